@@ -18,7 +18,7 @@ from annotation.learned import LEAST
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import AnnotateParams
 from annotation.reviewed import Reviewed, from_reviews, merge_reviewed
-from pipeline.labelled import read_labelled
+from pipeline.inspect.bank import read_labelled
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview

@@ -202,11 +202,7 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _checked(container: zipfile.ZipFile, size: int) -> list[zipfile.ZipInfo]:
-    """The files of an archive that may be papers.
-
-    Raises:
-        UnreadableDocument: there are too many, or they unpack to too much.
-    """
+    """Return the files of an archive that may be papers, unless there are too many or they unpack to too much."""
     infos = [info for info in container.infolist() if not info.is_dir()]
     infos = [info for info in infos if not is_ignored("/".join(_parts(info)))]
     unpacked = sum(info.file_size for info in infos)
@@ -251,11 +247,7 @@ def _decoded(info: zipfile.ZipInfo) -> str:
 
 
 def _copy(container: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None:
-    """Write a member.
-
-    Raises:
-        UnreadableDocument: it is encrypted, damaged or compressed in a way that few programs know.
-    """
+    """Write a member, unless it is encrypted, damaged or compressed in a way that few programs know."""
     if info.flag_bits & 1:
         raise UnreadableDocument("encrypted", "needs a password to be opened; pack it without one")
     if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):

@@ -8,8 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from pipeline.catalogue import STAGES
 from pipeline.losses import Documents, content_of
 from pipeline.runtime.publish import find_table
@@ -52,13 +50,9 @@ def documents_of(build: Path) -> Documents:
 
 
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
-    """Return what ended so in any stage, in the catalogue's order.
+    """Return what ended so in any stage, in the catalogue's order: ``rejected``, ``waiting`` or ``merged``.
 
-    Args:
-        build: the build folder.
-        outcome: ``rejected``, ``waiting`` or ``merged``.
-        file: part of the document's name.
-        reason: its code.
+    ``file`` is a part of the document's name, ``reason`` a code.
     """
     found = _merged(build) if outcome == "merged" else _set_aside(build, TABLES[outcome])
     wanted = (file or "").casefold()
@@ -79,9 +73,9 @@ def _merged(build: Path) -> Iterator[AsideRow]:
     if merges is None or questions is None:
         return
     frame = merges.join(questions, on="question_id", how="left", maintain_order="left")
-    for row in frame.with_columns(pl.col("document", "stem").fill_null("")).iter_rows(named=True):
-        detail = f"into {row['survivor_id']}: {row['reason']}"
-        yield AsideRow(row["question_id"], row["document"], "dedup", row["kind"], detail, row["stem"])
+    for row in frame.iter_rows(named=True):
+        detail, document = f"into {row['survivor_id']}: {row['reason']}", row["document"] or ""
+        yield AsideRow(row["question_id"], document, "dedup", row["kind"], detail, row["stem"] or "")
 
 
 def _text(content: dict[str, Any]) -> str:

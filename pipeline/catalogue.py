@@ -221,9 +221,5 @@ STAGES: tuple[Stage, ...] = (
 
 
 def stage(name: str) -> Stage:
-    """The stage of that name.
-
-    Raises:
-        KeyError: there is none.
-    """
+    """Return the stage of that name."""
     return {row.name: row for row in STAGES}[name]

@@ -116,16 +116,12 @@ def _keep_apart(dataset: DatasetParams, file: str) -> None:
 
     ``build`` is written anew and safe to delete, so papers and releases must not lie in it. The folder of papers may
     hold the other two (``raw = "."``): they are left out when it is read.
-
-    Raises:
-        UserError: one of them lies in another, or is the same.
     """
-    folders = {name: getattr(dataset, name).resolve() for name in ("raw", "build", "releases")}
     for outer, inner in (("build", "raw"), ("build", "releases"), ("releases", "build"), ("releases", "raw")):
-        if folders[inner].is_relative_to(folders[outer]):
+        around, inside = getattr(dataset, outer), getattr(dataset, inner)
+        if inside.resolve().is_relative_to(around.resolve()):
             raise UserError(
-                f"{file}: dataset.{inner} ({getattr(dataset, inner)}) lies in dataset.{outer} "
-                f"({getattr(dataset, outer)}): give it a folder of its own"
+                f"{file}: dataset.{inner} ({inside}) lies in dataset.{outer} ({around}): give it a folder of its own"
             )
 
 
@@ -133,11 +129,11 @@ def _label_set(content: dict[str, Any], home: Path) -> LabelSet | None:
     """The dataset's own, read before the sections that may name its dimensions; what is no path is told later."""
     dataset = content.get("dataset")
     named = dataset.get("labels") if isinstance(dataset, dict) else None
-    return read_label_set(_path(home, Path(named), "dataset.labels")) if isinstance(named, str) else None
+    return read_label_set(_path(Path(named), home, "dataset.labels")) if isinstance(named, str) else None
 
 
 def read_label_set(path: Path) -> LabelSet:
-    """The label set that a file describes; docs/labels.md says how.
+    """Return the label set that a file describes (docs/labels.md).
 
     Raises:
         UserError: no such file, not TOML, or not a label set; all problems at once.
@@ -149,9 +145,8 @@ def read_label_set(path: Path) -> LabelSet:
         raise UserError("\n".join(told)) from None
     columns = [column for name in found.by_name for column in label_columns(name)]
     if taken := [column for column in columns if column in _RESERVED or columns.count(column) > 1]:
-        raise UserError(
-            f"{path}: two columns would be called {taken[0]}: choose another name for the dimension"
-        )
+        advice = "choose another name for the dimension"
+        raise UserError(f"{path}: two columns would be called {taken[0]}: {advice}")
     return found
 
 
@@ -168,13 +163,13 @@ def _at_home(section: Params, home: Path, where: str) -> Params:
     changed: dict[str, Any] = {}
     for name, value in section:
         if isinstance(value, Path):
-            changed[name] = _path(home, value, f"{where}.{name}")
+            changed[name] = _path(value, home, f"{where}.{name}")
         elif isinstance(value, Params):
             changed[name] = _at_home(value, home, f"{where}.{name}")
-    return section.model_copy(update=changed) if changed else section
+    return section.model_copy(update=changed)
 
 
-def _path(home: Path, value: Path, key: str) -> Path:
+def _path(value: Path, home: Path, key: str) -> Path:
     try:
         found = home / value.expanduser()
         found.resolve()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -20,6 +19,7 @@ from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.publish import find_rows
 from pipeline.stage import Context, Failure
 from schemas.errors import UnreadableDocument, UserError
+from schemas.identity import file_sha256
 from schemas.questions import Question, Region
 
 if TYPE_CHECKING:
@@ -74,9 +74,8 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
     path = locate(raw, build, document)
     if not path.is_file():
         raise UserError(f"{path} is gone: put it back to see its pages")
-    with path.open("rb") as file:
-        if hashlib.file_digest(file, "sha256").hexdigest() != rows[0]["sha256"]:
-            raise UserError(f"{path} has changed since it was read: run `build-dataset run` first")
+    if file_sha256(path) != rows[0]["sha256"]:
+        raise UserError(f"{path} has changed since it was read: run `build-dataset run` first")
     pages = find_rows(build, "ocr/pages", pl.col("document") == document)
     return Paper(document, path, kind, {row["page"]: row["turned"] for row in pages if row.get("turned")})
 
@@ -132,8 +131,11 @@ def crops(questions: Iterable[Question], context: Context, most: int) -> dict[st
 
 def _tasks(questions: Iterable[Question], context: Context, most: int) -> Iterator[CropTask]:
     """The questions of a page in a task, which is opened once for them."""
-    seen = [question for question in questions if question.regions]
-    for document, mine in groupby(sorted(seen, key=_place), key=lambda question: question.document):
+    seen = sorted(
+        (question for question in questions if question.regions),
+        key=lambda question: (question.document, question.pages or [0], question.question_id),
+    )
+    for document, mine in groupby(seen, key=lambda question: question.document):
         try:
             paper = find_paper(context.build, context.raw, document)
         except UserError:
@@ -141,10 +143,6 @@ def _tasks(questions: Iterable[Question], context: Context, most: int) -> Iterat
         for _, some in groupby(mine, key=lambda question: (question.pages or [0])[0]):
             places = tuple((question.question_id, tuple(question.regions or ())) for question in some)
             yield CropTask(paper, places, most)
-
-
-def _place(question: Question) -> tuple[str, list[int], str]:
-    return question.document, question.pages or [0], question.question_id
 
 
 def crop_in_worker(paper: Paper, regions: Sequence[Region]) -> bytes:
@@ -174,8 +172,7 @@ def _continues(strip: Region, region: Region) -> bool:
         return False
     box, other = strip.box, region.box
     beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
-    back_to_top = other.y1 <= box.y0 or (beside and other.y0 < box.y0 - 2 * MARGIN)
-    return not back_to_top
+    return other.y1 > box.y0 and not (beside and other.y0 < box.y0 - 2 * MARGIN)
 
 
 def _cut(paper: Paper, region: Region) -> Pixels:
@@ -190,7 +187,7 @@ def _cut(paper: Paper, region: Region) -> Pixels:
     return part
 
 
-def page_image(paper: Paper, page: int, *, dpi: int = DPI) -> tuple[Pixels, float, float]:
+def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
     """A page as it was read: RGB pixels (height x width x 3), and its width and height in points.
 
     Raises:
@@ -198,7 +195,7 @@ def page_image(paper: Paper, page: int, *, dpi: int = DPI) -> tuple[Pixels, floa
     """
     stamp = paper.path.stat().st_mtime_ns if paper.path.exists() else 0
     try:
-        return _page_image(paper.path, stamp, paper.format, page, paper.turned.get(page, 0), dpi)
+        return _page_image(paper.path, stamp, paper.format, page, paper.turned.get(page, 0))
     except UnreadableDocument as error:
         raise UserError(f"{paper.document} page {page}: {error.detail}") from error
 
@@ -210,7 +207,6 @@ def _page_image(
     kind: str,
     page: int,
     turned: int,
-    dpi: int,
 ) -> tuple[Pixels, float, float]:
     import numpy as np
 
@@ -221,7 +217,7 @@ def _page_image(
     found = reader(kind)
     assert isinstance(found, VisualReader), "find_paper looked"
     try:
-        image = found.image(path, page, OcrParams(dpi=dpi, max_pixels=MAX_PIXELS))
+        image = found.image(path, page, OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))
     except UnreadableDocument:
         raise
     except Exception as error:

@@ -62,9 +62,8 @@ def _packages() -> Iterator[Check]:
     yield _package("pymupdf", "reads PDFs", None)
     yield _package("rapidocr", "embedded OCR models", "pip install rapidocr")
     yield _package("openvino", "makes OCR 3 times faster", "pip install openvino")
-    yield _package(
-        "paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'paddleocr>=3.7' (docs/ocr.md)"
-    )
+    paddle = "pip install 'paddleocr>=3.7' (docs/ocr.md)"
+    yield _package("paddleocr", "PaddleOCR engine, if you prefer it", paddle)
     yield from _opencv()
 
 
@@ -106,10 +105,9 @@ def _label_studio(config: ConfigBase | None) -> Check:
         remedy = f"`{START}` installs it and starts it on loopback"
         return Check("label studio", CheckState.ABSENT, f"no answer at {url} · for expert review", remedy)
     if not os.environ.get(variable):
+        told = f"{release} at {url}, but {variable} is not set"
         remedy = f"export {variable}=… (Account & Settings in Label Studio)"
-        return Check(
-            "label studio", CheckState.ABSENT, f"{release} at {url}, but {variable} is not set", remedy
-        )
+        return Check("label studio", CheckState.ABSENT, told, remedy)
     return Check("label studio", CheckState.OK, f"{release} at {url}")
 
 
@@ -172,15 +170,7 @@ _LEAST_DISK = 200 * 2**20  # bytes: the sample takes 20 MB, a thousand papers ab
 
 
 def preflight(config: ConfigBase, due: Collection[str]) -> None:
-    """Check what the stages that are about to run need; the others need nothing.
-
-    Args:
-        config: of the dataset.
-        due: names of stages, see ``Runner.due``.
-
-    Raises:
-        UserError: a line for each thing that stands in the way.
-    """
+    """Raise a ``UserError`` with a line for each thing that stands in the way of the stages that are ``due``."""
     stages = [stage for stage in STAGES if stage.name in due]
     problems = _disk(config.dataset.build) if stages else []
     if any(stage.parallel for stage in stages):  # joining a cluster takes seconds

@@ -66,8 +66,7 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
 def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Region]]:
     """Return the document and boxes of a question, of its own record or of the lines the parser cut it from.
 
-    Raises:
-        UserError: nothing says where; it was never found, or its source has no layout.
+    A ``UserError`` says that nothing is known: it was never found, or its source has no layout.
     """
     row = story.question or {}
     if row.get("regions"):
@@ -88,19 +87,14 @@ def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Regio
 
 def _follow(build: Path, stage: str, story: QuestionHistory) -> None:
     """Add what a stage did: the newest form of the question where it makes questions, and why it set it aside."""
-    rows = find_rows(build, f"{stage}/questions", pl.col("question_id") == story.question_id)
-    if rows:
-        story.question = rows[0]
+    mine = pl.col("question_id") == story.question_id
+    for row in find_rows(build, f"{stage}/questions", mine):
+        story.question = row
         story.events.append(StageEvent(stage, "kept"))
-    story.events += _corrected(build, stage, story.question_id)
+    for row in find_rows(build, f"{stage}/corrections", mine):
+        detail = f"{row['before']} → {row['after']} by {row['by']} ({row['origin']})"
+        story.events.append(StageEvent(stage, "corrected", row["field"], detail))
     story.events += [event for _, event, _ in set_aside(build, stage, lambda name: name == story.question_id)]
-
-
-def _corrected(build: Path, stage: str, question_id: str) -> list[StageEvent]:
-    """Return what people corrected, with their names."""
-    rows = find_rows(build, f"{stage}/corrections", pl.col("question_id") == question_id)
-    said = "{before} → {after} by {by} ({origin})"
-    return [StageEvent(stage, "corrected", row["field"], said.format(**row)) for row in rows]
 
 
 def set_aside(
@@ -125,11 +119,12 @@ def set_aside(
 
 
 def _relatives(build: Path, question_id: str) -> list[Row]:
-    mine = find_rows(build, "dedup/clusters", pl.col("question_id") == question_id)
-    if not mine:
-        return []
-    same = pl.col("cluster_id") == mine[0]["cluster_id"]
-    return find_rows(build, "dedup/clusters", same & (pl.col("question_id") != question_id))
+    mine = pl.col("question_id") == question_id
+    return [
+        row
+        for own in find_rows(build, "dedup/clusters", mine)
+        for row in find_rows(build, "dedup/clusters", ~mine & (pl.col("cluster_id") == own["cluster_id"]))
+    ]
 
 
 def _resolve(build: Path, wanted: str) -> str:

@@ -59,9 +59,7 @@ class SourceLoss:
         """Return the reason of most losses, in both languages, and its count."""
         if self.refused:
             return f"{in_both_languages(self.refused)}: not read"
-        return ", ".join(
-            f"{in_both_languages(name)} {count:,}" for name, count in self.reasons.most_common(1)
-        )
+        return "".join(f"{in_both_languages(name)} {count:,}" for name, count in self.reasons.most_common(1))
 
     def alarm(self) -> Notice:
         """Say how many are missing, why most of them, and what to do."""
@@ -97,10 +95,9 @@ def source_losses(read: Read) -> list[SourceLoss]:
         loss.n_input += size
         if outcome.name == "merged":
             loss.merged_into[outcomes.document_of(outcomes.survivors[item]) or document] += size
-        elif outcome.name == "kept":
-            loss.kept += size
         else:
             setattr(loss, outcome.name, getattr(loss, outcome.name) + size)
+        if outcome.reason:
             loss.reasons[outcome.reason] += size
     return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
@@ -156,9 +153,8 @@ class _ItemOutcomes:
         self.items: dict[str, _Outcome] = {}
         self._documents = Documents(read("ocr/documents"))
         merges = read("dedup/merges")
-        self.survivors: dict[str, str] = (
-            {} if merges is None else dict(merges.select("question_id", "survivor_id").iter_rows())
-        )
+        pairs = () if merges is None else merges.select("question_id", "survivor_id").iter_rows()
+        self.survivors: dict[str, str] = dict(pairs)
         for name, row in _aside(read("ocr/rejects")):
             self.items[name] = _Outcome(name, "refused", row["reason"], 0, row["detail"])
         questions = read("parse/questions")

@@ -3,7 +3,6 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -17,20 +16,7 @@ from schemas.questions import SPLITS
 CHANGELOG = "CHANGELOG.md"
 Version = tuple[int, int, int]
 
-_VERSION = re.compile(r"([0-9]{1,9})\.([0-9]{1,9})\.([0-9]{1,9})")  # 1.4.0
-
-
-def parse_version(text: str) -> Version:
-    """``"1.2.3"`` as numbers.
-
-    Raises:
-        ValueError: it is no version.
-    """
-    found = _VERSION.fullmatch(text)
-    if not found:
-        raise ValueError(f"not a version: {text!r}")
-    major, minor, patch = (int(part) for part in found.groups())
-    return major, minor, patch
+_VERSION = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9}){2}")  # 1.4.0
 
 
 def is_version(text: str) -> bool:
@@ -38,15 +24,16 @@ def is_version(text: str) -> bool:
     return _VERSION.fullmatch(text) is not None
 
 
+def parse_version(text: str) -> Version:
+    """``"1.2.3"`` as numbers."""
+    major, minor, patch = map(int, text.split("."))
+    return major, minor, patch
+
+
 def released(dataset: DatasetParams) -> dict[Version, Path]:
     """The releases in the dataset's folder of releases, lowest version first."""
-    if not dataset.releases.is_dir():
-        return {}
-    found = {
-        parse_version(path.name): path
-        for path in dataset.releases.iterdir()
-        if path.is_dir() and is_version(path.name)
-    }
+    folders = dataset.releases.iterdir() if dataset.releases.is_dir() else ()
+    found = {parse_version(path.name): path for path in folders if path.is_dir() and is_version(path.name)}
     return dict(sorted(found.items()))
 
 
@@ -63,11 +50,7 @@ def previous_release(dataset: DatasetParams) -> Path | None:
 
 
 def every_release(dataset: DatasetParams) -> list[Path]:
-    """The folders of all releases, the previous one last.
-
-    Raises:
-        UserError: one of them is not a release.
-    """
+    """Return the folders of all releases, the previous one last; a ``UserError`` where one is none."""
     last = previous_release(dataset)
     earlier = [_checked(folder, str(folder)) for folder in released(dataset).values() if folder != last]
     return [*earlier, last] if last else earlier
@@ -80,11 +63,7 @@ def release_files(folder: Path) -> dict[str, Path]:
 
 
 def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """The rows of a release, with the column ``split``.
-
-    Args:
-        folder: of the release.
-        columns: that are needed; all when absent.
+    """Return the rows of a release with the column ``split``; only some ``columns`` if they are named.
 
     Raises:
         UserError: a file of it cannot be read, or lacks a column.
@@ -111,41 +90,34 @@ def hashes_of(rows: pl.DataFrame) -> pl.Series:
     return pl.Series("content", hashes, dtype=pl.String)
 
 
-@dataclass(frozen=True)
-class ReleasedPair:
-    """A released question and its present form."""
-
-    old: str
-    new: str
-    same: bool
-    """Return whether the text is the same; if not, it was corrected, or only the source's id is the same."""
-
-
-def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> list[ReleasedPair]:
+def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -> pl.DataFrame:
     """Pair released questions with the new ones that ask the same, one to one.
 
     Questions that say the same come first, under their own id or another: a source that numbers its rows anew gives
     ids to other questions. Then come those that a released question was merged into, then corrected texts (the same
     id, or nearly the same text), and last an id that now asks something else.
+
+    Returns:
+        ``old, new``, the ids, and ``same``: whether the text is the same.
     """
     before = dict(zip(old["question_id"].to_list(), hashes_of(old).to_list(), strict=True))
     after = dict(zip(new["question_id"].to_list(), hashes_of(new).to_list(), strict=True))
-    found: list[ReleasedPair] = []
+    found: list[tuple[str, str, bool]] = []
 
     def take(pairs: Iterable[tuple[str, str]]) -> None:
         for one, other in pairs:
             if one in before and other in after:
-                found.append(ReleasedPair(one, other, before.pop(one) == after.pop(other)))
+                found.append((one, other, before.pop(one) == after.pop(other)))
 
     take([(name, name) for name, content in before.items() if after.get(name) == content])
     take(_equal(before, after))
     take(merges.select("question_id", "survivor_id").iter_rows())
     if before and after:
-        texts = [_texts(rows, names) for rows, names in ((old, before), (new, after))]
+        texts = _texts(old, before), _texts(new, after)
         near = [(name, name) for name in before if name in after and _alike(texts[0][name], texts[1][name])]
         take([*near, *_nearest(*texts)])
     take([(name, name) for name in before if name in after])
-    return found
+    return pl.DataFrame(found, {"old": pl.String, "new": pl.String, "same": pl.Boolean}, orient="row")
 
 
 def _equal(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -184,7 +156,7 @@ def _alike(one: str, other: str) -> bool:
 
 def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, str]]:
     """Pairs of nearly the same text, the most alike first."""
-    runs = {name: {text[at : at + 3] for at in range(len(text) - 2)} for name, text in new.items()}
+    runs = {name: _trigrams(text) for name, text in new.items()}
     times = Counter(run for own in runs.values() for run in own)
     places: dict[str, list[str]] = defaultdict(list)
     for name, own in runs.items():
@@ -193,13 +165,16 @@ def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, 
                 places[run].append(name)
     scored: list[tuple[float, str, str]] = []
     for name, text in old.items():
-        known = {text[at : at + 3] for at in range(len(text) - 2)} & places.keys()
-        rarest = sorted(known, key=lambda run: (times[run], run))[:_RARE]
+        rarest = sorted(_trigrams(text) & places.keys(), key=lambda run: (times[run], run))[:_RARE]
         shared = Counter(other for run in rarest for other in places[run])
         for other, _ in sorted(shared.items(), key=lambda item: (-item[1], item[0]))[:10]:
             if _alike(text, new[other]):
                 scored.append((-fuzz.ratio(text, new[other]), name, other))
     return [(one, other) for _, one, other in sorted(scored)]
+
+
+def _trigrams(text: str) -> set[str]:
+    return {text[at : at + 3] for at in range(len(text) - 2)}
 
 
 def _checked(folder: Path, named: str) -> Path:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from schemas.base import Record
@@ -155,14 +155,9 @@ class Stage:
 
     def function(self) -> StageFunction:
         """The stage's function, imported."""
-        loaded: StageFunction = _load(self.target)
+        loaded: StageFunction = resolve_name(self.target)
         return loaded
 
     def problems(self, params: Params, dataset: DatasetParams) -> list[str]:
         """Return the problems that prevent a run, each with its remedy."""
-        return list(_load(self.check)(params, dataset)) if self.check else []
-
-
-def _load(target: str) -> Any:
-    module, _, name = target.partition(":")
-    return getattr(import_module(module), name)
+        return list(resolve_name(self.check)(params, dataset)) if self.check else []

@@ -62,12 +62,8 @@ TIDIABLE = r"[\s．&<" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
 def tidy(text: str) -> str:
     """Take the traces of typesetting out of a text. Tidying a tidy text changes nothing.
 
-    Args:
-        text: any text, in any state.
-
-    Returns:
-        The text with unified widths, known private-use glyphs, no invisible characters and no spaces that only
-        the typesetting put there. Empty when nothing visible is left.
+    Widths are unified, private-use glyphs that are known are written out, invisible characters and spaces that only the
+    typesetting put there are gone. Empty when nothing visible is left.
     """
     text = unicodedata.normalize("NFC", _without_markup(text.translate(_TABLE)))
     text = _DECIMAL.sub(".", text)

@@ -28,11 +28,7 @@ class Record(BaseModel, extra="forbid", frozen=True, defer_build=True):
 
     @classmethod
     def polars_schema(cls) -> pl.Schema:
-        """The schema of this record's table, field by field in order of definition.
-
-        Raises:
-            TypeError: a field's annotation has no column type.
-        """
+        """Return the schema of this record's table, field by field in order of definition."""
         import polars as pl
 
         return pl.Schema({name: column_type(field.annotation) for name, field in cls.model_fields.items()})

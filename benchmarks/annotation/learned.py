@@ -26,7 +26,7 @@ from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
 from annotation.llm.embeddings import embed
 from annotation.llm.options import Endpoint
 from annotation.reviewed import Reviewed
-from pipeline.labelled import read_labelled
+from pipeline.inspect.bank import read_labelled
 from pipeline.stats.intervals import wilson
 
 FIRST = 300

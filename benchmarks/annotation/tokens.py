@@ -23,7 +23,7 @@ from annotation.llm_annotator import prompts_for, requests_for
 from annotation.params import AnnotateLlmOptions
 from annotation.prompt import example
 from benchmarks.annotation.questions import questions
-from pipeline.labelled import read_labelled
+from pipeline.inspect.bank import read_labelled
 from schemas.questions import Question
 
 

@@ -65,11 +65,7 @@ _GROUPS = {"memory": ("memory", "memory.limit_in_bytes"), "": ("", "memory.max")
 
 
 def _check_memory() -> None:
-    """Refuse limits under which native libraries hang or abort, or the system ends the process.
-
-    Raises:
-        UserError: a limit is too low.
-    """
+    """Refuse limits under which native libraries hang or abort, or the system ends the process."""
     if find_spec("resource") is None:  # Windows has no such limits
         return
     import resource
@@ -106,13 +102,13 @@ def _tell_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+_VERSION_OPTION = typer.Option(
+    "--version", callback=_tell_version, is_eager=True, help="Print the version and exit."
+)
+
+
 @app.callback()
-def _options(
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_tell_version, is_eager=True, help="Print the version and exit."),
-    ] = False,
-) -> None:
+def _options(version: Annotated[bool, _VERSION_OPTION] = False) -> None:
     """Nothing but ``--version`` goes before a command."""
 
 
@@ -124,9 +120,7 @@ def main() -> None:
     """Run the command line; whatever goes wrong is told in lines, never in a traceback."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # a terminal that lacks our letters still shows the rest
+            stream.reconfigure(errors="backslashreplace")  # for terminals that lack our letters
     if not sys.warnoptions:  # warnings of libraries are for developers: python -W default shows them
         warnings.simplefilter("ignore")
         os.environ.setdefault("PYTHONWARNINGS", "ignore")  # of worker processes
@@ -136,9 +130,8 @@ def main() -> None:
     except UserError as error:
         _fail(str(error))
     except MemoryError:
-        _fail(
-            "out of memory: close other programs, or set executor.workers lower, and run the same command again"
-        )
+        advice = "close other programs, or set executor.workers lower, and run the same command again"
+        _fail(f"out of memory: {advice}")
     except SystemExit as end:
         if end.code == _STOPPED:
             Console(stderr=True).print("stopped; run the same command again to go on where it stopped")

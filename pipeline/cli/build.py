@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -46,10 +46,8 @@ def add_stages(app: typer.Typer) -> None:
     for stage in STAGES:
         if stage.name != "review":  # a group of its own
             shown = examples(stage.examples or (stage.name,))
-            register = app.command(
-                stage.name, help=stage.title, epilog=shown, rich_help_panel=heading("stage")
-            )
-            register(_command(stage))
+            under = heading("stage")
+            app.command(stage.name, help=stage.title, epilog=shown, rich_help_panel=under)(_command(stage))
 
 
 def run(
@@ -88,7 +86,11 @@ class RunMessages:
         if self.log_file is None:
             yield [terminal]
             return
-        with _opened(self.log_file) as stream:
+        try:
+            opened = self.log_file.open("a", encoding="utf-8")
+        except OSError as error:
+            raise UserError(f"--log-file {self.log_file} cannot be written: {error.strerror}") from None
+        with opened as stream:
             log = Console(file=stream, width=200, color_system=None)
             log.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", *sys.argv[1:2], highlight=False)
             try:
@@ -96,13 +98,6 @@ class RunMessages:
             except UserError as error:
                 log.print(escape(f"error: {error}"), highlight=False, soft_wrap=True)
                 raise
-
-
-def _opened(log: Path) -> TextIO:
-    try:
-        return log.open("a", encoding="utf-8")
-    except OSError as error:
-        raise UserError(f"--log-file {log} cannot be written: {error.strerror}") from None
 
 
 def run_stages(
@@ -155,10 +150,13 @@ def _command(stage: Stage) -> Callable[..., None]:
         dry_run: bool = False,
         **given: Any,
     ) -> None:
+        from pipeline.runtime.runner import Runner
+
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
         if dry_run:
-            _dry_run(stage, loaded)
+            runner = Runner(loaded)
+            _DRY_RUNS[stage.name](runner.tables(stage), loaded.params(stage.name), runner.context(stage))
             return
         talk = RunMessages(quiet, verbose, manifests, log_file)
         run_stages(loaded, [stage.name], force=force, talk=talk)
@@ -182,14 +180,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     return str(value.resolve()) if isinstance(value, Path) else value
-
-
-def _dry_run(stage: Stage, config: ConfigBase) -> None:
-    """Print what a stage would ask of models; nobody is asked."""
-    from pipeline.runtime.runner import Runner
-
-    runner = Runner(config)
-    _DRY_RUNS[stage.name](runner.tables(stage), config.params(stage.name), runner.context(stage))
 
 
 def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Context) -> None:

@@ -36,6 +36,8 @@ Outcome = Literal["rejected", "waiting", "merged"]
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
 _FILES = 100
 """Files that ``status`` lists."""
+_WIDEST = 120
+"""Characters shown of a cell of a bank."""
 
 
 def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
@@ -96,21 +98,19 @@ def _print_table(console: Console, table: TableView, named: bool) -> None:
     console.print(rows)
 
 
-def _fields(fields: Mapping[str, Any], most: int = 120) -> str:
+def _fields(fields: Mapping[str, Any]) -> str:
     """A row's cells, a line each, cut."""
     lines = (f"{name}: {value}" for name, value in fields.items() if value is not None)
-    return "\n".join(line if len(line) <= most else f"{line[:most]}…" for line in lines)
+    return "\n".join(line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in lines)
 
 
 def _read(sample: Sample) -> str:
     """The question that a row became, and why it is not kept."""
     lines = [f"[yellow]{escape(sample.doubt)}[/yellow]"] if sample.doubt else []
     if question := sample.question:
-        lines += [
-            escape(question.stem),
-            *(f"{option.label}. {escape(option.text)}" for option in question.options),
-        ]
-        lines.append(f"答案 answer: {''.join(question.answer or []) or '—'}")
+        options = (f"{option.label}. {escape(option.text)}" for option in question.options)
+        key = "".join(question.answer or []) or "—"
+        lines += [escape(question.stem), *options, f"答案 answer: {key}"]
     return "\n".join(lines) or "—"
 
 
@@ -167,19 +167,11 @@ def _status_rows(runner: Runner) -> list[dict[str, Any]]:
     for stage in STAGES:
         manifest = read_manifest(runner.build / stage.name) or {}
         counts, facts = manifest.get("counts", {}), manifest.get("facts", {})
-        reasons = manifest.get("reasons", {"rejected": {}, "waiting": {}})
-        rows.append(
-            {
-                "stage": stage.name,
-                "state": states[stage.name],
-                "unit": stage.unit,
-                **{name: counts.get(name) for name in _COUNTS},
-                "seconds": runs[stage.name].seconds if stage.name in runs else None,
-                "cost": facts.get("cost"),
-                "currency": facts.get("currency"),
-                "reasons": reasons,
-            }
-        )
+        row: dict[str, Any] = {"stage": stage.name, "state": states[stage.name], "unit": stage.unit}
+        row |= {name: counts.get(name) for name in _COUNTS}
+        row["seconds"] = runs[stage.name].seconds if stage.name in runs else None
+        row |= {name: facts.get(name) for name in ("cost", "currency")}
+        rows.append(row | {"reasons": manifest.get("reasons", {"rejected": {}, "waiting": {}})})
     return rows
 
 
@@ -216,15 +208,13 @@ def list_items(
 
 def _print_groups(console: Console, found: Sequence[AsideRow]) -> None:
     """Print items below their file and reason, each in one line that fits the terminal."""
-    for (document, why, detail), rows in groupby(found, key=_group):
+    for (document, why, detail), rows in groupby(
+        found, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
+    ):
         say(f"{document} · {in_both_languages(why)} · {detail}", "bold", console=console)
         for row in (row for row in rows if row.item_id != document):
             line = Text(f"  {row.item_id}  {_line(row.text)}")
             console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
-
-
-def _group(row: AsideRow) -> tuple[str, str, str]:
-    return row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: ")
 
 
 def _line(text: str) -> str:
@@ -265,11 +255,11 @@ def _labels(story: QuestionHistory) -> Table:
     final = {row["dimension"]: row for row in story.labels}
     machine = {row["dimension"]: row for row in story.annotations}
     for name, dimension in dimensions().items():
-        row, guess = final.get(name), machine.get(name)
-        label = (row or guess or {}).get("label")
+        row, guess = final.get(name), machine.get(name, {})
+        told = row or guess
+        label, guessed = told.get("label"), " (estimate)" if told.get("estimate") else ""
         both = f"{label} {dimension.english(label) or ''}" if label else "—"
-        who = ", ".join(row["reviewers"]) if row and row["reviewers"] else (guess or {}).get("annotator", "")
-        guessed = " (estimate)" if (row or guess or {}).get("estimate") else ""
+        who = ", ".join(row["reviewers"]) if row and row["reviewers"] else guess.get("annotator", "")
         status = row["status"] if row else "annotated"
         table.add_row(f"{dimension.zh} {dimension.en}", escape(both + guessed), status, escape(who))
     return table

@@ -7,9 +7,9 @@ import tomllib
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
-from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import typer
@@ -83,7 +83,7 @@ def add_commands(app: typer.Typer) -> None:
     groups = {"": app}
     for path, about in _HELP["commands"].items():
         parent, _, name = path.rpartition(" ")
-        function = _function(about["function"]) if "function" in about else None
+        function = resolve_name(f"{__package__}.{about['function']}") if "function" in about else None
         shown: dict[str, Any] = {"epilog": examples(about.get("examples", ()))}
         if "heading" in about:
             shown["rich_help_panel"] = heading(about["heading"])
@@ -95,12 +95,6 @@ def add_commands(app: typer.Typer) -> None:
             groups[parent].add_typer(groups[path], name=name, help=about.get("help"), **shown)
         elif function is not None:
             groups[parent].command(name, **shown)(command(path, function))
-
-
-def _function(target: str) -> Callable[..., None]:
-    module, _, name = target.partition(":")
-    found: Callable[..., None] = getattr(import_module(f".{module}", "pipeline.cli"), name)
-    return found
 
 
 def examples(lines: Iterable[str]) -> str | None:

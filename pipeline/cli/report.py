@@ -93,10 +93,8 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
 def tell_files(console: Console, config: ConfigBase, most: int) -> None:
     """Print a line for each file, red if no question of it is left, and remedies for files that lost many.
 
-    Args:
-        console: to print to.
-        config: of the dataset; files that lost more than its ``dataset.loss_alarm`` get a warning.
-        most: files listed, those that lost the largest share first.
+    ``most`` files are listed, those that lost the largest share first; what lost more than ``dataset.loss_alarm`` is
+    warned of.
     """
     from pipeline.losses import loss_notices, source_losses
     from pipeline.runtime.publish import find_table, read_manifest
@@ -146,11 +144,7 @@ def tell(template: str, it: object, console: Console | None = None) -> None:
 
 
 def save(path: Path, content: bytes) -> None:
-    """Write a file, and its folder where there is none.
-
-    Raises:
-        UserError: it cannot be written.
-    """
+    """Write a file, and its folder where there is none; a ``UserError`` where that is impossible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 
-from pipeline.catalogue import STAGES
+from pipeline.api import stage_names
 from pipeline.cli.report import print_whole, save, say, shown
 from pipeline.config import ConfigBase
 from schemas.dataset import DatasetParams
@@ -29,7 +28,8 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
     from pipeline.evaluate.submission import holds_cases, score_file, write_rows
 
     console = Console()
-    if any(given is not None and _same_file(out, given) for given in (source, key)):
+    read = {path.resolve() for path in (source, key) if path is not None}
+    if any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
         raise UserError(f"--out {out} would replace the file that is read: choose another name")
     if key is None and holds_cases(source):
         counts = _score_cases(console, source, out)
@@ -92,10 +92,6 @@ def leaderboard(builds: list[Path], out: Path | None = None) -> None:
         say(f"written to {shown(out)}")
 
 
-def _same_file(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve() or (one.exists() and other.exists() and one.samefile(other))
-
-
 def _write(table: Table, folder: Path) -> None:
     for name, content in table.files().items():
         save(folder / name, content)
@@ -136,21 +132,20 @@ def _freeze(loaded: ConfigBase) -> None:
     from pipeline.runtime.runner import Runner
 
     runner = Runner(loaded)
-    names = [stage.name for stage in STAGES]
     with build_lock(loaded.dataset.build):
-        states = dict(islice(runner.states().items(), names.index("export") + 1))
+        states = runner.states()
+        states = {name: states[name] for name in stage_names(None, "export")}
         facts = freeze(loaded.dataset, states)
     console = Console(stderr=True)
     previous, changes = facts["previous"], facts["changes"] or {}
     told = ", ".join(f"{count:,} {kind}" for kind, count in changes.items() if count) or "no changes"
     since = f"{facts['level']} since {previous}: {told}" if previous else "the first release"
+    dataset = loaded.dataset
     console.print(
-        f"[green]✓[/green] released [bold]{loaded.dataset.version}[/bold] ({escape(since)})", highlight=False
+        f"[green]✓[/green] released [bold]{dataset.version}[/bold] ({escape(since)})", highlight=False
     )
-    say(
-        f"  {shown(loaded.dataset.releases / loaded.dataset.version)}: keep this folder, and publish it",
-        console=console,
-    )
+    folder = shown(dataset.releases / dataset.version)
+    say(f"  {folder}: keep this folder, and publish it", console=console)
     say("  its questions keep their splits in every further run", console=console)
 
 

@@ -23,6 +23,7 @@ from pipeline.cli.options import DEFAULT_CONFIG, configure
 from pipeline.cli.report import save, say, tell, warn
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
+from pipeline.stage import Stage
 from schemas.annotations import Agreement, LabelStatus
 from schemas.evaluation import JudgeAgreement
 from schemas.taxonomy import dimensions
@@ -31,6 +32,7 @@ from schemas.wording import counted, minute
 if TYPE_CHECKING:
     from annotation.adjudication import ReviewStatus
     from pipeline.review.progress import ExpertWork
+    from pipeline.runtime.executor import RunContext
     from pipeline.runtime.runner import Runner
 
 REVIEW, EVALUATE = stage("review"), stage("evaluate")
@@ -39,14 +41,14 @@ _NOT_IN_NAMES = re.compile(r"[^\w@.+-]+")
 
 
 @contextmanager
-def at_work(config: ConfigBase) -> Iterator[Runner]:
-    """Yield a runner, while no other process writes to the build folder."""
+def at_work(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runner, ReviewParams, RunContext]]:
+    """Yield a runner, the experts' options and a stage's context, while no other process writes to the build folder."""
     from pipeline.runtime.publish import build_lock
     from pipeline.runtime.runner import Runner
 
     runner = Runner(config)
     with build_lock(runner.build):
-        yield runner
+        yield runner, config.section(ReviewParams), runner.context(of)
 
 
 def settle(context: typer.Context, config: ConfigBase, force: bool = False) -> None:
@@ -59,8 +61,8 @@ def push(config: ConfigBase, count: int | None = None, adopt: bool = False) -> N
     """Send questions with their proposed labels to Label Studio. Nothing is sent twice."""
     from pipeline.review import exchange
 
-    with at_work(config) as runner:
-        tables, params, context = runner.tables(REVIEW), _params(config), runner.context(REVIEW)
+    with at_work(config) as (runner, params, context):
+        tables = runner.tables(REVIEW)
         if params.assign:
             reports, notes = exchange.push_to_experts(tables, params, context, count=count, adopt=adopt)
         else:
@@ -75,16 +77,16 @@ def adjudicate(config: ConfigBase) -> None:
     """Send disputed and flagged questions to a third expert, who sees both labels but no names."""
     from pipeline.review import exchange
 
-    with at_work(config) as runner, _nothing_is_fine():
-        tell("push", exchange.adjudicate(runner.tables(REVIEW), _params(config), runner.context(REVIEW)))
+    with at_work(config) as (runner, params, context), _nothing_is_fine():
+        tell("push", exchange.adjudicate(runner.tables(REVIEW), params, context))
 
 
 def verify(config: ConfigBase) -> None:
     """Send waiting questions and doubtful keys to a person who checks them against the page."""
     from pipeline.review import exchange
 
-    with at_work(config) as runner, _nothing_is_fine():
-        report, without = exchange.verify(_params(config), runner.context(REVIEW))
+    with at_work(config) as (_, params, context), _nothing_is_fine():
+        report, without = exchange.verify(params, context)
         tell("push", report)
         if without:
             say(f"{without} items not sent: no question is in them")
@@ -96,20 +98,19 @@ def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out:
 
     expert = expert.strip().lower()
     path = out or Path(f"review-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
-    with at_work(config) as runner:
-        tables, params = runner.tables(REVIEW), _params(config)
-        done = sheets.export(tables, params, runner.context(REVIEW), expert=expert, path=path, count=count)
-    say(
-        f"{counted(done, 'question')} for {expert} in {path}; `review sheet import` takes it in when it is back"
-    )
+    with at_work(config) as (runner, params, context):
+        tables = runner.tables(REVIEW)
+        done = sheets.export(tables, params, context, expert=expert, path=path, count=count)
+    questions = counted(done, "question")
+    say(f"{questions} for {expert} in {path}; `review sheet import` takes it in when it is back")
 
 
 def sheet_import(files: list[Path], config: ConfigBase) -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
     from pipeline.review import sheets
 
-    with at_work(config) as runner:
-        found = sheets.import_sheets(files, _params(config), runner.context(REVIEW))
+    with at_work(config) as (_, params, context):
+        found = sheets.import_sheets(files, params, context)
     for path, sheet, rejects in found:
         say(f"{path}: {counted(len(sheet.answers), 'row')} of {sheet.expert} confirmed, {sheet.open} open")
         if sheet.unconfirmed:
@@ -123,15 +124,14 @@ def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: boo
     """Fetch the reviews, then compute final labels and agreement."""
     from pipeline.review import exchange
 
-    with at_work(config) as runner:
-        reports = exchange.pull(_params(config), runner.context(REVIEW), full=full, force=force, adopt=adopt)
-        unknown = exchange.unknown_people(_params(config), runner.build)
+    with at_work(config) as (runner, params, context):
+        reports = exchange.pull(params, context, full=full, force=force, adopt=adopt)
+        unknown = exchange.unknown_people(params, runner.build)
     for report in reports:
         tell("pull", report)
     if unknown:
-        warn(
-            f"no such account in Label Studio, see review.reviewers and review.adjudicators: {', '.join(unknown)}"
-        )
+        who = ", ".join(unknown)
+        warn(f"no such account in Label Studio, see review.reviewers and review.adjudicators: {who}")
     if exchange.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
         warn("corrections wait to be applied: run `build-dataset run`")
     run_stages(config, ["review"])
@@ -147,9 +147,8 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
     from pipeline.runtime.runner import Runner
 
     runner = Runner(config)
-    found, experts, rows = reviewing.status(
-        runner.tables(REVIEW), _params(config), read_control(runner.build)
-    )
+    params, control = config.section(ReviewParams), read_control(runner.build)
+    found, experts, rows = reviewing.status(runner.tables(REVIEW), params, control)
     Console().print(_dimension_table(found, rows))
     last = minute(found.last_review) if found.last_review else None
     tell("review_status", {"found": found, "experts": experts, "last": last})
@@ -174,10 +173,6 @@ def _nothing_is_fine() -> Iterator[None]:
         say(str(nothing))
 
 
-def _params(config: ConfigBase) -> ReviewParams:
-    return config.section(ReviewParams)
-
-
 def _csv_row(expert: ExpertWork, rate: float) -> dict[str, Any]:
     row = asdict(expert)
     control = row.pop("control")
@@ -190,16 +185,14 @@ def _csv_row(expert: ExpertWork, rate: float) -> dict[str, Any]:
 def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("dimension", min_width=16)
-    for label_status in LabelStatus:
-        table.add_column(label_status.value, justify="right", no_wrap=True)
-    table.add_column("differ", justify="right", no_wrap=True)
+    for heading in (*LabelStatus, "differ"):
+        table.add_column(str(heading), justify="right", no_wrap=True)
     raw = {row.dimension: row.raw for row in rows}
     for name, counts in found.dimensions.items():
-        dimension = dimensions()[name]
+        dimension, agreed = dimensions()[name], raw.get(name)
         numbers = [str(counts.get(label_status, 0)) for label_status in LabelStatus]
-        agreed = raw.get(name)
-        numbers.append("" if agreed is None else f"{1 - agreed:.1%}")
-        table.add_row(f"{dimension.zh} {dimension.en}", *numbers)
+        differ = "" if agreed is None else f"{1 - agreed:.1%}"
+        table.add_row(f"{dimension.zh} {dimension.en}", *numbers, differ)
     return table
 
 
@@ -215,10 +208,8 @@ def push_answers(
 
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
     loaded = configure(config, overrides, options)
-    with at_work(loaded) as runner:
-        report = project.push(
-            loaded.section(EvaluateParams), _params(loaded), runner.context(EVALUATE), adopt=adopt
-        )
+    with at_work(loaded, EVALUATE) as (_, params, context):
+        report = project.push(loaded.section(EvaluateParams), params, context, adopt=adopt)
     tell("push", report)
 
 
@@ -226,10 +217,8 @@ def pull_scores(config: ConfigBase, full: bool = False, adopt: bool = False) -> 
     """Fetch the experts' scores. `evaluate` uses them without asking any model again."""
     from pipeline.evaluate.judging import project
 
-    with at_work(config) as runner:
-        report = project.pull(
-            config.section(EvaluateParams), _params(config), runner.context(EVALUATE), full=full, adopt=adopt
-        )
+    with at_work(config, EVALUATE) as (_, params, context):
+        report = project.pull(config.section(EvaluateParams), params, context, full=full, adopt=adopt)
     tell("pull", report)
     say("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
 

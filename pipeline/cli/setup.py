@@ -41,7 +41,8 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
         raise UserError(f"{target} is there already: edit it, or choose another folder")
     if raw is not None and not raw.is_dir():
         raise UserError(f"no folder {raw} to read papers from")
-    here = raw is None and _holds_papers(folder)
+    files_here = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
+    here = raw is None and any(path.suffix.lower() in _PAPERS for path in files_here)
     place = "." if here else _place(raw, folder) if raw else "raw"
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"
     text = _template(name, place)
@@ -69,12 +70,6 @@ def _place(raw: Path, folder: Path) -> str:
     return Path(os.path.relpath(there, here)).as_posix() if near else there.as_posix()
 
 
-def _holds_papers(folder: Path) -> bool:
-    return folder.is_dir() and any(
-        path.suffix.lower() in _PAPERS for path in folder.iterdir() if path.is_file()
-    )
-
-
 def demo(folder: Path = Path("build-dataset-demo")) -> None:
     """Build the sample exam in a new folder: no key, no server, no download."""
     if folder.exists():
@@ -88,12 +83,8 @@ def demo(folder: Path = Path("build-dataset-demo")) -> None:
 
 def _sample() -> Path:
     """Return the folder of the sample exam: inside the wheel, else in the repository."""
-    package = Path(str(files("pipeline")))
-    return next(
-        place
-        for place in (package.parent / "sample", package.parent / "raw" / "sample" / "papers")
-        if place.is_dir()
-    )
+    home = Path(str(files("pipeline"))).parent
+    return next(place for place in (home / "sample", home / "raw" / "sample" / "papers") if place.is_dir())
 
 
 def schema() -> None:

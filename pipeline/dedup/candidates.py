@@ -9,9 +9,8 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rapidfuzz import fuzz, process
 
-from pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs
+from pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, similarities
 from pipeline.dedup.keys import OPTION_BREAK, comparison_key
 from pipeline.disjoint import DisjointSets
 from pipeline.stage import Store
@@ -23,7 +22,7 @@ STEM = Banding(bands=20, rows=4)
 """Over the core of the stem: finds variants and twins with other options."""
 OPTIONS = pl.col("option_keys").list.join(OPTION_BREAK)
 _CHUNK = 20_000
-"""Questions whose words are counted at a time, and pairs of texts compared: bounds the memory for texts."""
+"""Questions whose words are counted at a time: bounds the memory for texts."""
 _HOPELESS = 45.0
 """Least similarity (0..100) of two stems with any relation: half of the least that ``related`` takes."""
 MOST_ALIKE = 64
@@ -141,9 +140,9 @@ def sliced(keys: pl.DataFrame, text: pl.Expr) -> Iterator[list[str]]:
 
 def _hopeful(pairs: NDArray[np.int64], keys: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The pairs whose stems are similar enough to be compared in earnest, and how similar: by their cores, or whole."""
-    scores = _similarities(pairs, keys["core"], _HOPELESS)
+    scores = similarities(pairs, keys["core"], _HOPELESS)
     rest = np.flatnonzero(scores < _HOPELESS)
-    scores[rest] = _similarities(pairs[rest], keys["key"], NEARLY_ONE)
+    scores[rest] = similarities(pairs[rest], keys["key"], NEARLY_ONE)
     hopeful = scores > 0
     return pairs[hopeful], scores[hopeful]
 
@@ -154,7 +153,7 @@ def _thinned(pairs: NDArray[np.int64], keys: pl.DataFrame) -> NDArray[np.bool_]:
     degrees = np.bincount(pairs.ravel(), minlength=keys.height)
     crowded = np.flatnonzero((degrees[pairs] > MOST_ALIKE).all(axis=1))
     whole = keys.select(text=pl.concat_str("core", OPTIONS, separator=OPTION_BREAK))["text"]
-    order = np.argsort(-_similarities(pairs[crowded], whole, 0), kind="stable")
+    order = np.argsort(-similarities(pairs[crowded], whole, 0), kind="stable")
     compared, connected = [0] * keys.height, DisjointSets()
     for at in crowded[order].tolist():
         one, other = map(int, pairs[at])
@@ -165,15 +164,3 @@ def _thinned(pairs: NDArray[np.int64], keys: pl.DataFrame) -> NDArray[np.bool_]:
         else:
             kept[at] = False
     return kept
-
-
-def _similarities(pairs: NDArray[np.int64], texts: pl.Series, least: float) -> NDArray[np.float32]:
-    """Similarity of both texts of each pair in 0..100; 0 where it is below ``least``."""
-    found = np.zeros(len(pairs), np.float32)
-    for start in range(0, len(pairs), _CHUNK):
-        part = slice(start, start + _CHUNK)
-        first, second = (texts.gather(pairs[part, side]).to_list() for side in (0, 1))
-        found[part] = process.cpdist(
-            first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=np.float32
-        )
-    return found

@@ -10,9 +10,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
+from rapidfuzz import fuzz, process
 
 _SHIFT = np.uint64(21)
 """A code point has 21 bits, so two of them are a number of 42: no hashing, no collisions."""
@@ -41,17 +44,17 @@ class Grams:
     texts: int
 
 
+def code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """Return the code points of all texts, one text after the other, and the text that each stands in."""
+    points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    return points, np.repeat(np.arange(len(texts)), np.fromiter(map(len, texts), np.int64, len(texts)))
+
+
 def bigrams(texts: Sequence[str]) -> Grams:
     """The bigrams of each text; a text of one character has none."""
-    points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(
-        np.uint64
-    )
-    lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
-    rows = np.repeat(np.arange(len(texts)), lengths)
-    if len(points) < 2:
-        return Grams(np.empty(0, np.uint64), np.empty(0, np.int64), len(texts))
+    points, rows = code_points(texts)
     inside = rows[:-1] == rows[1:]
-    codes = (points[:-1] << _SHIFT) | points[1:]
+    codes = (points[:-1].astype(np.uint64) << _SHIFT) | points[1:]
     return Grams(codes[inside], rows[:-1][inside], len(texts))
 
 
@@ -120,6 +123,8 @@ Texts = Iterable[Sequence[str]]
 """Texts, slice by slice."""
 _CHUNK = 1 << 16
 """Bigrams hashed at a time: 256 KiB stay in the second-level cache."""
+_PAIRS = 20_000
+"""Pairs of texts compared at a time: bounds the memory for texts."""
 _WINDOW = 24
 """In a bucket of many, each text is paired with so many that follow it: that keeps the bucket connected, and the
 number of pairs linear."""
@@ -154,10 +159,8 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
             present.append(inside + before)
         before += len(part)
     codes: NDArray[np.int64] = np.empty(0, np.int64)
-    if not keys:
-        return codes.reshape(0, 2)
-    rows = np.concatenate(present)
-    for band in range(banding.bands):
+    rows = np.concatenate([codes, *present])
+    for band in range(banding.bands if keys else 0):
         buckets = np.concatenate([part[band] for part in keys])
         order = np.argsort(buckets, kind="stable")
         pairs = equal_pairs(buckets[order], rows[order], _WINDOW)
@@ -209,6 +212,20 @@ def _band_keys(signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
         keys = (keys ^ row) * np.uint64(0x9E3779B97F4A7C15)
         keys ^= keys >> np.uint64(29)
     return keys
+
+
+def similarities(
+    pairs: NDArray[np.int64], texts: pl.Series, least: float, kind: type[np.floating[Any]] = np.float32
+) -> NDArray[Any]:
+    """Similarity (rapidfuzz's ratio) of both texts of each pair in 0..100; 0 where it is below ``least``."""
+    found = np.zeros(len(pairs), kind)
+    for start in range(0, len(pairs), _PAIRS):
+        part = slice(start, start + _PAIRS)
+        first, second = (texts.gather(pairs[part, side]).to_list() for side in (0, 1))
+        found[part] = process.cpdist(
+            first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=kind
+        )
+    return found
 
 
 def equal_pairs(

@@ -5,7 +5,6 @@ percentages are typed; numbers keep their decimal points, ranges and lists. A co
 of exams. All vectorised: 280,000 questions pass through here.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -130,33 +129,21 @@ class Compared:
     doubtful: bool = False
 
 
-def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: Sequence[int]) -> dict[int, Compared]:
+def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: list[int]) -> dict[int, Compared]:
     """The items of some ``rows`` of the questions, by row."""
-    chosen = list(rows)
-    columns = questions[chosen].select(
+    columns = questions[rows].select(
         pl.col("options").list.eval(pl.element().struct.field("label")).alias("labels"),
         "answer",
         "accepted_answers",
         pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
         (pl.col("confidence") < _UNSURE).fill_null(False).alias("doubtful"),
     )
-    compared = keys.select("key", "core", "option_keys")[chosen]
+    compared = keys[rows].select("key", "core", "option_keys")
     made = {}
     for row, (labels, answer, accepted, *known), (key, core, options) in zip(
-        chosen, columns.iter_rows(), compared.iter_rows(), strict=True
+        rows, columns.iter_rows(), compared.iter_rows(), strict=True
     ):
-        made[row] = Compared(
-            key,
-            core,
-            "".join(sorted(core)),
-            tuple(labels),
-            tuple(options[: len(labels)]),
-            _keys(answer, accepted),
-            *known,
-        )
+        right = tuple(dict.fromkeys(map(frozenset, ([answer] if answer else []) + (accepted or []))))
+        texts = tuple(options[: len(labels)])
+        made[row] = Compared(key, core, "".join(sorted(core)), tuple(labels), texts, right, *known)
     return made
-
-
-def _keys(answer: list[str] | None, accepted: list[list[str]] | None) -> tuple[frozenset[str], ...]:
-    given = ([answer] if answer else []) + (accepted or [])
-    return tuple(dict.fromkeys(frozenset(letters) for letters in given))

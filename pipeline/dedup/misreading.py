@@ -44,11 +44,6 @@ _KNOWN = 20
 """Least count of a pair of characters from which its misprint can be told from a rare word."""
 _FRAME = "\x1f"
 """Stands around a text, so that its first and last characters have neighbours."""
-_LONG = 20
-"""Least length of a text in which one dropped character is a slip rather than another term: it leaves a
-bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
-_PER_SLIP = 40
-"""Characters of text for each further slip."""
 
 
 class Edit(NamedTuple):
@@ -91,15 +86,8 @@ class Edit(NamedTuple):
     @property
     def breaks_phrase(self) -> bool:
         """Return whether one side has a set phrase where the other has none: 治疗 / 治辽, 首选 / 首迭."""
-        found = [
-            any(map(_PHRASES.__contains__, pairwise(place))) for place in (self.old_place, self.new_place)
-        ]
-        return found[0] != found[1]
-
-    @property
-    def is_single(self) -> bool:
-        """Return whether one character stands for one other, or for none: characters are misread, not words."""
-        return len(self.old) <= 1 and len(self.new) <= 1
+        old, new = map(pairwise, (self.old_place, self.new_place))
+        return _PHRASES.isdisjoint(old) != _PHRASES.isdisjoint(new)
 
     @property
     def is_inside(self) -> bool:
@@ -164,7 +152,9 @@ class TextPair:
         Where recognition was sure, one of the readings, and only one, is met nowhere else, and the character that was
         dropped is the last or first of no term.
         """
-        if not edit.is_single or edit.is_deliberate or not _MEANT.isdisjoint(edit.old + edit.new):
+        if max(len(edit.old), len(edit.new)) > 1:  # characters are misread, not words
+            return False
+        if edit.is_deliberate or not _MEANT.isdisjoint(edit.old + edit.new):
             return False
         if any(self.doubtful):
             return not edit.old or not edit.new
@@ -216,11 +206,6 @@ def framed_edits(first: str, second: str) -> list[Edit]:
 def content_edits(first: str, second: str) -> list[Edit]:
     """The places where two texts differ in more than particles and suffixes."""
     return [edit for edit in framed_edits(first, second) if not edit.is_harmless]
-
-
-def slips_believed(text: str) -> int:
-    """Return the number of typing errors that a text may have; 0 for a short one."""
-    return 1 + len(text) // _PER_SLIP if len(text) >= _LONG else 0
 
 
 def described(first: str, second: str, most: int = 3) -> str:

@@ -23,6 +23,11 @@ _MISREAD_AGREED = 0.35
 """The same where options and answers agree."""
 _ALL_ELSE_EQUAL = 0.9
 """Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
+_LONG_STEM = 20
+"""Least length of a core in which one dropped character is a slip rather than another term: it leaves a
+bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
+_PER_SLIP = 40
+"""Characters of text for each further slip."""
 _TURNS_ON = re.compile("[0-9·%°a-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
 _WEAK = FUNCTION.union(*SUFFIXES, *LIGHT, *ASKED)
 """Characters of which a difference that makes no other question consists: 可, 性 / 状, 诊断."""
@@ -66,12 +71,7 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
 
 
 def compare_stems(
-    first: Compared,
-    second: Compared,
-    vocabulary: Vocabulary,
-    params: DedupParams,
-    *,
-    agreed: bool = False,
+    first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams, *, agreed: bool = False
 ) -> StemRelation:
     """Compare two stems, each with its shared stem before it; more is misread where all else is ``agreed``."""
     if first.key == second.key:
@@ -80,8 +80,11 @@ def compare_stems(
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
     found = difference(meaning(first.key), meaning(second.key))
     telling = (edit for edit in framed_edits(first.key, second.key) if edit.is_telling)
-    if found and not all(map(read.looks_misread, telling)):
-        return _twins(first, second, score, found, params)
+    if found and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
+        bare = _bare(first, second)
+        if max(score, bare) < params.related:
+            return StemRelation("different", score)
+        return StemRelation(found[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), found[1])
     changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
         return StemRelation("same", score, "stems differ in set phrases only", certain=bool(first.core))
@@ -111,8 +114,10 @@ def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPai
     if not agreed or not _few(first.core, second.core, agreed=True):
         return ""
     rest = [edit for edit in changes if not read.looks_misread(edit)]
-    most = len(rest) if doubtful else misreading.slips_believed(min(first.core, second.core, key=len))
-    return "stems differ by a slip" if len(rest) <= most and all(map(read.is_slip, rest)) else ""
+    shorter = min(len(first.core), len(second.core))
+    most = 1 + shorter // _PER_SLIP if shorter >= _LONG_STEM else 0
+    believed = (doubtful or len(rest) <= most) and all(map(read.is_slip, rest))
+    return "stems differ by a slip" if believed else ""
 
 
 def _few(first: str, second: str, *, agreed: bool) -> bool:
@@ -131,20 +136,6 @@ def _weighty(changes: list[Edit], *, agreed: bool) -> list[Edit]:
     dropped, added = ({edit[side] for edit in changes if not edit[1 - side]} for side in (0, 1))
     light = dropped & added & ASKED | (LIGHT if agreed else frozenset())
     return [edit for edit in changes if (edit.old and edit.new) or (edit.old or edit.new) not in light]
-
-
-def _twins(
-    first: Compared,
-    second: Compared,
-    score: float,
-    found: tuple[str, str],
-    params: DedupParams,
-) -> StemRelation:
-    """Stems that turn on different things, named after that when nothing else differs."""
-    bare = _bare(first, second)
-    if max(score, bare) < params.related:
-        return StemRelation("different", score)
-    return StemRelation(found[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), found[1])
 
 
 def _bare(first: Compared, second: Compared) -> float:
@@ -316,25 +307,18 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
         said = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
         return Relation(stems.kind, score, said) if close else None
+    # Reworded options may be different ones; a specific stem and the same answer prove them equal. The stem must be
+    # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options.
+    read = first.core == second.core or first.doubtful or second.doubtful
+    vouched = agreed and read and len(first.core) >= _TELLING
     if (
         not options.complete
-        or _doubted(first, second, options, agreed=agreed)
+        or (options.reworded and not vouched)
         or options.score < (_OPTIONS_READ if agreed or first.key == second.key else _OPTIONS_SAME)
     ):
         telling = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _TELLING
         return Relation("variant", score, "same stem, other options") if telling else None
     return _same_text(first, second, stems, options, score)
-
-
-def _doubted(first: Compared, second: Compared, options: Matching, *, agreed: bool) -> bool:
-    """Return whether reworded options may be different ones; a specific stem and the same answer prove them equal.
-
-    The stem must be the same to the letter, or recognition unsure: 近中面 / 远中面 under stems that a typist worded
-    otherwise are two options.
-    """
-    read = first.core == second.core or first.doubtful or second.doubtful
-    vouched = agreed and read and len(first.core) >= _TELLING
-    return bool(options.reworded) and not vouched
 
 
 def _nearly_one(first: Compared, second: Compared) -> Relation | None:
@@ -344,10 +328,10 @@ def _nearly_one(first: Compared, second: Compared) -> Relation | None:
         return None
     one, other = ("\x1f".join(sorted(item.options)) for item in (first, second))
     options: float = fuzz.ratio(one, other, score_cutoff=NEARLY_ONE)
+    if not options:
+        return None
     score = round((stems + options) / 200, 4)
-    return (
-        Relation("term", score, f"almost one text: {described(first.key, second.key)}") if options else None
-    )
+    return Relation("term", score, f"almost one text: {described(first.key, second.key)}")
 
 
 def keys_agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:

@@ -43,11 +43,7 @@ class Resolver:
     """Compares pairs and decides. The outcome does not depend on the order of pairs or rows."""
 
     def __init__(
-        self,
-        items: dict[int, Compared],
-        ranks: Sequence[int],
-        vocabulary: Vocabulary,
-        params: DedupParams,
+        self, items: dict[int, Compared], ranks: Sequence[int], vocabulary: Vocabulary, params: DedupParams
     ) -> None:
         """Take the rows concerned and how good a copy each is."""
         self._items, self._ranks = items, ranks
@@ -101,9 +97,8 @@ class Resolver:
         for leader, copies in followers.items():
             found.edges += [(row, leader, relation.kind) for row, relation in copies.items()]
             if leader not in waiting:
-                found.merges += [
-                    (row, leader, how.kind, how.score, how.reason) for row, how in copies.items()
-                ]
+                merged = [(row, leader, how.kind, how.score, how.reason) for row, how in copies.items()]
+                found.merges += merged
 
     def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
         """Leaders with their copies whose answers contradict each other, the best first.
@@ -120,13 +115,11 @@ class Resolver:
         for row, leader in leader_of.items():
             for other in self._contradictions.get(row, ()):
                 disputes.union(leader, leader_of[other])
-        return [
-            sorted(
-                (row for leader in leaders for row in (leader, *followers[leader])),
-                key=self._ranks.__getitem__,
-            )
-            for leaders in disputes.members()
-        ]
+        disputed = []
+        for leaders in disputes.members():
+            rows = [row for leader in leaders for row in (leader, *followers[leader])]
+            disputed.append(sorted(rows, key=self._ranks.__getitem__))
+        return disputed
 
     def _best(self, row: int, leaders: Iterable[int]) -> tuple[int, Relation] | None:
         """The leader that is most like ``row``, of those that are the same question."""
@@ -243,10 +236,8 @@ def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int
         rarity=pl.Series(rarities),
         question_id="question_id",
     ).with_row_index("row")
-    by_quality = order.sort(pl.exclude("row"))["row"].to_numpy()
-    places = np.empty(len(by_quality), np.int64)
-    places[by_quality] = np.arange(len(by_quality))
-    return places.tolist()
+    places: list[int] = np.argsort(order.sort(pl.exclude("row"))["row"].to_numpy()).tolist()
+    return places
 
 
 def _conflict(questions: pl.DataFrame, rows: list[int]) -> ReviewItem:

@@ -10,6 +10,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from importlib.resources import files
+from statistics import fmean
 from typing import Any
 
 import polars as pl
@@ -65,7 +66,16 @@ def card(
         loaded=[name for name, rows in splits.items() if rows.height],
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],
-        split_rows=list(map(_split_row, splits, splits.values())),
+        split_rows=[
+            (
+                f"{name} {SPLIT_NAMES[name]}",
+                rows.height,
+                rows.filter(pl.col("answer").list.len() > 1).height,
+                rows["group_id"].drop_nulls().n_unique(),
+                rows["explanation"].count(),
+            )
+            for name, rows in splits.items()
+        ],
         type_rows=[(text(kind), *types[kind].values()) for kind in sorted(types, key=str)],
         leaks=dict(tables["leaks"]["kind"].value_counts().iter_rows()),
         benchmarks=tables["benchmarks"].to_dicts(),
@@ -124,37 +134,39 @@ def _licence(name: str) -> str:
     return f'license: "other"\nlicense_name: {scalar(name)}'
 
 
-def _split_row(name: str, rows: pl.DataFrame) -> Row:
-    several = rows.filter(pl.col("answer").list.len() > 1).height
-    groups = rows["group_id"].drop_nulls().n_unique()
-    return f"{name} {SPLIT_NAMES[name]}", rows.height, several, groups, rows["explanation"].count()
-
-
 def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:
-    counts = Counter(whole[f"{dimension.name}_status"].to_list())
+    counts = Counter(whole[f"{dimension.name}_status"])
     missing = whole[dimension.name].null_count()
     return f"{dimension.en} {dimension.zh}", *(counts[status] for status in LabelStatus), missing
 
 
 def _labels(splits: Splits, dimension: Dimension) -> tuple[list[Row], int]:
     """Return the questions of each label by split, and the number of labels that do not occur."""
+    counts, unused = labels_by_split(splits, dimension)
+    names = {
+        zh: text(f"{zh} {dimension.english(zh) or ''}") if zh else "*no label 无标签*" for zh, _ in counts
+    }
+    return [(names[zh], *of.values()) for zh, of in counts], unused
+
+
+def labels_by_split(
+    splits: Splits, dimension: Dimension
+) -> tuple[list[tuple[str | None, dict[str, int]]], int]:
+    """Return the labels that occur with their questions by split, and the number of those that do not occur.
+
+    The set's labels stand in its order, then others, then null: no label yet.
+    """
     counts = distribution(splits, dimension.name)
-    known = [(label.zh, label.en) for label in dimension.labels if label.zh in counts]
-    others = sorted(label for label in counts if label and dimension.find(label) is None)
-    rows: list[Row] = [(f"{text(zh)} {text(en)}", *counts[zh].values()) for zh, en in known]
-    rows += [(text(label), *counts[label].values()) for label in others]
-    if None in counts:
-        rows.append(("*no label 无标签*", *counts[None].values()))
-    return rows, len(dimension.labels) - len(known)
+    places = {name: place for place, name in enumerate(dimension.zh_names())}
+    order = sorted(counts, key=lambda zh: (zh is None, places.get(zh or "", len(places)), zh or ""))
+    return [(zh, counts[zh]) for zh in order], len(places.keys() - counts.keys())
 
 
-Outputs = Mapping[str, Mapping[str, Any]]
-
-_TYPES = {
-    pl.String(): "sc:Text",
-    pl.Int64(): "sc:Integer",
-    pl.Float64(): "sc:Float",
-    pl.Boolean(): "sc:Boolean",
+_TYPES: dict[Any, str] = {
+    pl.String: "sc:Text",
+    pl.Int64: "sc:Integer",
+    pl.Float64: "sc:Float",
+    pl.Boolean: "sc:Boolean",
 }
 _MEDIA_TYPES = {
     **{f"{split}.parquet": "application/x-parquet" for split in (*SPLITS, "changes")},
@@ -164,18 +176,14 @@ _MEDIA_TYPES = {
 """Of the files with data, by path."""
 
 
-def croissant(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], outputs: Outputs) -> bytes:
+def croissant(dataset: DatasetParams, splits: Splits, outputs: Mapping[str, Mapping[str, Any]]) -> bytes:
     """The metadata as JSON-LD: the files with their checksums, and the columns of each split that holds questions."""
     explained = column_meanings()
     made = rendered(
         "pipeline.export:croissant.json",
         dataset=dataset,
         licence=_licence_page(dataset.license),
-        files=[
-            (name, _MEDIA_TYPES[name], entry)
-            for name, entry in sorted(outputs.items())
-            if name in _MEDIA_TYPES
-        ],
+        files=[(name, _MEDIA_TYPES[name], outputs[name]) for name in sorted(outputs) if name in _MEDIA_TYPES],
         splits=[split for split, rows in splits.items() if rows.height],
         columns=[
             {"name": name, "about": explained[name], **_column(kind)}
@@ -195,30 +203,18 @@ def _licence_page(name: str) -> str:
     return f"https://choosealicense.com/licenses/{identifier}/" if known else name.strip()
 
 
-def _column(kind: pl.DataType) -> dict[str, Any]:
+def _column(kind: Any) -> dict[str, Any]:
     """Return a column's type; of structs those of their parts."""
     repeated = isinstance(kind, pl.List)
     while isinstance(kind, pl.List):
-        kind = _instance(kind.inner)
-    parts = (
-        [(part.name, _TYPES[_instance(part.dtype)]) for part in kind.fields]
-        if isinstance(kind, pl.Struct)
-        else []
-    )
+        kind = kind.inner
+    fields = kind.fields if isinstance(kind, pl.Struct) else ()
+    parts = [(part.name, _TYPES[part.dtype]) for part in fields]
     return {"repeated": repeated, "parts": parts, "type": _TYPES.get(kind)}
 
 
-def _instance(kind: Any) -> pl.DataType:
-    found: pl.DataType = kind() if isinstance(kind, type) else kind
-    return found
-
-
 def column_meanings() -> dict[str, str]:
-    """Return the meaning of each column of ``ReleaseRow``, in order.
-
-    Raises:
-        KeyError: a column is not explained.
-    """
+    """Return the meaning of each column of ``ReleaseRow``, in order; one that is not explained is a ``KeyError``."""
     explained = tomllib.loads((files("pipeline.export") / "columns.toml").read_text(encoding="utf-8"))
     for dimension in dimensions().values():
         label, english, status = label_columns(dimension.name)
@@ -231,7 +227,7 @@ def column_meanings() -> dict[str, str]:
 _TEXTS = ("question", "answer", "explanation")
 
 
-def statistics(splits: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
+def statistics(splits: Splits) -> dict[str, Any]:
     """Counts and lengths of each split and of all questions together.
 
     Lengths are in characters. A question's text is its shared case, if any, and its stem; the vocabulary is
@@ -243,13 +239,14 @@ def statistics(splits: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
     """
     texts = {name: _texts(rows) for name, rows in splits.items()}
     found = {name: _describe(frame) for name, frame in texts.items()}
+    filled = [part for part in found.values() if part["questions"]]
     means = {
-        text: _mean([part[text]["mean"] for part in found.values() if part["questions"]]) for text in _TEXTS
+        text: _rounded(fmean(part[text]["mean"] for part in filled)) if filled else None for text in _TEXTS
     }
     return {**found, "total": _describe(pl.concat(texts.values())), "total_as_published": {"mean": means}}
 
 
-def distribution(splits: Mapping[str, pl.DataFrame], name: str) -> dict[str | None, dict[str, int]]:
+def distribution(splits: Splits, name: str) -> dict[str | None, dict[str, int]]:
     """Questions by label (null: no label yet) and split, in one dimension or column."""
     found: dict[str | None, dict[str, int]] = {}
     for split, rows in splits.items():
@@ -287,10 +284,6 @@ def _lengths(lengths: pl.Series) -> dict[str, float | int | None]:
         "q1": _rounded(lengths.quantile(0.25, "linear")),
         "q3": _rounded(lengths.quantile(0.75, "linear")),
     }
-
-
-def _mean(values: list[float]) -> float | None:
-    return _rounded(sum(values) / len(values)) if values else None
 
 
 def _rounded(value: Any) -> float | None:

@@ -12,10 +12,16 @@ from typing import Any, Literal
 
 import polars as pl
 
-from pipeline import releases
-from pipeline.releases import CHANGELOG, Version, parse_version
+from pipeline.releases import (
+    CHANGELOG,
+    Version,
+    is_version,
+    match_released,
+    parse_version,
+    previous_release,
+    read_release,
+)
 from schemas.dataset import DatasetParams
-from schemas.questions import Merge
 from schemas.release import Change, ReleaseRow
 from schemas.taxonomy import dimensions
 
@@ -65,17 +71,13 @@ class ReleaseComparison:
 
 
 def compare_with_previous(
-    dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
+    dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame
 ) -> ReleaseComparison:
-    """Compare the rows of a release with the previous one, if there is one.
-
-    Raises:
-        UserError: the previous release cannot be read.
-    """
-    folder = releases.previous_release(dataset)
+    """Compare the rows of a release with the previous one, if there is one."""
+    folder = previous_release(dataset)
     if folder is None:
         return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
-    changes = compare_releases(releases.read_release(folder), splits, merges)
+    changes = compare_releases(read_release(folder), splits, merges)
     version = _version(folder)
     suggested = version and ".".join(map(str, next_version(parse_version(version), changes.level())))
     return ReleaseComparison(dataset.version, version or folder.name, changes, suggested, _history(folder))
@@ -97,17 +99,15 @@ def _version(folder: Path) -> str | None:
     with suppress(OSError, ValueError, KeyError, TypeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         said.insert(0, str(manifest["facts"]["release"]["version"]))
-    return next(filter(releases.is_version, said), None)
+    return next(filter(is_version, said), None)
 
 
 def _history(folder: Path) -> str:
-    try:
-        with (folder / CHANGELOG).open("rb") as stream:
-            text = stream.read(_LONGEST).decode("utf-8", "replace")
-    except OSError:
-        return ""
-    start = text.find("\n## ")
-    return text[start + 1 :].strip() if start >= 0 else ""
+    text = ""
+    with suppress(OSError), (folder / CHANGELOG).open("rb") as stream:
+        text = stream.read(_LONGEST).decode("utf-8", "replace")
+    _, mark, entries = text.partition("\n## ")
+    return f"## {entries}".strip() if mark else ""
 
 
 WORDING = ("question_type", "stem", "shared_stem", "options", "answer", "accepted_answers")
@@ -154,12 +154,10 @@ class Changes:
         return "patch" if rows["change"].is_in(["updated"]).all() and not self.columns_added else "minor"
 
 
-def compare_releases(
-    old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame | None = None
-) -> Changes:
+def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame) -> Changes:
     """Compare a new release with an old one.
 
-    Which question is which is ``releases.known_again``'s to say. One that says the same under another id counts as
+    Which question is which is ``releases.match_released``'s to say. One that says the same under another id counts as
     renamed; one whose text was corrected as changed, whatever its id.
     """
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
@@ -169,15 +167,10 @@ def compare_releases(
     old = old.select(
         "question_id", "split", *(pl.col(name).cast(new.schema[name], strict=False) for name in shared)
     )
-    pairs = releases.match_released(old, new, Merge.to_frame([]) if merges is None else merges)
-    known = pl.DataFrame(
-        [(pair.old, pair.new, pair.same) for pair in pairs],
-        schema={"previous_id": pl.String, "new_id": pl.String, "same": pl.Boolean},
-        orient="row",
-    )
-    before = old.rename({"question_id": "previous_id"}).join(known, on="previous_id", how="left")
-    gone_rows = before.filter(pl.col("new_id").is_null()).with_columns(question_id="previous_id")
-    before = before.filter(pl.col("new_id").is_not_null()).rename({"new_id": "question_id"})
+    known = match_released(old, new, merges).rename({"old": "previous_id", "new": "question_id"})
+    old = old.rename({"question_id": "previous_id"})
+    gone_rows = old.join(known, on="previous_id", how="anti").with_columns(question_id="previous_id")
+    before = old.join(known, on="previous_id")
     both = new.join(before, on="question_id", suffix="_before")
     renamed = both.filter((pl.col("previous_id") != pl.col("question_id")) & pl.col("same"))
     moved = both.filter(pl.col("split") != pl.col("split_before"))
@@ -188,9 +181,11 @@ def compare_releases(
         _rows(moved, "moved", "split", "split_before"),
         *_edits(both, shared),
     ]
-    table = pl.concat(rows).sort("question_id", "change")
     return Changes(
-        table.select(Change.polars_schema().names()).cast(Change.polars_schema()),
+        pl.concat(rows)
+        .sort("question_id", "change")
+        .select(Change.column_names())
+        .cast(Change.polars_schema()),
         tuple(name for name in names if name not in shared),
         gone,
     )
@@ -198,20 +193,15 @@ def compare_releases(
 
 def _edits(both: pl.DataFrame, shared: list[str]) -> list[pl.DataFrame]:
     """Questions whose wording, labels or other columns differ, with the names of these columns."""
-    shared = [name for name in shared if name not in PROVENANCE]
-    differs = both.select(*(pl.col(name).ne_missing(pl.col(f"{name}_before")).alias(name) for name in shared))
-    labels = set(dimensions())
-    groups = {
-        "changed": [name for name in shared if name in WORDING],
-        "relabelled": [name for name in shared if name in labels],
-        "updated": [name for name in shared if name not in WORDING and name not in labels],
-    }
+    kinds = dict.fromkeys(WORDING, "changed") | dict.fromkeys(dimensions(), "relabelled")
     found = []
-    for kind, names in groups.items():
-        said = [pl.when(pl.col(name)).then(pl.lit(name)) for name in names]
-        columns = differs.select(pl.concat_list(said).list.drop_nulls().alias("columns"))["columns"]
-        rows = both.with_columns(columns=columns).filter(pl.col("columns").list.len() > 0)
-        found.append(_rows(rows, kind, "split", "split_before"))
+    for kind in ("changed", "relabelled", "updated"):
+        names = [name for name in shared if name not in PROVENANCE and kinds.get(name, "updated") == kind]
+        differing = [
+            pl.when(pl.col(name).ne_missing(pl.col(f"{name}_before"))).then(pl.lit(name)) for name in names
+        ]
+        rows = both.with_columns(columns=pl.concat_list(differing).list.drop_nulls())
+        found.append(_rows(rows.filter(pl.col("columns").list.len() > 0), kind, "split", "split_before"))
     return found
 
 

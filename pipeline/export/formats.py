@@ -160,15 +160,12 @@ def cmb_json(rows: pl.DataFrame) -> bytes:
 
 
 def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    columns = ["question_id", "exam_type", "exam_class", "exam_subject", "question_type"]
-    columns += ["options", "answer", "explanation"]
-    for row in rows.select(question_text().alias("question"), *columns).iter_rows(named=True):
+    exam = ("exam_type", "exam_class", "exam_subject")
+    for row in rows.with_columns(question=question_text()).iter_rows(named=True):
         several = row["question_type"] in SEVERAL_ANSWERS or len(row["answer"]) > 1
         item = {
             "id": row["question_id"],
-            "exam_type": row["exam_type"],
-            "exam_class": row["exam_class"],
-            "exam_subject": row["exam_subject"],
+            **{name: row[name] for name in exam},
             "question": row["question"],
             "answer": "".join(row["answer"]),
             "question_type": MULTIPLE if several else SINGLE,
@@ -190,15 +187,13 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
     if DIFFICULTY in labels:
         levels = {label.zh: level for level, label in enumerate(dimensions()[DIFFICULTY].labels, start=1)}
         labels[DIFFICULTY] = pl.col(DIFFICULTY).replace_strict(levels, default=None, return_dtype=pl.Int64)
+    line = pl.concat_str(pl.element().struct.field("label"), option, separator=" ")
     return rows.select(
-        question_text().alias("Question"),
-        pl.col("options")
-        .list.eval(pl.concat_str(pl.element().struct.field("label"), option, separator=" "))
-        .list.join("\n")
-        .alias("Options"),
-        pl.col("answer").list.join("").alias("Answer"),
-        pl.col("explanation").alias("Explanation"),
-        *(label.alias(CMEXAM_DIMENSIONS.get(name, name)) for name, label in labels.items()),
+        Question=question_text(),
+        Options=pl.col("options").list.eval(line).list.join("\n"),
+        Answer=pl.col("answer").list.join(""),
+        Explanation=pl.col("explanation"),
+        **{CMEXAM_DIMENSIONS.get(name, name): label for name, label in labels.items()},
     )
 
 

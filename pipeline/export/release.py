@@ -1,7 +1,7 @@
 """Releases: freezing a folder, uploading it to a hub."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,15 +37,15 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
     target = dataset.releases / dataset.version
     if target.exists():
         raise UserError(f"{dataset.version} is released already ({target}){_what_then(dataset)}")
-    _require_done(states)
-    manifest = _manifest(dataset.build / "export")
+    manifest = _ready(dataset, states)
     facts: dict[str, Any] = manifest["facts"]["release"]
-    _require_no_leaks(dataset.build)
-    _require_version(dataset.version, facts)
     temporary = target.with_name(f".{target.name}.new")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
-        _copy(dataset.build, temporary, states)
+        shutil.copytree(dataset.build / "export", temporary)
+        (temporary / "manifests").mkdir()
+        for stage in states:
+            shutil.copyfile(dataset.build / stage / MANIFEST, temporary / "manifests" / f"{stage}.json")
         for name in _changed(temporary, manifest):
             raise UserError(
                 f"{name} of the export was changed after it was made: run `build-dataset export --force`"
@@ -57,13 +57,6 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
     return facts
-
-
-def _copy(build: Path, folder: Path, stages: Iterable[str]) -> None:
-    shutil.copytree(build / "export", folder)
-    (folder / "manifests").mkdir()
-    for stage in stages:
-        shutil.copyfile(build / stage / MANIFEST, folder / "manifests" / f"{stage}.json")
 
 
 def _what_then(dataset: DatasetParams) -> str:
@@ -78,36 +71,33 @@ def _what_then(dataset: DatasetParams) -> str:
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    manifest = read_manifest(folder)
-    if manifest is None:
+    if (manifest := read_manifest(folder)) is None:
         raise UserError(f"no {MANIFEST} in {folder}: run `build-dataset run --to export` first")
     return manifest
 
 
-def _require_done(states: Mapping[str, str]) -> None:
+def _ready(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
+    """Return the export's manifest, when all stages are done, nothing leaks and the version fits what changed."""
     for stage, state in states.items():
         if state == "incomplete":
             raise UserError(f"{stage} is not complete: run `build-dataset {stage}` again before a release")
         if state != "done":
             raise UserError(f"{stage} is {state}: run `build-dataset run --to export` before a release")
-
-
-def _require_no_leaks(build: Path) -> None:
-    across = _manifest(build / "leaks")["facts"]["across_splits"]
+    manifest = _manifest(dataset.build / "export")
+    across = _manifest(dataset.build / "leaks")["facts"]["across_splits"]
     if any(across.values()):
         raise UserError(
             f"{across['exact']} exact and {across['near']} near duplicates stand in two splits: see "
-            f"{build / 'leaks' / 'leaks.parquet'}; merge them or take them out before a release"
+            f"{dataset.build / 'leaks' / 'leaks.parquet'}; merge them or take them out before a release"
         )
-
-
-def _require_version(version: str, facts: Mapping[str, Any]) -> None:
+    facts = manifest["facts"]["release"]
     suggested = facts["suggested"]
-    if suggested and parse_version(version) < parse_version(suggested):
+    if suggested and parse_version(dataset.version) < parse_version(suggested):
         raise UserError(
             f"since {facts['previous']} there are {facts['level']} changes: set dataset.version to {suggested} or "
             "above, run `build-dataset export`, then release"
         )
+    return manifest
 
 
 def _changed(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
@@ -115,9 +105,6 @@ def _changed(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
     for name, entry in manifest["outputs"].items():
         if not (folder / name).is_file() or file_sha256(folder / name) != entry["sha256"]:
             yield name
-
-
-NO_ANSWER = "no_answer"
 
 
 def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
@@ -132,10 +119,14 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
     unanswered = rows.filter(~answered)["question_id"].sort().to_list()
     rows = rows.filter(answered)
     clusters = tables["clusters"].group_by("question_id").agg(pl.col("cluster_id").min())
+    # The parts of a question that people corrected; not who, and no part that was found right as it was.
+    part = pl.col("field").str.replace(f"^{OPTION}.*$", "options")
+    changes = tables["corrections"].filter(pl.col("field") != VERDICT)
+    corrected = changes.group_by("question_id").agg(corrected=part.unique().sort())
     rows = (
         rows.join(_labels(tables["labels"]), on="question_id", how="left", validate="1:1")
         .join(clusters, on="question_id", how="left")
-        .join(_corrected(tables["corrections"]), on="question_id", how="left")
+        .join(corrected, on="question_id", how="left")
         .join(_sources(tables), on="question_id", how="left")
         .with_columns(
             pl.col("corrected").fill_null([]),
@@ -144,13 +135,11 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
         .sort("question_id")
     )
     schema = ReleaseRow.polars_schema()
-    splits = {
-        split: rows.filter(pl.col("split") == split).select(schema.names()).cast(schema) for split in SPLITS
+    released = {
+        name: rows.filter(pl.col("split") == name).select(schema.names()).cast(schema) for name in SPLITS
     }
-    detail = "No answer key is known; a released question needs one."
-    return splits, [
-        Rejection(item_id=name, stage="export", reason=NO_ANSWER, detail=detail) for name in unanswered
-    ]
+    why = {"reason": "no_answer", "detail": "No answer key is known; a released question needs one."}
+    return released, [Rejection(item_id=name, stage="export", **why) for name in unanswered]
 
 
 def _labels(labels: pl.DataFrame) -> pl.DataFrame:
@@ -169,22 +158,12 @@ def _labels(labels: pl.DataFrame) -> pl.DataFrame:
     return labels.group_by("question_id").agg(*columns, difficulty_estimate=guess, annotator=joined)
 
 
-def _corrected(corrections: pl.DataFrame) -> pl.DataFrame:
-    """Return the parts of a question that people corrected; not who, and no part that was found right as it was."""
-    changes = corrections.filter(pl.col("field") != VERDICT)
-    part = pl.col("field").str.replace(f"^{OPTION}.*$", "options")
-    return changes.group_by("question_id").agg(corrected=part.unique().sort())
-
-
 def _sources(tables: Tables) -> pl.DataFrame:
     """Every place where each question stands, those of the copies merged into it included."""
     read = tables.get("parse/questions", tables["questions"])
     merged = tables["merges"].select("question_id", "survivor_id")
-    place = pl.struct(
-        "document",
-        row=pl.when(pl.col("pages").is_null()).then("number"),
-        page=pl.col("pages").list.first(),
-    )
+    row, page = pl.when(pl.col("pages").is_null()).then("number"), pl.col("pages").list.first()
+    place = pl.struct("document", row=row, page=page)
     return (
         read.select("question_id", "document", "number", "pages")
         .join(merged, on="question_id", how="left")
@@ -218,8 +197,7 @@ def plan_upload(dataset: DatasetParams, repo: str) -> Upload:
     except HFValidationError:
         raise UserError(f"--push {repo}: write it as ORG/NAME") from None
     folder = dataset.releases / dataset.version
-    manifest = read_manifest(folder)
-    if manifest is None:
+    if (manifest := read_manifest(folder)) is None:
         raise UserError(f"no release in {folder}: run `build-dataset release` first")
     for name in _changed(folder, manifest):
         raise UserError(f"{folder / name} is not as it was released: put it back, or release a new version")

@@ -19,16 +19,18 @@ from schemas.taxonomy import dimensions
 
 
 def run(tables: Tables, params: ExportParams, context: Context) -> Result:
-    """Join questions, labels and assignments to the released splits, and compare them with the previous release.
-
-    Raises:
-        UserError: the previous release cannot be read.
-    """
+    """Join questions, labels and assignments to the released splits, and compare them with the previous release."""
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
     stands = compare_with_previous(context.dataset, splits, tables["merges"])
     figures = statistics(splits)
-    files = _formats(splits, params) | task_files(context.dataset, splits, params.tools())
+    files = {
+        item.path.format(split=split): item.write(rows)
+        for item in FORMATS
+        if getattr(params, item.option)
+        for split, rows in splits.items()
+    }
+    files |= task_files(context.dataset, splits, params.tools())
     told = {**figures, "labels": _labels(splits)}
     files["statistics.json"] = (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
@@ -52,15 +54,6 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         facts={"splits": sizes, "release": stands.facts()},
         notes=notes("pipeline.export", sizes=sizes, unlabelled=unlabelled, standing=stands),
     )
-
-
-def _formats(splits: Mapping[str, pl.DataFrame], params: ExportParams) -> dict[str, bytes]:
-    return {
-        item.path.format(split=split): item.write(rows)
-        for item in FORMATS
-        if getattr(params, item.option)
-        for split, rows in splits.items()
-    }
 
 
 def _labels(splits: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, object]]]:

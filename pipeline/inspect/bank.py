@@ -1,26 +1,29 @@
-"""Read a question bank without a run: the mapping of its columns, and rows beside the questions they became."""
+"""Read a question bank without a run: how it is read, for people; its questions that carry labels, for annotators."""
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from annotation.reviewed import Reviewed
 from pipeline.archives import is_archive
 from pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader
 from pipeline.ocr.readers.base import RowReader
 from pipeline.ocr.tasks import FileTask, inspect_file
-from pipeline.parse.columns import Columns
+from pipeline.parse.columns import Columns, Unclear
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from pipeline.runtime.sources import papers
+from schemas.columns import plain_header
 from schemas.dataset import DatasetParams, SourceParams
 from schemas.documents import RawFile
 from schemas.errors import UnreadableDocument, UserError
 from schemas.identity import file_sha256
 from schemas.questions import Question
+from schemas.taxonomy import LabelName, dimensions
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,6 @@ class BankView:
     """Content of the view of a bank."""
 
     document: str
-    format: str
     rows: int
     tables: list[TableView]
     told: list[str]
@@ -74,26 +76,13 @@ def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
 def view_bank(
     document: str, path: Path, params: OcrParams, declared: Mapping[str | None, SourceParams], most: int = 3
 ) -> BankView | None:
-    """Read a bank; None when the file is no table.
-
-    Args:
-        document: its name, as ``[sources]`` calls it.
-        path: of the file.
-        params: of the ocr stage.
-        declared: what ``[sources]`` says of it, by sheet.
-        most: samples of each end, by table.
-
-    Raises:
-        UserError: it cannot be read.
-    """
+    """Read a bank as ``read_bank`` does, with up to ``most`` samples of each end in each table."""
     told: list[str] = []
     tables = read_bank(document, path, params, declared, told)
     if tables is None:
         return None
-    rows = sum(len(source.rows) for source in tables)
-    return BankView(
-        document, tables[0].document.format, rows, [_view(source, most) for source in tables], told
-    )
+    views = [_view(source, most) for source in tables]
+    return BankView(document, sum(len(source.rows) for source in tables), views, told)
 
 
 def read_bank(
@@ -103,7 +92,14 @@ def read_bank(
     declared: Mapping[str | None, SourceParams],
     told: list[str] | None = None,
 ) -> list[SourceTable] | None:
-    """The tables of a bank; None when the file is no table. What was left out is added to ``told``.
+    """Return the tables of a bank; None when the file is no table.
+
+    Args:
+        document: its name, as ``[sources]`` calls it.
+        path: of the file.
+        params: of the ocr stage.
+        declared: what ``[sources]`` says of it, by sheet.
+        told: gets what was left out.
 
     Raises:
         UserError: it cannot be read.
@@ -135,3 +131,50 @@ def _view(source: SourceTable, most: int) -> TableView:
             shown.append(Sample(row.row, json.loads(row.fields), question, why))
     columns = source.columns.facts() if isinstance(source.columns, Columns) else {}
     return TableView(source.name, columns, source.told(), ends, shown)
+
+
+_CMEXAM = {"areaofcompetency": "competency", "difficultylevel": "difficulty"}
+"""CMExam's names of columns that are no dimension's own name in Chinese or English."""
+
+
+def read_labelled(path: Path) -> list[Reviewed]:
+    """The labelled questions of a file, in its order; rows without any label are passed over.
+
+    Columns are found as in every bank, those of dimensions by their English or Chinese names or CMExam's.
+
+    Raises:
+        UserError: no such file, no bank, no column of any dimension, or a label outside the set or no question, with
+            the row's number.
+    """
+    if not path.is_file():
+        raise UserError(f"no file {path}: correct [annotate] reviewed")
+    tables = read_bank(str(path), path, OcrParams(), {})
+    if tables is None:
+        kinds = "CSV, JSONL, Parquet and workbooks"
+        raise UserError(f"{path} is no table: reviewed questions are read from {kinds}")
+    found = []
+    for table in tables:
+        if isinstance(table.columns, Unclear):
+            raise UserError(f"{path}: {table.columns.detail}")
+        for row, read in table.rows:
+            labels = dict(_labels(path, row.row, json.loads(row.fields)))
+            if not labels:
+                continue
+            if isinstance(read, RowError):
+                raise UserError(f"{path}: {read.detail}: correct it")
+            found.append(Reviewed(read[0], labels))
+    if not found:
+        raise UserError(f"{path} has no labelled question: it needs a column of {', '.join(dimensions())}")
+    return found
+
+
+def _labels(path: Path, number: int, fields: Mapping[str, object]) -> Iterator[tuple[str, LabelName]]:
+    for header, value in fields.items():
+        named = _CMEXAM.get(plain_header(header), plain_header(header))
+        for name, dimension in dimensions().items():
+            if named in map(plain_header, (name, dimension.zh, dimension.en)) and str(value or "").strip():
+                label = dimension.find(str(value))
+                if label is None:
+                    said = repr(str(value)[:40])
+                    raise UserError(f"{path}, row {number}: {said} is no label of {name}: correct it")
+                yield name, label

@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property
 from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -84,8 +85,7 @@ class PaperTables:
         name = pl.col("document") == self.document.document
         self.pages = list(Page.from_frame(built(build, "ocr/pages").filter(name)))
         self.lines = list(Line.from_frame(built(build, "ocr/lines").filter(name)))
-        traces = find_rows(build, "parse/traces", name)
-        self.traces = [Trace.model_validate(row) for row in traces]
+        self.traces = [Trace.model_validate(row) for row in find_rows(build, "parse/traces", name)]
         facts = (read_manifest(build / "parse") or {}).get("facts", {})
         self.keys: dict[str, str] = facts.get("keys", {})
         """Papers by the documents that hold their answers."""
@@ -126,23 +126,20 @@ class PaperTables:
     @cached_property
     def unused(self) -> dict[str, list[Line]]:
         """Lines of text one after the other on a page that became nothing, by the name of their card."""
-        runs: list[list[Line]] = []
-        before: Line | None = None
-        for line in sorted(self.lines, key=lambda line: (line.page, line.order)):
-            if not line.text or self.fates.get((line.page, line.order)) is not Fate.UNUSED:
-                before = None
-                continue
-            if before is not None and before.page == line.page:
-                runs[-1].append(line)
-            else:
-                runs.append([line])
-            before = line
+
+        def key(line: Line) -> tuple[int, bool]:
+            unused = line.text and self.fates.get((line.page, line.order)) is Fate.UNUSED
+            return line.page, bool(unused)
+
+        ordered = sorted(self.lines, key=lambda line: (line.page, line.order))
+        runs = [list(run) for (_, unused), run in groupby(ordered, key) if unused]
         return {f"unused-{run[0].page}-{run[0].order}": run for run in runs}
 
 
 def _resolve(build: Path, wanted: str) -> Document:
     known = {one.document: one for one in Document.from_frame(built(build, "ocr/documents"))}
-    found = [wanted] if wanted in known else _named(known, wanted)
+    same = [wanted] if wanted in known else sorted(name for name in known if Path(name).stem == wanted)
+    found = same or sorted(name for name in known if wanted in name)
     if len(found) > 1:
         raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")
     if not found:
@@ -150,12 +147,6 @@ def _resolve(build: Path, wanted: str) -> Document:
     if known[found[0]].pages is None:
         raise UserError(f"{found[0]} is a table: `build-dataset explain ID` shows its questions")
     return known[found[0]]
-
-
-def _named(known: Iterable[str], wanted: str) -> list[str]:
-    """Papers of that name without its ending, else those whose names hold it."""
-    same = sorted(name for name in known if Path(name).stem == wanted)
-    return same or sorted(name for name in known if wanted in name)
 
 
 def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
@@ -169,17 +160,17 @@ def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
 def item_cards(tables: PaperTables) -> list[ItemCard]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
     found: dict[str, ItemCard] = {}
-    for stage in STAGES:
-        if "questions" in stage.writes:
-            for row in find_rows(
-                tables.build, f"{stage.name}/questions", tables.is_mine(pl.col("question_id"))
-            ):
-                found[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
+    mine = tables.is_mine(pl.col("question_id"))
+    for name in (stage.name for stage in STAGES if "questions" in stage.writes):
+        for row in find_rows(tables.build, f"{name}/questions", mine):
+            found[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
     for stage in STAGES:
         for name, event, item in set_aside(tables.build, stage.name, tables.is_mine):
             card = found.setdefault(name, ItemCard(name, Fate.KEPT))
             card.events.append(event)
-            card.question = card.question or _item(item)
+            content = json.loads(item) if item else None
+            if not card.question and isinstance(content, dict) and "stem" in content:
+                card.question = content
     for trace in tables.traces:
         if trace.item_id in found:
             found[trace.item_id].steps = trace.steps
@@ -204,12 +195,6 @@ def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
         last = places.get(name, last)
         keys[name] = (last, name)
     return sorted(keys, key=lambda name: keys[name])
-
-
-def _item(text: str | None) -> dict[str, Any] | None:
-    """The question inside a row of rejects or review, where there is one."""
-    value = json.loads(text) if text else None
-    return value if isinstance(value, dict) and "stem" in value else None
 
 
 def _fate(card: ItemCard) -> Fate:

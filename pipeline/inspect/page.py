@@ -63,27 +63,17 @@ class PaperView:
 
 
 def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None) -> tuple[str, bytes]:
-    """The paper's name and its HTML page.
-
-    Args:
-        build: the build folder.
-        raw: the folder with the papers.
-        wanted: the paper's name, or a part of it that no other has.
-        pages: which pages to show, from 1; None for the first ``MAX_PAGES``.
+    """Return a paper's name and its HTML page, with the pages that are wanted, else the first ``MAX_PAGES``.
 
     Raises:
-        UserError: there is no such paper, or no such pages.
+        UserError: no paper, or several, have that name or that part of it; or there are no such pages.
     """
     view = view_paper(build, raw, wanted, pages)
+    helpers = {"findings": findings, "in_both_languages": in_both_languages, "marked": _marked}
+    uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
+    names = {"names": NAMES["fates"], "regions": NAMES["regions"]}
     return view.document, render(
-        "pipeline.inspect:paper.html",
-        view=view,
-        names=NAMES["fates"],
-        regions=NAMES["regions"],
-        findings=findings,
-        in_both_languages=in_both_languages,
-        marked=_marked,
-        uncertain=(Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL),
+        "pipeline.inspect:paper.html", view=view, uncertain=uncertain, **names, **helpers
     )
 
 
@@ -106,14 +96,10 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
     count = max((page.page for page in tables.pages), default=0)
     shown = pages or range(1, min(count, MAX_PAGES) + 1)
     if len(shown) > MAX_PAGES or shown.start > count:
-        raise UserError(
-            f"{tables.document.document} has pages 1-{count}; ask for {MAX_PAGES} of them at most"
-        )
-    notes = []
-    if len(shown) < count:
-        notes.append(
-            f"Pages {shown.start}–{min(shown.stop - 1, count)} of {count}; --pages FIRST-LAST shows others."
-        )
+        name = tables.document.document
+        raise UserError(f"{name} has pages 1-{count}; ask for {MAX_PAGES} of them at most")
+    last = min(shown.stop - 1, count)
+    notes = [f"Pages {shown.start}–{last} of {count}; --pages FIRST-LAST shows others."]
     found = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
     view = PaperView(
         tables.document.document,
@@ -121,7 +107,7 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
         page_views(tables, found, shown),
         found,
         {fate: count for fate in Fate if (count := sum(card.fate is fate for card in found))},
-        notes,
+        notes if len(shown) < count else [],
     )
     view.notes += _draw(build, raw, view)
     return view
@@ -129,7 +115,8 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
 
 def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     document = tables.document
-    methods = Counter(_method(page) for page in tables.pages)
+    reasons = ((page.method.value, (page.reason or "").partition(":")[0]) for page in tables.pages)
+    methods = Counter(f"{method} ({reason})" if reason else method for method, reason in reasons)
     facts = [
         ("format 格式", f"{document.format}, {counted(document.pages or 0, 'page')}"),
         ("read by 读取", ", ".join(f"{method} {count}" for method, count in sorted(methods.items()))),
@@ -144,12 +131,6 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     return [*facts, ("sha256", document.sha256[:16])]
 
 
-def _method(page: Page) -> str:
-    """Return the way in which a page was read, and the reason."""
-    reason = (page.reason or "").partition(":")[0]
-    return f"{page.method.value} ({reason})" if reason else page.method.value
-
-
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
     """Put pictures behind the boxes; return notes on pages without one."""
     boxed = [sheet for sheet in view.sheets if not sheet.texts and sheet.page.width > 0]
@@ -159,9 +140,15 @@ def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
         paper = find_paper(build, raw, view.document)
     except UserError as error:
         return [f"No pictures: {error}"]
-    drawn, failed = page_pictures(paper, [sheet.page.page for sheet in boxed])
-    for sheet in boxed:
-        sheet.picture = drawn.get(sheet.page.page)
+    sheets = {sheet.page.page: sheet for sheet in boxed}
+    most = min(MAX_BYTES, BUDGET // len(boxed))
+    failed: dict[int, str] = {}
+    with closing(LocalExecutor()) as executor:  # in worker processes: a hostile page costs itself alone
+        for page, content in executor.map(partial(draw_page, paper, most), sheets, TIMEOUT):
+            if isinstance(content, Failure):
+                failed[page] = f"{content.reason}: {content.detail}"
+            else:
+                sheets[page].picture = data_uri(content, "image/jpeg")
     return [f"Page {page} cannot be shown: {why}" for page, why in sorted(failed.items())]
 
 
@@ -233,20 +220,6 @@ class _MarkBuilder:
 
 def _region(kind: LineKind) -> str:
     return " ".join(reversed(NAMES["regions"].get(kind, (kind.value, ""))))
-
-
-def page_pictures(paper: Paper, pages: Sequence[int]) -> tuple[dict[int, str], dict[int, str]]:
-    """Data URIs of pages, and why others have none. Drawn in worker processes: a hostile page costs itself alone."""
-    most = min(MAX_BYTES, BUDGET // max(1, len(pages)))
-    drawn: dict[int, str] = {}
-    failed: dict[int, str] = {}
-    with closing(LocalExecutor()) as executor:
-        for page, content in executor.map(partial(draw_page, paper, most), pages, TIMEOUT):
-            if isinstance(content, Failure):
-                failed[page] = f"{content.reason}: {content.detail}"
-            else:
-                drawn[page] = data_uri(content, "image/jpeg")
-    return drawn, failed
 
 
 def draw_page(paper: Paper, most: int, page: int) -> bytes:

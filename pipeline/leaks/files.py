@@ -38,15 +38,9 @@ class BenchmarkText:
 
 
 def read_texts(path: Path) -> Iterator[BenchmarkText]:
-    """The texts of a file of a benchmark.
-
-    Raises:
-        UserError: it cannot be read as what its name says.
-    """
+    """Yield the texts of a file of a benchmark; a ``UserError`` where it is not what its name says."""
     try:
         yield from READERS[path.suffix.lower()](path)
-    except UserError:
-        raise
     except (OSError, ValueError, RecursionError, csv.Error) as error:
         reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise UserError(
@@ -93,9 +87,8 @@ def _open(path: Path) -> TextIO:
 
 def _jsonl(path: Path) -> Iterator[BenchmarkText]:
     with _open(path) as stream:
-        number = 0
-        while line := stream.readline(_LONGEST + 1):
-            number += 1
+        lines = iter(lambda: stream.readline(_LONGEST + 1), "")
+        for number, line in enumerate(lines, start=1):
             if len(line) > _LONGEST:
                 raise ValueError(f"line {number} is longer than {_LONGEST:,} characters")
             if line.strip():
@@ -137,8 +130,7 @@ def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText
 def _whole(stream: TextIO, head: str) -> Iterator[BenchmarkText]:
     text = head + stream.read(_LONGEST)
     value = json.loads(text)
-    items = value.values() if isinstance(value, Mapping) else [value]
-    for item in items:
+    for item in value.values() if isinstance(value, Mapping) else [value]:
         for part in item if isinstance(item, list) else [item]:
             yield _record(1, part)
 
@@ -161,12 +153,10 @@ def _csv(path: Path) -> Iterator[BenchmarkText]:
 def _parquet(path: Path) -> Iterator[BenchmarkText]:
     import pyarrow.parquet as pq
 
-    row = 0
     with pq.ParquetFile(path) as file:
-        for batch in file.iter_batches(batch_size=2_000):
-            for value in batch.to_pylist():
-                row += 1
-                yield _record(row, value)
+        batches = file.iter_batches(batch_size=2_000)
+        for row, value in enumerate((value for batch in batches for value in batch.to_pylist()), start=1):
+            yield _record(row, value)
 
 
 def _plain(path: Path) -> Iterator[BenchmarkText]:

@@ -86,7 +86,7 @@ class Index:
             for line in {_letters(line) for line in nlargest(2, text.split("\n"), key=len)}:
                 self._lines.setdefault(line, []).append(row)
         self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
-        parts: list[pl.DataFrame] = []
+        parts = [_runs(tokenise([]), size)]
         counts: list[Places] = [np.empty(0, np.int64)]
         for start in range(0, len(texts), _QUESTIONS):
             tokens = tokenise(texts[start : start + _QUESTIONS])
@@ -96,7 +96,7 @@ class Index:
                 of_length = np.flatnonzero(tokens.counts == length) + start
                 parts.append(runs if length == size else runs.filter(pl.col("row").is_in(of_length)))
         self.tokens = np.concatenate(counts)
-        runs = pl.concat(parts) if parts else _runs(tokenise([]), size)
+        runs = pl.concat(parts)
         often = runs.group_by("hash").len().filter(pl.col("len") > common)
         self.common = often.height
         self._runs = runs.join(often, on="hash", how="anti")
@@ -124,7 +124,7 @@ class Index:
     def _in_block(self, block: Sequence[BenchmarkText]) -> Iterator[BenchmarkMatch]:
         """The best record of each question."""
         tokens = tokenise([record.text for record in block])
-        theirs = pl.concat([_runs(tokens, size) for size in self._sizes] or [_runs(tokens, LEAST)])
+        theirs = pl.concat([_runs(tokenise([]), LEAST), *(_runs(tokens, size) for size in self._sizes)])
         size = pl.col("size").first()
         steps = pl.col("place").diff().fill_null(size)
         pairs = (
@@ -133,12 +133,10 @@ class Index:
             .group_by("row", "row_there", maintain_order=True)
             .agg(size, "place", "place_there", shared=pl.min_horizontal(steps, size).sum())
         )
-        shares = pl.Series("share", pairs["shared"].to_numpy() / self.tokens[pairs["row"].to_numpy()])
-        found = pairs.with_columns(shares).with_columns(records=pl.len().over("row"))
-        best = found.sort("row", -pl.col("share"), maintain_order=True).unique(
-            "row", keep="first", maintain_order=True
-        )
-        for row in best.iter_rows(named=True):
+        shares = pairs["shared"].to_numpy() / self.tokens[pairs["row"].to_numpy()]
+        found = pairs.with_columns(share=shares, records=pl.len().over("row"))
+        ordered = found.sort("row", -pl.col("share"), maintain_order=True)
+        for row in ordered.unique("row", keep="first", maintain_order=True).iter_rows(named=True):
             first, last, start = _longest(np.array(row["place"]), row["size"])
             text = block[row["row_there"]]
             line = text.line
@@ -197,12 +195,8 @@ def _longest(places: Places, size: int) -> tuple[int, int, int]:
 def _runs(tokens: Tokens, size: int) -> pl.DataFrame:
     """The runs of ``size`` tokens: their hash, text and place in it."""
     found = windows(tokens, size)
-    columns = {
-        "hash": found.hashes,
-        "row": found.rows.astype(np.int32),
-        "place": found.places.astype(np.int32),
-    }
-    return pl.DataFrame(columns).with_columns(size=pl.lit(size, pl.Int32))
+    places = {"row": found.rows.astype(np.int32), "place": found.places.astype(np.int32)}
+    return pl.DataFrame({"hash": found.hashes, **places}).with_columns(size=pl.lit(size, pl.Int32))
 
 
 def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:

@@ -75,7 +75,6 @@ class LeaksParams(Params):
         """Return the parameters with the hashes of the benchmarks in place of their paths."""
         found = super().semantic() | {"by_meaning": self.embeddings is not None}
         if self.benchmarks is not None:
-            found["benchmarks"] = [f"{name} {file_sha256(path)}" for name, path in self.files()] or [
-                "nothing"
-            ]
+            hashes = [f"{name} {file_sha256(path)}" for name, path in self.files()]
+            found["benchmarks"] = hashes or ["nothing"]
         return found

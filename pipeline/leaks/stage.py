@@ -59,11 +59,8 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
     found = []
     for pair, (kind, score) in kinds.items():
         one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))
-        leak = Leak(
-            question_id=ids[one], split=splits[one], kind=kind, score=score,
-            other_id=ids[other], other_split=splits[other],
-        )  # fmt: skip
-        found.append(leak)
+        there = {"other_id": ids[other], "other_split": splits[other]}
+        found.append(Leak(question_id=ids[one], split=splits[one], kind=kind, score=score, **there))
     return sorted(found, key=lambda item: (item.question_id, item.other_id or ""))
 
 
@@ -75,9 +72,8 @@ def _in_benchmarks(
         raise UserError(
             f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV, Parquet or TXT file there"
         )
-    whole = texts.select(pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n"))[
-        "stem"
-    ].to_list()
+    joined = pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n")
+    whole = texts.select(joined)["stem"].to_list()
     index = Index(whole, params.ngram, params.common, params.copied)
     leaks: list[Leak] = []
     files: list[BenchmarkFile] = []

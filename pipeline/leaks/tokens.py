@@ -17,9 +17,8 @@ from functools import cache
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from rapidfuzz import fuzz, process
 
-from pipeline.dedup.grams import equal_pairs
+from pipeline.dedup.grams import code_points, equal_pairs, similarities
 
 _KNOWN = 0x40000
 """Code points below are letters of some script; those above separate tokens."""
@@ -74,13 +73,11 @@ def tokenise(texts: Sequence[str]) -> Tokens:
     Punctuation and spaces only separate; single Latin letters are left out, so that it does not count whether
     options are printed with their letters.
     """
-    points = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    lengths = np.fromiter((len(text) for text in texts), dtype=np.int64, count=len(texts))
-    begins = np.concatenate(([0], np.cumsum(lengths)[:-1])).astype(np.int64)
+    points, text_of = code_points(texts)
+    begins = np.searchsorted(text_of, np.arange(len(texts)))
     folds, kinds = _tables()
     points = np.where(points < _KNOWN, points, 0)
     folded, kind = folds[points], kinds[points]
-    text_of = np.repeat(np.arange(len(texts)), lengths)
     same = np.zeros(len(points) + 1, bool)  # whether a character goes on with the word before it
     same[1:-1] = (kind[1:] == _WORD) & (kind[:-1] == _WORD) & (text_of[1:] == text_of[:-1])
     some = kind != _GAP
@@ -103,9 +100,8 @@ def windows(tokens: Tokens, size: int) -> Windows:
     inside = np.flatnonzero(tokens.rows[: last + 1] == tokens.rows[size - 1 :])
     sums, inverse = _sums(tokens.hashes)
     hashes = _mixed((sums[inside + size] - sums[inside]) * inverse[inside])
-    begins = np.concatenate(([0], np.cumsum(tokens.counts)[:-1])).astype(np.int64)
     rows = tokens.rows[inside]
-    return Windows(hashes, rows, inside - begins[rows])
+    return Windows(hashes, rows, inside - np.searchsorted(tokens.rows, rows))
 
 
 def _sums(values: Hashes) -> tuple[Hashes, Hashes]:
@@ -142,8 +138,7 @@ def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
     for code in range(_KNOWN):
         char = unicodedata.normalize("NFKC", chr(code))
         char = char if len(char) == 1 else chr(code)
-        lower = char.lower()
-        char = lower if len(lower) == 1 else char
+        char = char.lower() if len(char.lower()) == 1 else char
         folds[code] = ord(char)
         if unicodedata.category(char)[0] in "LN":
             kinds[code] = _WORD
@@ -190,27 +185,19 @@ def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict
     rows = np.unique(pairs)
     folded = _folded(texts[rows])
     places = np.searchsorted(rows, pairs)
-    scores = np.minimum(*(_similarity(folded[name].to_list(), places, least) for name in ("stem", "options")))
+    alike = (similarities(places, folded[name], 100 * least, np.float64) for name in ("stem", "options"))
+    scores = np.minimum(*alike) / 100
     near = np.flatnonzero(scores >= least)
     return {(int(pairs[row, 0]), int(pairs[row, 1])): round(float(scores[row]), 4) for row in near}
 
 
-def _similarity(texts: list[str], pairs: NDArray[np.int64], least: float) -> NDArray[np.float64]:
-    first, second = ([texts[row] for row in pairs[:, side]] for side in (0, 1))
-    scores: NDArray[np.float64] = process.cpdist(
-        first, second, scorer=fuzz.ratio, score_cutoff=100 * least, dtype=np.float64, workers=2
-    )
-    empty = np.fromiter((not a and not b for a, b in zip(first, second, strict=True)), bool, len(first))
-    return np.where(empty, 1.0, scores / 100)
-
-
 def _folded(texts: pl.DataFrame) -> pl.DataFrame:
     """Letters and digits alone, options sorted."""
-    option = pl.element().str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\pL\pN]+", "")
-    return texts.select(
-        pl.col("stem").str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\pL\pN]+", ""),
-        pl.col("options").list.eval(option).list.sort().list.join("\n"),
+    stem, option = (
+        text.str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\pL\pN]+", "")
+        for text in (pl.col("stem"), pl.element())
     )
+    return texts.select(stem, pl.col("options").list.eval(option).list.sort().list.join("\n"))
 
 
 def _candidates(texts: list[str], splits: NDArray[np.int8], least: float) -> NDArray[np.int64]:

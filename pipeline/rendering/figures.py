@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -71,10 +72,6 @@ def _chinese_font() -> str:
 
 def _write(path: Path, content: bytes) -> None:
     """Write atomically: another process may be reading the file."""
-    import os
-    import tempfile
-
-    handle, name = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
+    with NamedTemporaryFile(dir=path.parent, delete=False) as file:
         file.write(content)
-    Path(name).replace(path)
+    Path(file.name).replace(path)

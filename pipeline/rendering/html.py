@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from pipeline.rendering.figures import INK
@@ -51,10 +51,6 @@ def inline(svg: bytes) -> Markup:
     return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 
 
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=1)
-
-
 def data_uri(content: bytes, media_type: str) -> str:
     """An image inside the page."""
     return f"data:{media_type};base64,{base64.b64encode(content).decode()}"
@@ -63,5 +59,5 @@ def data_uri(content: bytes, media_type: str) -> str:
 @cache
 def _environment(package: str) -> Environment:
     made = environment(package, "pipeline.rendering", autoescape=True)
-    made.filters["json"] = _json
+    made.filters["json"] = partial(json.dumps, ensure_ascii=False, indent=1)
     return made

@@ -76,9 +76,7 @@ def notes(package: str, **values: Any) -> list[str]:
 def environment(*packages: str, **options: Any) -> Environment:
     """Return what renders the templates of packages, each in its folder ``templates``, the first that has one.
 
-    Args:
-        *packages: by their dotted names.
-        **options: of jinja2, beside ours: an unknown name is an error, lines of tags leave no blank lines.
+    Unknown names are errors, and lines of tags leave no blank lines; ``options`` are further ones of jinja2.
     """
     from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 

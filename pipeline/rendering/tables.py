@@ -40,19 +40,15 @@ class Table:
         return {
             f"{base}.parquet": parquet.getvalue(),
             f"{base}.csv": self.data.write_csv().encode(),
-            f"{base}.md": self._markdown().encode(),
+            f"{base}.md": f"{markdown.text(self.caption)}\n\n{self.markdown()}\n".encode(),
             f"{base}.tex": latex(self).encode(),
         }
 
     def markdown(self) -> str:
         """The table alone, without its caption."""
+        cells = [[*map(markdown.text, row[: self.left]), *row[self.left :]] for row in self.rows]
         rows = [
             [f"**{cell}**" if (at, column) in self.best else cell for column, cell in enumerate(row)]
-            for at, row in enumerate(
-                [[*map(markdown.text, row[: self.left]), *row[self.left :]] for row in self.rows]
-            )
+            for at, row in enumerate(cells)
         ]
         return markdown.table([markdown.text(cell) for cell in self.head], rows, self.left)
-
-    def _markdown(self) -> str:
-        return f"{markdown.text(self.caption)}\n\n{self.markdown()}\n"

@@ -1,9 +1,12 @@
-"""Results of the stages before the report, as far as they have run; the form of a section of the page."""
+"""Results of the stages before the report, as far as they have run; sections, notices and words of the page."""
 
 import json
+import string
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.resources import files
 from typing import Any, TypeVar
 
 import polars as pl
@@ -12,10 +15,29 @@ from pipeline.report.params import ReportParams
 from pipeline.stage import Tables
 from schemas.base import Record
 from schemas.dataset import DatasetParams
-from schemas.questions import SPLITS
-from schemas.wording import Notice
+from schemas.questions import SPLIT_NAMES, SPLITS
+from schemas.wording import Notice, counted
 
 Row = TypeVar("Row", bound=Record)
+WORDS: dict[str, Any] = tomllib.loads((files("pipeline.report") / "words.toml").read_text(encoding="utf-8"))
+WORDS["splits"] = SPLIT_NAMES
+"""Names in both languages, by what they name: ``stages``, ``splits``, ``merged`` …"""
+
+
+class _Counting(string.Formatter):
+    """Formats numbers with the name of what they count: ``{n:question}``."""
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Return ``2 questions`` for a name, and the usual form for other specifications."""
+        if format_spec[:1].isalpha() and isinstance(value, int):
+            return counted(value, *format_spec.split("/"))
+        return str(super().format_field(value, format_spec))
+
+
+def notice(name: str, *, lost: int = 0, **values: Any) -> Notice:
+    """Return a notice of ``words.toml`` with its placeholders filled in; ``lost`` questions are missing for it."""
+    english, chinese = (_Counting().format(said, lost=lost, **values) for said in WORDS["notices"][name])
+    return Notice(english, chinese, lost)
 
 
 @dataclass(frozen=True)
@@ -33,45 +55,26 @@ class Section:
     """Figures and tables beside the page, by path."""
 
 
-@dataclass(frozen=True)
 class StageRun:
     """A stage and, if it has run, its manifest."""
 
-    name: str
-    title: str
-    manifest: Mapping[str, Any] | None
+    def __init__(self, name: str, title: str = "", manifest: str | None = None) -> None:
+        self.name, self.title = name, title
+        self.manifest: dict[str, Any] = json.loads(manifest) if manifest else {}
+        """Empty when it has not run, as are its parts."""
+        self.counts: dict[str, Any] = self.manifest.get("counts", {})
+        """``unit, in, kept, merged, rejected, waiting``."""
+        self.facts: dict[str, Any] = self.manifest.get("facts", {})
+        self.params: dict[str, Any] = self.manifest.get("params", {})
+        self.reasons: dict[str, dict[str, int]] = self.manifest.get(
+            "reasons", {"rejected": {}, "waiting": {}}
+        )
+        """Items by outcome and reason."""
 
-    @property
-    def counts(self) -> Mapping[str, Any]:
-        """``unit, in, kept, merged, rejected, waiting``; empty when it has not run."""
-        return self.manifest["counts"] if self.manifest else {}
-
-    @property
-    def facts(self) -> Mapping[str, Any]:
-        """Facts of its manifest; empty when it has not run."""
-        return self.manifest["facts"] if self.manifest else {}
-
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """Parameters that it ran with; empty when it has not run."""
-        return self.manifest.get("params", {}) if self.manifest else {}
-
-    def reasons(self, outcome: str) -> Mapping[str, int]:
-        """Items by reason, most first.
-
-        Args:
-            outcome: ``rejected`` or ``waiting``.
-        """
-        return self.manifest["reasons"][outcome] if self.manifest else {}
-
-    def rows(self, table: str) -> int | None:
-        """Rows of one of its tables; None when there is no such table."""
-        entry = self.output(table)
-        return entry["rows"] if entry else None
-
-    def output(self, table: str) -> Mapping[str, Any] | None:
-        """Entry of one of its tables in the manifest."""
-        return self.manifest["outputs"].get(f"{table}.parquet") if self.manifest else None
+    def table(self, name: str) -> dict[str, Any]:
+        """Return the entry of one of its tables in the manifest; an empty one when there is no such table."""
+        found: dict[str, Any] = self.manifest.get("outputs", {}).get(f"{name}.parquet", {})
+        return found
 
 
 class Build:
@@ -83,8 +86,7 @@ class Build:
         self.params = params
         self.dataset = dataset
         self.stages = tuple(
-            StageRun(name, title, json.loads(manifest) if manifest else None)
-            for name, title, manifest in tables["manifests"].select("stage", "title", "manifest").iter_rows()
+            StageRun(*row) for row in tables["manifests"].select("stage", "title", "manifest").iter_rows()
         )
         self._by_name = {stage.name: stage for stage in self.stages}
 
@@ -95,7 +97,7 @@ class Build:
 
     def stage(self, name: str) -> StageRun:
         """Return the stage of that name; one without a manifest when it is unknown."""
-        return self._by_name.get(name, StageRun(name, "", None))
+        return self._by_name.get(name, StageRun(name))
 
     def table(self, reference: str) -> pl.DataFrame | None:
         """Return the table ``stage/table``; None when it was not made."""
@@ -124,15 +126,19 @@ class Build:
         found = {name: self.table(f"export/{name}") for name in SPLITS}
         return {name: frame for name, frame in found.items() if frame is not None} or None
 
+    @property
+    def released(self) -> dict[str, pl.DataFrame]:
+        """The released rows of each split; empty when there is no row."""
+        splits = self.splits or {}
+        return splits if any(rows.height for rows in splits.values()) else {}
+
     @cached_property
     def outdated(self) -> dict[str, list[str]]:
         """Stages whose inputs were made anew since they ran: stage → the stages that made them."""
         found: dict[str, set[str]] = {}
         for stage in self.ran:
-            assert stage.manifest
             for reference, used in stage.manifest.get("inputs", {}).items():
                 maker, _, table = reference.partition("/")
-                entry = self.stage(maker).output(table)
-                if entry is not None and entry["sha256"] != used:
+                if self.stage(maker).table(table).get("sha256", used) != used:
                     found.setdefault(stage.name, set()).add(maker)
         return {name: sorted(makers) for name, makers in found.items()}

@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
 from itertools import pairwise
 from typing import Any
 
 import polars as pl
 
-from pipeline.export.card import distribution
-from pipeline.export.formats import question_text
+from pipeline.export.card import labels_by_split
 from pipeline.rendering.markdown import number
 from pipeline.rendering.tables import Table
-from pipeline.report import words
-from pipeline.report.build import Build, Section
-from pipeline.report.published import Splits, cmb_table1, cmb_table2, figure2, question_types, table2
+from pipeline.report.build import Build, Section, notice
+from pipeline.report.published import (
+    Splits,
+    cmb_table1,
+    cmb_table2,
+    figure2,
+    question_types,
+    table2,
+    text_lengths,
+)
 from pipeline.report.shown import clip, spread_evenly, tally
-from pipeline.report.words import notice
 from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import LabelStatus
+from schemas.questions import SPLIT_NAMES
 from schemas.taxonomy import Dimension, dimensions
-from schemas.wording import Notice
 
 _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)
 _EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
 """Characters: bins are (edge, next edge]; the last is open. Half of CMExam's questions are within 12 to 32."""
+_BINS = [f"{low + 1}–{high}" for low, high in pairwise(_EDGES)] + [f"> {_EDGES[-1]}"]
 _STRATA = 60
 """Strata listed."""
+_SPLIT_FACTS = {
+    "pooled_strata": "pooled_strata_count",
+    "strata_off": "strata_off_by_more_than_one_count",
+    "retired": "retired",
+}
+"""Notices on the split and the facts that count what they tell."""
 _COLUMNS = 6
 """Columns named of each kind of change, the most frequent."""
 _ACROSS = ("exact", "near")
@@ -44,16 +56,9 @@ def exams(build: Build) -> Section | None:
     return Section("exams", "Exams", "考试类别", {"tables": tables}, files=files)
 
 
-def _released(build: Build) -> Splits:
-    """Released rows by split; empty when there are none."""
-    splits = build.splits or {}
-    return splits if any(rows.height for rows in splits.values()) else {}
-
-
 def lengths(build: Build) -> Section | None:
     """Lengths of the released questions and CMExam's table 2; None before the export."""
-    splits = _released(build)
-    if not splits:
+    if not (splits := build.released):
         return None
     table, types = table2(splits), question_types(splits)
     shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
@@ -61,29 +66,23 @@ def lengths(build: Build) -> Section | None:
         "table": table,
         "types": types,
         "shares": shares,
-        "bins": _names(),
+        "bins": _BINS,
         "largest": max(share for found in shares.values() for share in found),
     }
     files = {**table.files(), **types.files()}
     return Section("lengths", "Lengths and item types", "长度与题型", values, files=files)
 
 
-def _names() -> list[str]:
-    return [f"{low + 1}–{high}" for low, high in pairwise(_EDGES)] + [f"> {_EDGES[-1]}"]
-
-
 def _bins(rows: pl.DataFrame) -> list[float]:
     """The share of questions in each bin."""
-    length = rows.select(question_text().str.len_chars().cast(pl.Int64).alias("length"))["length"]
-    bins = length.cut(list(_EDGES[1:]), labels=_names()).cast(pl.String)
-    counts: dict[Any, int] = dict(bins.value_counts().iter_rows())
-    return [counts.get(name, 0) / rows.height for name in _names()]
+    bins = text_lengths(rows).cut(list(_EDGES[1:]), labels=_BINS).cast(pl.String)
+    counts = Counter(bins)
+    return [counts[name] / rows.height for name in _BINS]
 
 
 def labels(build: Build) -> Section | None:
     """Distribution of every dimension, split by split; None before the export."""
-    splits = _released(build)
-    if not splits:
+    if not (splits := build.released):
         return None
     shown = [_dimension(dimension, splits) for dimension in dimensions().values()]
     few = {(item["english"], item["chinese"]): item["few"] for item in shown if item["few"]}
@@ -98,20 +97,23 @@ def labels(build: Build) -> Section | None:
 
 
 def _dimension(dimension: Dimension, splits: Splits) -> dict[str, Any]:
-    counts = distribution(splits, dimension.name)
-    settled = _settled(dimension.name, splits)
-    order = {label.zh: place for place, label in enumerate(dimension.labels)}
-    keys = sorted(counts, key=lambda zh: (zh is None, order.get(zh or "", len(order)), zh or ""))
+    labels, unused = labels_by_split(splits, dimension)
+    whole = pl.concat(splits.values())
+    settled: dict[str | None, int] = dict(
+        whole.filter(pl.col(f"{dimension.name}_status").is_in(_SETTLED))[dimension.name]
+        .value_counts()
+        .iter_rows()
+    )
     rows: list[dict[str, Any]] = [
         {
-            "chinese": key or "无标签",
-            "english": (dimension.english(key) or "") if key else "no label",
-            "counts": counts[key],
-            "shares": {name: counts[key][name] / max(frame.height, 1) for name, frame in splits.items()},
-            "total": sum(counts[key].values()),
-            "settled": settled.get(key, 0),
+            "chinese": label or "无标签",
+            "english": (dimension.english(label) or "") if label else "no label",
+            "counts": counts,
+            "shares": {name: counts[name] / max(frame.height, 1) for name, frame in splits.items()},
+            "total": sum(counts.values()),
+            "settled": settled.get(label, 0),
         }
-        for key in keys
+        for label, counts in labels
     ]
     return {
         "name": dimension.name,
@@ -119,16 +121,9 @@ def _dimension(dimension: Dimension, splits: Splits) -> dict[str, Any]:
         "english": dimension.en,
         "rows": rows,
         "largest": max((share for row in rows for share in row["shares"].values()), default=0) or 1,
-        "unused": len(dimension.labels) - sum(key in order for key in keys),
-        "few": sum(0 < counts[key].get("test", 0) < ENOUGH for key in keys),
+        "unused": unused,
+        "few": sum(0 < counts.get("test", 0) < ENOUGH for _, counts in labels),
     }
-
-
-def _settled(name: str, splits: Splits) -> dict[str | None, int]:
-    """Questions by label whose label experts have settled."""
-    whole = pl.concat([rows.select(name, f"{name}_status") for rows in splits.values()])
-    found = whole.filter(pl.col(f"{name}_status").is_in(_SETTLED))[name].value_counts()
-    return dict(found.iter_rows())
 
 
 def _table(shown: list[dict[str, Any]], splits: Splits) -> Table:
@@ -148,7 +143,7 @@ def _table(shown: list[dict[str, Any]], splits: Splits) -> Table:
         (dimension, f"{chinese} {english}", *map(number, figures))
         for dimension, chinese, english, *figures in (record.values() for record in records)
     ]
-    sizes = (f"{name} {words.SPLITS[name]}" for name in splits)
+    sizes = (f"{name} {SPLIT_NAMES[name]}" for name in splits)
     head = ("Dimension 维度", "Label 标签", *sizes, "total", "settled")
     return Table("labels", "Labels by split", pl.DataFrame(records), head, rows, 2)
 
@@ -156,23 +151,13 @@ def _table(shown: list[dict[str, Any]], splits: Splits) -> Table:
 def splitting(build: Build) -> Section | None:
     """Method, seed and the strata that did not get their share; None before the split."""
     stage = build.stage("split")
-    if stage.manifest is None:
+    if not stage.manifest:
         return None
+    notices = [
+        notice(name, n=count) for name, fact in _SPLIT_FACTS.items() if (count := stage.facts.get(fact))
+    ]
     values = {"facts": stage.facts, "params": stage.params, "most": _STRATA}
-    return Section(
-        "splitting", "How the splits were drawn", "划分方法", values, list(_split_notices(stage.facts))
-    )
-
-
-def _split_notices(facts: Mapping[str, Any]) -> Iterator[Notice]:
-    told = {
-        "pooled_strata": "pooled_strata_count",
-        "strata_off": "strata_off_by_more_than_one_count",
-        "retired": "retired",
-    }
-    for name, fact in told.items():
-        if count := facts.get(fact):
-            yield notice(name, n=count)
+    return Section("splitting", "How the splits were drawn", "划分方法", values, notices)
 
 
 def leaking(build: Build) -> Section | None:

@@ -19,9 +19,8 @@ from pipeline.evaluate.results.papers import table_name
 from pipeline.evaluate.results.view import REFERENCES, run_name
 from pipeline.evaluate.scoring import accepted_answers
 from pipeline.rendering import html
-from pipeline.report.build import Build, Section
-from pipeline.report.shown import Unfolding, unfold
-from pipeline.report.words import notice
+from pipeline.report.build import Build, Section, notice
+from pipeline.report.shown import unfold
 from schemas.evaluation import (
     Comparison,
     JudgeAgreement,
@@ -52,7 +51,6 @@ _CAPTIONS = {
 }
 _RIGHT, _MIXED, _WRONG = "all-right", "disagree", "all-wrong"
 _KINDS = {_MIXED: "Models disagree 有分歧", _WRONG: "None right 全错", _RIGHT: "All right 全对"}
-_ORDER = tuple(_KINDS)
 _BUDGET = 250_000
 """Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB."""
 _ANSWERS = 3000
@@ -62,8 +60,7 @@ _TASKS = {Task.EXPLANATION: "Explanations 解析", Task.CLINICAL: "Clinical answ
 
 def evaluation(build: Build) -> Section | None:
     """Scores of all runs with tables and plots; None where nothing was evaluated."""
-    frame = build.table("evaluate/scores")
-    if frame is None or frame.is_empty():
+    if (frame := build.filled("evaluate/scores")) is None:
         return None
     found = _evaluated(build, frame)
     rows = _runs(frame.filter((pl.col("dimension") == _OVERALL) & (pl.col("task") == Task.ANSWER.value)))
@@ -161,7 +158,11 @@ def answers_page(build: Build) -> bytes | None:
         grades=_grades(build),
         run_name=run_name,
         aspects=aspects(),
-        kinds=_filters(Counter(kinds), Counter(card["task"] for card in texts)),
+        kinds=[(kind, name, kinds.count(kind)) for kind, name in _KINDS.items() if kinds]
+        + [
+            (task, _TASKS[Task(task)], count)
+            for task, count in Counter(card["task"] for card in texts).items()
+        ],
     )
 
 
@@ -171,25 +172,18 @@ def _lengths(build: Build, texts: int) -> tuple[int, int]:
     return (limit, min(4000, room - limit)) if room >= 2 * limit else (min(limit, room), 0)
 
 
-def _filters(kinds: Counter[str], tasks: Counter[str]) -> list[tuple[str, str, int]]:
-    """Filters of the page: the value in the page, the name for people, and the number of cards."""
-    found = [(kind, _KINDS[kind], kinds[kind]) for kind in _ORDER] if kinds else []
-    return found + [(task, _TASKS[Task(task)], count) for task, count in tasks.items()]
-
-
 def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequence[str]]:
     """Return the cards to show, and of all questions how far models agree on them."""
     kinds = _kinds(kept)
-    rows = pl.concat([*(build.splits or {}).values()]) if build.splits else ReleaseRow.to_frame([])
+    rows = pl.concat([ReleaseRow.to_frame([]), *(build.splits or {}).values()])
     known = set(rows.filter(pl.col("question_id").is_in(list(kinds)))["question_id"])
-    ordered = sorted((name for name in kinds if name in known), key=lambda name: _ORDER.index(kinds[name]))
+    ordered = sorted((name for name in kinds if name in known), key=lambda name: [*_KINDS].index(kinds[name]))
     shown = ordered[: min(build.params.answers, _ANSWERS // max(1, kept["run"].n_unique()))]
-    asked = {
-        row.question_id: row for row in ReleaseRow.from_frame(rows.filter(pl.col("question_id").is_in(shown)))
-    }
-    by_question: dict[str, list[Prediction]] = {}
-    for prediction in Prediction.from_frame(kept.filter(pl.col("question_id").is_in(shown))):
-        by_question.setdefault(prediction.question_id, []).append(prediction)
+    is_shown = pl.col("question_id").is_in(shown)
+    asked = {row.question_id: row for row in ReleaseRow.from_frame(rows.filter(is_shown))}
+    by_question: dict[str, list[Prediction]] = defaultdict(list)
+    for prediction in Prediction.from_frame(kept.filter(is_shown)):
+        by_question[prediction.question_id].append(prediction)
     limit, whole = _lengths(build, sum(map(len, by_question.values())))
     cards = [_card(asked[name], by_question[name], kinds[name], limit, whole) for name in shown]
     return cards, [kinds[name] for name in ordered]
@@ -198,13 +192,11 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
 def _kinds(kept: pl.DataFrame) -> dict[str, str]:
     """Return for each question, in the order asked, how far models agree on it."""
     models = kept.filter(~pl.col("run").is_in(REFERENCES))  # guesses would disagree with every model
+    right = pl.col("correct").fill_null(value=False)
     found = (
         (kept if models.is_empty() else models)
         .group_by("question_id", maintain_order=True)
-        .agg(
-            (pl.col("correct").fill_null(value=False)).all().alias("all"),
-            (pl.col("correct").fill_null(value=False)).any().alias("any"),
-        )
+        .agg(everyone=right.all(), anyone=right.any())
     )
     return {
         name: _RIGHT if everyone else _MIXED if anyone else _WRONG
@@ -221,16 +213,11 @@ def _card(
         "kind": kind,
         "right": frozenset().union(*keys) if keys else frozenset(),
         "key": " / ".join(sorted("".join(sorted(key)) for key in keys)),
-        "answers": [(one, _answer(one, limit, whole)) for one in predictions],
+        "answers": [
+            (one, None if one.raw_output is None else unfold(one.raw_output, limit, whole, one.span))
+            for one in predictions
+        ],
     }
-
-
-def _answer(prediction: Prediction, limit: int, whole: int) -> Unfolding | None:
-    """Return a model's output with the place marked from which its answer was read."""
-    if prediction.raw_output is None:
-        return None
-    start, end = prediction.span or (0, 0)
-    return unfold(prediction.raw_output, limit, whole, (start, end) if prediction.span else None)
 
 
 def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str, Any]], int]:
@@ -272,6 +259,5 @@ def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]
 
 
 def _grade(who: str, scores: Mapping[str, Sequence[int]]) -> dict[str, Any]:
-    known = [aspect for aspect in aspects() if aspect.name in scores]
-    parts = [(aspect.zh, aspect.en, mean(scores[aspect.name])) for aspect in known]
+    parts = [(item.zh, item.en, mean(scores[item.name])) for item in aspects() if item.name in scores]
     return {"who": who, "mean": mean(map(mean, scores.values())), "parts": parts}

@@ -1,16 +1,14 @@
 """Sections on the way from files to splits: figures at a glance, funnel, sources, rejected and waiting items."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from pipeline.losses import SourceLoss, loss_notices, shared_questions, source_losses
-from pipeline.report import words
-from pipeline.report.build import Build, Section
+from pipeline.losses import loss_notices, shared_questions, source_losses
+from pipeline.report.build import WORDS, Build, Section, notice
 from pipeline.report.shown import item_text
-from pipeline.report.words import notice
 from schemas.annotations import LabelStatus
 from schemas.questions import SPLITS
 from schemas.wording import Notice, counted
@@ -31,7 +29,7 @@ def overview(build: Build) -> Section:
     """Figures at a glance: questions, whose parts add up, then files, pages and reviewed labels."""
     found = source_losses(build.table)
     parts = {name: sum(getattr(loss, name) for loss in found) for name in OUTCOMES}
-    sizes = [build.stage("export").rows(name) for name in SPLITS]
+    sizes = [build.stage("export").table(name).get("rows") for name in SPLITS]
     labels = build.filled("review/labels")
     values = {
         "parts": parts,
@@ -40,12 +38,10 @@ def overview(build: Build) -> Section:
         "released": None not in sizes and sum(size or 0 for size in sizes) == parts["kept"],
         "files": build.stage("ocr").counts,
         "keys": len(build.stage("parse").facts.get("keys", {})),
-        "pages": build.stage("ocr").rows("pages"),
+        "pages": build.stage("ocr").table("pages").get("rows"),
         "by_ocr": build.stage("ocr").facts.get("pages_by_method", {}).get("ocr", 0),
         "labels": 0 if labels is None else labels.height,
-        "seen": 0
-        if labels is None
-        else labels.filter(pl.col("status") != LabelStatus.UNREVIEWED.value).height,
+        "seen": 0 if labels is None else (labels["status"] != LabelStatus.UNREVIEWED.value).sum(),
     }
     return Section("overview", "At a glance", "概览", values)
 
@@ -67,22 +63,23 @@ def funnel(build: Build) -> Section:
     return Section("funnel", "From files to splits", "从文件到数据划分", values, notices)
 
 
-def _splits(build: Build) -> dict[str, int | None]:
+def _splits(build: Build) -> dict[str, int]:
     """Questions by split, as exported, else as assigned."""
-    sizes = {name: build.stage("export").rows(name) for name in SPLITS}
-    assigned: dict[str, int | None] = build.stage("split").facts.get("splits", {})
-    return {name: assigned[name] for name in SPLITS if name in assigned} if None in sizes.values() else sizes
+    tables = {name: build.stage("export").table(name) for name in SPLITS}
+    sizes = {name: table["rows"] for name, table in tables.items() if table}
+    assigned = build.stage("split").facts.get("splits", {})
+    return (
+        sizes if len(sizes) == len(SPLITS) else {name: assigned[name] for name in SPLITS if name in assigned}
+    )
 
 
 def _unfinished(build: Build) -> Iterator[Notice]:
     for stage in build.ran:
-        assert stage.manifest
         if not stage.manifest["complete"]:
             yield notice("incomplete", stage=stage.name)
     for name, makers in build.outdated.items():
         yield notice("outdated", stage=name, makers=", ".join(makers))
-    missing = [stage.name for stage in build.stages if stage.manifest is None]
-    if missing:
+    if missing := [stage.name for stage in build.stages if not stage.manifest]:
         yield notice("not_run", names=", ".join(missing))
 
 
@@ -104,20 +101,13 @@ def sources(build: Build) -> Section | None:
         "matrix": [[pairs[min(one, other), max(one, other)] for other in most] for one in most],
     }
     left_out: Mapping[str, list[str]] = build.stage("ocr").facts.get("left_out", {})
-    notices = _alarms(found, build.dataset.loss_alarm)
-    notices += [
-        notice("left_out", file=name, told="; ".join(told)) for name, told in [*left_out.items()][:_ALARMS]
-    ]
+    lost = loss_notices(found, build.dataset.loss_alarm)
+    notices = lost[:_ALARMS]
+    if len(lost) > _ALARMS:
+        notices.append(notice("more_files", n=len(lost) - _ALARMS))
+    for name, told in [*left_out.items()][:_ALARMS]:
+        notices.append(notice("left_out", file=name, told="; ".join(told)))
     return Section("sources", "Source files", "来源文件", values, notices)
-
-
-def _alarms(found: list[SourceLoss], threshold: float) -> list[Notice]:
-    """Return notices of the files that lost most; the others are counted."""
-    notices = loss_notices(found, threshold)
-    more = len(notices) - _ALARMS
-    if more <= 0:
-        return notices
-    return [*notices[:_ALARMS], notice("more_files", n=more)]
 
 
 def rejected(build: Build) -> Section | None:
@@ -137,14 +127,13 @@ def waiting(build: Build) -> Section | None:
 def _unsettled(build: Build) -> Iterator[Notice]:
     """Waiting items of a stage that hands questions on are in no split; those of later stages are only unsettled."""
     ran = [stage for stage in build.ran if stage.counts["waiting"]]
-    before = [stage for stage in ran if stage.name == "ocr" or stage.rows("questions") is not None]
+    before = [stage for stage in ran if stage.name == "ocr" or stage.table("questions")]
     if missing := sum(stage.counts["waiting"] for stage in before):
         yield notice("waiting", n=missing, lost=missing)
     for stage in ran:
         if stage not in before:
-            count, unit = stage.counts["waiting"], stage.counts["unit"].removesuffix("s")
-            chinese = words.STAGES.get(stage.name, stage.name)
-            said = counted(count, unit)
+            count, chinese = stage.counts["waiting"], WORDS["stages"].get(stage.name, stage.name)
+            said = counted(count, stage.counts["unit"].removesuffix("s"))
             yield notice("unsettled", stage=stage.name, chinese=chinese, n=count, said=said)
 
 
@@ -152,7 +141,7 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
     """One group a stage and reason, in the order of stages, most frequent first."""
     examples = {stage: _examples(frame, build) for stage, frame in build.set_aside(table)}
     for stage in build.ran:
-        for reason, count in stage.reasons(outcome).items():
+        for reason, count in stage.reasons[outcome].items():
             apart = reason == _SHOWN_APART
             yield {
                 "stage": stage.name,
@@ -170,10 +159,9 @@ def _examples(frame: pl.DataFrame, build: Build) -> Mapping[str, list[dict[str, 
     place, size = pl.int_range(pl.len()).over("reason"), pl.len().over("reason")
     quota, limit = build.params.examples, build.params.characters
     chosen = ordered.filter((place * quota // size != (place - 1) * quota // size) & (quota > 0))
-    found: dict[str, list[dict[str, Any]]] = {}
+    found = defaultdict(list)
     for item_id, reason, detail, item in chosen.iter_rows():
-        example = {"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)}
-        found.setdefault(reason, []).append(example)
+        found[reason].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
     return found
 
 
@@ -182,14 +170,12 @@ def provenance(build: Build) -> Section:
     versions: dict[str, set[str]] = {}
     pages = build.table("ocr/pages")
     for stage in build.ran:
-        assert stage.manifest
         for name, version in stage.manifest.get("versions", {}).items():
             versions.setdefault(name, set()).add(version)
+    engines = None if pages is None else pages.select("engine", "engine_version").unique().sort(pl.all())
     values = {
         "versions": [(name, ", ".join(sorted(found))) for name, found in versions.items()],
-        "engines": []
-        if pages is None
-        else pages.select("engine", "engine_version").unique().sort(pl.all()).rows(),
+        "engines": [] if engines is None else engines.rows(),
         "stages": build.ran,
     }
     return Section("provenance", "Versions and parameters", "来源与版本", values)

@@ -7,11 +7,10 @@ from typing import Any
 import polars as pl
 
 from pipeline.rendering.markdown import number, percent
-from pipeline.report.build import Build, Section
-from pipeline.report.words import notice
+from pipeline.report.build import Build, Section, notice
 from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import LabelStatus
-from schemas.taxonomy import dimensions
+from schemas.taxonomy import DIFFICULTY, dimensions
 from schemas.wording import Notice
 
 _TENTATIVE = 0.667
@@ -44,19 +43,15 @@ def _counts(labels: pl.DataFrame, column: str) -> dict[tuple[str, str], int]:
 
 
 def _notices(labels: pl.DataFrame) -> list[Notice]:
-    found = []
-    unreviewed = labels.filter(pl.col("status") == LabelStatus.UNREVIEWED.value).height
-    if unreviewed:
-        share = percent(unreviewed, labels.height, 0)
-        found.append(notice("unreviewed", share=share, n=unreviewed, total=labels.height))
-    if lexicon := labels.filter(pl.col("annotator") == "lexicon").height:
-        found.append(notice("lexicon", n=lexicon))
-    guesses = labels.filter(
-        (pl.col("dimension") == "difficulty") & pl.col("estimate") & pl.col("label").is_not_null()
-    ).height
-    if guesses:
-        found.append(notice("estimates", n=guesses))
-    return found
+    guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
+    told = {
+        "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
+        "lexicon": pl.col("annotator") == "lexicon",
+        "estimates": guessed,
+    }
+    counts = {name: labels.filter(condition).height for name, condition in told.items()}
+    share = percent(counts["unreviewed"], labels.height, 0)
+    return [notice(name, n=n, share=share, total=labels.height) for name, n in counts.items() if n]
 
 
 def agreement(build: Build) -> Section | None:
@@ -64,17 +59,18 @@ def agreement(build: Build) -> Section | None:
     found = build.table("review/agreement")
     if found is None:
         return None
-    judged = _ordered(found.filter(pl.col("items") > 0))
+    names = list(dimensions())
+    place = pl.col("dimension").replace_strict(names, list(range(len(names))), default=len(names))
+    order = (place, pl.col("reviewers") != _ALL, "reviewers", "slice", "label")
+    judged = found.filter(pl.col("items") > 0).sort(order, nulls_last=False)
     no_label, no_slice = pl.col("label").is_null(), pl.col("slice").is_null()
     whole = judged.filter(no_label & no_slice)
     if whole.is_empty():
         return None
     labels = judged.filter(~no_label & no_slice & (pl.col("reviewers") == _ALL))
+    least_agreed = labels.sort("alpha", "dimension", "label", nulls_last=True)
     parts = (
-        (
-            "By label, the least agreed first 按标签",
-            labels.sort("alpha", "dimension", "label", nulls_last=True),
-        ),
+        ("By label, the least agreed first 按标签", least_agreed),
         ("By batch, week and prefilling 按批次、周与预填", judged.filter(no_label & ~no_slice)),
     )
     rows = whole.to_dicts()
@@ -88,13 +84,6 @@ def agreement(build: Build) -> Section | None:
         ],
     }
     return Section("agreement", "Agreement of experts", "专家一致性", values, _weak(rows))
-
-
-def _ordered(rows: pl.DataFrame) -> pl.DataFrame:
-    """Dimensions in the taxonomy's order, all experts before pairs of them."""
-    names = list(dimensions())
-    place = pl.col("dimension").replace_strict(names, list(range(len(names))), default=len(names))
-    return rows.sort(place, pl.col("reviewers") != _ALL, "reviewers", "slice", "label", nulls_last=False)
 
 
 def _weak(rows: list[dict[str, Any]]) -> list[Notice]:

@@ -15,8 +15,7 @@ from pipeline.export.formats import MULTIPLE, SINGLE, question_text
 from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from pipeline.rendering.markdown import number
 from pipeline.rendering.tables import Table
-from pipeline.report import words
-from schemas.questions import SEVERAL_ANSWERS
+from schemas.questions import SEVERAL_ANSWERS, SPLIT_NAMES
 from schemas.taxonomy import Dimension, cmb_catalogue, dimensions
 
 if TYPE_CHECKING:
@@ -26,7 +25,6 @@ Splits = Mapping[str, pl.DataFrame]
 
 _TEXTS = (("question", "Q", "题目"), ("answer", "A", "答案"), ("explanation", "E", "解析"))
 _TYPES = {SINGLE: "one right answer", MULTIPLE: "several right answers"}
-_NOT_STATED = "未注明"
 _EXAM = ("exam_type", "exam_class", "exam_subject")
 _MANY = 12
 """Labels from which a dimension has a column of its own."""
@@ -34,33 +32,34 @@ _LONGEST = 13
 """Characters of a label's Chinese name; the abbreviation beside it is unique."""
 
 
-def table2(splits: Splits) -> Table:
-    """CMExam's table 2, with the average over all questions beside the one that the paper prints.
+def text_lengths(rows: pl.DataFrame) -> pl.Series:
+    """Return the characters of each question, its case and its stem."""
+    return rows.select(question_text().str.len_chars().cast(pl.Int64).alias("n"))["n"]
 
-    Args:
-        splits: released rows by split.
-    """
+
+def table2(splits: Splits) -> Table:
+    """CMExam's table 2, with the average over all questions beside the one that the paper prints."""
     found = statistics(splits)
-    parts = {name: found[name] for name in (*splits, "total")}
-    paper = found["total_as_published"]["mean"]
-    every = parts.values()
+    paper = found.pop("total_as_published")["mean"]
+    every = found.values()
     rows = [
         ("Questions 题数", *(number(part["questions"]) for part in every), ""),
         ("Vocabulary 字表", *(number(part["vocabulary"]) for part in every), ""),
     ]
-    maxima = {name: [number(part[name]["max"]) for part in every] for name, *_ in _TEXTS}
-    means = {name: [number(part[name]["mean"], 2) for part in every] for name, *_ in _TEXTS}
-    medians = {name: [_quartiles(part[name]) for part in every] for name, *_ in _TEXTS}
-    rows += [(f"Max {short} {zh}最长", *maxima[name], "") for name, short, zh in _TEXTS]
-    rows += [(f"Mean {short} {zh}平均", *means[name], number(paper[name], 2)) for name, short, zh in _TEXTS]
-    rows += [(f"Median (Q1, Q3) {short} {zh}中位数", *medians[name], "") for name, short, zh in _TEXTS]
+    for name, short, zh in _TEXTS:
+        rows.append((f"Max {short} {zh}最长", *(number(part[name]["max"]) for part in every), ""))
+    for name, short, zh in _TEXTS:
+        means = (number(part[name]["mean"], 2) for part in every)
+        rows.append((f"Mean {short} {zh}平均", *means, number(paper[name], 2)))
+    for name, short, zh in _TEXTS:
+        rows.append((f"Median (Q1, Q3) {short} {zh}中位数", *(_quartiles(part[name]) for part in every), ""))
     return Table(
         "table2",
         "Lengths in characters after CMExam's table 2. Q: question, A: answer, E: explanation, a missing one counting "
         "0. Total averages over questions; “as published” is the unweighted mean of the splits' means, which is what "
         "the paper prints as its total.",
-        pl.DataFrame([_flat(name, part) for name, part in parts.items()], infer_schema_length=None),
-        ("", *(_split_name(name) for name in parts), "Total as published 论文口径"),
+        pl.DataFrame([_flat(name, part) for name, part in found.items()], infer_schema_length=None),
+        ("", *map(_split_name, found), "Total as published 论文口径"),
         rows,
     )
 
@@ -82,28 +81,19 @@ def _quartiles(part: Mapping[str, float | None]) -> str:
 
 
 def _split_name(name: str) -> str:
-    chinese = words.SPLITS.get(name, "总计" if name == "total" else "")
-    return f"{name} {chinese}".strip()
+    return f"{name} {'总计' if name == 'total' else SPLIT_NAMES[name]}"
 
 
 def question_types(splits: Splits) -> Table:
     """Questions by item type and split, and as CMB counts them: one right answer, or several."""
     several = pl.col("question_type").is_in(SEVERAL_ANSWERS) | (pl.col("answer").list.len() > 1)
-    counts = _counts(
-        splits,
-        {
-            "type": pl.col("question_type"),
-            "cmb_type": pl.when(several).then(pl.lit(MULTIPLE)).otherwise(pl.lit(SINGLE)),
-        },
-    )
+    cmb_type = pl.when(several).then(pl.lit(MULTIPLE)).otherwise(pl.lit(SINGLE))
+    counts = _counts(splits, {"type": pl.col("question_type"), "cmb_type": cmb_type})
     rows = [
-        (
-            f"{row['type']} · {row['cmb_type']} {_TYPES[row['cmb_type']]}",
-            *(number(row[name]) for name in (*splits, "total")),
-        )
-        for row in counts.iter_rows(named=True)
+        (f"{kind} · {cmb_kind} {_TYPES[cmb_kind]}", *map(number, sizes))
+        for kind, cmb_kind, *sizes in counts.iter_rows()
     ]
-    head = ("Item type 题型", *(_split_name(name) for name in (*splits, "total")))
+    head = ("Item type 题型", *map(_split_name, (*splits, "total")))
     return Table("question_types", "Questions by item type", counts, head, rows)
 
 
@@ -112,27 +102,22 @@ def cmb_table1(splits: Splits) -> Table | None:
     whole = pl.concat([rows.select(_EXAM) for rows in splits.values()])
     if whole["exam_type"].null_count() == whole.height == whole["exam_class"].null_count():
         return None
-    subjects = whole.group_by("exam_type", "exam_class").agg(
-        pl.col("exam_subject").drop_nulls().n_unique().alias("subjects")
-    )
+    subjects = whole.group_by(_EXAM[:2]).agg(subjects=pl.col("exam_subject").drop_nulls().n_unique())
     counts = _counts(splits, {name: pl.col(name) for name in _EXAM[:2]})
     counts = counts.join(subjects, on=_EXAM[:2], how="left", nulls_equal=True)
     counts = _in_catalogue_order(counts).select(
         "exam_type", "exam_type_en", "exam_class", "exam_class_en", "subjects", *splits, "total"
     )
     rows: list[tuple[str, ...]] = []
-    above: Any = ""
-    for row in counts.iter_rows(named=True):
-        category = _both(row["exam_type"], row["exam_type_en"])
-        figures = (number(row[name]) for name in ("subjects", *splits, "total"))
-        rows.append(
-            ("" if category == above else category, _both(row["exam_class"], row["exam_class_en"]), *figures)
-        )
+    above = ""
+    for kind, kind_en, subcategory, subcategory_en, *figures in counts.iter_rows():
+        category = _both(kind, kind_en)
+        shown = "" if category == above else category
+        rows.append((shown, _both(subcategory, subcategory_en), *map(number, figures)))
         above = category
     sums = counts.select(pl.col("subjects", *splits, "total").sum()).row(0)
     rows.append(("总计 Total", number(counts["exam_class"].count()), *map(number, sums)))
-    sizes = (_split_name(name) for name in (*splits, "total"))
-    head = ("Category 类别", "Subcategory 子类", "Subjects 科目", *sizes)
+    head = ("Category 类别", "Subcategory 子类", "Subjects 科目", *map(_split_name, (*splits, "total")))
     caption = "Questions by category and subcategory, after CMB's table 1"
     return Table("cmb_table1", caption, counts, head, rows, 2)
 
@@ -153,20 +138,24 @@ def cmb_table2(splits: Splits) -> Table | None:
     columns = ("split", "subcategories", "fewest", "most", "questions", "explanations")
     integers = dict.fromkeys(("fewest", "most"), pl.Int64)
     data = pl.DataFrame(records, columns, schema_overrides=integers, orient="row")
-    english = ("Split", "Subcategories", "Questions each", "Questions", "With explanation")
-    chinese = ("划分", "子类", "每类题数", "题数", "有解析")
-    head = tuple(map(" ".join, zip(english, chinese, strict=True)))
+    head = (
+        "Split 划分",
+        "Subcategories 子类",
+        "Questions each 每类题数",
+        "Questions 题数",
+        "With explanation 有解析",
+    )
     return Table("cmb_table2", "Splits after CMB's table 2", data, head, shown)
 
 
 def _counts(splits: Splits, keys: Mapping[str, pl.Expr]) -> pl.DataFrame:
     """Questions by ``keys``, a column a split and their total, sorted by the keys."""
-    parts = [rows.select(**keys).with_columns(pl.lit(name).alias("split")) for name, rows in splits.items()]
+    parts = [rows.select(**keys, split=pl.lit(name)) for name, rows in splits.items()]
     return (
         pl.concat(parts)
         .group_by(*keys)
-        .agg(*((pl.col("split") == name).sum().cast(pl.Int64).alias(name) for name in splits))
-        .with_columns(pl.sum_horizontal(*splits).alias("total"))
+        .agg(**{name: (pl.col("split") == name).sum().cast(pl.Int64) for name in splits})
+        .with_columns(total=pl.sum_horizontal(*splits))
         .sort(*keys, nulls_last=True)
     )
 
@@ -174,19 +163,15 @@ def _counts(splits: Splits, keys: Mapping[str, pl.Expr]) -> pl.DataFrame:
 def _in_catalogue_order(counts: pl.DataFrame) -> pl.DataFrame:
     """Rows in the order of CMB's catalogue, with English names; what it does not list comes last."""
     categories = {category.zh: category.en for category in cmb_catalogue()}
-    entries = [(category.zh, entry) for category in cmb_catalogue() for entry in category.subcategories]
     known = pl.DataFrame(
-        {
-            "exam_type": [category for category, _ in entries],
-            "exam_class": [entry.zh for _, entry in entries],
-            "exam_class_en": [entry.en for _, entry in entries],
-            "place": range(len(entries)),
-        }
-    )
+        [(kind.zh, entry.zh, entry.en) for kind in cmb_catalogue() for entry in kind.subcategories],
+        ("exam_type", "exam_class", "exam_class_en"),
+        orient="row",
+    ).with_row_index("place")
     order = {name: place for place, name in enumerate(categories)}
     category = pl.col("exam_type")
     return (
-        counts.join(known, on=["exam_type", "exam_class"], how="left")
+        counts.join(known, on=_EXAM[:2], how="left")
         .with_columns(exam_type_en=category.replace_strict(categories, default=None, return_dtype=pl.String))
         .sort(category.replace_strict(order, default=None), category, "place", "exam_class", nulls_last=True)
         .drop("place")
@@ -194,17 +179,11 @@ def _in_catalogue_order(counts: pl.DataFrame) -> pl.DataFrame:
 
 
 def _both(chinese: str | None, english: str | None) -> str:
-    return " ".join(
-        part for part in (chinese or _NOT_STATED, english or ("" if chinese else "not stated")) if part
-    )
+    return " ".join(filter(None, (chinese, english))) if chinese else "未注明 not stated"
 
 
 def figure2(splits: Splits) -> dict[str, bytes]:
-    """``figures/figure2.svg`` and ``.png``.
-
-    Args:
-        splits: released rows by split; counts are stacked split by split.
-    """
+    """``figures/figure2.svg`` and ``.png``; counts are stacked split by split."""
     from matplotlib.patches import Patch
 
     tall = [dimension.name for dimension in dimensions().values() if len(dimension.labels) > _MANY]
@@ -220,7 +199,7 @@ def figure2(splits: Splits) -> dict[str, bytes]:
         for name, dimension in dimensions().items():
             _draw_labels(axes[name], dimension, splits)
         handles = [
-            Patch(color=colour, label=f"{name} {words.SPLITS[name]}")
+            Patch(color=colour, label=f"{name} {SPLIT_NAMES[name]}")
             for name, colour in zip(splits, COLOURS, strict=False)
         ]
         drawn.legend(handles=handles, loc="outside upper right", ncols=len(handles))
@@ -229,10 +208,7 @@ def figure2(splits: Splits) -> dict[str, bytes]:
 
 def _draw_lengths(axes: Axes, splits: Splits) -> None:
     """Questions by length in characters, from the first to the third quartile of all."""
-    lengths = {
-        name: rows.select(question_text().str.len_chars().cast(pl.Int64).alias("n"))["n"]
-        for name, rows in splits.items()
-    }
+    lengths = {name: text_lengths(rows) for name, rows in splits.items()}
     whole = pl.concat(lengths.values())
     low, high = (whole.quantile(share, "linear") or 0 for share in (0.25, 0.75))
     axes.set_title("Question length within the interquartile range\n四分位距内的题目字数", fontsize=9)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -33,26 +34,24 @@ class CutText:
 
 def clip(text: str | None, limit: int) -> CutText:
     """Return the first ``limit`` characters, nothing marked."""
-    return _whole(text or "", limit, marked=False)
+    return _bounded([(text or "", False)], len(text or ""), limit)
 
 
 def mark_differences(one: str | None, other: str | None, limit: int) -> tuple[CutText, CutText]:
     """Return both texts with the characters marked that the other does not have (shortest edit script)."""
     from rapidfuzz.distance import Indel
 
-    left, right = (one or "")[: 4 * limit], (other or "")[: 4 * limit]
-    if Indel.normalized_similarity(left, right) < _UNRELATED:
-        return _whole(one or "", limit, marked=True), _whole(other or "", limit, marked=True)
+    one, other = one or "", other or ""
+    left, right = one[: 4 * limit], other[: 4 * limit]
     sides: tuple[list[Piece], list[Piece]] = ([], [])
-    for code in Indel.opcodes(left, right):
-        same = code.tag == "equal"
-        for pieces, text, begin, end in (
-            (sides[0], left, code.src_start, code.src_end),
-            (sides[1], right, code.dest_start, code.dest_end),
-        ):
-            if end > begin:
-                pieces.append((text[begin:end], not same))
-    return _bounded(sides[0], len(one or ""), limit), _bounded(sides[1], len(other or ""), limit)
+    if Indel.normalized_similarity(left, right) < _UNRELATED:
+        sides = [(one, True)], [(other, True)]
+    else:
+        for code in Indel.opcodes(left, right):
+            differs = code.tag != "equal"
+            sides[0].append((left[code.src_start : code.src_end], differs))
+            sides[1].append((right[code.dest_start : code.dest_end], differs))
+    return _bounded(sides[0], len(one), limit), _bounded(sides[1], len(other), limit)
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,7 @@ class Unfolding:
     """None where the glance is all."""
 
 
-def unfold(text: str, limit: int, most: int, span: tuple[int, int] | None = None) -> Unfolding:
+def unfold(text: str, limit: int, most: int, span: Sequence[int] | None = None) -> Unfolding:
     """Return ``limit`` characters of a text, and up to ``most`` of it.
 
     Args:
@@ -77,7 +76,7 @@ def unfold(text: str, limit: int, most: int, span: tuple[int, int] | None = None
     return Unfolding(_marked(text, span, limit), whole)
 
 
-def _marked(text: str, span: tuple[int, int] | None, limit: int) -> CutText:
+def _marked(text: str, span: Sequence[int] | None, limit: int) -> CutText:
     start, end = span or (0, 0)
     first = 0 if end <= limit else max(0, min(start, end - limit))
     last = min(len(text), first + limit)
@@ -87,37 +86,19 @@ def _marked(text: str, span: tuple[int, int] | None, limit: int) -> CutText:
     return CutText(pieces + [part for part in parts if part[0]], len(text) - (last - first))
 
 
-def item_text(item: str | None, limit: int) -> dict[str, Any] | None:
-    """Return the stem and options of a rejected or waiting item; its JSON where it has none.
-
-    Args:
-        item: ``Rejection.item`` or ``ReviewItem.item``.
-        limit: characters of each text.
-    """
-    if not item:
+def item_text(item: str | None, limit: int) -> QuestionCard | None:
+    """Return the stem and options of a rejected or waiting item; its JSON where it has none."""
+    if not item or item.startswith("["):  # reviews of a question, which the detail sums up
         return None
-    if item.startswith("["):  # reviews of a question, which the detail sums up
-        return None
-    found = _question_in(item)
-    stem = next((found[name] for name in _PARTS if isinstance(found.get(name), str)), None)
-    if stem is None:
-        return {"stem": clip(item, limit), "options": [], "answer": "", "where": ""}
-    whole = "\n".join(part for part in (found.get("shared_stem"), stem) if isinstance(part, str))
-    return {
-        "stem": clip(whole, limit),
-        "options": [(label, clip(text, limit)) for label, text in _options(found)],
-        "answer": key_letters(found.get("answer")),
-        "where": source_place(found),
-    }
-
-
-def _question_in(item: str) -> Row:
-    """Return an item's JSON as a dictionary; an empty one where it is something else."""
-    try:
+    found: Any = None
+    with suppress(ValueError):
         found = json.loads(item)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
+    names = [name for name in _PARTS if isinstance(found, dict) and isinstance(found.get(name), str)]
+    if not names:
+        return QuestionCard("", "", clip(item, limit), [], ("", False))
+    options = [((label, False), clip(text, limit)) for label, text in _options(found)]
+    stem = clip(_stem_of({**found, "stem": found[names[0]]}), limit)
+    return QuestionCard("", source_place(found), stem, options, (key_letters(found.get("answer")), False))
 
 
 def spread_evenly(rows: pl.DataFrame, most: int) -> pl.DataFrame:
@@ -156,40 +137,27 @@ def _options(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _bounded(pieces: Sequence[Piece], length: int, limit: int) -> CutText:
+    """Return the first ``limit`` characters of a text of that length; marked blanks are made visible."""
     kept: list[Piece] = []
     left = limit
     for text, marked in pieces:
-        if left <= 0:
-            break
-        kept.append((_blanks_shown(text[:left], marked), marked))
+        if left > 0 and (text or not length):
+            part = text[:left]
+            blank = marked and not part.strip()
+            kept.append((part.replace(" ", "␣").replace("\n", "⏎\n") if blank else part, marked))
         left -= len(text)
     return CutText(kept, max(0, length - limit))
 
 
-def _whole(text: str, limit: int, *, marked: bool) -> CutText:
-    return CutText([(_blanks_shown(text[:limit], marked), marked)], max(0, len(text) - limit))
-
-
-def _blanks_shown(text: str, marked: bool) -> str:
-    return text.replace(" ", "␣").replace("\n", "⏎\n") if marked and not text.strip() else text
-
-
-@dataclass(frozen=True)
-class OptionShown:
-    """An option beside that of another question."""
-
-    label: Piece
-    text: CutText
-
-
 @dataclass(frozen=True)
 class QuestionCard:
-    """A question beside another."""
+    """A question as it is shown, by itself or beside another."""
 
     question_id: str
     where: str
     stem: CutText
-    options: Sequence[OptionShown]
+    options: Sequence[tuple[Piece, CutText]]
+    """Labels and texts."""
     answer: Piece
 
 
@@ -197,35 +165,29 @@ def side_by_side(one: Row, other: Row, limit: int) -> tuple[QuestionCard, Questi
     """Return both questions with the characters marked that the other does not have."""
     stems = mark_differences(_stem_of(one), _stem_of(other), limit)
     keys = key_letters(one.get("answer")), key_letters(other.get("answer"))
-    differ = keys[0] != keys[1]
-    cards = [
-        QuestionCard(
-            question["question_id"],
-            source_place(question),
-            stem,
-            [
-                _option(option, place, _options_of(beside), limit)
-                for place, option in enumerate(_options_of(question))
-            ],
-            (key, differ),
+    cards = []
+    for question, beside, stem, key in zip((one, other), (other, one), stems, keys, strict=True):
+        theirs = list(_options(beside))
+        options = [_option(*option, place, theirs, limit) for place, option in enumerate(_options(question))]
+        shown = QuestionCard(
+            question["question_id"], source_place(question), stem, options, (key, keys[0] != keys[1])
         )
-        for question, beside, stem, key in zip((one, other), (other, one), stems, keys, strict=True)
-    ]
+        cards.append(shown)
     return cards[0], cards[1]
 
 
-def _option(option: Row, place: int, beside: Sequence[Row], limit: int) -> OptionShown:
+def _option(
+    label: str, text: str, place: int, beside: Sequence[tuple[str, str]], limit: int
+) -> tuple[Piece, CutText]:
     """Return an option with its differences; of one that has only moved the letter alone is marked."""
-    same = next((item for item in beside if item["text"] == option["text"]), None)
+    same = next((other for other, said in beside if said == text), None)
     if same is not None:
-        return OptionShown((option["label"], same["label"] != option["label"]), clip(option["text"], limit))
-    opposite = beside[place]["text"] if place < len(beside) else ""
-    return OptionShown((option["label"], False), mark_differences(option["text"], opposite, limit)[0])
+        return (label, same != label), clip(text, limit)
+    opposite = beside[place][1] if place < len(beside) else ""
+    return (label, False), mark_differences(text, opposite, limit)[0]
 
 
 def _stem_of(question: Row) -> str:
-    return "\n".join(part for part in (question.get("shared_stem"), question["stem"]) if part)
-
-
-def _options_of(question: Row) -> Sequence[Row]:
-    return question.get("options") or ()
+    return "\n".join(
+        part for part in (question.get("shared_stem"), question["stem"]) if isinstance(part, str)
+    )

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from pipeline.rendering import html
-from pipeline.report import content, flow, labelling, texts, words
-from pipeline.report.build import Build, Section
+from pipeline.report import content, flow, labelling, texts
+from pipeline.report.build import WORDS, Build, Section
 from pipeline.report.evaluation import evaluation
 from pipeline.report.params import ReportParams
 from pipeline.stage import Context, Counts, Result, Tables
@@ -39,18 +39,7 @@ _SECTIONS: tuple[Callable[[Build], Section | None], ...] = (
 
 
 def run(tables: Tables, params: ReportParams, context: Context) -> Result:
-    """Report on all stages that have run, and name those that have not.
-
-    Counts are of stages.
-
-    Args:
-        tables: ``manifests``, and whatever optional tables there are.
-        params: the ``[report]`` section.
-        context: of the run; its ``[dataset]`` section names the page.
-
-    Raises:
-        UserError: no stage has run.
-    """
+    """Report on all stages that have run, and name those that have not; counts are of stages."""
     build = Build(tables, params, context.dataset)
     if not build.ran:
         raise UserError("nothing was built yet: run `build-dataset run` first")
@@ -77,6 +66,6 @@ def _page(
         sections=sections,
         notices=notices,
         reasons=reason_names(),
-        words=words,
+        words=WORDS,
         files=[name for name in files if not name.endswith(".parquet")],
     )

@@ -6,10 +6,8 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.report import words
-from pipeline.report.build import Build, Section
+from pipeline.report.build import WORDS, Build, Section, notice
 from pipeline.report.shown import Row, mark_differences, side_by_side, spread_evenly, tally
-from pipeline.report.words import notice
 
 _DOUBTFUL = 0.9
 """Mean confidence of a page's OCR below which a person should look: of 48 scans and photographs the 42 above it have 90
@@ -35,10 +33,10 @@ def reading(build: Build) -> Section | None:
     ways = (
         pages.group_by("method", "engine", "reason")
         .agg(
-            pl.len().alias("pages"),
-            pl.col("document").n_unique().alias("documents"),
-            confidence.mean().alias("mean"),
-            confidence.min().alias("lowest"),
+            pages=pl.len(),
+            documents=pl.col("document").n_unique(),
+            mean=confidence.mean(),
+            lowest=confidence.min(),
         )
         .sort("pages", "method", "engine", "reason", descending=[True, False, False, False])
     )
@@ -100,16 +98,13 @@ def conflicts(build: Build) -> Section | None:
     found = review.filter(pl.col("reason") == "conflicting_answers").sort("item_id")
     if found.is_empty():
         return None
-    shown = found.head(build.params.conflicts)
+    shown = found.head(build.params.conflicts).select("detail", "item")
     copies = int(found["question_ids"].list.len().sum())
     values = {
         "count": found.height,
         "all_copies": copies,
         "shown": shown.height,
-        "conflicts": [
-            _conflict(detail, item, build.params.characters)
-            for detail, item in shown.select("detail", "item").iter_rows()
-        ],
+        "conflicts": [_conflict(detail, item, build.params.characters) for detail, item in shown.iter_rows()],
     }
     told = notice("conflicts", n=found.height, lost=copies)
     return Section("conflicts", "Contradicting keys", "答案冲突", values, [told])
@@ -125,19 +120,19 @@ def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:
 
 def duplicates(build: Build) -> Section | None:
     """Merged duplicates and kept twins, side by side; None where dedup has not run or found nothing."""
-    merges, clusters, questions = (
-        build.table(name) for name in ("dedup/merges", "dedup/clusters", "clean/questions")
-    )
+    merges, clusters, questions = map(build.table, ("dedup/merges", "dedup/clusters", "clean/questions"))
     if merges is None or clusters is None or questions is None or not (merges.height or clusters.height):
         return None
     most = build.params.pairs
-    merged = _by_kind(merges, words.MERGED)
-    twins = {kind: part for kind, part in _by_kind(clusters, words.TWINS).items() if kind not in _TIES}
+    merged = _by_kind(merges, WORDS["merged"])
+    twins = {kind: part for kind, part in _by_kind(clusters, WORDS["twins"]).items() if kind not in _TIES}
     chosen = pl.concat([part.head(most) for part in twins.values()] or [clusters.clear()])
     related = clusters.join(chosen.select("cluster_id").unique(), on="cluster_id", how="semi")
     pairs = {kind: _merged_pairs(part, most) for kind, part in merged.items()}
     wanted = {name for found in pairs.values() for pair in found for name in pair[:2]}
-    rows = _rows(questions, wanted | set(related["question_id"].to_list()))
+    wanted |= set(related["question_id"].to_list())
+    found = questions.filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS)
+    rows = {row["question_id"]: row for row in found.iter_rows(named=True)}
     pairs |= {kind: _twin_pairs(part.head(most), related, rows) for kind, part in twins.items()}
     values = {
         "merged": [_kind(kind, part, pairs[kind], rows, build) for kind, part in merged.items()],
@@ -149,18 +144,16 @@ def duplicates(build: Build) -> Section | None:
 
 def _by_kind(frame: pl.DataFrame, known: Iterable[str]) -> dict[str, pl.DataFrame]:
     """Rows by kind, known kinds first in their order."""
-    parts = frame.sort("question_id").partition_by("kind", as_dict=True, maintain_order=True)
-    found = {str(key[0]): part for key, part in parts.items()}
+    parts = frame.sort("question_id").partition_by("kind", as_dict=True)
+    found = {str(kind): part for (kind,), part in parts.items()}
     return {kind: found[kind] for kind in [*known, *sorted(found)] if kind in found}
 
 
 def _merged_pairs(merges: pl.DataFrame, most: int) -> list[Pair]:
     """Sort rows by similarity, the lowest first: wrong merges are found there."""
-    chosen = merges.sort("score", "question_id").head(most)
-    columns = chosen.select("survivor_id", "question_id", "score", "reason")
     return [
-        (survivor, merged, f"score {score:.3f} · {reason}")
-        for survivor, merged, score, reason in columns.iter_rows()
+        (row["survivor_id"], row["question_id"], f"score {row['score']:.3f} · {row['reason']}")
+        for row in merges.sort("score", "question_id").head(most).iter_rows(named=True)
     ]
 
 
@@ -180,11 +173,6 @@ def _twin_pairs(chosen: pl.DataFrame, related: pl.DataFrame, rows: Mapping[str, 
         other = others[found[2]] if found else others[0]
         pairs.setdefault(frozenset((name, other)), (name, other, f"cluster {cluster}"))
     return list(pairs.values())
-
-
-def _rows(questions: pl.DataFrame, wanted: set[str]) -> dict[str, Row]:
-    found = questions.lazy().filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS).collect()
-    return {row["question_id"]: row for row in found.iter_rows(named=True)}
 
 
 def _kind(

@@ -14,7 +14,7 @@ import polars as pl
 from annotation.annotator import MEASURED
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.reviewed import Reviewed, merge_reviewed
-from pipeline.labelled import read_labelled
+from pipeline.inspect.bank import read_labelled
 from pipeline.stats.intervals import Interval, Unit, interval_of_share
 from schemas.annotations import Annotation
 from schemas.identity import sha256

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -68,9 +69,7 @@ class LocalExecutor:
         try:
             while True:
                 for item in islice(queue, self.workers * _AHEAD - len(running)):
-                    with (
-                        _interrupt_held()
-                    ):  # inherited by what the pool starts: its threads, and so the workers
+                    with _interrupt_held():  # inherited by the pool's threads, and so by the workers
                         future = self._started().schedule(function, args=[item], timeout=timeout)
                     running[future] = item
                 if not running:
@@ -123,7 +122,13 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-_KILLED = "the system ended the worker process: give it more memory, or set executor.workers lower"
+_ENDED: dict[int | None, Failure] = {
+    -getattr(signal, "SIGKILL", 0): Failure(
+        "killed", "the system ended the worker process: give it more memory, or set executor.workers lower"
+    ),
+    -getattr(signal, "SIGPROF", 0): Failure("timeout", "took more processor time than the limit"),
+}
+"""Failures of an item whose worker a signal ended, by the exit code; Windows lacks these signals."""
 
 
 def _outcome(future: Future[Any]) -> Any:
@@ -133,14 +138,9 @@ def _outcome(future: Future[Any]) -> Any:
         return Failure(error.reason, error.detail)
     except TimeoutError:
         return Failure("timeout", "took longer than the limit")
-    except ProcessExpired as error:
-        if error.exitcode == -getattr(signal, "SIGPROF", 0):
-            return Failure("timeout", "took more processor time than the limit")
-        if error.exitcode == -getattr(signal, "SIGKILL", 0):
-            return Failure("killed", _KILLED)
-        return Failure("crashed", f"the worker process died ({error})")
-    except CancelledError as error:
-        return Failure("crashed", f"the worker process died ({error})")
+    except (ProcessExpired, CancelledError) as error:
+        known = _ENDED.get(getattr(error, "exitcode", None))
+        return known or Failure("crashed", f"the worker process died ({error})")
     except OSError as error:
         if error.errno is None:  # raised by a library, about the content
             return Failure("error", f"{type(error).__name__}: {error}")
@@ -184,12 +184,7 @@ class RunContext:
         with Progress(
             *columns, console=self.console, transient=True, disable=not self.console.is_terminal
         ) as bar:
-            task = bar.add_task(what, total=total)
-
-            def advance(count: int = 1) -> None:
-                bar.advance(task, count)
-
-            yield advance
+            yield partial(bar.advance, bar.add_task(what, total=total))
 
     def map(
         self, function: Callable[[Item], Out], items: Iterable[Item], *, timeout: float | None = None

@@ -27,11 +27,7 @@ _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
 def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str], seed: int) -> str:
     """Return the hash of everything that can change a stage's result.
 
-    Args:
-        target: ``module:function`` of the stage.
-        params: semantic parameters.
-        inputs: content hash by table, e.g. ``{"ocr/lines": "…"}``.
-        seed: of the dataset.
+    ``target`` is the stage's ``module:function``; ``inputs`` are content hashes by table, as ``{"ocr/lines": "…"}``.
     """
     plain = json.dumps([params, dict(inputs), seed], sort_keys=True, ensure_ascii=False)
     return sha256(code_hash(target.partition(":")[0]), plain)
@@ -68,10 +64,9 @@ def _cache_file() -> Path:
 
 
 def _read_cache() -> dict[str, Any]:
-    try:
+    content: Any = None
+    with suppress(OSError, ValueError):
         content = json.loads(_cache_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
     return content if isinstance(content, dict) else {}
 
 
@@ -89,12 +84,14 @@ def _write_cache(content: Mapping[str, Any]) -> None:
 
 def _code_hash(module: str) -> str:
     contents: dict[Path, bytes] = {}
-    for name in _closure(module):
-        read = _module(name)
-        assert read is not None
+    for read in _closure(module).values():
         contents[read.file] = read.digest
         data = [file for package in read.opens for file in _data_files(package)]
-        contents |= {file: file.read_bytes() for file in (*data, *_templates(read.file))}
+        if (
+            read.file.name == "__init__.py"
+        ):  # of pages that a package renders, which no call of ``files`` names
+            data += [path for path in (read.file.parent / "templates").glob("*") if path.is_file()]
+        contents |= {file: file.read_bytes() for file in data}
     digest = hashlib.sha256()
     for file, content in sorted(contents.items()):
         digest.update(file.relative_to(_HOME).as_posix().encode() + b"\0" + content + b"\0")
@@ -141,40 +138,30 @@ def _module(name: str) -> _Module | None:
 def _drop_docstrings(tree: ast.AST) -> None:
     """Remove statements that are mere strings: docstrings, and those below fields."""
     for node in ast.walk(tree):
-        body = getattr(node, "body", None)
-        if isinstance(body, list):
-            node.body = [part for part in body if not _is_string(part)]  # type: ignore[attr-defined]
+        if isinstance(body := getattr(node, "body", None), list):
+            body[:] = [
+                part
+                for part in body
+                if not (isinstance(part, ast.Expr) and isinstance(getattr(part.value, "value", None), str))
+            ]
 
 
-def _is_string(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
-
-
-def _closure(module: str) -> set[str]:
-    """Return the modules of ours that a module reaches, itself included."""
-    reached: set[str] = set()
+def _closure(module: str) -> dict[str, _Module]:
+    """Return the modules of ours that a module reaches, itself included, by name."""
+    reached: dict[str, _Module] = {}
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        read = _module(name) if name not in reached else None
-        if read is not None:
-            reached.add(name)
+        if name not in reached and (read := _module(name)):
+            reached[name] = read
             waiting.extend(read.mentions)
     return reached
 
 
 def _data_files(package: str) -> Iterator[Path]:
-    source = _source(package)
-    if source is not None:
-        files = source.parent.rglob("*")
-        ours = (path for path in files if path.suffix != ".py" and path.parent.name != "__pycache__")
-        yield from (path for path in ours if path.is_file())
-
-
-def _templates(source: Path) -> Iterator[Path]:
-    """Yield those of pages that a package renders (``pipeline.rendering.html``), which no call of ``files`` names."""
-    if source.name == "__init__.py":
-        yield from (path for path in (source.parent / "templates").glob("*") if path.is_file())
+    for path in source.parent.rglob("*") if (source := _source(package)) else ():
+        if path.suffix != ".py" and path.parent.name != "__pycache__" and path.is_file():
+            yield path
 
 
 @cache

@@ -9,7 +9,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -63,11 +63,9 @@ def build_lock(build: Path) -> Iterator[None]:
 def _holder(path: Path) -> str:
     """Return the holder's process id, which is written a moment after the lock is taken."""
     for _ in range(_GLANCES):
-        try:
+        with suppress(OSError):
             if number := path.read_text():
                 return number
-        except OSError:
-            pass
         time.sleep(_BETWEEN)
     return "unknown"
 
@@ -80,15 +78,9 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
 
 
 def read_table(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
-    """Read a table of the build folder.
-
-    Raises:
-        UserError: it is damaged.
-    """
+    """Read a table of the build folder; a ``UserError`` where it is damaged."""
     try:
-        return pl.read_parquet(
-            path, columns=columns, glob=False
-        )  # "papers [2024]" is a folder, not a pattern
+        return pl.read_parquet(path, columns=columns, glob=False)  # "papers [2024]" is no pattern
     except (OSError, pl.exceptions.PolarsError) as error:
         reason = str(error).partition("\n")[0]
         raise UserError(f"{path} cannot be read ({reason}): delete it and run the stage again") from None
@@ -101,11 +93,7 @@ def find_table(build: Path, name: str, columns: list[str] | None = None) -> pl.D
 
 
 def built(build: Path, name: str) -> pl.DataFrame:
-    """Return a table that has to be there.
-
-    Raises:
-        UserError: it is not.
-    """
+    """Return a table of the build folder; a ``UserError`` where it was not made."""
     if (found := find_table(build, name)) is None:
         raise UserError(f"{build / name}.parquet is not there: run `build-dataset run` first")
     return found
@@ -130,7 +118,8 @@ class Publication:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._temporary, self._old = _beside(folder)
-        self._outputs: dict[str, dict[str, Any]] = {}
+        self.outputs: dict[str, dict[str, Any]] = {}
+        """``sha256``, ``bytes`` and, of tables, ``rows`` of what was added so far, by name."""
         recover(folder)
         if os.path.lexists(folder) and not is_ours(folder):
             raise UserError(
@@ -145,12 +134,7 @@ class Publication:
         self._note(path, {"rows": frame.height})
 
     def file(self, name: str, data: bytes) -> None:
-        """Add another file.
-
-        Args:
-            name: relative path with forward slashes, inside the folder.
-            data: its bytes.
-        """
+        """Add another file by its path inside the folder, with forward slashes."""
         relative = PurePosixPath(name)
         if relative.is_absolute() or ".." in relative.parts or relative.name == MANIFEST:
             raise ValueError(f"not a file name inside a stage's folder: {name!r}")
@@ -164,14 +148,9 @@ class Publication:
         for name, data in sorted(content.items()):
             self.file(name, data)
 
-    @property
-    def outputs(self) -> Mapping[str, Mapping[str, Any]]:
-        """``sha256``, ``bytes`` and, of tables, ``rows`` of what was added so far, by name."""
-        return self._outputs
-
     def commit(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
         """Write the manifest, put the folder in its place, and return the manifest as it is read there."""
-        content = sealed({**manifest, "outputs": dict(sorted(self._outputs.items()))})
+        content = sealed({**manifest, "outputs": dict(sorted(self.outputs.items()))})
         write_json(self._temporary / MANIFEST, content)
         if self.folder.exists():
             self.folder.rename(self._old)
@@ -183,14 +162,13 @@ class Publication:
         with path.open("r+b") as stream:
             os.fsync(stream.fileno())  # a manifest that outlives a power cut must not name files that do not
         name = path.relative_to(self._temporary).as_posix()
-        self._outputs[name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size, **more}
+        self.outputs[name] = {"sha256": file_sha256(path), "bytes": path.stat().st_size, **more}
 
 
 def recover(folder: Path) -> None:
     """Finish, or undo, a ``commit`` that was killed between its two renames, and clear what it left."""
     for leftover in _beside(folder):
-        manifest = read_manifest(leftover)
-        if not folder.exists() and manifest is not None and intact(leftover, manifest):
+        if not folder.exists() and intact_manifest(leftover):
             leftover.rename(folder)
         shutil.rmtree(leftover, ignore_errors=True)
 
@@ -244,12 +222,12 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
     return content if content.get("seal") == _seal(content) else None
 
 
-def intact(folder: Path, manifest: Mapping[str, Any]) -> bool:
-    """Return whether all files that the manifest names exist with their sizes."""
-    return all(
-        (folder / name).is_file() and (folder / name).stat().st_size == entry["bytes"]
-        for name, entry in manifest["outputs"].items()
-    )
+def intact_manifest(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of a stage's folder where all files that it names exist with their sizes."""
+    manifest = read_manifest(folder)
+    outputs = manifest["outputs"].items() if manifest else ()
+    sizes = ((folder / name, entry["bytes"]) for name, entry in outputs)
+    return manifest if all(path.is_file() and path.stat().st_size == size for path, size in sizes) else None
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", strict=True, allow_inf_nan=False))
@@ -286,12 +264,9 @@ def last_runs(build: Path) -> dict[str, LedgerEntry]:
     """The newest entry of each stage; broken lines are passed over."""
     entries: dict[str, LedgerEntry] = {}
     path = build / LEDGER
-    if not path.exists():
-        return entries
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else ()
+    for line in lines:
+        with suppress(ValidationError):
             entry = _ENTRY.validate_json(line)
-        except ValidationError:
-            continue
-        entries[entry.stage] = entry
+            entries[entry.stage] = entry
     return entries

@@ -107,11 +107,7 @@ def resources() -> ClusterResources:
 
 
 def room(address: str, gpus: float) -> str:
-    """Join the cluster for a moment and describe what it has and how many workers fit.
-
-    Raises:
-        UserError: Ray is not installed, no cluster answers, or it has no room for a worker.
-    """
+    """Join the cluster for a moment and describe what it has and how many workers fit; no room is a ``UserError``."""
     joined = connect(address)
     try:
         found = resources()
@@ -166,11 +162,7 @@ class RayExecutor:
     def map(
         self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
     ) -> Iterator[tuple[Item, Out | Failure]]:
-        """See ``Executor.map``; ``timeout`` counts from the moment a worker takes the item.
-
-        Raises:
-            UserError: no cluster, no room in it, or a machine that would give other results.
-        """
+        """See ``Executor.map``; ``timeout`` counts from the moment a worker takes the item."""
         queue = iter(items)
         waiting = list(islice(queue, 1))  # no items need no cluster
         running: dict[Any, Item] = {}
@@ -240,9 +232,10 @@ def expected(shared: Path | None) -> Expected:
     """Return the versions and files of this machine; ``shared`` is the folder that all machines must see."""
     paths = (path for path in shared.rglob("*") if path.is_file()) if shared else iter(())
     python = ".".join(platform.python_version_tuple()[:2])
+    code = sha256(code_hash("pipeline.ocr.tasks"), code_hash("pipeline.parse.stage"))
     packages = ((name, _version(name)) for name in _READING)
     return Expected(
-        versions=(("Python", python), ("build-dataset with the code", _code()), *packages),
+        versions=(("Python", python), ("build-dataset with the code", code[:12]), *packages),
         files=tuple((str(path), path.stat().st_size) for path in islice(paths, _PROBES)),
     )
 
@@ -288,10 +281,6 @@ def lacks(wanted: Expected) -> str | None:
     return None
 
 
-def _code() -> str:
-    return sha256(code_hash("pipeline.ocr.tasks"), code_hash("pipeline.parse.stage"))[:12]
-
-
 def _version(distribution: str) -> str:
     try:
         return version(distribution)
@@ -300,12 +289,7 @@ def _version(distribution: str) -> str:
 
 
 def executor(params: ExecutorParams, raw: Path) -> Executor:
-    """The one that ``params.kind`` names; it starts nothing before it is used.
-
-    Args:
-        params: the ``[executor]`` section.
-        raw: the folder of papers, which every machine must see.
-    """
+    """Return the executor that ``params.kind`` names, which starts nothing before it is used."""
     if params.kind == "ray":
         return RayExecutor(params.address, params.workers, params.num_gpus, raw)
     return LocalExecutor(params.workers)

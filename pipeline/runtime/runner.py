@@ -13,7 +13,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 from rich.console import Console
 
 from pipeline.aside import aside_rows, aside_workbook, documents_of
@@ -26,8 +25,7 @@ from pipeline.runtime.publish import (
     Publication,
     append_run,
     build_lock,
-    intact,
-    read_manifest,
+    intact_manifest,
     recover,
 )
 from pipeline.runtime.ray_executor import executor
@@ -71,6 +69,7 @@ class Runner:
         self.build: Path = config.dataset.build
         self.console = console or Console(stderr=True)
         self._inputs = Inputs(config)
+        self.tables = self._inputs.tables
 
     def run(
         self,
@@ -122,8 +121,7 @@ class Runner:
 
     def state(self, stage: Stage) -> str:
         """``missing``, ``stale`` (its inputs as they stand, parameters or code changed), ``incomplete`` or ``done``."""
-        manifest = read_manifest(self.build / stage.name)
-        if manifest is None or not intact(self.build / stage.name, manifest):
+        if (manifest := intact_manifest(self.build / stage.name)) is None:
             return "missing"
         try:
             current = self._fingerprint(stage, self._inputs.hashes(stage))
@@ -136,7 +134,7 @@ class Runner:
     def _run_stage(self, stage: Stage, force: bool) -> Report:
         hashes = self._inputs.hashes(stage)
         mark = self._fingerprint(stage, hashes)
-        manifest = read_manifest(self.build / stage.name)
+        manifest = intact_manifest(self.build / stage.name)
         if manifest and not force and self.state(stage) == "done":
             return Report(stage, manifest, fresh=False)
         with closing(self.context(stage)) as context:
@@ -213,14 +211,6 @@ class Runner:
             "inputs": hashes,
             "versions": {"python": platform.python_version()} | {name: version(name) for name in _VERSIONS},
         }
-
-    def tables(self, stage: Stage) -> dict[str, pl.DataFrame]:
-        """A stage's inputs by table name.
-
-        Raises:
-            UserError: a stage before it has not run.
-        """
-        return self._inputs.tables(stage)
 
     def _fingerprint(self, stage: Stage, hashes: dict[str, str]) -> str:
         params = self.config.params(stage.name).semantic()

@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from pipeline.archives import is_archive, unpack
 from pipeline.catalogue import STAGES
 from pipeline.releases import every_release, hashes_of, read_release, release_files
-from pipeline.runtime.publish import intact, read_manifest, read_table
+from pipeline.runtime.publish import intact_manifest, read_table
 from pipeline.stage import Stage
 from schemas.annotations import Correction, ExpertReview
 from schemas.base import Record
@@ -68,7 +68,8 @@ def papers(dataset: DatasetParams) -> dict[str, Path]:
 
     Of an archive its members are named, and itself where something of it was not unpacked.
     """
-    named = {_name(path, dataset.raw): path for path in _walk(dataset.raw, skip=_not_raw(dataset))}
+    skipped = {folder.resolve() for folder in (dataset.build, dataset.releases, dataset.raw)}
+    named = {_name(path, dataset.raw): path for path in _walk(dataset.raw, skipped)}
     for name in [name for name, path in named.items() if is_archive(path)]:
         unpacked = unpack(named[name], dataset.build)
         if not unpacked.refused:
@@ -78,11 +79,7 @@ def papers(dataset: DatasetParams) -> dict[str, Path]:
 
 
 def files_of_releases(dataset: DatasetParams) -> pl.DataFrame:
-    """The files of all releases, the previous one last; empty before the first.
-
-    Raises:
-        UserError: what is named as the previous release is none.
-    """
+    """Return the files of all releases, the previous one last; none before the first."""
     return RawFile.to_frame(
         RawFile(document=f"{folder.name}/{name}", sha256=file_sha256(path), bytes=path.stat().st_size)
         for folder in every_release(dataset)
@@ -113,8 +110,7 @@ def manifests(dataset: DatasetParams) -> pl.DataFrame:
 
 def _manifest(folder: Path) -> str | None:
     """A stage's manifest as JSON; null when it has not run. Left out are hashes of it: what matters of them shows."""
-    found = read_manifest(folder)
-    if found is None or not intact(folder, found):
+    if (found := intact_manifest(folder)) is None:
         return None
     shown = {key: value for key, value in found.items() if key not in ("fingerprint", "seal")}
     return json.dumps(shown, ensure_ascii=False, sort_keys=True)
@@ -150,11 +146,6 @@ SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
 }
 
 
-def _not_raw(dataset: DatasetParams) -> set[Path]:
-    """Folders that hold no papers, also where they lie within the raw folder."""
-    return {folder.resolve() for folder in (dataset.build, dataset.releases, dataset.raw)}
-
-
 def _name(path: Path, raw: Path) -> str:
     """Return the name of a file in tables.
 
@@ -163,12 +154,10 @@ def _name(path: Path, raw: Path) -> str:
             process was told that the system has ASCII names alone.
     """
     name = path.relative_to(raw).as_posix()
-    try:
+    with suppress(UnicodeEncodeError):
         name.encode()
-    except UnicodeEncodeError:
-        content = os.fsencode(name)
-    else:
         return name
+    content = os.fsencode(name)
     try:
         shown = content.decode()
     except UnicodeDecodeError:
@@ -198,11 +187,7 @@ class Inputs:
         self._sources: dict[str, pl.DataFrame] = {}
 
     def tables(self, stage: Stage) -> dict[str, pl.DataFrame]:
-        """A stage's inputs by table name; optional ones by their whole reference.
-
-        Raises:
-            UserError: a stage before it has not run.
-        """
+        """Return a stage's inputs by table name; optional ones by their whole reference."""
         hashes = self.hashes(stage)
         needed = {reference.partition("/")[2]: self._table(reference) for reference in stage.reads}
         there = [reference for reference in _optional(stage) if hashes[reference] != _ABSENT]
@@ -219,20 +204,15 @@ class Inputs:
         return needed | {name: self._written(name) or _ABSENT for name in _optional(stage)}
 
     def _table(self, reference: str) -> pl.DataFrame:
-        if reference in SOURCES:
-            return self._source(reference)
-        return read_table(self._build / f"{reference}.parquet")
-
-    def _source(self, reference: str) -> pl.DataFrame:
-        if reference == MANIFESTS:  # changes while stages run
-            return SOURCES[reference](self._config.dataset)
-        if reference not in self._sources:
+        if reference not in SOURCES:
+            return read_table(self._build / f"{reference}.parquet")
+        if reference not in self._sources or reference == MANIFESTS:  # which change while stages run
             self._sources[reference] = SOURCES[reference](self._config.dataset)
         return self._sources[reference]
 
     def _needed(self, stage: Stage, reference: str) -> str:
         if reference in SOURCES:
-            return sha256(self._source(reference).write_json())
+            return sha256(self._table(reference).write_json())
         if (found := self._written(reference)) is None:
             maker = reference.partition("/")[0]
             raise UserError(
@@ -243,24 +223,23 @@ class Inputs:
     def _written(self, reference: str) -> str | None:
         """The hash of a table; None where its stage has not run, or has no such table."""
         maker, _, table = reference.partition("/")
-        manifest = read_manifest(self._build / maker)
-        if manifest is None or not intact(self._build / maker, manifest):
-            return None
+        manifest = intact_manifest(self._build / maker) or {"outputs": {}}
         written: dict[str, str] = manifest["outputs"].get(f"{table}.parquet", {})
         return written.get("sha256")
 
 
 def _optional(stage: Stage) -> Iterator[str]:
     """References of the tables that a stage reads where they are there."""
-    before = list(takewhile(lambda row: row.name != stage.name, STAGES))
     for reference in stage.optional:
         maker, _, table = reference.partition("/")
-        names = [row.name for row in before] if maker == "*" else [maker]
-        yield from (f"{name}/{table}" for name in names)
+        yield from (f"{name}/{table}" for name in (_before(stage) if maker == "*" else [maker]))
 
 
 def upstream_stages(stage: Stage) -> set[str]:
     """The names of the stages before it whose results a stage reads."""
-    before = [earlier.name for earlier in takewhile(lambda one: one.name != stage.name, STAGES)]
     read = {reference.partition("/")[0] for reference in (*stage.reads, *_optional(stage))}
-    return set(before) if MANIFESTS in stage.reads else read.intersection(before)
+    return set(_before(stage)) if MANIFESTS in stage.reads else read.intersection(_before(stage))
+
+
+def _before(stage: Stage) -> list[str]:
+    return [earlier.name for earlier in takewhile(lambda one: one.name != stage.name, STAGES)]

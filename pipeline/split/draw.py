@@ -117,7 +117,7 @@ def balance(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Po
         if len(content) == 1 and content[0][1] == 1 and unit not in state.fixed:
             singles.setdefault(content[0][0], []).append(unit)
     for pot in pots:
-        for split in (TEST, VALIDATION):
+        for split in _FILLED:
             short = sum(state.need[stratum][split] for stratum in pot)
             source, target = (TRAIN, split) if short > 0 else (split, TRAIN)
             for _ in range(abs(short)):
@@ -136,17 +136,10 @@ def _next(
     source: int,
 ) -> int | None:
     """The next single question to move out of ``source``: the lowest lot in, the highest out."""
-    everything = sum(sum(quotas[stratum]) for stratum in pot)
-    total = sum(quotas[stratum][split] for stratum in pot)
-
-    def lag(stratum: int) -> int:
-        filled = quotas[stratum][split] - state.need[stratum][split]
-        return sum(quotas[stratum]) * total - filled * everything
-
-    entering = source == TRAIN
-    for stratum in sorted(pot, key=lambda stratum: (-lag(stratum) if entering else lag(stratum), stratum)):
-        lots = singles.get(stratum, [])
-        for unit in lots if entering else reversed(lots):
+    surplus = {stratum: parts[split] for stratum, parts in _distances(state, quotas, [pot]).items()}
+    order = 1 if source == TRAIN else -1
+    for stratum in sorted(pot, key=lambda stratum: (order * surplus[stratum], stratum)):
+        for unit in singles.get(stratum, [])[::order]:
             if state.split[unit] == source:
                 return unit
     return None
@@ -159,8 +152,6 @@ _ROUNDS = 8
 
 _Distance = dict[int, list[int]]
 """Surplus over the ideal by stratum and split, times the number of questions in its pot."""
-
-
 _Kinds = dict[Contents, list[int]]
 """Units by what they hold, in the order of lots."""
 
@@ -181,15 +172,15 @@ def repair(state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot
     place of one that was drawn may do. What helps is what lowers the sum of squared distances from the ideal of all
     strata concerned. No split is emptied.
     """
-    weights = {stratum: sum(sum(quotas[other]) for other in pot) for pot in pots for stratum in pot}
-    _Repair(state, weights, _distances(state, quotas, pots)).run()
+    _Repair(state, quotas, pots).run()
 
 
 class _Repair:
     """The strata while they are improved."""
 
-    def __init__(self, state: SplitDraw, weights: dict[int, int], distances: _Distance) -> None:
-        self._state, self._weights, self._distances = state, weights, distances
+    def __init__(self, state: SplitDraw, quotas: Sequence[Sequence[int]], pots: Sequence[Pot]) -> None:
+        self._state, self._distances = state, _distances(state, quotas, pots)
+        self._weights = {stratum: sum(sum(quotas[other]) for other in pot) for pot in pots for stratum in pot}
         self._units = Counter(state.split.values())
 
     def run(self) -> None:
@@ -239,12 +230,12 @@ class _Repair:
 
     def _change(self, moves: tuple[_Move, ...]) -> int:
         """Return the change of the sum of squared distances."""
-        moved: dict[tuple[int, int], int] = {}
+        moved: Counter[tuple[int, int]] = Counter()
         for move in moves:
             for stratum, count in move.content:
                 step = count * self._weights[stratum]
-                moved[stratum, move.source] = moved.get((stratum, move.source), 0) - step
-                moved[stratum, move.target] = moved.get((stratum, move.target), 0) + step
+                moved[stratum, move.source] -= step
+                moved[stratum, move.target] += step
         distances = self._distances
         return sum(step * (step + 2 * distances[stratum][split]) for (stratum, split), step in moved.items())
 
@@ -279,10 +270,8 @@ def _by_kind(state: SplitDraw, strata: set[int]) -> dict[int, _Kinds]:
     found: dict[int, _Kinds] = {stratum: {} for stratum in strata}
     for unit, content in enumerate(state.contents):
         if unit not in state.fixed:
-            for stratum, _ in content:
-                if stratum in strata:
-                    found[stratum].setdefault(content, []).append(unit)
+            for stratum in strata.intersection(stratum for stratum, _ in content):
+                found[stratum].setdefault(content, []).append(unit)
     for stratum, kinds in found.items():
-        common = sorted(kinds, key=lambda content: (-len(kinds[content]), content))[:_KINDS]
-        found[stratum] = {content: kinds[content] for content in common}
+        found[stratum] = dict(sorted(kinds.items(), key=lambda kind: (-len(kind[1]), kind[0]))[:_KINDS])
     return found

@@ -44,11 +44,7 @@ _RETIRED = (
 
 
 def run(tables: Tables, params: SplitParams, context: Context) -> Result:
-    """Assign every question to train, validation or test.
-
-    Raises:
-        UserError: an earlier release cannot be used.
-    """
+    """Assign every question to train, validation or test."""
     questions = tables["questions"].sort("question_id")
     seed = context.seed if params.seed is None else params.seed
     units = find_units(questions, tables["clusters"], seed)
@@ -60,15 +56,8 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     names = {stratum: stratum_name(stratum) for stratum in numbers}
     chosen = {row: SPLITS[state.split[number]] for number, unit in enumerate(units) for row in unit.rows}
     ids = questions["question_id"].to_list()
-    rows = sorted(chosen)
-    assignments = pl.DataFrame(
-        {
-            "question_id": [ids[row] for row in rows],
-            "split": [chosen[row] for row in rows],
-            "stratum": [names[of_row[row]] for row in rows],
-        },
-        schema=Assignment.polars_schema(),
-    )
+    table = [(ids[row], chosen[row], names[of_row[row]]) for row in sorted(chosen)]
+    assignments = pl.DataFrame(table, Assignment.polars_schema(), orient="row")
     in_split = Counter(assignments["split"].to_list())
     sizes = [len(unit.rows) for unit in units]
     facts = {
@@ -135,12 +124,11 @@ def _draw(
     for pot, members in pots.items():
         counts = [sizes[stratum] for stratum in members]
         size, several = sum(counts), units_in[pot]
-        test, validation = params.test_per_subcategory, params.development_per_subcategory
-        totals = (
-            totals_by_share(size, several, params.shares())
-            if whole
-            else totals_by_number(size, several, validation, test)
-        )
+        if whole:
+            totals = totals_by_share(size, several, params.shares())
+        else:
+            held_out = params.development_per_subcategory, params.test_per_subcategory
+            totals = totals_by_number(size, several, *held_out)
         quotas += round_cells(counts, members, totals)
     state = draw(contents, quotas, given)
     numbered = [[numbers[stratum] for stratum in members] for members in pots.values()]
@@ -151,14 +139,13 @@ def _draw(
 
 def _off(state: SplitDraw, numbers: dict[Stratum, int]) -> list[str]:
     """Strata that groups (or an earlier release) keep more than a question from their quota."""
-    return [
-        f"{stratum_name(stratum)}: "
-        + ", ".join(
-            f"{split} {-need:+d}" for split, need in zip(SPLITS, state.need[number], strict=True) if need
-        )
-        for stratum, number in numbers.items()
-        if any(abs(need) > 1 for need in state.need[number])
-    ]
+    found = []
+    for stratum, number in numbers.items():
+        needs = dict(zip(SPLITS, state.need[number], strict=True))
+        if any(abs(need) > 1 for need in needs.values()):
+            told = (f"{split} {-need:+d}" for split, need in needs.items() if need)
+            found.append(f"{stratum_name(stratum)}: {', '.join(told)}")
+    return found
 
 
 def _listed(name: str, items: list[str]) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Units, questions that stay together; strata and their quotas; splits of earlier releases."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -82,11 +83,10 @@ def pool_small(counts: Mapping[Stratum, int], minimum: int, keep: int = 0) -> di
     ``keep`` values are never given up; pools inside them may stay smaller.
     """
     final = {stratum: stratum for stratum in counts}
-    depth = max((len(stratum) for stratum in counts), default=0)
-    for length in range(depth, keep, -1):
-        sizes: dict[Stratum, int] = {}
+    for length in range(max(map(len, counts), default=0), keep, -1):
+        sizes: Counter[Stratum] = Counter()
         for stratum, count in counts.items():
-            sizes[final[stratum]] = sizes.get(final[stratum], 0) + count
+            sizes[final[stratum]] += count
         for stratum, pooled in final.items():
             if sizes[pooled] < minimum:
                 final[stratum] = (*pooled[: length - 1], OTHER)
@@ -115,38 +115,40 @@ def read_splits(releases: Sequence[Path]) -> pl.DataFrame:
     Raises:
         UserError: a file cannot be read, or a question is in two splits of a release.
     """
-    parts = [_read(folder) for folder in reversed(releases)]
+    parts = []
+    for folder in reversed(releases):
+        rows = read_release(folder, _COLUMNS)
+        if repeated := sorted(rows.filter(rows["question_id"].is_duplicated())["question_id"]):
+            raise UserError(f"the earlier release {folder}: question {repeated[0]} is there more than once")
+        parts.append(rows)
     return pl.concat(parts).unique("question_id", keep="first", maintain_order=True)
 
 
 def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.DataFrame) -> dict[int, int]:
     """The earlier split of every question that has one, by row number.
 
-    A question is known again by what it says, also after a correction, or by its id (``releases.known_again``); a
+    A question is known again by what it says, also after a correction, or by its id (``releases.match_released``); a
     survivor also by the questions that were merged into it.
     """
     numbers = {name: number for number, name in enumerate(SPLITS)}
     by_id = dict(previous.select("question_id", "split").iter_rows())
     rows = {name: row for row, name in enumerate(questions["question_id"].to_list())}
-    pairs = [(pair.old, pair.new) for pair in match_released(previous, questions, merges)]
-    known = {old for old, _ in pairs}
-    merged = (
-        merges.filter(~pl.col("question_id").is_in(known)).select("question_id", "survivor_id").iter_rows()
-    )
+    pairs = match_released(previous, questions, merges).select("old", "new")
+    known = pl.col("question_id").is_in(pairs["old"].to_list())
+    merged = merges.filter(~known).select("question_id", "survivor_id")
     found: dict[int, set[int]] = {}
-    for name, survivor in [*pairs, *merged]:
+    for name, survivor in [*pairs.rows(), *merged.rows()]:
         if name in by_id and survivor in rows:
             found.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
     # Copies beyond the first, and what an older release calls by another id, say the same as one that is known.
-    gone = previous.filter(~pl.col("question_id").is_in(known))
+    gone = previous.filter(~known)
     same = (
         questions.with_row_index("row")
         .select("row", content=hashes_of(questions))
         .join(gone.select("split", content=hashes_of(gone)), on="content")
     )
     for row, split in same.select("row", "split").iter_rows():
-        if row not in found:
-            found[row] = {numbers[split]}
+        found.setdefault(row, {numbers[split]})
     return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
 
 
@@ -175,15 +177,6 @@ def keep_released(
         retired += leaving
         kept.append(SplitUnit(tuple(row for row in unit.rows if row not in leaving), unit.rank))
     return kept, given, sorted(retired)
-
-
-def _read(folder: Path) -> pl.DataFrame:
-    rows = read_release(folder, _COLUMNS)
-    repeated = rows["question_id"].is_duplicated()
-    if repeated.any():
-        first = rows.filter(repeated)["question_id"].sort()[0]
-        raise UserError(f"the earlier release {folder}: question {first} is there more than once")
-    return rows
 
 
 Row = list[int]
@@ -288,9 +281,8 @@ def _movable(
     cells: list[Row], floors: list[Row], open_cells: list[list[bool]], giver: int, taker: int
 ) -> int | None:
     """The last stratum whose rounding up can move from ``giver`` to ``taker``."""
-    for row in range(len(cells) - 1, -1, -1):
-        up = cells[row][giver] > floors[row][giver]
+    for row in reversed(range(len(cells))):
         down = open_cells[row][taker] and cells[row][taker] == floors[row][taker]
-        if up and down:
+        if down and cells[row][giver] > floors[row][giver]:
             return row
     return None

@@ -11,7 +11,7 @@ from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from annotation.reviewed import Reviewed
 from pipeline.annotate import choose, problems
-from pipeline.labelled import read_labelled
+from pipeline.inspect.bank import read_labelled
 from schemas.errors import UserError
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.test_lexicon import question

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.lexicon_annotator import LabelTerms, Lexicon, LexiconAnnotator, lexicon, scored_dimensions
-from pipeline.labelled import read_labelled
+from pipeline.inspect.bank import read_labelled
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions
 

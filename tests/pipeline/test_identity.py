@@ -171,7 +171,7 @@ def test_200_edits_move_no_question_and_are_told_exactly(tmp_path, seed, own_ids
     found = find_splits(now, Merge.to_frame([]), old)
     known = {now["question_id"][at]: SPLITS[number] for at, number in found.items()}
     after = {name: known.get(name, "train") for name in now["question_id"].to_list()}
-    counts = compare_releases(old, release(now, after)).counts()
+    counts = compare_releases(old, release(now, after), Merge.to_frame([])).counts()
     added = {name for name in edited.added if not name.startswith("gone")}
     assert counts["moved"] == counts["renamed"] == 0
     expected = (len(added), len(edited.removed), len(edited.changed))

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.export.card import changelog
-from pipeline.export.changes import KINDS, ReleaseComparison, compare_releases, next_version
+from pipeline.export.changes import KINDS, ReleaseComparison, next_version
+from pipeline.export.changes import compare_releases as compare_merged
 from pipeline.releases import parse_version, read_release
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
+from schemas.questions import Merge
 from schemas.release import Change, ReleaseRow
 
 SPLITS = ("train", "validation", "test")
@@ -45,6 +47,10 @@ def old(**rows):
     return pl.concat(frame.with_columns(split=pl.lit(name)) for name, frame in splits(**rows).items())
 
 
+def compare(old, new):
+    return compare_merged(old, new, Merge.to_frame([]))
+
+
 def told(changes):
     return [
         (name, kind, columns)
@@ -56,7 +62,7 @@ BASE = {"train": [row("a"), row("b")], "validation": [row("c")], "test": [row("d
 
 
 def test_what_is_the_same_is_no_change():
-    changes = compare_releases(old(**BASE), splits(**BASE))
+    changes = compare(old(**BASE), splits(**BASE))
     assert changes.rows.is_empty()
     assert changes.rows.schema == Change.polars_schema()
     assert changes.level() == "patch"
@@ -95,14 +101,14 @@ def test_what_is_the_same_is_no_change():
     ],
 )
 def test_each_kind_of_change_is_told_and_asks_for_its_version(new, expected, level):
-    changes = compare_releases(old(**BASE), splits(**new))
+    changes = compare(old(**BASE), splits(**new))
     assert told(changes) == expected
     assert changes.level() == level
     assert {kind: count for kind, count in changes.counts().items() if count} == {expected[0][1]: 1}
 
 
 def test_where_a_question_was_and_is_is_told():
-    changes = compare_releases(
+    changes = compare(
         old(**BASE), splits(train=[row("a"), row("z", stem="题 b")], validation=[row("d")], test=[row("n")])
     )
     rows = {(item.question_id, item.change): item for item in Change.from_frame(changes.rows)}
@@ -114,7 +120,7 @@ def test_where_a_question_was_and_is_is_told():
 
 
 def test_a_question_may_change_in_several_ways_at_once():
-    changes = compare_releases(
+    changes = compare(
         old(test=[row("d")]), splits(train=[row("d", stem="改", difficulty="易", explanation="新")])
     )
     assert [kind for _, kind, _ in told(changes)] == ["changed", "moved", "relabelled", "updated"]
@@ -122,9 +128,7 @@ def test_a_question_may_change_in_several_ways_at_once():
 
 def test_a_corrected_text_is_changed_not_removed_and_added_whatever_its_id():
     stem = "患者，男，65岁。突发胸痛2小时，心电图示ST段抬高。首选的治疗是"
-    changes = compare_releases(
-        old(test=[row("a", stem=stem)]), splits(test=[row("z", stem=stem.replace("65", "56"))])
-    )
+    changes = compare(old(test=[row("a", stem=stem)]), splits(test=[row("z", stem=stem.replace("65", "56"))]))
     assert told(changes) == [("z", "changed", ["stem"])]
     assert changes.rows["previous_id"].to_list() == ["a"]
 
@@ -133,12 +137,12 @@ def test_ids_that_were_dealt_anew_do_not_change_questions():
     stems = ["心力衰竭最常见的诱因是哪一项", "支气管哮喘首选的药物是哪一种", "慢性胃炎最主要的病因是什么"]
     before = [row(str(at), stem=stem) for at, stem in enumerate(stems)]
     after = [row(str(at), stem=stem) for at, stem in enumerate(stems[1:])]
-    counts = compare_releases(old(train=before), splits(train=after)).counts()
+    counts = compare(old(train=before), splits(train=after)).counts()
     assert {kind: count for kind, count in counts.items() if count} == {"removed": 1, "renamed": 2}
 
 
 def test_two_questions_that_say_the_same_are_not_guessed_to_be_a_third():
-    changes = compare_releases(
+    changes = compare(
         old(train=[row("a", stem="同"), row("b", stem="同")]), splits(train=[row("z", stem="同")])
     )
     assert told(changes) == [("a", "removed", []), ("b", "removed", []), ("z", "added", [])]
@@ -146,9 +150,9 @@ def test_two_questions_that_say_the_same_are_not_guessed_to_be_a_third():
 
 def test_columns_that_come_and_go_are_told():
     before = old(**BASE)
-    new = compare_releases(before.drop("difficulty_estimate"), splits(**BASE))
+    new = compare(before.drop("difficulty_estimate"), splits(**BASE))
     assert (new.columns_added, new.columns_removed, new.level()) == (("difficulty_estimate",), (), "minor")
-    gone = compare_releases(before.with_columns(topic=pl.lit("x")), splits(**BASE))
+    gone = compare(before.with_columns(topic=pl.lit("x")), splits(**BASE))
     assert (gone.columns_added, gone.columns_removed, gone.level()) == ((), ("topic",), "major")
     assert gone.rows.is_empty()
 
@@ -165,7 +169,7 @@ def test_added_removed_and_moved_add_up(before, after):
             for name in SPLITS
         }
 
-    counts = compare_releases(old(**rows(before)), splits(**rows(after))).counts()
+    counts = compare(old(**rows(before)), splits(**rows(after))).counts()
     assert counts["added"] == len(after.keys() - before.keys())
     assert counts["removed"] == len(before.keys() - after.keys())
     assert counts["moved"] == sum(before[key] != after[key] for key in before.keys() & after.keys())
@@ -241,7 +245,7 @@ def test_the_history_of_all_releases_is_carried_on(export, publish, tables, tmp_
 
 
 def standing_to(before, after) -> ReleaseComparison:
-    return ReleaseComparison("1.1.0", "1.0.0", compare_releases(old(**before), splits(**after)), "1.1.0", "")
+    return ReleaseComparison("1.1.0", "1.0.0", compare(old(**before), splits(**after)), "1.1.0", "")
 
 
 def changes_told(before, after) -> str:
@@ -270,7 +274,7 @@ def test_a_changelog_names_twenty_of_a_kind_and_counts_the_others():
 
 def test_new_columns_alone_are_a_change_too():
     fewer = old(**BASE).drop("explanation")
-    comparison = ReleaseComparison("1.1.0", "1.0.0", compare_releases(fewer, splits(**BASE)), "1.1.0", "")
+    comparison = ReleaseComparison("1.1.0", "1.0.0", compare(fewer, splits(**BASE)), "1.1.0", "")
     told = changelog(DatasetParams(name="d", version="1.1.0"), comparison)
     assert "a **minor** release" in told
     assert "New columns: `explanation`." in told

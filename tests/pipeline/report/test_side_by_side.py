@@ -17,8 +17,8 @@ def question(stem="关于幽门螺杆菌，正确的是", options="甲乙丙丁"
 
 def marked(card):
     runs = [run for run, marks in card.stem.pieces if marks]
-    for option in card.options:
-        runs += [run for run, marks in (option.label, *option.text.pieces) if marks]
+    for label, text in card.options:
+        runs += [run for run, marks in (label, *text.pieces) if marks]
     return runs + ([card.answer[0]] if card.answer[1] else [])
 
 

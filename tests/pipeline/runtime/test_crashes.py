@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.config import load
 from pipeline.runtime import runner as module
-from pipeline.runtime.publish import intact, read_manifest, recover
+from pipeline.runtime.publish import intact_manifest, recover
 from pipeline.runtime.runner import Runner
 from pipeline.stage import Counts, Result, Stage
 from schemas.base import Record
@@ -125,7 +125,7 @@ def test_killed_at_any_operation_the_old_or_the_new_result_is_whole_and_a_rerun_
         for name in stages:
             recover(build / name)
             assert contents(build / name) in whole[name], f"killed at step {at}"
-            assert intact(build / name, read_manifest(build / name))
+            assert intact_manifest(build / name)
         run(build.name)
         assert [contents(build / name) for name in stages] == [whole[name][1] for name in stages]
         assert not list(build.glob(".*.new")) + list(build.glob(".*.old"))

@@ -4,7 +4,14 @@ import duckdb
 import polars as pl
 import pytest
 
-from pipeline.runtime.publish import Publication, intact, read_manifest, read_table, recover, write_json
+from pipeline.runtime.publish import (
+    Publication,
+    intact_manifest,
+    read_manifest,
+    read_table,
+    recover,
+    write_json,
+)
 from schemas.errors import UserError
 
 MANIFEST = {
@@ -68,10 +75,9 @@ def test_a_manifest_names_each_file_with_its_hash_and_rows(tmp_path):
 
 def test_a_folder_that_lost_a_file_is_not_intact(tmp_path):
     publish(tmp_path / "parse")
-    manifest = read_manifest(tmp_path / "parse")
-    assert intact(tmp_path / "parse", manifest)
+    assert intact_manifest(tmp_path / "parse") == read_manifest(tmp_path / "parse")
     (tmp_path / "parse" / "questions.parquet").unlink()
-    assert not intact(tmp_path / "parse", manifest)
+    assert intact_manifest(tmp_path / "parse") is None
 
 
 def test_half_a_manifest_is_none(tmp_path):

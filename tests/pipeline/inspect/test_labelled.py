@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.labelled import read_labelled
+from pipeline.inspect.bank import read_labelled
 from schemas.errors import UserError
 from tests.annotation.test_reviewed import labels
 
