@@ -24,6 +24,7 @@ _KNOWN = 0x40000
 """Code points below are letters of some script; those above separate tokens."""
 _GAP, _IDEOGRAPH, _WORD = range(3)
 _BASE = 0x9E3779B97F4A7C15
+"""Of the polynomial, modulo 2**64, that hashes the letters of a token and the tokens of a run."""
 _IDEOGRAPHS = (
     (0x2E80, 0x2FDF), (0x3005, 0x3007), (0x3040, 0x30FF), (0x3400, 0x9FFF), (0xAC00, 0xD7A3), (0xF900, 0xFAFF),
     (0x20000, 0x3FFFF),
@@ -81,45 +82,28 @@ def tokenise(texts: Sequence[str]) -> Tokens:
     same = np.zeros(len(points) + 1, bool)  # whether a character goes on with the word before it
     same[1:-1] = (kind[1:] == _WORD) & (kind[:-1] == _WORD) & (text_of[1:] == text_of[:-1])
     some = kind != _GAP
-    first = np.flatnonzero(some & ~same[:-1])
-    after = np.flatnonzero(some & ~same[1:]) + 1
+    begins_word, places = some & ~same[:-1], np.arange(len(points))
+    within = places - np.maximum.accumulate(np.where(begins_word, places, 0))
+    first, after = np.flatnonzero(begins_word), np.flatnonzero(some & ~same[1:]) + 1
     letters = (after - first == 1) & (folded[first] >= ord("a")) & (folded[first] <= ord("z"))
     first, after = first[~letters], after[~letters]
     rows = text_of[first]
-    sums, inverse = _sums(folded.astype(np.uint64))
-    hashes = _mixed((sums[after] - sums[first]) * inverse[first])
+    parts = (folded + np.uint64(1)) * np.uint64(_BASE) ** within.astype(np.uint64)
+    spans = np.stack((first, after), axis=1).ravel()
+    hashes = _mixed(np.add.reduceat(np.append(parts, np.uint64(0)), spans)[::2])
     counts = np.bincount(rows, minlength=len(texts)).astype(np.int64)
     return Tokens(hashes, first - begins[rows], after - begins[rows], rows, counts)
 
 
 def windows(tokens: Tokens, size: int) -> Windows:
     """All runs of ``size`` tokens that stand in one text."""
-    last = len(tokens.hashes) - size
-    if last < 0:
-        return Windows(np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64))
-    inside = np.flatnonzero(tokens.rows[: last + 1] == tokens.rows[size - 1 :])
-    sums, inverse = _sums(tokens.hashes)
-    hashes = _mixed((sums[inside + size] - sums[inside]) * inverse[inside])
+    last = max(0, len(tokens.hashes) - size + 1)
+    inside = np.flatnonzero(tokens.rows[:last] == tokens.rows[size - 1 :])
+    sums = np.zeros(last, np.uint64)
+    for offset in reversed(range(size)):
+        sums = sums * np.uint64(_BASE) + tokens.hashes[offset : last + offset] + np.uint64(1)
     rows = tokens.rows[inside]
-    return Windows(hashes, rows, inside - np.searchsorted(tokens.rows, rows))
-
-
-def _sums(values: Hashes) -> tuple[Hashes, Hashes]:
-    """Running sums of values times powers of a base, and the inverse powers (all modulo 2**64)."""
-    powers, inverse = _powers(1 << max(len(values), 1).bit_length())
-    sums = np.zeros(len(values) + 1, np.uint64)
-    np.cumsum((values + np.uint64(1)) * powers[: len(values)], out=sums[1:])
-    return sums, inverse
-
-
-@cache
-def _powers(count: int) -> tuple[Hashes, Hashes]:
-    inverse = pow(_BASE, -1, 1 << 64)
-    made = [np.full(count, base, np.uint64) for base in (_BASE, inverse)]
-    for powers in made:
-        powers[0] = 1
-        np.cumprod(powers, out=powers)
-    return made[0], made[1]
+    return Windows(_mixed(sums[inside]), rows, inside - np.searchsorted(tokens.rows, rows))
 
 
 def _mixed(hashes: Hashes) -> Hashes:
