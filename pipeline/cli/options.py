@@ -34,16 +34,11 @@ def command(
     further: Iterable[inspect.Parameter] = (),
     without: Collection[str] = (),
 ) -> Callable[..., None]:
-    """Return a function that typer takes.
+    """Return a function that typer takes for a command of ``commands.toml`` (``review push``).
 
     A parameter becomes an option, or an argument if it has neither a default nor flags (``argument = true`` with a
-    default); a ``ConfigBase`` is read as ``--config`` and ``--set`` say.
-
-    Args:
-        path: of the command in ``commands.toml``: ``review push``.
-        function: carries it out; its docstring is the help.
-        further: options that its ``**given`` takes.
-        without: parameters that keep their defaults.
+    default); a ``ConfigBase`` is read as ``--config`` and ``--set`` say. The docstring is the help. ``further`` are
+    options that the function's ``**given`` takes; parameters ``without`` which it is called keep their defaults.
     """
     told = {**_HELP["shared"], **_HELP["commands"].get(path, {})}
     hints = get_type_hints(function)
@@ -109,11 +104,7 @@ def heading(name: str) -> str:
 
 
 def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | None = None) -> ConfigBase:
-    """Return the configuration with ``--set KEY=VALUE`` pairs and named options applied.
-
-    Raises:
-        UserError: a pair without ``=``, or what ``pipeline.config.load`` raises.
-    """
+    """Return the configuration with ``--set KEY=VALUE`` pairs and named options applied."""
     overrides: dict[str, Any] = {}
     for pair in pairs or []:
         key, separator, value = pair.partition("=")

@@ -108,11 +108,9 @@ def _changed(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
-    """The released rows of each split, sorted by ``question_id``, and what cannot be released.
+    """Return the released rows of each split, sorted by ``question_id``, and what cannot be released.
 
-    Args:
-        tables: ``questions, clusters, merges, labels, assignments, corrections``, and where it is there
-            ``parse/questions``, for the places of merged copies.
+    ``parse/questions`` is read where it is there, for the places of merged copies.
     """
     rows = tables["assignments"].select("question_id", "split").join(tables["questions"], on="question_id")
     answered = pl.col("answer").list.len().fill_null(0) > 0

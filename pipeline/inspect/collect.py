@@ -75,11 +75,7 @@ class PaperTables:
     """The rows of a build folder that speak of one document."""
 
     def __init__(self, build: Path, wanted: str) -> None:
-        """Find the document whose name is, or alone contains, ``wanted``.
-
-        Raises:
-            UserError: nothing was read, no such document, several, or one that is tabular.
-        """
+        """Find the document whose name is, or alone contains, ``wanted``; a ``UserError`` says why there is none."""
         self.build = build
         self.document = _resolve(build, wanted)
         name = pl.col("document") == self.document.document

@@ -72,13 +72,10 @@ class Index:
     """The runs of all questions."""
 
     def __init__(self, texts: Sequence[str], size: int, common: int, copied: float = 0.8) -> None:
-        """Index the questions.
+        """Index the questions by runs of ``size`` tokens; questions with fewer tokens are one run.
 
-        Args:
-            texts: of the questions.
-            size: tokens of a run; questions with fewer tokens are one run.
-            common: runs and lines that more questions have are left out.
-            copied: share of a question that stands line by line in a record from which it is one, without any run.
+        Runs and lines that more than ``common`` questions have are left out. A record that has the share ``copied`` of
+        a question line by line is a copy without any run.
         """
         self._texts, self._copied = texts, copied
         self._lines: dict[str, list[int]] = {}

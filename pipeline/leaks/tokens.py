@@ -99,7 +99,7 @@ def windows(tokens: Tokens, size: int) -> Windows:
     """All runs of ``size`` tokens that stand in one text."""
     last = max(0, len(tokens.hashes) - size + 1)
     inside = np.flatnonzero(tokens.rows[:last] == tokens.rows[size - 1 :])
-    sums = np.zeros(last, np.uint64)
+    sums: Hashes = np.zeros(last, np.uint64)
     for offset in reversed(range(size)):
         sums = sums * np.uint64(_BASE) + tokens.hashes[offset : last + offset] + np.uint64(1)
     rows = tokens.rows[inside]
@@ -152,12 +152,9 @@ def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:
 
 
 def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict[tuple[int, int], float]:
-    """Similarity of the rows whose stems and options both are at least ``least`` similar, in different splits.
+    """Return the similarity (rapidfuzz's ratio, 0..1) of rows in different splits that are alike.
 
-    Args:
-        texts: ``stem`` (the shared stem before it) and ``options`` (a list).
-        splits: a number for each question's split.
-        least: similarity (rapidfuzz's ratio of letters and digits) in 0..1.
+    Their stems (``stem``, the shared one before it) and their ``options`` both have at least ``least`` in common.
     """
     if texts.is_empty():
         return {}

@@ -27,13 +27,10 @@ _VISIBLE |= {
 
 
 def render(template: str, /, **values: Any) -> bytes:
-    """A page from a template that extends ``page.html``, in UTF-8.
+    """Return a page from a template (``package:name``) that extends ``page.html``, in UTF-8.
 
-    Args:
-        template: ``package:name``; the template lies in the package's folder ``templates``.
-        values: what the template shows. Everything is escaped, also in scripts by ``|tojson``; characters that hide
-            or turn text are shown by their names; what is markup already (our own figures) is wrapped in
-            ``markupsafe.Markup`` by the caller.
+    Everything is escaped, also in scripts by ``|tojson``; characters that hide or turn text are shown by their names.
+    The caller wraps what is markup already (our own figures) in ``markupsafe.Markup``.
     """
     package, _, name = template.partition(":")
     page = _environment(package).get_template(name).render(policy=_POLICY, **values)

@@ -64,13 +64,9 @@ class Unfolding:
 
 
 def unfold(text: str, limit: int, most: int, span: Sequence[int] | None = None) -> Unfolding:
-    """Return ``limit`` characters of a text, and up to ``most`` of it.
+    """Return ``limit`` characters of a text, and up to ``most`` of it, with a ``span`` marked.
 
-    Args:
-        text: as it came.
-        limit: characters at a glance, those around the mark if they stand further down.
-        most: characters of the whole.
-        span: what to mark.
+    Where the span stands further down, the first characters are those around it.
     """
     whole = _marked(text, span, most) if min(len(text), most) > limit else None
     return Unfolding(_marked(text, span, limit), whole)

@@ -35,11 +35,7 @@ _GLANCES, _BETWEEN = 10, 0.05
 
 @contextmanager
 def build_lock(build: Path) -> Iterator[None]:
-    """Hold the build folder; the system frees it when the process dies.
-
-    Raises:
-        UserError: another process holds it, or the folder cannot be written.
-    """
+    """Hold the build folder, or raise a ``UserError``; the system frees it when the process dies."""
     holder = build / ".lock.pid"
     lock = FileLock(build / ".lock")
     try:

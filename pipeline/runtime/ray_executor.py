@@ -71,13 +71,7 @@ class ClusterResources:
 
 
 def connect(address: str) -> bool:
-    """Join the cluster, unless this process has joined one.
-
-    Args:
-        address: ``host:port`` of its head, or ``auto`` for the one that this machine belongs to.
-
-    Returns:
-        Whether it was joined here, and is to be left by who asked.
+    """Join the cluster at ``host:port`` (``auto``: this machine's own); False where this process had joined one before.
 
     Raises:
         UserError: Ray is not installed; no cluster answers there.
@@ -149,11 +143,8 @@ class RayExecutor:
     ) -> None:
         """Prepare; nothing is asked of the cluster before the first ``map``.
 
-        Args:
-            address: of the cluster, see ``connect``.
-            workers: how many; None for as many as the cluster has CPUs, or GPUs where they need some.
-            gpus: that each worker holds; a fraction shares one.
-            shared: folder that every machine must see at the same path.
+        ``workers`` is None for as many as the cluster has CPUs, or GPUs where each holds ``gpus`` of them, a fraction
+        shared; ``shared`` is a folder that every machine must see at the same path.
         """
         self.address, self.workers, self.gpus, self.shared = address, workers, gpus, shared
         self._joined = False

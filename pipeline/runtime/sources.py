@@ -42,7 +42,7 @@ ANSWER_SCORES = Path("reviews") / "answer_scores.parquet"
 
 
 def raw_files(dataset: DatasetParams) -> pl.DataFrame:
-    """The files under the raw folder, by path; hidden ones and notes about the folder are passed over.
+    """Return the files under the raw folder by path, without hidden ones and notes about the folder.
 
     Raises:
         UserError: there is no such folder, nothing in it, or files that cannot be read or named.
