@@ -107,10 +107,7 @@ MEASURED = "human_accuracy"
 def difficulty_bin(accuracy: float) -> int:
     """The level of difficulty, from 0 (easy: 0.8 to 1) to 4 (extra difficult: below 0.2), as CMExam has it (section 3).
 
-    A value on the border of two bins belongs to the easier one.
-
-    Raises:
-        ValueError: the accuracy is not in 0..1.
+    A value on the border of two bins belongs to the easier one. Raises ``ValueError`` outside 0..1.
     """
     if not 0 <= accuracy <= 1:
         raise ValueError(f"an accuracy of {accuracy} is not in 0..1")

@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 
 from annotation.llm.messages import AnswerStore, ChatRequest
 from annotation.llm.options import LlmOptions
-from annotation.llm_annotator import prompts_for, requests_for
+from annotation.llm_annotator import choose_shots, example, prompts, requests_for
 from annotation.params import AnnotateParams
-from annotation.prompt import choose_shots, example
 from annotation.reviewed import Reviewed
 from schemas.questions import Question
 
@@ -63,7 +62,7 @@ def estimate(
     chosen = params.chosen(len(reviewed))
     if chosen != "llm":
         return Estimate(chosen, len(questions), currency=options.currency)
-    asked = prompts_for(options, choose_shots(reviewed, options.shots))
+    asked = prompts(options, choose_shots(reviewed, options.shots))
     requests = {request.key(options): request for request in requests_for(questions, options, asked)}
     stored = store.get_many(requests) if store is not None else {}
     missing = [request for key, request in requests.items() if key not in stored]

@@ -101,11 +101,7 @@ class AnnotateParams(Params):
 
 
 def file_digest(path: Path, option: str) -> str:
-    """Hex SHA-256 of what a file says, which stands for it in fingerprints in place of where it lies.
-
-    Raises:
-        UserError: it cannot be read; ``option`` is what to correct.
-    """
+    """Hex SHA-256 of a file, for fingerprints in place of its path; ``option`` is what to correct without one."""
     try:
         return file_sha256(path)
     except OSError as error:

@@ -6,14 +6,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from annotation.annotator import (
-    MEASURED,
-    Annotator,
-    Identity,
-    Labelled,
-    Unlabelled,
-    measured_difficulty,
-)
+from annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
 from annotation.learned import LEAST
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import AnnotateParams
@@ -143,16 +136,13 @@ def _total(values: Sequence[float | None]) -> float | None:
 
 
 def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()) -> Annotator:
-    """The annotator that the options and the reviewed questions select.
-
-    Raises:
-        UserError: an LLM is wanted, and no model is named or its key is missing; or learning is, and too few
-            questions are reviewed.
-    """
+    """Return the annotator that the options and the reviewed questions select."""
     chosen = params.chosen(len(reviewed))
     if chosen == "llm":
-        from annotation.llm_annotator import LlmAnnotator  # openai takes half a second to import
-        from annotation.prompt import choose_shots
+        from annotation.llm_annotator import (
+            LlmAnnotator,  # openai takes half a second to import
+            choose_shots,
+        )
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
     if chosen in ("learned", "embeddings"):
@@ -167,9 +157,8 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
             return LearnedAnnotator(reviewed)
         from annotation.llm.embeddings import embed
 
-        vectors = partial(
-            embed, endpoint=params.embeddings, store=store, option="annotate.embeddings.base_url"
-        )
+        option = "annotate.embeddings.base_url"
+        vectors = partial(embed, endpoint=params.embeddings, store=store, option=option)
         return LearnedAnnotator(reviewed, vectors, f"embeddings:{params.embeddings.model}")
     return LexiconAnnotator()
 

@@ -15,9 +15,8 @@ from itertools import accumulate, islice
 from typing import TYPE_CHECKING, Any, Final
 
 from annotation.llm import messages as wire
-from annotation.llm.budget import CostAccount, over_cap, worst_cost
+from annotation.llm.limits import CostAccount, Fault, fault_of_status, over_cap, worst_cost
 from annotation.llm.options import LlmOptions, openai_client
-from annotation.llm.pace import Fault, fault_of_status
 from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
 
@@ -137,11 +136,9 @@ class _BatchRun:
         data = b"".join(line for _, line in input_lines(rows, self.options))
         with self._errors():
             file = self.sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
+            told = {"token": batch.token}
             created = self.sdk.batches.create(
-                input_file_id=file.id,
-                endpoint=ENDPOINT,
-                completion_window="24h",
-                metadata={"token": batch.token},
+                input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h", metadata=told
             )
         return self._save(Batch(batch.token, tuple(rows), created.id))
 
@@ -192,9 +189,8 @@ class _BatchRun:
             self._queue_is_full = True
             return
         codes = ", ".join(code_names) or "without a reason"
-        raise UserError(
-            f"{self.options.base_url} refused the batch ({codes}): run without --batch, or put it right"
-        )
+        told = f"{self.options.base_url} refused the batch ({codes})"
+        raise UserError(f"{told}: run without --batch, or put it right")
 
     def _settle(self, key: str, row: BatchRow | None) -> wire.Outcome | None:
         """Return the outcome of a row; None where the request is worth another attempt."""
@@ -208,7 +204,7 @@ class _BatchRun:
         self.store.put(key, found)
         self._useful += 1
         del self._asked[key]
-        return wire.answer_of(request, found, self.options, stored=False)
+        return wire.answer_of(request, found, self.options)
 
     def _read(self, key: str, row: BatchRow | None) -> dict[str, Any] | Fault:
         """Return the value to store of a row, or the fault that makes it unusable."""
@@ -237,15 +233,15 @@ class _BatchRun:
         """Turn errors on the way into one line: run again, and the same batches go on."""
         import openai
 
+        url = self.options.base_url
         try:
             yield
         except openai.APIStatusError as error:
             if error.status_code == 404:
-                raise UserError(f"{self.options.base_url} has no Batch API: run without --batch") from None
+                raise UserError(f"{url} has no Batch API: run without --batch") from None
             fault = fault_of_status(error.status_code, error.code, self.options)
-            raise UserError(f"{self.options.base_url}: {fault.detail}: run again to go on") from None
+            raise UserError(f"{url}: {fault.detail}: run again to go on") from None
         except openai.APIConnectionError as error:
-            url = self.options.base_url
             untrusted = bad_certificate(error, url)
             raise UserError(untrusted or f"no connection to {url}: run again to go on") from None
 

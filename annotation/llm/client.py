@@ -11,9 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.llm import messages as wire
 from annotation.llm.batches import complete_in_batches
-from annotation.llm.budget import Budget, CostAccount, over_cap, worst_cost
+from annotation.llm.limits import (
+    NOT_A_COMPLETION,
+    Budget,
+    CostAccount,
+    Fault,
+    Pace,
+    classify,
+    over_cap,
+    worst_cost,
+)
 from annotation.llm.options import LlmOptions, openai_client
-from annotation.llm.pace import NOT_A_COMPLETION, Fault, Pace, classify
 from schemas.errors import UserError
 
 if TYPE_CHECKING:
@@ -33,8 +41,7 @@ _OUTAGES = {wire.Reason.RATE_LIMITED, wire.Reason.SERVER_ERROR, wire.Reason.TIME
 class LlmClient:
     """A client of one model at one endpoint; with ``batch`` through its Batch API, which has its own prices.
 
-    Raises:
-        UserError: no model is named, or its key is missing.
+    Making one raises ``UserError`` where no model is named, or its key is missing.
     """
 
     def __init__(self, options: LlmOptions, *, batch: bool = False) -> None:
@@ -81,10 +88,8 @@ class LlmClient:
     ) -> Generator[wire.Ended, None, None]:
         stored = store.get_many(requests)
         if stored:
-            yield [
-                (key, wire.answer_of(requests[key], value, self._options, stored=True))
-                for key, value in stored.items()
-            ]
+            pairs = stored.items()
+            yield [(key, wire.answer_of(requests[key], value, self._options)) for key, value in pairs]
         if missing := {key: request for key, request in requests.items() if key not in stored}:
             if self._batch:
                 yield from complete_in_batches(missing, self._options, store, bills)
@@ -183,7 +188,7 @@ class _ClientRun:
             else:
                 self.store.put(key, value)
                 self.unusable = 0
-                return wire.answer_of(request, value, self.options, stored=False)
+                return wire.answer_of(request, value, self.options)
 
     def _count_unusable(self, bad: wire.BadAnswerError, completion: object) -> None:
         """Stop if no paid reply is usable. Refusals do not count: some subjects cause them."""
@@ -240,12 +245,11 @@ class _ClientRun:
     async def _create(self, sdk: AsyncOpenAI, body: dict[str, Any]) -> Any:
         # As plain JSON: walking the body through the SDK's types and back took half of a request's CPU time
         # (1.28 ms, this way 0.65), and checks nothing.
-        completion: Any = await sdk.post(
-            "/chat/completions", body=body | self.options.extra_body, cast_to=object
-        )
+        body |= self.options.extra_body
+        completion: Any = await sdk.post("/chat/completions", body=body, cast_to=object)
         if isinstance(completion, str):  # JSON that says it is text
             completion = json.loads(completion)
-        self._pace.record_tokens(wire.billed_tokens(completion).total())
+        self._pace.tokens = wire.billed_tokens(completion).total()
         return completion
 
     async def _read_headers(self, response: Any) -> None:
@@ -260,11 +264,9 @@ class _ClientRun:
         self.outages = self.outages + 1 if reason in _OUTAGES else 0 if reason is None else self.outages
         self.wrong_form += reason is wire.Reason.BAD_REQUEST
         if self.wrong_form >= _WRONG_FORM_AFTER and not self.answered:
-            raise UserError(
-                f"{self.options.base_url} refused the first {self.wrong_form} requests as malformed (HTTP 4xx): "
-                "it may not support response_format, logprobs, temperature, seed or max_tokens_field as configured; "
-                f"it says: {self.refusal}"
-            )
+            told = f"{self.options.base_url} refused the first {self.wrong_form} requests as malformed (HTTP 4xx)"
+            fields = "response_format, logprobs, temperature, seed or max_tokens_field"
+            raise UserError(f"{told}: it may not support {fields} as configured; it says: {self.refusal}")
 
     def _remember_refusal(self, error: Exception, fault: Fault) -> None:
         """Keep what the endpoint says is wrong with a request's form, for the message that ends the run."""

@@ -26,8 +26,7 @@ Vectors = NDArray[np.float32]
 def embed(texts: Sequence[str], endpoint: Endpoint, store: AnswerStore, option: str) -> Vectors:
     """Return a vector of length 1 for each text; those that were asked for before come from the store.
 
-    Raises:
-        UserError: the endpoint that ``option`` names does not answer, or not with a vector for each text.
+    Raises ``UserError`` where the endpoint that ``option`` names does not answer with a vector for each text.
     """
     cut = [text[:_CHARACTERS] for text in texts]
     keys = [sha256("embedding", endpoint.model or "", text) for text in cut]

@@ -153,13 +153,9 @@ class Answer:
     """``stop``; ``length`` or ``refusal`` only with ``keep_unfinished``."""
     usage: Usage
     cost: float | None
-    """At the prices of the options; zero where ``shared``; None where unknown."""
-    stored: bool
-    """True if it came from the store: no request was sent."""
+    """At the prices of the options; None where unknown; zero where an earlier request of this call is the same."""
     logprobs: Sequence[tuple[int, float]] | None = None
     """Length in bytes and log-probability of each token of ``text``; None where not asked for or not given."""
-    shared: bool = False
-    """True where an earlier request of this call is the same to the letter and bears tokens and cost."""
     waste: Waste = Waste()
     """Cost beside ``usage``."""
     model: str | None = None
@@ -212,18 +208,12 @@ endpoint, model and options do not fit together."""
 
 def no_usable_answer_error(count: int, why: str, completion: object, options: LlmOptions) -> UserError:
     """Return the error that ends a run in which no paid answer is usable."""
-    return UserError(
-        f"{count} answers of {options.model} in a row are of no use ({why}), and the rest was not asked; it says:"
-        f" {error_excerpt(completion, options)}"
-    )
+    told = f"{count} answers of {options.model} in a row are of no use ({why}), and the rest was not asked"
+    return UserError(f"{told}; it says: {error_excerpt(completion, options)}")
 
 
 def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> dict[str, Any]:
-    """Return the value that is stored of a good answer.
-
-    Raises:
-        BadAnswerError: it is not one.
-    """
+    """Return the value that is stored of a good answer; raise ``BadAnswerError`` for any other."""
     choice = completion["choices"][0]
     text = message_text(completion, elsewhere=not request.keep_unfinished)
     finished = choice.get("finish_reason") or "stop"
@@ -346,12 +336,12 @@ def stored_cost(value: Mapping[str, Any], options: LlmOptions) -> float | None:
     return options.cost(value["prompt_tokens"], value["completion_tokens"], batched=batched)
 
 
-def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOptions, *, stored: bool) -> Answer:
+def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOptions) -> Answer:
     """The answer that a stored value is."""
     usage = Usage(value["prompt_tokens"], value["completion_tokens"])
     logprobs = [(int(length), logprob) for length, logprob in value.get("logprobs") or ()] or None
     text, finish, cost = value["text"], value["finish_reason"], stored_cost(value, options)
-    return Answer(request, text, finish, usage, cost, stored, logprobs, model=value.get("model"))
+    return Answer(request, text, finish, usage, cost, logprobs, model=value.get("model"))
 
 
 def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRequest:
@@ -362,31 +352,21 @@ def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRe
 
 def share_outcome(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcome]:
     """The outcome for every request of a group; all but the first share what the first paid for."""
-    if not isinstance(outcome, Answer):
-        shared: Outcome = replace(outcome, waste=Waste())
-    else:
-        cost = None if outcome.cost is None else 0.0
-        shared = replace(outcome, usage=Usage(), cost=cost, shared=True, waste=Waste())
+    shared = replace(outcome, waste=Waste())
+    if isinstance(shared, Answer):
+        shared = replace(shared, usage=Usage(), cost=None if shared.cost is None else 0.0)
     return [outcome, *(replace(shared, request=request) for request in group[1:])]
 
 
 def strict_form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     """The strict JSON schema of an object whose properties are all required."""
-    schema = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+    schema: dict[str, Any] = {"type": "object", "properties": properties}
+    schema |= {"required": list(properties), "additionalProperties": False}
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
 def json_object(text: str) -> dict[str, Any]:
-    """The JSON object of a reply.
-
-    Raises:
-        BadAnswerError: there is none; its hint asks for one.
-    """
+    """Return the JSON object of a reply; raise ``BadAnswerError``, whose hint asks for one, where there is none."""
     try:
         said = json.loads(text[text.find("{") : text.rfind("}") + 1])
     except (ValueError, RecursionError):

@@ -10,7 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from annotation.llm_annotator import LlmAnnotator, prompts_for, requests_for
+from annotation.llm_annotator import LlmAnnotator, prompts, requests_for
 from annotation.params import AnnotateLlmOptions
 from benchmarks.annotation.questions import questions
 from benchmarks.annotation.server import CONTENT
@@ -27,7 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = ItemStore(Path(folder) / "s.sqlite")
         clock = time.process_time()
-        keys = [request.key(options) for request in requests_for(asked, options, prompts_for(options))]
+        keys = [request.key(options) for request in requests_for(asked, options, prompts(options))]
         keyed = time.process_time()
         for key in keys:
             store.put(key, VALUE)

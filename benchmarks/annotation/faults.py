@@ -20,7 +20,7 @@ from collections import Counter
 from pathlib import Path
 
 from annotation.annotator import Labelled
-from annotation.llm import pace
+from annotation.llm import limits
 from annotation.llm_annotator import LlmAnnotator
 from annotation.params import AnnotateLlmOptions
 from benchmarks.annotation.questions import questions
@@ -126,7 +126,7 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=2000)
     parser.add_argument("--kills", type=int, default=10)
     given = parser.parse_args()
-    pace._FIRST_BACKOFF = 0.01
+    limits._FIRST_BACKOFF = 0.01
     with tempfile.TemporaryDirectory() as folder:
         faults(given.questions, folder)
         kills(given.questions, given.kills, folder)

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from annotation.llm_annotator import LlmAnnotator, prompts_for, requests_for
+from annotation.llm_annotator import LlmAnnotator, prompts, requests_for
 from annotation.params import AnnotateLlmOptions
 from benchmarks.annotation.questions import questions
 from benchmarks.annotation.server import running
@@ -35,7 +35,7 @@ def plain(url: str, asked: list, at_once: int) -> None:
     from openai import AsyncOpenAI
 
     options = AnnotateLlmOptions(base_url=url, model="m")
-    bodies = [request.body(options) for request in requests_for(asked, options, prompts_for(options))]
+    bodies = [request.body(options) for request in requests_for(asked, options, prompts(options))]
 
     async def run() -> None:
         gate = asyncio.Semaphore(at_once)

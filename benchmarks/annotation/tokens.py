@@ -19,9 +19,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from annotation.estimate import token_counter
-from annotation.llm_annotator import prompts_for, requests_for
+from annotation.llm_annotator import example, prompts, requests_for
 from annotation.params import AnnotateLlmOptions
-from annotation.prompt import example
 from benchmarks.annotation.questions import questions
 from pipeline.inspect.bank import read_labelled
 from schemas.questions import Question
@@ -41,14 +40,14 @@ def encoding(folder: str):
 
 def measure(asked: list[Question], one_dimension_a_call: bool, count) -> dict[str, float]:
     options = AnnotateLlmOptions(model="m", one_dimension_a_call=one_dimension_a_call)
-    prompts = prompts_for(options)
+    shown = prompts(options)
     found = {"prompt": 0, "schema": 0, "answer": 0}
-    for request in requests_for(asked, options, prompts):
+    for request in requests_for(asked, options, shown):
         found["prompt"] += sum(count(message["content"]) + 4 for message in request.messages)
         found["schema"] += count(
             json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":"))
         )
-        found["answer"] += count(example(prompts[request.part].dimensions, "10"))
+        found["answer"] += count(example(shown[request.part].dimensions, "10"))
     return {name: tokens / len(asked) for name, tokens in found.items()}
 
 
@@ -64,7 +63,7 @@ def main() -> None:
 
         ours, name = token_counter("gpt-4o")
         options = AnnotateLlmOptions(model="m")
-        texts = [request.messages[-1] for request in requests_for(asked, options, prompts_for(options))]
+        texts = [request.messages[-1] for request in requests_for(asked, options, prompts(options))]
         same = sum(ours(text["content"]) == count(text["content"]) for text in texts)
         print(f"{name}: the estimate's counts equal tiktoken's on {same} of {len(texts)} questions")
         print(f"{'':30}{'prompt':>9}{'schema':>9}{'answer':>9}{'all':>9}{'ratio':>8}")

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from annotation.llm import pace
+from annotation.llm import limits
 from tests.annotation.scripted_server import Reply, Script, ScriptedServer
 
 
 @pytest.fixture
 def serve(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., ScriptedServer]]:
     """Starts scripted servers; backoff is shortened, what an endpoint asks to wait is not."""
-    monkeypatch.setattr(pace, "_FIRST_BACKOFF", 0.01)
+    monkeypatch.setattr(limits, "_FIRST_BACKOFF", 0.01)
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     started: list[ScriptedServer] = []
 

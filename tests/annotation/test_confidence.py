@@ -19,7 +19,7 @@ from tests.conftest import MemoryStore
 def answer(*tokens: tuple[str, float]) -> Answer:
     text = "".join(token for token, _ in tokens)
     logprobs = [(len(token.encode()), math.log(share)) for token, share in tokens]
-    return Answer(ChatRequest("q", []), text, "stop", Usage(), None, False, logprobs)
+    return Answer(ChatRequest("q", []), text, "stop", Usage(), None, logprobs)
 
 
 def test_a_value_is_as_probable_as_the_tokens_it_touches():

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.prompt import choose_shots, prompts
+from annotation.llm_annotator import choose_shots, prompts
+from annotation.params import AnnotateLlmOptions
 from annotation.reviewed import Reviewed, digest, from_reviews, merge_reviewed
 from schemas.annotations import ExpertReview
 from schemas.taxonomy import dimensions
@@ -93,7 +94,7 @@ def test_examples_show_many_labels_and_do_not_depend_on_the_order_of_reviews():
 
 def test_no_question_is_shown_its_own_label_and_the_prefix_is_the_same_for_all_others():
     shots = choose_shots(items(20), 3)
-    (prompt,) = prompts("json_schema", one_dimension_a_call=False, shots=shots)
+    (prompt,) = prompts(AnnotateLlmOptions(response_format="json_schema"), shots=shots)
     shown = shots[0].question
     own = prompt.messages(shown)
     assert len(own) == len(prompt.messages(questions(30)[25])) == 2 + 2 * 3
@@ -103,7 +104,7 @@ def test_no_question_is_shown_its_own_label_and_the_prefix_is_the_same_for_all_o
 
 def test_examples_are_part_of_the_prompt_s_hash():
     hashes = {
-        prompts("none", one_dimension_a_call=False, shots=choose_shots(given, 2))[0].hash
+        prompts(AnnotateLlmOptions(response_format="none"), shots=choose_shots(given, 2))[0].hash
         for given in ((), items(3), items(20)[10:])
     }
     assert len(hashes) == 3

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from annotation.llm import pace
+from annotation.llm import limits
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from pipeline.annotate import run
 from pipeline.catalogue import stage
@@ -47,7 +47,7 @@ def table(rows):
 
 @pytest.fixture
 def server(monkeypatch) -> Iterator[ScriptedServer]:
-    monkeypatch.setattr(pace, "_FIRST_BACKOFF", 0.01)
+    monkeypatch.setattr(limits, "_FIRST_BACKOFF", 0.01)
     started = ScriptedServer(lambda question, earlier, body: Reply())
     yield started
     started.close()

@@ -8,7 +8,8 @@ import pytest
 from annotation.label_studio.screen import review_config
 from annotation.lexicon_annotator import _ours as lexicon_of_cmexam
 from annotation.lexicon_annotator import lexicon
-from annotation.prompt import prompts
+from annotation.llm_annotator import prompts
+from annotation.params import AnnotateLlmOptions
 from pipeline.api import build, table
 from pipeline.config import load, read_label_set
 from pipeline.runtime.runner import Runner
@@ -114,7 +115,7 @@ def test_another_label_makes_what_labels_stale_and_nothing_before(law):
 
 def test_models_and_experts_are_asked_in_the_dimensions_of_the_set(law):
     load(law / "dataset.toml")
-    [prompt] = prompts("json_schema", one_dimension_a_call=False)
+    [prompt] = prompts(AnnotateLlmOptions(response_format="json_schema"))
     assert "你是一位法学教育与法学考试领域的专家" in prompt.system
     assert "## 法律部门\n题目主要考查的法律部门。\n1民法；2刑法" in prompt.system
     assert "{{" not in prompt.system
@@ -143,7 +144,7 @@ def test_a_sixth_dimension_keeps_cmexams_own_with_their_lexicon_and_prompt(law):
     config = load(law / "dataset.toml")
     assert list(dimensions()) == [*cmexam().by_name, "setting"]
     assert lexicon("competency") is lexicon_of_cmexam("competency"), "its terms stay"
-    [prompt] = prompts("json_schema", one_dimension_a_call=False)
+    [prompt] = prompts(AnnotateLlmOptions(response_format="json_schema"))
     assert "在六个维度各选一个类别" in prompt.system
     assert "## 诊疗场所\n1门诊；2急诊" in prompt.system
     assert config.params("split").stratify_by == ["exam_class", "medical_discipline", "question_type"]

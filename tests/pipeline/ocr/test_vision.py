@@ -7,7 +7,7 @@ import json
 import pytest
 from PIL import Image
 
-from annotation.llm import pace
+from annotation.llm import limits
 from pipeline.ocr import engines, stage, tasks
 from pipeline.ocr.engines.base import Word
 from pipeline.ocr.params import OcrParams, VisionParams
@@ -29,7 +29,7 @@ def told(lines) -> str:
 @pytest.fixture
 def ask(context, files_table, monkeypatch):
     """Run the stage on a scan against a server that answers so; also gives the server."""
-    monkeypatch.setattr(pace, "_FIRST_BACKOFF", 0.01)
+    monkeypatch.setattr(limits, "_FIRST_BACKOFF", 0.01)
     Image.new("RGB", (600, 800), "white").save(context.raw / "scan.png")
     servers: list[ScriptedServer] = []
 

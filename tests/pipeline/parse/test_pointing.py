@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from annotation.llm import pace
+from annotation.llm import limits
 from pipeline.cli.app import app
 from pipeline.parse.params import ParseParams
 from pipeline.parse.stage import problems, run
@@ -36,7 +36,7 @@ RIGHT = {"questions": [question(2, 1), question(3, 6), question(4, 11)], "none":
 @pytest.fixture
 def ask(context, monkeypatch):
     """Run the stage on a paper against a server that points so; also gives the server."""
-    monkeypatch.setattr(pace, "_FIRST_BACKOFF", 0.01)
+    monkeypatch.setattr(limits, "_FIRST_BACKOFF", 0.01)
     servers = []
 
     def ask(said, paper=PAPER, **options):

@@ -1,19 +1,20 @@
-"""Pace of all requests to an endpoint, and the errors after which a request is tried again."""
+"""Limits of an endpoint and of its bill: the pace of requests, errors after which one is tried again, spending."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import random
 import re
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import httpx
 import openai
 
-from annotation.llm.messages import Reason
+from annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Usage, Waste, stored_cost
 from annotation.llm.options import LlmOptions
 from schemas.errors import UserError, bad_certificate
 
@@ -41,18 +42,15 @@ class Pace:
     def __init__(self, most: int, max_retries: int) -> None:
         self._most = most
         self._max_retries = max_retries
-        self._limit = float(most)
+        self.limit = float(most)
+        """The number of requests that may be in flight now; a fraction allows none."""
         self._left = math.inf
         self._reset = 0.0
         self._resume = 0.0
         self._slowed = 0.0
-        self._tokens: int | None = None
+        self.tokens: int | None = None
+        """Of the latest answered request: what is left of a limit of tokens is divided by them."""
         self._in_flight = 0
-
-    @property
-    def limit(self) -> int:
-        """The number of requests that may be in flight now."""
-        return int(self._limit)
 
     async def wait_for_turn(self) -> None:
         """Wait until one more request may go; ``leave`` must follow."""
@@ -62,7 +60,7 @@ class Pace:
                 await asyncio.sleep(wait * random.uniform(1, 1.1))  # noqa: S311
             elif self._left < 1:
                 self._resume, self._left = max(self._resume, self._reset), math.inf
-            elif self._in_flight >= self.limit:
+            elif self._in_flight >= int(self.limit):
                 await asyncio.sleep(_LOOK)  # after a rate limit alone: no more ask than may be in flight
             else:
                 self._in_flight += 1
@@ -73,15 +71,11 @@ class Pace:
         """Note that a request ended, in whatever way."""
         self._in_flight -= 1
 
-    def record_tokens(self, tokens: int | None) -> None:
-        """Remember the tokens of an answered request: what is left of a limit of tokens is divided by them."""
-        self._tokens = tokens
-
     def update_limits(self, headers: Mapping[str, str]) -> None:
         """Record an answered request and the remaining quota in the response's headers."""
-        self._limit = min(self._most, self._limit + 1 / self._limit)
+        self.limit = min(self._most, self.limit + 1 / self.limit)
         self._left = math.inf
-        for kind, each in (("requests", 1), ("tokens", self._tokens)):
+        for kind, each in (("requests", 1), ("tokens", self.tokens)):
             remaining = _number(headers.get(f"x-ratelimit-remaining-{kind}"))
             if remaining is None or not each or remaining // each >= self._left:
                 continue
@@ -90,22 +84,17 @@ class Pace:
 
     async def wait_to_retry(self, fault: Fault, attempt: int) -> bool:
         """Wait before another attempt and say whether to make one."""
-        if fault.reason is Reason.RATE_LIMITED:
-            self._slow_down()
+        now = time.monotonic()
+        if fault.reason is Reason.RATE_LIMITED and now - self._slowed > _SAME_LIMIT:
+            self.limit, self._slowed = max(1.0, self.limit / 2), now
         if not fault.retry or attempt >= self._max_retries or (fault.wait or 0) > LONGEST_WAIT:
             return False
         if fault.wait is not None:
-            self._resume = max(self._resume, time.monotonic() + fault.wait)
+            self._resume = max(self._resume, now + fault.wait)
             return True
         backoff = min(_FIRST_BACKOFF * 2**attempt, _LONGEST_BACKOFF)
         await asyncio.sleep(backoff * random.uniform(0.75, 1.25))  # noqa: S311
         return True
-
-    def _slow_down(self) -> None:
-        """Halve the limit, once for all requests that met the same rate limit."""
-        now = time.monotonic()
-        if now - self._slowed > _SAME_LIMIT:
-            self._limit, self._slowed = max(1.0, self._limit / 2), now
 
 
 def duration(value: str | None) -> float:
@@ -192,15 +181,13 @@ def fault_of_status(
 ) -> Fault:
     """The fault behind an HTTP status that is not 2xx; ``foreign`` where the reply is no JSON, so no API's.
 
-    Raises:
-        UserError: no request can succeed.
+    Raises ``UserError`` where no request can succeed.
     """
     if (why := _hopeless(status, code, options, foreign=foreign)) is not None:
         raise UserError(why) from None
     if code in _REFUSED_CODES:
-        return Fault(
-            Reason.REFUSED, f"the endpoint's filter refused the question (HTTP {status})", retry=False
-        )
+        refused = f"the endpoint's filter refused the question (HTTP {status})"
+        return Fault(Reason.REFUSED, refused, retry=False)
     if code in _TOO_LONG_CODES or status == 413:
         return Fault(Reason.TOO_LONG, f"the question does not fit the model (HTTP {status})", retry=False)
     if status == 429:
@@ -242,3 +229,132 @@ def _asked_wait(error: openai.APIStatusError) -> float | None:
         except (KeyError, ValueError):
             continue
     return None
+
+
+class Budget:
+    """Sends a request only if its worst case still fits under the cap.
+
+    Requests in flight are reserved at their worst case; a request that fits only if they turn out cheaper waits for
+    them. After one request did not fit, no other is sent.
+    """
+
+    def __init__(self, cap: float | None, spent: float) -> None:
+        self.spent = spent
+        self.exhausted = False
+        self._cap = cap
+        self._reserved: list[float] = []
+        self._changed = asyncio.Condition()
+
+    async def reserve(self, worst: float) -> bool:
+        """Reserve the most that a request can cost; return whether it may go."""
+        if self._cap is None:
+            return True
+        async with self._changed:
+            while not self.exhausted and self.spent + sum(self._reserved) + worst > self._cap:
+                if not self._reserved:
+                    self.exhausted = True
+                    break
+                await self._changed.wait()
+            if self.exhausted:
+                self._changed.notify_all()
+                return False
+            self._reserved.append(worst)
+            return True
+
+    async def settle(self, worst: float, cost: float) -> None:
+        """Replace a reservation by what the request did cost."""
+        if self._cap is None:
+            return
+        async with self._changed:
+            self._reserved.remove(worst)
+            self.spent += cost
+            self._changed.notify_all()
+
+
+def worst_tokens(request: ChatRequest, options: LlmOptions) -> tuple[int, int]:
+    """Return the most tokens of a request and its answer: no tokenizer makes two tokens from a byte of UTF-8."""
+    body = json.dumps(request.body(options) | options.extra_body, ensure_ascii=False, default=dict)
+    text, pictures = _PICTURE.subn("", body)
+    return len(text.encode()) + pictures * PICTURE_TOKENS, options.max_tokens
+
+
+_PICTURE = re.compile(r"data:image/[^\"]+")  # its base64 is no text of the prompt
+PICTURE_TOKENS = 16_384
+"""Most tokens that a picture of 2,000 pixels counts: the most that Qwen-VL's models make of one; others make fewer."""
+
+
+def worst_cost(request: ChatRequest, options: LlmOptions, *, batched: bool = False) -> float:
+    """Most that one request can cost."""
+    if options.price_in is None:
+        return 0.0
+    return options.cost(*worst_tokens(request, options), batched=batched) or 0.0
+
+
+def waste_cost(waste: Waste, options: LlmOptions) -> tuple[float, float]:
+    """Return the certain cost of calls without a usable answer, and the highest cost that the others may have had.
+
+    The possible cost of a batch counts at the full price.
+    """
+    known = options.cost(waste.prompt_tokens, waste.completion_tokens)
+    unseen = options.cost(waste.most_prompt, waste.most_completion)
+    return known or 0.0, unseen or 0.0
+
+
+def over_cap(request: ChatRequest, options: LlmOptions) -> Failed:
+    """Return the outcome of a request that is not sent, since it could cost too much."""
+    cap = f"{options.max_cost:g} {options.currency}"
+    return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
+
+
+class CostAccount:
+    """Account of the cost of requests beside the answers that are kept, in this run and in earlier ones.
+
+    Written down at once: what was spent before a kill counts after it. ``batched`` requests have prices of their own.
+    """
+
+    def __init__(
+        self,
+        requests: Mapping[str, ChatRequest],
+        store: AnswerStore,
+        options: LlmOptions,
+        *,
+        batched: bool = False,
+    ) -> None:
+        self._requests, self._store, self._options = requests, store, options
+        self._prefix = "wasted:batch:" if batched else "wasted:"
+        self._other = "wasted:" if batched else "wasted:batch:"
+        values = store.get_many([prefix + key for key in requests for prefix in (self._prefix, self._other)])
+        self._known = {name: Waste(**value) for name, value in values.items()}
+
+    def waste(self, key: str) -> Waste:
+        """Of a request."""
+        found = (self._known.get(prefix + key, Waste()) for prefix in (self._prefix, self._other))
+        return sum(found, Waste())
+
+    def unusable(self, key: str, usage: Usage, request: ChatRequest) -> None:
+        """Count an answer that could not be used; one without a count of tokens as if it had the most."""
+        if usage.prompt_tokens is None or usage.completion_tokens is None:
+            self.unseen(key, request)
+        else:
+            self._add(key, Waste(1, usage.prompt_tokens, usage.completion_tokens))
+
+    def unseen(self, key: str, request: ChatRequest) -> None:
+        """Count a call that may have been billed and whose answer never came."""
+        most_prompt, most_completion = worst_tokens(request, self._options)
+        self._add(key, Waste(0, 0, 0, 1, most_prompt, most_completion))
+
+    def spent(self) -> float:
+        """Return the cost of all requests so far, answers included; what may have been billed counts as if it was."""
+        total = 0.0
+        for name, waste in self._known.items():
+            share = self._options.batch_share if name.startswith("wasted:batch:") else 1.0
+            total += share * sum(waste_cost(waste, self._options))
+        for key, value in self._store.get_many(self._requests).items():
+            cost = stored_cost(value, self._options)
+            total += worst_cost(self._requests[key], self._options) if cost is None else cost
+        return total
+
+    def _add(self, key: str, waste: Waste) -> None:
+        name = self._prefix + key
+        self._known[name] = self._known.get(name, Waste()) + waste
+        self._store.put(name, asdict(self._known[name]))
