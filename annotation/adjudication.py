@@ -4,11 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, product
 from types import MappingProxyType
 
 from annotation.annotator import MEASURED
-from annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDICT
+from annotation.label_studio.editable import ANSWER, VERDICT
 from schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview, Label, LabelStatus
 from schemas.taxonomy import dimensions
 
@@ -68,10 +68,8 @@ def final_labels(
         said = rulings if rules.rules(review) else votes
         said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
     return [
-        final_label(question_id, dimension, said_by.get(key), votes.get(key, {}), rules, rulings.get(key, {}))
-        for question_id in question_ids
-        for dimension in dimensions()
-        for key in [(question_id, dimension)]
+        final_label(*key, said_by.get(key), votes.get(key, {}), rules, rulings.get(key, {}))
+        for key in product(question_ids, dimensions())
     ]
 
 
@@ -95,6 +93,8 @@ def final_label(
     measured = stated.label if stated is not None and stated.annotator == MEASURED else None
     label, status = _decide(experts, final, stated, measured, rules)
     own = status is LabelStatus.UNREVIEWED or (status is LabelStatus.SINGLE and measured is not None)
+    # An expert cannot measure either: their label stands in for a measurement, too.
+    instead = stated is not None and (stated.estimate or (measured is not None and label != measured))
     return Label(
         question_id=question_id,
         dimension=dimension,
@@ -102,7 +102,7 @@ def final_label(
         label_en=dimensions()[dimension].english(label),
         status=status,
         annotator=stated.annotator if own and stated is not None else None,
-        estimate=_is_estimate(stated, measured, label),
+        estimate=instead and label is not None,
         reviewers=sorted({*votes, *rulings}),
     )
 
@@ -159,13 +159,6 @@ def _majority(votes: Sequence[str]) -> str | None:
     return label if count >= _ENOUGH and count > len(votes) / 2 else None
 
 
-def _is_estimate(stated: Annotation | None, measured: str | None, label: str | None) -> bool:
-    """Return whether the label stands in for a measurement: an expert cannot measure either."""
-    if stated is None or label is None:
-        return False
-    return stated.estimate or (measured is not None and label != measured)
-
-
 class State(StrEnum):
     """State of a question over all its dimensions; the first state that applies."""
 
@@ -197,8 +190,10 @@ class Standing:
 
     def detail(self) -> str:
         """Return everybody's labels, flags and notes in one line."""
-        disputed = [each.dimension for each in self.labels if each.status is LabelStatus.DISPUTED]
-        parts = [f"{name}: " + " / ".join(self._votes(name)) for name in disputed]
+        parts = []
+        for name in [each.dimension for each in self.labels if each.status is LabelStatus.DISPUTED]:
+            votes = (f"{r.reviewer} = {r.label}" for r in self.reviews if r.dimension == name)
+            parts.append(f"{name}: {' / '.join(votes)}")
         parts += [f"{flag.kind} by {', '.join(flag.reviewers)}" for flag in self.flags]
         if not parts:
             who = sorted({review.reviewer for review in self.reviews})
@@ -206,9 +201,6 @@ class Standing:
         notes = sorted({(review.reviewer, review.note) for review in self.reviews if review.note})
         parts += [f"note by {reviewer}: {' '.join(note.split())}" for reviewer, note in notes]
         return "; ".join(parts)
-
-    def _votes(self, dimension: str) -> list[str]:
-        return [f"{r.reviewer} = {r.label}" for r in self.reviews if r.dimension == dimension]
 
 
 @dataclass(frozen=True)
@@ -312,14 +304,11 @@ def decided_corrections(
     found = []
     for (question_id, _, _), group in sorted(groups.items()):
         winner = _winner(group, final, closed=question_id in closed)
+        still_open = winner is None and question_id not in closed
+        loser = CorrectionStatus.PROPOSED if still_open else CorrectionStatus.DECLINED
         for each in sorted(group, key=lambda c: (c.by, c.origin, c.annotation_id)):
-            status = (
-                CorrectionStatus.ACCEPTED
-                if winner is not None and each.after == winner.after
-                else CorrectionStatus.DECLINED
-            )
-            if winner is None and question_id not in closed:
-                status = CorrectionStatus.PROPOSED
+            wins = winner is not None and each.after == winner.after
+            status = CorrectionStatus.ACCEPTED if wins else loser
             found.append(each.model_copy(update={"status": status}))
     return found
 
@@ -345,11 +334,8 @@ def _winner(group: Sequence[Correction], final: set[str], *, closed: bool) -> Co
 
 
 def _flags(correction: Correction) -> set[str]:
-    if correction.field == ANSWER:
-        return {"wrong_key"}
-    if correction.field in (STEM, SHARED) or correction.field.startswith(OPTION):
-        return {"wrong_stem"}
-    assert correction.field == VERDICT
+    if correction.field != VERDICT:
+        return {"wrong_key" if correction.field == ANSWER else "wrong_stem"}
     # Whoever verifies sees what is flagged, corrects it in the same step and says that the question is sound.
     whole = {"wrong_key", "wrong_stem"} if correction.origin == "verification" else set()
     return {"out_of_scope", *whole}

@@ -78,17 +78,15 @@ def lexicon(dimension: str) -> Lexicon:
 
 
 @cache
-def _named(dimension: Dimension) -> Lexicon:
-    words = ((each, (each.zh, each.en, *each.aliases, *each.words)) for each in dimension.labels)
-    return Lexicon(
-        tuple(LabelTerms(name=each.zh, strong=strong, none=each.not_words) for each, strong in words)
-    )
-
-
-@cache
 def _ours(dimension: str) -> Lexicon:
     text = (files("annotation.lexicon") / f"{dimension}.toml").read_text(encoding="utf-8")
     return Lexicon(tuple(LabelTerms.model_validate(item) for item in tomllib.loads(text)["label"]))
+
+
+@cache
+def _named(dimension: Dimension) -> Lexicon:
+    words = ((each, (each.zh, each.en, *each.aliases, *each.words)) for each in dimension.labels)
+    return Lexicon(tuple(LabelTerms(name=each.zh, strong=own, none=each.not_words) for each, own in words))
 
 
 NAME = "lexicon"
@@ -158,7 +156,10 @@ def _shares_of(question: Question, terms: Mapping[str, Terms]) -> dict[str, Scor
     exam = " ".join(part for part in (question.exam_type, question.exam_class, question.exam_subject) if part)
     shares: dict[str, Scores] = {}
     for name in terms:
-        shares[name] = _shares(score_labels(name, terms[name], exam, shares))
+        scores = score_labels(name, terms[name], exam, shares)
+        # Shares of the squares: a clear lead is worth more than many faint traces.
+        total = sum(value * value for value in scores.values()) or 1.0
+        shares[name] = {label: value * value / total for label, value in scores.items()}
     return shares
 
 
@@ -212,12 +213,6 @@ def _links(words: Lexicon) -> tuple[tuple[str, str, str, float], ...]:
         for other, weights in item.links.items()
         for label_there, weight in weights.items()
     )
-
-
-def _shares(scores: Scores) -> Scores:
-    """Scores as shares of their squares: a clear lead is worth more than many faint traces."""
-    total = sum(value * value for value in scores.values()) or 1.0
-    return {name: value * value / total for name, value in scores.items()}
 
 
 def _parts(question: Question) -> Iterator[tuple[str, float]]:

@@ -19,6 +19,11 @@ def sha256(*parts: str | bytes) -> str:
     return digest.hexdigest()
 
 
+def lot(*parts: str) -> float:
+    """Return a number from 0 up to 1, drawn by a hash: the same for the same parts, whatever else is drawn."""
+    return int(sha256(*parts)[:8], 16) / 2**32
+
+
 def file_sha256(path: Path) -> str:
     """Hex SHA-256 of a file's bytes."""
     with path.open("rb") as stream:

@@ -21,6 +21,8 @@ _ONCE = {"max_retries": 0}
 tasks for 100 while the caller saw success."""
 _PAGE = 500  # tasks
 _LISTED = "id,data,total_annotations"
+_SILENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol)
+"""Errors of an address at which nothing answers."""
 _ANSWERED = "id,data,updated_at,annotations,result,completed_by,updated_by,was_cancelled,lead_time"
 """The fields of a task and its annotations that are asked for: all of them take the server five times as long."""
 
@@ -81,19 +83,13 @@ class Studio:
 
     @classmethod
     def connect(cls, url: str, *, key_env: str, timeout: float) -> Studio:
-        """Connect with the token in the environment variable ``key_env``.
-
-        Raises:
-            UserError: there is no token, no server, or the server refuses the token.
-        """
+        """Connect with the token in the environment variable ``key_env``."""
         token = os.environ.get(key_env, "").strip()
         if not token.isascii():
             raise UserError(f"{key_env} is not an API token: it holds characters that no token has")
         if not token:
-            raise UserError(
-                f"{key_env} is not set: copy an API token from Label Studio ({url}, Account & Settings)"
-                f" and `export {key_env}=…`"
-            )
+            where_from = f"copy an API token from Label Studio ({url}, Account & Settings)"
+            raise UserError(f"{key_env} is not set: {where_from} and `export {key_env}=…`")
         return cls(url, token, key_env=key_env, timeout=timeout)
 
     @property
@@ -115,10 +111,8 @@ class Studio:
     def projects(self, words: str) -> list[Project]:
         """Projects whose description contains ``words``, the oldest first."""
         with self._told():
-            found = [
-                _project(each) for each in self._sdk.projects.list() if words in (each.description or "")
-            ]
-        return sorted(found, key=lambda project: project.id)
+            everything = sorted(map(_project, self._sdk.projects.list()), key=lambda project: project.id)
+        return [project for project in everything if words in project.description]
 
     def project(self, project_id: int) -> Project:
         """A project with its counts."""
@@ -126,11 +120,7 @@ class Studio:
             return _project(self._sdk.projects.get(project_id))
 
     def create_project(self, **settings: Any) -> int:
-        """Create a project, once; its id.
-
-        Raises:
-            ReplyLostError: it may be there or not, also more than once.
-        """
+        """Create a project, once; its id. After a ``ReplyLostError`` it may be there or not, also more than once."""
         with self._told(lost=True):
             project_id: int = self._sdk.projects.create(**settings, request_options=_ONCE).id
         return project_id
@@ -158,9 +148,8 @@ class Studio:
         last = 0
         with self._told():
             while True:
-                page, total = self._page(
-                    project_id, [*filters, task_filter("id", "greater", last)], answers=answers
-                )
+                later = task_filter("id", "greater", last)
+                page, total = self._page(project_id, [*filters, later], answers=answers)
                 for task in page:
                     if task["id"] <= last:
                         raise ValueError("not in the order of ids")
@@ -170,11 +159,7 @@ class Studio:
                     return
 
     def import_tasks(self, project_id: int, payloads: Sequence[Mapping[str, Any]]) -> None:
-        """Add tasks, once.
-
-        Raises:
-            ReplyLostError: the tasks may be there or not; the server adds all of them or none.
-        """
+        """Add tasks, once. After a ``ReplyLostError`` they may be there or not: the server adds all of them or none."""
         with self._told(lost=True):
             # As bytes: the SDK's encoder walks through every part of every task, half of our CPU time of a push.
             content = json.dumps(list(payloads), ensure_ascii=False).encode()
@@ -221,15 +206,9 @@ class Studio:
 
     def _page(self, project_id: int, filters: Sequence[Filter], *, answers: bool) -> tuple[list[Any], int]:
         query = {"filters": {"conjunction": "and", "items": filters}, "ordering": ["tasks:id"]}
-        params = {
-            "project": project_id,
-            "query": json.dumps(query),
-            "fields": "all" if answers else "task_only",
-            "include": _ANSWERED if answers else _LISTED,
-            "page_size": _PAGE,
-            "resolve_uri": False,
-        }
-        found = self._ask("GET", "api/tasks/", params=params)
+        fields, include = ("all", _ANSWERED) if answers else ("task_only", _LISTED)
+        params = {"project": project_id, "query": json.dumps(query), "fields": fields, "include": include}
+        found = self._ask("GET", "api/tasks/", params=params | {"page_size": _PAGE, "resolve_uri": False})
         return found["tasks"], found["total"]
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:
@@ -245,11 +224,9 @@ class Studio:
     def _act(self, action: str, project_id: int, task_ids: Sequence[int]) -> None:
         """Apply an action to tasks, at least one: without any, the server takes all tasks of the project."""
         with self._told(lost=True):
+            chosen = {"all": False, "included": sorted(task_ids)}
             self._sdk.actions.create(
-                id=action,
-                project=project_id,
-                selected_items={"all": False, "included": sorted(task_ids)},
-                request_options=_ONCE,
+                id=action, project=project_id, selected_items=chosen, request_options=_ONCE
             )
 
     def _check_server(self) -> None:
@@ -272,20 +249,13 @@ class Studio:
 
         try:
             yield
-        except (
-            httpx.ConnectError,
-            httpx.ConnectTimeout,
-            httpx.InvalidURL,
-            httpx.UnsupportedProtocol,
-        ) as error:
+        except _SILENT as error:
             silent = f"Label Studio does not answer at {self.url}: start it with `{START}`, or set review.url"
             raise UserError(bad_certificate(error, self.url) or silent) from None
         except httpx.TransportError as error:
             kind = ReplyLostError if lost else UserError
-            raise kind(
-                f"the connection to Label Studio at {self.url} broke ({type(error).__name__}): run it again,"
-                " nothing is added twice"
-            ) from None
+            broke = f"the connection to Label Studio at {self.url} broke ({type(error).__name__})"
+            raise kind(f"{broke}: run it again, nothing is added twice") from None
         except (httpx.TooManyRedirects, TypeError, ValueError, AttributeError, KeyError):
             # The SDK reads replies unchecked: what is not Label Studio's makes it stumble in many ways.
             raise UserError(_stranger(self.url)) from None
@@ -312,10 +282,8 @@ class Studio:
                 " or somebody deleted the project meanwhile"
             )
         fields = body if isinstance(body, dict) else {}
-        detail = fields.get("validation_errors") or fields.get("detail") or "no reason given"
-        return f"Label Studio at {self.url} refused a request ({status}): {' '.join(str(detail).split())}"[
-            :500
-        ]
+        detail = str(fields.get("validation_errors") or fields.get("detail") or "no reason given")
+        return f"Label Studio at {self.url} refused a request ({status}): {' '.join(detail.split())}"[:500]
 
 
 _BEFORE = {

@@ -94,13 +94,11 @@ def fields_of(text: str) -> dict[str, str]:
     """The fields of an edited text by name, in order.
 
     The options are the last run of lines that begin with A, B, C …; a line that begins with no label goes on
-    with what is above it.
-
-    Raises:
-        UnreadableTextError: there are no options, or no stem.
+    with what is above it. Raises ``UnreadableTextError`` where there are no options, or no stem.
     """
     lines = text.replace("\r\n", "\n").strip().split("\n")
-    begin = _first_option(lines)
+    labels = map(_LABEL.match, lines)
+    begin = max((place for place, label in enumerate(labels) if label and label[1] == "A"), default=None)
     if begin is None:
         raise UnreadableTextError("no options A, B … at the beginning of lines")
     fields = _head("\n".join(lines[:begin]))
@@ -120,11 +118,7 @@ def fields_of(text: str) -> dict[str, str]:
 
 
 def key_letters(text: str) -> str:
-    """The letters of a key, in order and once each.
-
-    Raises:
-        UnreadableTextError: it holds something else.
-    """
+    """Return the letters of a key, in order and once each; raise ``UnreadableTextError`` where it holds others."""
     letters = re.sub(r"[\s,，、;；]+", "", unicodedata.normalize("NFKC", text)).upper()
     if not re.fullmatch(r"[A-K]+", letters):
         raise UnreadableTextError(f"{text.strip()[:40]!r} is no key: letters such as B or ACD are")
@@ -149,12 +143,6 @@ def _text(fields: Mapping[str, str]) -> str:
 
 def _bare(text: str | None) -> str | None:
     return None if text is None else re.sub(r"\s+", "", text)
-
-
-def _first_option(lines: list[str]) -> int | None:
-    """Return the line where the last run A, B … begins."""
-    found = ((place, _LABEL.match(line)) for place, line in enumerate(lines))
-    return max((place for place, label in found if label and label[1] == "A"), default=None)
 
 
 def _head(text: str) -> dict[str, str]:

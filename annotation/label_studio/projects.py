@@ -13,13 +13,8 @@ from importlib.resources import files
 from typing import Any
 from urllib.parse import quote
 
+from annotation.label_studio import screen
 from annotation.label_studio.client import Project, ReplyLostError, Studio
-from annotation.label_studio.screen import (
-    adjudication_config,
-    review_config,
-    scoring_config,
-    verification_config,
-)
 from schemas.errors import UserError
 
 SETTLE_SECONDS = 10.0
@@ -39,16 +34,11 @@ def find(
     """Return the folder's project; of several the one with most answers, so that pushing and pulling choose alike.
 
     With ``adopt``, another folder's is taken over. ``listed`` are projects of the server, where the caller has them.
-
-    Raises:
-        UserError: see ``Studio``; the only project for that dataset is another folder's.
+    Raises ``UserError`` where the only project for that dataset is another folder's.
     """
     begin = f"[build-dataset {kind.key}: "
-    everything = (
-        [each for each in listed if begin in each.description]
-        if listed is not None
-        else studio.projects(begin)
-    )
+    listed = studio.projects(begin) if listed is None else listed
+    everything = [each for each in listed if begin in each.description]
     if own := [each for each in everything if kind.marker(owner) in each.description]:
         return max(own, key=_most_answered)
     renamed = [each for each in everything if f" #{owner.token}]" in each.description]
@@ -84,9 +74,7 @@ def create(
 
     The server runs a half-done request again when its database was locked, and leaves a project each time: those
     that came with ours, empty all, are deleted.
-
-    Raises:
-        UserError: see ``Studio``; there is nothing to send.
+    Raises ``NothingToSendError`` where nothing is wanted.
     """
     if not wanted:
         raise NothingToSendError(f"nothing to send for {kind.key}: {kind.nothing}")
@@ -169,16 +157,9 @@ class Kind:
         return f"{self.purpose} {self.marker(owner)}"
 
 
-_SCREENS: tuple[Callable[[], str], ...] = (
-    review_config,
-    adjudication_config,
-    verification_config,
-    scoring_config,
-)
 _KINDS = tomllib.loads((files("annotation.label_studio") / "kinds.toml").read_text(encoding="utf-8"))
 REVIEW, ADJUDICATION, VERIFICATION, SCORING = (
-    Kind(name=name, config=config, **facts)
-    for (name, facts), config in zip(_KINDS.items(), _SCREENS, strict=True)
+    Kind(name=name, config=getattr(screen, f"{name}_config"), **facts) for name, facts in _KINDS.items()
 )
 KINDS = (REVIEW, ADJUDICATION, VERIFICATION)
 """The kinds of the review; what they bring back becomes labels and corrections."""

@@ -136,9 +136,7 @@ def pull(
 
     An answer that is gone from the server stays unless ``force``, as long as its author gave no other. ``project`` is
     the one to read, where the caller has found it.
-
-    Raises:
-        UserError: see ``Studio``; there is no project, or it is another folder's.
+    Raises ``UserError`` where there is no project, or it is another folder's.
     """
     project = project or find(studio, kind, owner, adopt=adopt)
     if project is None:
@@ -168,12 +166,9 @@ def with_deleted_rows(before: Pulled, after: Pulled) -> Pulled:
     own = [*_KEY, "reviewer"]
     signed_now = after.annotations.filter(pl.col("answer").is_not_null())
     as_late = signed_now.select(*own, later="updated_at")
-    missed = (
-        before.annotations.filter(~pl.col("skipped") & pl.col("answer").is_not_null())
-        .join(as_late, on=own, how="left")
-        .filter((pl.col("later") < pl.col("updated_at")).fill_null(value=True))
-        .drop("later")
-    )
+    given = before.annotations.filter(~pl.col("skipped") & pl.col("answer").is_not_null())
+    is_earlier = (pl.col("later") < pl.col("updated_at")).fill_null(value=True)
+    missed = given.join(as_late, on=own, how="left").filter(is_earlier).drop("later")
     others = signed_now.filter(~pl.col("skipped")).join(missed, on=own, how="anti")
     missed = missed.join(others, on=["question_id", "reviewer"], how="anti")
     if missed.is_empty():
@@ -183,9 +178,8 @@ def with_deleted_rows(before: Pulled, after: Pulled) -> Pulled:
     unsigned = pl.col("reviewer").is_null()
     replaced = pl.concat([replaced.filter(unsigned), replaced.join(missed, on=own, how="semi")])
     there = replaced.select(_KEY).with_columns(there=True).unique()
-    missed = (
-        missed.join(there, on=_KEY, how="left").with_columns(gone=pl.col("there").is_null()).drop("there")
-    )
+    missed = missed.join(there, on=_KEY, how="left").with_columns(gone=pl.col("there").is_null())
+    missed = missed.drop("there")
     staying = after.annotations.join(replaced, on=own, how="anti", nulls_equal=True)
     kept: dict[str, Any] = {"annotations": pl.concat([staying, missed]).sort(_KEY)}
     for name, author in (("reviews", "reviewer"), ("corrections", "by")):
@@ -221,12 +215,10 @@ def _fetch(
     for task in _changed(studio, project.id, start.since):
         advance(1)
         question_id = task["data"].get(QUESTION_ID)
-        if not isinstance(question_id, str):
-            continue  # somebody else's task
-        data.setdefault(question_id, task["data"])
-        seen.setdefault(question_id, []).extend(task.get("annotations") or [])
-        moment = timestamp(task["updated_at"])
-        since = moment if since is None else max(since, moment)
+        if isinstance(question_id, str):  # otherwise it is somebody else's task
+            data.setdefault(question_id, task["data"])
+            seen.setdefault(question_id, []).extend(task.get("annotations") or [])
+            since = max(since or "", timestamp(task["updated_at"]))
     if not seen:
         return replace(start, since=since)
     rows = PulledRows()
@@ -301,10 +293,8 @@ def report_of(
     kept = after.annotations.filter(_GONE)
     there = after.annotations.filter(~_GONE)
     both = there.join(old, on=_KEY, suffix="_old")
-    signed_rows = [
-        frame.select("question_id", reviewer=name)
-        for frame, name in ((after.reviews, "reviewer"), (after.corrections, "by"))
-    ]
+    signed_rows = [after.reviews.select("question_id", "reviewer")]
+    signed_rows.append(after.corrections.select("question_id", reviewer="by"))
     people = pl.concat(signed_rows).unique().group_by("question_id").len()
     third = people.filter(pl.col("len") > kind.experts)["question_id"].sort()
     return PullReport(
@@ -325,7 +315,5 @@ def report_of(
 
 def _is_whole(studio: Studio, project: Project, pulled: Pulled) -> bool:
     """Return whether no annotation went without a trace, as those of a deleted task do; new ones may come meanwhile."""
-    count = pulled.annotations.filter(~pl.col("skipped") & ~_GONE).height  # as Label Studio counts them
-    if count == project.annotations:
-        return True
-    return project.annotations < count <= studio.project(project.id).annotations
+    before, count = project.annotations, pulled.annotations.filter(~pl.col("skipped") & ~_GONE).height
+    return count == before or before < count <= studio.project(project.id).annotations

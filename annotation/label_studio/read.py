@@ -91,8 +91,7 @@ def annotation_author(
 
     Label Studio takes any ``completed_by`` from anybody, but notes itself in ``updated_by`` who sent it.
     """
-    author = _user(annotation.get("completed_by"))
-    sender = _user(annotation.get("updated_by"))
+    author, sender = (_user(annotation.get(field)) for field in ("completed_by", "updated_by"))
     if author is None or author not in people:
         return None, ("unknown_user", f"made by user {author}, whom the server does not list")
     name = people[author]
@@ -159,13 +158,10 @@ class _Answer:
 
     def read_labels(self) -> None:
         """Add labels, flags and corrections."""
-        flags = []
-        for name in self._choices(screen.FLAGS):
-            if name in _FLAG_KINDS:
-                flags.append(_FLAG_KINDS[name])
-            else:
-                self.reject("unknown_flag", f"{self.reviewer}: no flag {name!r}")
-        flags.sort()
+        chosen = self._choices(screen.FLAGS)
+        flags = sorted(_FLAG_KINDS[name] for name in chosen if name in _FLAG_KINDS)
+        for name in (name for name in chosen if name not in _FLAG_KINDS):
+            self.reject("unknown_flag", f"{self.reviewer}: no flag {name!r}")
         for dimension in dimensions().values():
             self._read_label(dimension.name, dimension.zh_names(), flags)
         self._correct(screen.CORRECTED, screen.BASE, changed_text)
@@ -258,11 +254,7 @@ class _Answer:
 
 
 def changed_text(text: str, base: editable.BaseText) -> Changes:
-    """Return the fields that differ from what was shown.
-
-    Raises:
-        UnreadableTextError: the text is no question any more.
-    """
+    """Return the fields that differ from what was shown; raise ``UnreadableTextError`` where it is no question now."""
     if text.split() == base.text.split():
         return {}
     before, after = editable.fields_of(base.text), editable.fields_of(text)
@@ -272,11 +264,7 @@ def changed_text(text: str, base: editable.BaseText) -> Changes:
 
 
 def changed_key(text: str, base: editable.BaseText) -> Changes:
-    """Return the key, where it differs from what was shown.
-
-    Raises:
-        UnreadableTextError: it is no key.
-    """
+    """Return the key, where it differs from what was shown; raise ``UnreadableTextError`` where it is none."""
     key = editable.key_letters(text)
     labels = {line[:1] for line in base.text.split("\n")}
     if not set(key) <= labels:

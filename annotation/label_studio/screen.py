@@ -4,6 +4,7 @@ Results carry the Chinese name of a label; its English name shows on hover. At 1
 except a column whose text is too long.
 """
 
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -54,36 +55,36 @@ class Offer:
     key: str
 
 
-FLAG_NAMES = (
-    Offer("wrong_stem", "题干有误", "The stem is wrong", "7"),
-    Offer("wrong_key", "答案有误", "The answer key is wrong", "8"),
-    Offer("out_of_scope", "超出范围", "Out of scope", "9"),
-)
-VERDICTS = (
-    Offer("keep", "保留（如上所改）", "Keep it, as corrected above", "1"),
-    Offer("drop", "剔除", "Drop it: no sound question", "2"),
-    Offer("unsure", "无法判断", "I cannot tell", "3"),
-)
-_CORRECT = "请在此改正 · correct it here"
-_PROPOSED = "请在此改正；专家提出的改正已填入 · correct it here; what experts proposed is filled in"
+def _read(name: str) -> str:
+    return (files("annotation.label_studio") / "screens" / name).read_text(encoding="utf-8")
 
 
-def review_config() -> str:
+FLAG_NAMES, VERDICTS = (
+    tuple(Offer(**each) for each in offers) for offers in tomllib.loads(_read("offers.toml")).values()
+)
+
+
+def review_config(*, opinions: bool = False) -> str:
     """Return the experts' screen: the question on the left, the dimensions of the taxonomy on the right."""
-    return _labels_config(correct=_CORRECT, opinions=False)
+    rows = _rows()
+    chords = iter(_CHORDS)
+    columns = []
+    for numeral, dimension in numbered_dimensions():
+        held = "" if dimension.name in rows else next(chords, "")
+        choices = list(_choices(dimension, rows.get(dimension.name, ""), held))
+        columns.append((numeral, dimension, _layout(dimension), held.title(), choices))
+    return _rendered("review", columns=columns, flags={f.kind: f for f in FLAG_NAMES}, opinions=opinions)
 
 
 def adjudication_config() -> str:
     """Return the same screen with what two experts said above the question, without their names."""
-    return _labels_config(correct=_PROPOSED, opinions=True)
+    return review_config(opinions=True)
 
 
 @cache
 def verification_config() -> str:
     """Return the verifier's screen: why it waits and the page on the left, the text to correct on the right."""
-    keys_zh = " · ".join(f"{verdict.key} {verdict.zh}" for verdict in VERDICTS)
-    keys_en = "; ".join(f"{verdict.key}: {verdict.en}" for verdict in VERDICTS)
-    return _rendered("verification", verdicts=VERDICTS, keys_zh=keys_zh, keys_en=keys_en)
+    return _rendered("verification", verdicts=VERDICTS)
 
 
 @cache
@@ -93,29 +94,12 @@ def scoring_config() -> str:
 
 
 def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
-    """Yield the dimensions with ①, ②, ③ … as screens and opinions name them.
-
-    Raises:
-        UserError: a dimension has the name of another part of the screen.
-    """
+    """Yield the dimensions with ①, ②, ③ … as screens and opinions name them; none may have another part's name."""
     if clash := sorted(_TAKEN & dimensions().keys()):
-        raise UserError(
-            f"the experts' screen has a part {clash[0]!r} already: call that dimension something else"
-        )
+        told = f"the experts' screen has a part {clash[0]!r} already"
+        raise UserError(f"{told}: call that dimension something else")
     for place, dimension in enumerate(dimensions().values()):
         yield chr(ord("①") + place), dimension
-
-
-def _labels_config(*, correct: str, opinions: bool) -> str:
-    rows = _rows()
-    chords = iter(_CHORDS)
-    columns = []
-    for numeral, dimension in numbered_dimensions():
-        held = "" if dimension.name in rows else next(chords, "")
-        choices = list(_choices(dimension, rows.get(dimension.name, ""), held))
-        columns.append((numeral, dimension, _layout(dimension), held.title(), choices))
-    flags = {flag.kind: flag for flag in FLAG_NAMES}
-    return _rendered("review", columns=columns, flags=flags, correct=correct, opinions=opinions)
 
 
 def _rendered(name: str, *styles: str, **values: Any) -> str:
@@ -128,10 +112,6 @@ def _rendered(name: str, *styles: str, **values: Any) -> str:
 @cache
 def _templates() -> Environment:
     return Environment(loader=FunctionLoader(_read), autoescape=True, undefined=StrictUndefined)
-
-
-def _read(name: str) -> str:
-    return (files("annotation.label_studio") / "screens" / name).read_text(encoding="utf-8")
 
 
 def _rows() -> dict[str, str]:
@@ -151,14 +131,11 @@ def _choices(dimension: Dimension, row: str, held: str) -> Iterator[tuple[LabelN
     ``row`` are keys of its own, ``held`` is a key that is held while a code is pressed; both may be empty.
     """
     for place, label in enumerate(sorted(dimension.listed(), key=_is_none)):
-        if row:
-            yield label, row[place], label.code or ""
-            continue
         code = _NONE if _is_none(label) else _CODES[place : place + 1]
-        if held and code:
+        if held and code and not row:
             yield label, f"{held}+{code}", code.upper()
         else:
-            yield label, _UNREACHABLE, label.code or ""
+            yield label, row[place] if row else _UNREACHABLE, label.code or ""
 
 
 def _is_none(label: LabelName) -> bool:

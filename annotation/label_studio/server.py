@@ -77,11 +77,7 @@ class Server:
 
 
 def create_accounts(installation: Installation, home: Path, accounts: Iterable[Account]) -> None:
-    """Create the database in ``home`` if it is not there (about 40 s), and the accounts that are missing.
-
-    Raises:
-        UserError: Label Studio cannot be set up there.
-    """
+    """Create the database in ``home`` if it is not there (about 40 s), and the accounts that are missing."""
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     _run(
@@ -96,10 +92,7 @@ def launch_server(installation: Installation, home: Path, port: int, *, timeout:
     """Start a server in the background and wait until it answers (3 to 5 s on an existing database).
 
     Its data lie in ``home``, its log in ``server.log`` there. Where a port is busy, Label Studio itself would silently
-    take the next one.
-
-    Raises:
-        UserError: the port is busy, or the server does not come up in ``timeout`` seconds.
+    take the next one; here it is a ``UserError``.
     """
     if (present := running_server(home)) is not None:
         return present
@@ -107,14 +100,9 @@ def launch_server(installation: Installation, home: Path, port: int, *, timeout:
     options = f"--no-browser --internal-host {HOST} --port {port} --enable-legacy-api-token"
     command = [str(installation.venv / "bin" / "label-studio"), "start", *options.split()]
     with (home / _LOG).open("ab") as log:
-        process = subprocess.Popen(  # noqa: S603 (our own words alone)
-            command,
-            env=installation.environment(home),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": log, "stderr": subprocess.STDOUT}
+        env = installation.environment(home)
+        process = subprocess.Popen(command, env=env, start_new_session=True, **streams)  # noqa: S603 (our own words)
     server = Server(process.pid, port)
     (home / _RECORD).write_text(json.dumps(asdict(server)), encoding="utf-8")
     deadline = time.monotonic() + timeout
@@ -169,21 +157,16 @@ def require_free(port: int) -> None:
         try:
             probe.bind((HOST, port))
         except OSError:
-            raise UserError(
-                f"port {port} is in use: stop what listens there, or choose another with --port"
-            ) from None
+            remedy = "stop what listens there, or choose another with --port"
+            raise UserError(f"port {port} is in use: {remedy}") from None
 
 
 def _is_label_studio(pid: int) -> bool:
     """Return whether that process is a Label Studio: process ids are used again, and no other may be stopped."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
-    listing = subprocess.run(  # noqa: S603
-        ["ps", "-p", str(pid), "-o", "stat=,command="],  # noqa: S607 (where ps lies differs between systems)
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = ["ps", "-p", str(pid), "-o", "stat=,command="]  # where ps lies differs between systems
+    listing = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
     return "label-studio" in listing.stdout and not listing.stdout.startswith("Z")
 
 
@@ -206,12 +189,7 @@ class Installation:
         """Create the environment and install Label Studio into it; a half-made one is made anew.
 
         Takes about 1 GB and 1.5 to 3 minutes, once.
-
-        Raises:
-            UserError: the environment cannot be made or a package cannot be had.
         """
-        if self.ready():
-            return
         _run([sys.executable, "-m", "venv", "--clear", str(self.venv)], f"cannot create {self.venv}")
         requirements = str(files("annotation.label_studio") / "requirements.txt")
         pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]
@@ -337,8 +315,7 @@ def main() -> None:
 
 
 def _installed(venv: Path) -> Installation:
-    installation = Installation(venv)
-    if not installation.ready():
+    if not (installation := Installation(venv)).ready():
         command = "python -m annotation.label_studio.server install"
         raise UserError(f"Label Studio is not installed in {venv}: run `{command}`")
     return installation
@@ -358,9 +335,8 @@ def _read(home: Path) -> list[Account]:
     except FileNotFoundError:
         return []
     except (ValueError, TypeError):
-        raise UserError(
-            f"{home / _CREDENTIALS} cannot be read: restore it, or delete {home} to begin anew"
-        ) from None
+        remedy = f"restore it, or delete {home} to begin anew"
+        raise UserError(f"{home / _CREDENTIALS} cannot be read: {remedy}") from None
 
 
 def _write(home: Path, accounts: list[Account]) -> None:

@@ -14,7 +14,7 @@ from annotation.label_studio.editable import base_text, changed_part, field_titl
 from annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from annotation.rubric import ShownAnswer
 from schemas.annotations import Annotation, Correction, LabelStatus
-from schemas.identity import sha256
+from schemas.identity import lot, sha256
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions
 from schemas.wording import findings, in_both_languages
@@ -29,7 +29,6 @@ were when the question was first sent, whatever changes."""
 BATCH_SIZE = "batch_size"
 """The key in a task's data that says how many questions its batch was to have: fewer, and it was interrupted."""
 BLIND, PREFILLED = "blind", "prefilled"
-_LOTS = 2**32
 
 
 @dataclass(frozen=True)
@@ -97,8 +96,8 @@ def tasks_of(
         labels = {name: each.label for name, each in own.items()}
         confidences = [each.confidence for each in own.values() if each.confidence is not None]
         prediction = prediction_of(labels, version, min(confidences, default=None))
-        lot = int(sha256(f"{seed}", "blind", question.group_id or question.question_id)[:8], 16)
-        arm = BLIND if lot < blind * _LOTS else PREFILLED
+        group = question.group_id or question.question_id
+        arm = BLIND if lot(f"{seed}", "blind", group) < blind else PREFILLED
         crop = (crops or {}).get(question.question_id, "")
         tasks.append(task(question.question_id, {**shown_fields(question), CROP: crop}, prediction, arm))
     return tasks
@@ -138,12 +137,14 @@ def shown_fields(question: Question) -> dict[str, str]:
     """Return the plain texts that the screen shows of a question, and those that fill its fields for corrections."""
     options = [f"{option.label}. {option.text}" for option in question.options]
     stem = "\n".join(part for part in (question.shared_stem, question.stem) if part)
+    answers = question.accepted_answers or ([question.answer] if question.answer else [])
+    key = " / ".join("".join(letters) for letters in answers)
     base = base_text(question)
     return {
         "meta": " · ".join(_meta(question)),
         "question": stem,
         "options": "\n".join(options) or "（无选项 no options）",
-        "answer": f"答案 Answer：{_answer(question)}",
+        "answer": f"答案 Answer：{key or '（无 none）'}",
         "explanation": question.explanation or "（无解析 no explanation）",
         "text": base.text,
         "key": base.key,
@@ -158,16 +159,8 @@ def choice(control: str, labels: Sequence[str]) -> dict[str, Any]:
 
 def prediction_of(labels: Mapping[str, str], version: str, score: float | None) -> dict[str, Any] | None:
     """Labels by dimension as a prediction; None when there are none."""
-    if not labels:
-        return None
     result = [choice(name, [labels[name]]) for name in dimensions() if name in labels]
-    return {"model_version": version, "score": score, "result": result}
-
-
-def _answer(question: Question) -> str:
-    if question.accepted_answers:
-        return " / ".join("".join(letters) for letters in question.accepted_answers)
-    return "".join(question.answer) if question.answer else "（无 none）"
+    return {"model_version": version, "score": score, "result": result} if labels else None
 
 
 def _meta(question: Question) -> list[str]:
@@ -230,12 +223,12 @@ def verification_tasks(
     pairs = sorted(items, key=lambda pair: pair[1].question_id)
     for question_id, group in groupby(pairs, key=lambda pair: pair[1].question_id):
         own = list(group)
-        everything = shown_fields(own[0][1])
         shown = {
-            "meta": everything["meta"],
-            "reason": "\n".join(dict.fromkeys(waiting_reasons(item) for item, _ in own)),
+            name: text
+            for name, text in shown_fields(own[0][1]).items()
+            if name in ("meta", "text", "key", BASE)
         }
-        shown |= {name: everything[name] for name in ("text", "key", BASE)}
+        shown["reason"] = "\n".join(dict.fromkeys(waiting_reasons(item) for item, _ in own))
         tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
     return tasks
 

@@ -83,8 +83,7 @@ class Classifier:
         self.accuracy[name] = round(float((model.out_of_fold.argmax(axis=1) == labels).mean()), 4)
 
     def _probabilities(self, name: str, questions: Sequence[Question], views: Views) -> Matrix:
-        model = self._models.get(name)
-        if model is None:
+        if (model := self._models.get(name)) is None:
             return np.asarray(np.exp(log_shares(views.own)))
         found = model(views)
         for place, question in enumerate(questions):

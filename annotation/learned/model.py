@@ -228,9 +228,8 @@ class TextFeatures:
         step = -(-len(questions) // LANDMARKS)
         landmarks = questions[::step]
         rare = 2 if len(landmarks) > 50 else 1
-        self._vectorizer = TfidfVectorizer(
-            analyzer="char", ngram_range=(1, 3), sublinear_tf=True, min_df=rare
-        )
+        grams = {"analyzer": "char", "ngram_range": (1, 3)}
+        self._vectorizer = TfidfVectorizer(**grams, sublinear_tf=True, min_df=rare)
         self._landmarks = self._vectorizer.fit_transform([text_of(question) for question in landmarks])
         kernel = (self._landmarks @ self._landmarks.T).toarray()
         values, vectors = np.linalg.eigh(kernel)

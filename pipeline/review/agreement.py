@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
+from annotation.label_studio.tasks import BLIND, PREFILLED
 from pipeline.review.control import PROBE
 from pipeline.stats import agreement as stats
 from schemas.annotations import Agreement, Annotation
 
 ALL = "all"
-BLIND, PREFILLED = "blind", "prefilled"
 ORIGINS = {"prediction": "accepted", "prediction-changed": "changed", "manual": "manual"}
 """Names of what an expert did with the label that was filled in, by Label Studio's word for it."""
 _BLIND = pl.col("blind").max()
@@ -93,9 +93,7 @@ def agreement_with_annotators(
         own = stated[annotation.annotator, annotation.dimension]
         own.setdefault(annotation.question_id, annotation.label)
     wanted = {name: place for place, name in enumerate(dimensions)}
-    pairs: dict[tuple[str, str], dict[str | None, list[tuple[str, str]]]] = defaultdict(
-        lambda: defaultdict(list)
-    )
+    pairs: dict[tuple[str, str, str | None], list[tuple[str, str]]] = defaultdict(list)
     for part, row in _by_part(reviews):
         told: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]
         if part not in ORIGINS.values() or row.get("shown_by") is None:
@@ -103,13 +101,14 @@ def agreement_with_annotators(
             told = [(who, labels.get(row["question_id"])) for who, labels in of_today]
         for who, label in told:
             if label is not None and who != PROBE:
-                pairs[who, row["dimension"]][part].append((row["label"], label))
+                pairs[who, row["dimension"], part].append((row["label"], label))
     draws = {name: stats.Resampling(resamples, _own_seed(seed, name)) for name in wanted}
+    parts = (None, *ORIGINS.values(), BLIND, PREFILLED)
+    ordered = sorted(pairs, key=lambda key: (wanted.get(key[1], -1), key[:2], parts.index(key[2])))
     return [
-        _row(name, f"experts & {who}", pairs[who, name][part], draws[name], part, pair=True)
-        for who, name in sorted(pairs.keys(), key=lambda pair: (wanted.get(pair[1], -1), pair))
-        for part in (None, *ORIGINS.values(), BLIND, PREFILLED)
-        if part in pairs[who, name] and name in wanted
+        _row(name, f"experts & {who}", pairs[who, name, part], draws[name], part, pair=True)
+        for who, name, part in ordered
+        if name in wanted
     ]
 
 
@@ -151,10 +150,8 @@ def _row(
     values: dict[str, float | None] = {}
     for name, (coefficient, table) in coefficients.items():
         values[name] = stats.value_of(coefficient, table)
-        values[f"{name}_low"], values[f"{name}_high"] = stats.interval(coefficient, table, draw) or (
-            None,
-            None,
-        )
+        ends = stats.interval(coefficient, table, draw) or (None, None)
+        values[f"{name}_low"], values[f"{name}_high"] = ends
     return Agreement(
         dimension=dimension,
         label=label,

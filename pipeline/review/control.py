@@ -17,13 +17,12 @@ from annotation.reviewed import Reviewed, merge_reviewed
 from pipeline.inspect.bank import read_labelled
 from pipeline.stats.intervals import Interval, Unit, interval_of_share
 from schemas.annotations import Annotation
-from schemas.identity import sha256
+from schemas.identity import lot, sha256
 from schemas.questions import Question
 from schemas.taxonomy import dimensions
 
 PROBE = "probe"
 """Stands for the annotator of a label that is wrong on purpose."""
-_LOTS = 2**32
 _IN_A_ROW = 20
 """Gold labels in a point of the control chart."""
 _SIGMAS = 3.0
@@ -49,11 +48,6 @@ class Control:
     accepted: int = 0
     """Probes that were left as they were."""
 
-    @property
-    def latest(self) -> float | None:
-        """The last point of the chart."""
-        return self.chart[-1] if self.chart else None
-
     def told(self) -> str:
         """Describe it in one line; empty where nothing was answered."""
         interval = f" [{self.interval.low:.2f}, {self.interval.high:.2f}]" if self.interval else ""
@@ -69,23 +63,19 @@ def with_probes(annotations: pl.DataFrame, share: float, seed: int) -> pl.DataFr
     rows = []
     names = [name for name, each in dimensions().items() if len(each.labels) > 1]
     for row in Annotation.from_frame(annotations):
-        lot = sha256(f"{seed}", PROBE, row.question_id)
+        drawn = sha256(f"{seed}", PROBE, row.question_id)
         others = [name for name in dimensions()[row.dimension].zh_names() if name != row.label]
-        name = names[int(lot[8:16], 16) % len(names)]
-        is_drawn = int(lot[:8], 16) < share * _LOTS and row.dimension == name
-        if is_drawn and others and row.annotator != MEASURED:
-            label = others[int(lot[16:24], 16) % len(others)]
+        name = names[int(drawn[8:16], 16) % len(names)]
+        is_wrong = lot(f"{seed}", PROBE, row.question_id) < share and row.dimension == name
+        if is_wrong and others and row.annotator != MEASURED:
+            label = others[int(drawn[16:24], 16) % len(others)]
             row = row.model_copy(update={"label": label, "annotator": PROBE})
         rows.append(row)
     return Annotation.to_frame(rows)
 
 
 def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[Reviewed]:
-    """Return the labelled questions of a file under names that look like those of other questions.
-
-    Raises:
-        UserError: the file cannot be read, see ``read_labelled``.
-    """
+    """Return the labelled questions of a file, see ``read_labelled``, under names like those of other questions."""
     found = []
     for item in merge_reviewed(read_labelled(path)) if path is not None else ():
         name = sha256("gold", item.question.content_hash)

@@ -7,6 +7,7 @@ nothing to send and never was. ``count`` limits what is added; ``adopt`` takes o
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -167,12 +168,8 @@ def pull(
 ) -> list[PullReport]:
     """Fetch what people did since the last pull into the folder ``reviews`` of the build, project by project.
 
-    Returns:
-        A report of each project that is or was there.
-
-    Raises:
-        UserError: no token, no server, it refuses; or there is no project for the review, which is told after
-            the others were fetched.
+    Return a report of each project that is or was there. That there is no project for the review is told after the
+    others were fetched.
     """
     studio = connect(params)
     owner = folder.owner_of(context)
@@ -183,16 +180,14 @@ def pull(
         for kind in (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)
     }
     listed = studio.projects("[build-dataset ")
-    present = {
-        key: projects.find(studio, kind, owner, adopt=adopt, listed=listed) for key, kind in kinds.items()
-    }
+    find = partial(projects.find, studio, owner=owner, adopt=adopt, listed=listed)
+    present = {key: find(kind) for key, kind in kinds.items()}
     people = studio.accounts
     reports: list[PullReport] = []
     with context.progress(None, "questions") as advance:
         for key, kind in kinds.items():
             before = folder.read_pulled(context.build, kind)
-            if present[key]:
-                there = present[key]
+            if there := present[key]:
                 after, report = pulling.pull(
                     studio, kind, owner, before, full=full, force=force, project=there, advance=advance
                 )
@@ -205,9 +200,8 @@ def pull(
     started = any(report.kind.startswith(projects.REVIEW.name) for report in reports)
     under_way = any(there for key, there in present.items() if kinds[key].name == projects.REVIEW.name)
     if not under_way and (started or not any(present.values())):
-        raise pulling.no_project(
-            studio, projects.REVIEW, owner, folder.read_pulled(context.build, projects.REVIEW)
-        )
+        before = folder.read_pulled(context.build, projects.REVIEW)
+        raise pulling.no_project(studio, projects.REVIEW, owner, before)
     return reports
 
 

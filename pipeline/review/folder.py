@@ -60,11 +60,7 @@ def owner_of(context: Context) -> Owner:
 
 
 def read_pulled(build: Path, kind: Kind) -> Pulled:
-    """Return what was pulled of a project; nothing before the first pull, or after one that was interrupted.
-
-    Raises:
-        UserError: it cannot be read.
-    """
+    """Return what was pulled of a project; nothing before the first pull, or after one that was interrupted."""
     folder = build / FOLDER / kind.key
     try:
         state: Mapping[str, Any] = json.loads((folder / _STATE).read_text(encoding="utf-8"))
@@ -137,9 +133,8 @@ def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     made = made.with_columns(at).sort("since")
     # What was left as it was is what was shown, also where it was opened, or sent in a workbook, before a later push.
     left = made.filter(pl.col("origin") == "prediction")
-    left = left.join_asof(
-        shown.with_columns(label="shown"), on="since", by=[*key, "label"], check_sortedness=False
-    ).drop_nulls("shown")
+    same = shown.with_columns(label="shown")
+    left = left.join_asof(same, on="since", by=[*key, "label"], check_sortedness=False).drop_nulls("shown")
     others = made.join(left, on="place", how="anti")
     others = others.join_asof(shown, on="since", by=key, check_sortedness=False)
     return pl.concat([left.select(others.columns), others]).sort("place").select(reviews.columns)
@@ -193,9 +188,8 @@ def _read(path: Path, record: type[Record]) -> pl.DataFrame:
     optional = [name for name, each in fields if not each.is_required() and each.default is None]
     new = {name: pl.lit(None, schema[name]) for name in optional if name not in frame.columns}
     frame = frame.with_columns(**new)
-    people = cs.by_name(
-        "reviewer", "by", require_all=False
-    ).str.to_lowercase()  # of builds that kept capitals
+    # Builds of earlier versions kept capitals.
+    people = cs.by_name("reviewer", "by", require_all=False).str.to_lowercase()
     frame = frame.select(name for name in schema if name in frame.columns).with_columns(people)
     if frame.schema != schema:
         raise ValueError(f"{path} has other columns")

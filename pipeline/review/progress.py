@@ -15,7 +15,7 @@ from pipeline.rendering import html
 from pipeline.review.control import Control
 from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import ExpertReview
-from schemas.identity import sha256
+from schemas.identity import lot, sha256
 from schemas.taxonomy import dimensions
 
 QUICK = 5.0
@@ -60,9 +60,8 @@ class ExpertWork:
         if self.questions >= ENOUGH and (self.accepted or 0.0) > _MOST_ACCEPTED:
             told.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
         control = self.control
-        if control.latest is not None and control.latest < control.limit:
-            right = f"{control.latest:.0%} of the last gold labels are right"
-            told.append(f"{right}; the limit is {control.limit:.0%}")
+        if control.chart and (latest := control.chart[-1]) < control.limit:
+            told.append(f"{latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}")
         if control.probes >= _ENOUGH_PROBES and control.accepted > _MOST_PROBES * control.probes:
             wrong = f"{control.accepted} of {control.probes} labels that are wrong on purpose"
             told.append(f"{wrong} were accepted")
@@ -89,9 +88,7 @@ def expert_work(
     filled = mine.filter(pl.col("origin").is_in(_FILLED_IN) & ~pl.col("blind").fill_null(value=False))
     agreed = _share(pairs, pl.col("label") == pl.col("label_other"))
     accepted = _share(filled, pl.col("origin") == "prediction")
-    left = (
-        {who: len(own) for who, own in assigned.items()} if assigned else _shared(question_ids, mine, experts)
-    )
+    left = {who: len(own) for who, own in (assigned or {}).items()} or _shared(question_ids, mine, experts)
     found = []
     for (who, *_), own in mine.group_by("reviewer", maintain_order=True):
         name, answers = str(who), own.unique("question_id", keep="last", maintain_order=True)
@@ -132,9 +129,6 @@ def _share(rows: pl.DataFrame, condition: pl.Expr) -> dict[str, float]:
     return dict(rows.group_by("reviewer").agg(condition.mean()).iter_rows())
 
 
-_LOTS = 2**32
-
-
 @dataclass(frozen=True)
 class Assigned:
     """Assignment of questions to experts."""
@@ -147,11 +141,7 @@ class Assigned:
 
 def single_reviewed(groups: Mapping[str, str], overlap: float) -> set[str]:
     """Return the questions that one expert reviews, not two; questions of a group are drawn together."""
-    return {
-        question_id
-        for question_id, group in groups.items()
-        if int(sha256("overlap", group)[:8], 16) >= overlap * _LOTS
-    }
+    return {question_id for question_id, group in groups.items() if lot("overlap", group) >= overlap}
 
 
 def groups_of(questions: pl.DataFrame) -> dict[str, str]:
@@ -187,9 +177,8 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
 
 def _room(params: ReviewParams, total: int) -> dict[str, float]:
     """Return the most answers of each expert: their quota, or an even share of what the quotas leave."""
-    free = [who for who in params.reviewers if who not in params.quotas]
-    rest = total - sum(params.quotas.values())
-    share = max(0, ceil(rest / len(free))) if free else 0
+    free = len(params.reviewers) - len(params.quotas)
+    share = max(0, ceil((total - sum(params.quotas.values())) / free)) if free else 0
     return {who: params.quotas.get(who, share) for who in params.reviewers}
 
 

@@ -69,11 +69,7 @@ class Sheet:
 
 
 def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) -> None:
-    """Write the workbook of an expert.
-
-    Raises:
-        UserError: it cannot be written there.
-    """
+    """Write the workbook of an expert."""
     import xlsxwriter
 
     content = BytesIO()
@@ -82,9 +78,8 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
     for task in tasks:
         shown = {name: task.data.get(name, "") for name in (QUESTION_ID, ARM, BATCH, screen.BASE)}
         data.append([task.question_id, json.dumps(shown, ensure_ascii=False), json.dumps(_proposed(task))])
-    labels = zip_longest(
-        *(dimension.zh_names() for _, dimension in screen.numbered_dimensions()), fillvalue=""
-    )
+    columns = (dimension.zh_names() for _, dimension in screen.numbered_dimensions())
+    labels = zip_longest(*columns, fillvalue="")
     guide = (files("pipeline.review") / "workbook.txt").read_text(encoding="utf-8").splitlines()
     # Text is written as text: one that begins with = is no formula.
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
@@ -100,11 +95,7 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
 
 
 def read(path: Path, owner: Owner) -> Sheet:
-    """Read a workbook that came back.
-
-    Raises:
-        UserError: it is none of ours, of another folder, or its columns were changed.
-    """
+    """Read a workbook that came back; raise ``UserError`` where it is of another folder, or its form was changed."""
     main, stored, saved = _opened(path)
     expert, dataset, token = stored[0][0].lower(), *stored[0][1:3]
     if (dataset, token) != (owner.dataset, owner.token):
@@ -154,11 +145,14 @@ def export(
     from pipeline.review.exchange import review_tasks
 
     _refuse_uncounted(expert, params)
-    _refuse_second_name(expert, folder.read_all(context.build))
+    known = {address for pulled in folder.read_all(context.build) for address in pulled.people.values()}
+    logins = sorted(each for each in known if each.partition("@")[0] == expert)
+    if logins and "@" not in expert:
+        told = f"has the login {logins[0]}: use that name, or both count as two people who agree"
+        raise UserError(f"{expert} {told}")
     if path.exists():
-        raise UserError(
-            f"{path} is there already, maybe filled in: import it, then move it away, or give --out"
-        )
+        told = "is there already, maybe filled in: import it, then move it away, or give --out"
+        raise UserError(f"{path} {told}")
     pulled = tables["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer")
     pulled = pl.concat([pulled, folder.read_control(context.build).select(pulled.columns)])
     out = context.build / folder.FOLDER / _OUT
@@ -235,20 +229,18 @@ def _write_main(book: Any, tasks: Sequence[ReviewTask]) -> None:
     sheet.write_row(0, 0, columns, head)
     for place, width in enumerate(columns.values()):
         sheet.set_column(place, place, width)
-    names = [dimension.name for _, dimension in screen.numbered_dimensions()]
+    listed = [dimension for _, dimension in screen.numbered_dimensions()]
     for number, task in enumerate(tasks, start=1):
         said = _proposed(task)
-        proposal = "\n".join(said[name] for name in names if name in said)
-        shown = [task.question_id, task.data["text"], task.data["key"], task.data["explanation"], proposal]
-        sheet.write_row(number, 0, map(_legal, shown), grey)
-        own = [said.get(name, "") for name in names]
-        sheet.write_row(
-            number, len(shown), [*own, *[""] * (len(screen.FLAG_NAMES) + len(_WRITTEN))], unlocked
-        )
+        own = [said.get(dimension.name, "") for dimension in listed]
+        shown = [task.question_id, *(task.data[name] for name in ("text", "key", "explanation"))]
+        sheet.write_row(number, 0, map(_legal, [*shown, "\n".join(filter(None, own))]), grey)
+        empty = [""] * (len(screen.FLAG_NAMES) + len(_WRITTEN))
+        sheet.write_row(number, len(_FIXED), [*own, *empty], unlocked)
     # Lists to choose from, in the columns of labels, of flags and of what is done.
     offers: list[str | list[str] | None] = [
         f"={_LABELS}!${(letter := xl_col_to_name(place))}$1:${letter}${len(dimension.labels)}"
-        for place, (_, dimension) in enumerate(screen.numbered_dimensions())
+        for place, dimension in enumerate(listed)
     ]
     offers += [*[[_YES] for _ in screen.FLAG_NAMES], *[None] * (len(_WRITTEN) - 1), [_YES]]
     told = {"error_title": "请从列表中选择", "error_message": "Choose from the list"}
@@ -301,12 +293,10 @@ def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
     try:
         book = CalamineWorkbook.from_path(path)
         if not {_MAIN, _DATA} <= set(book.sheet_names):
-            raise UserError(
-                f"{path} is no workbook of `review sheet export`, or its hidden sheets were removed"
-            )
-        main, data = (
-            book.get_sheet_by_name(name).to_python(skip_empty_area=False) for name in (_MAIN, _DATA)
-        )
+            told = "is no workbook of `review sheet export`, or its hidden sheets were removed"
+            raise UserError(f"{path} {told}")
+        sheets = (book.get_sheet_by_name(name) for name in (_MAIN, _DATA))
+        main, data = (_as_text(sheet.to_python(skip_empty_area=False)) for sheet in sheets)
         with ZipFile(path) as archive:
             saved = _SAVED.search(archive.read("docProps/core.xml"))
     except OSError as error:
@@ -314,7 +304,7 @@ def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
     except (CalamineError, BadZipFile, KeyError, ValueError) as error:
         raise UserError(f"{path} is no workbook ({type(error).__name__}): save it as .xlsx") from None
     moment = datetime.fromisoformat(saved[1].decode()) if saved else datetime.now(UTC)
-    return _as_text(main), _as_text(data), moment.replace(microsecond=0)
+    return main, data, moment.replace(microsecond=0)
 
 
 def _as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
@@ -327,22 +317,11 @@ def _as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
 
 def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
     if not params.invites(expert):
-        raise UserError(
-            f"{expert} is none of review.reviewers, so that the answers would not count: add the name there"
-        )
+        told = "is none of review.reviewers, so that the answers would not count: add the name there"
+        raise UserError(f"{expert} {told}")
     if expert in params.adjudicators:
-        raise UserError(
-            f"{expert} is an adjudicator (review.adjudicators), who would rule on their own labels: ask another expert"
-        )
-
-
-def _refuse_second_name(expert: str, everything: Iterable[Pulled]) -> None:
-    known = {address for pulled in everything for address in pulled.people.values()}
-    logins = sorted(each for each in known if each.partition("@")[0] == expert)
-    if logins and "@" not in expert:
-        raise UserError(
-            f"{expert} has the login {logins[0]}: use that name, or both count as two people who agree"
-        )
+        told = "is an adjudicator (review.adjudicators), who would rule on their own labels"
+        raise UserError(f"{expert} {told}: ask another expert")
 
 
 def _with(pulled: Pulled, rows: PulledRows, sheet: Sheet) -> Pulled:
@@ -368,10 +347,7 @@ def _with(pulled: Pulled, rows: PulledRows, sheet: Sheet) -> Pulled:
     there = pulled.annotations.join(this, on="annotation_id")
     later = there.filter(pl.col("updated_at") > pl.col("this"))["annotation_id"]
     taken = pl.col("annotation_id").is_in({each.annotation_id for each in seen}.difference(later))
-    fresh = {
-        name: pl.concat([getattr(pulled, name).filter(~taken), frame.filter(taken)]).sort(
-            "question_id", "annotation_id", maintain_order=True
-        )
-        for name, frame in new.items()
-    }
+    key = ("question_id", "annotation_id")
+    both = {name: [getattr(pulled, name).filter(~taken), own.filter(taken)] for name, own in new.items()}
+    fresh = {name: pl.concat(parts).sort(key, maintain_order=True) for name, parts in both.items()}
     return replace(pulled, **fresh)

@@ -15,7 +15,7 @@ from pipeline.rendering.markdown import notes
 from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from pipeline.review.control import controls
 from pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, single_reviewed
-from pipeline.runtime.publish import read_table
+from pipeline.runtime.publish import find_table
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label
 from schemas.errors import UserError
@@ -76,7 +76,7 @@ def _counted(
     for review in everything:
         if review.question_id not in question_ids:
             ignored["other_question"] += 1
-        elif _uninvited(review, params):
+        elif not _invited(review, params):
             ignored["other_reviewer"] += 1
         elif review.project == adjudication.ADJUDICATION and (review.question_id, review.reviewer) in own:
             ignored["ruled_on_own_label"] += 1
@@ -87,10 +87,9 @@ def _counted(
     return counted, dict(sorted(ignored.items()))
 
 
-def _uninvited(review: ExpertReview, params: ReviewParams) -> bool:
-    if review.project == adjudication.ADJUDICATION and params.adjudicators:
-        return review.reviewer not in params.adjudicators
-    return not params.invites(review.reviewer)
+def _invited(review: ExpertReview, params: ReviewParams) -> bool:
+    rules = review.project == adjudication.ADJUDICATION and params.adjudicators
+    return review.reviewer in params.adjudicators if rules else params.invites(review.reviewer)
 
 
 def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], int]:
@@ -98,9 +97,6 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
 
     A conflict of several questions gives a pair for each of them. The number is of items that hold no question, such
     as a number that was not found.
-
-    Raises:
-        UserError: nothing was parsed yet.
     """
     if not (build / "parse" / "review.parquet").exists():
         raise UserError(f"nothing was parsed in {build}: run `build-dataset parse` first")
@@ -120,21 +116,18 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
 
 def _items(build: Path, stage: str) -> list[ReviewItem]:
     """Return what waits in a stage; of the review, what the adjudicator flagged and left to be put right."""
-    path = build / stage / "review.parquet"
-    items = list(ReviewItem.from_frame(read_table(path))) if path.exists() else []
+    rows = find_table(build, f"{stage}/review")
+    items = [] if rows is None else list(ReviewItem.from_frame(rows))
     return [item for item in items if stage != STAGE or item.reason == FLAGGED_BY_ADJUDICATOR]
 
 
 def _questions(build: Path) -> dict[str, Question]:
     """The questions of dedup's conflicts, and those that an adjudicator flagged, by id."""
-    path = build / "clean" / "questions.parquet"
-    if not path.exists():
-        return {}
-    wanted = {
-        name for stage in ("dedup", STAGE) for item in _items(build, stage) for name in item.question_ids
-    }
-    rows = read_table(path).filter(pl.col("question_id").is_in(wanted))
-    return {question.question_id: question for question in Question.from_frame(rows)}
+    items = [item for stage in ("dedup", STAGE) for item in _items(build, stage)]
+    wanted = pl.col("question_id").is_in({name for item in items for name in item.question_ids})
+    rows = find_table(build, "clean/questions")
+    found = [] if rows is None else Question.from_frame(rows.filter(wanted))
+    return {question.question_id: question for question in found}
 
 
 def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
