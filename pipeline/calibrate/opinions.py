@@ -12,14 +12,7 @@ from annotation.learned.classifier import LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.reviewed import from_reviews
 from pipeline.stage import Tables
-from schemas.annotations import (
-    Annotation,
-    Calibration,
-    Confusion,
-    ExpertReview,
-    ReliabilityBin,
-    SharingPoint,
-)
+from schemas.annotations import Annotation, Calibration, Confusion, ExpertReview, ReliabilityBin, SharingPoint
 from schemas.errors import UserError
 from schemas.questions import Question
 from schemas.taxonomy import dimensions
@@ -70,15 +63,11 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     asked = ((each.identity.name, each.annotations(compared)) for each in offline)
     found |= {name: Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
     for path in others:
-        found = found | {
-            n: own for n, own in _by_annotator(_read(path).filter(wanted)).items() if n not in found
-        }
+        for name, own in _by_annotator(_read(path).filter(wanted)).items():
+            found.setdefault(name, own)
     schema = {name: Annotation.polars_schema()[name] for name in _SAID}
-    experts = [
-        (item.question.question_id, name, label.zh, None)
-        for item in reviewed
-        for name, label in item.labels.items()
-    ]
+    labels = [(item.question.question_id, pair) for item in reviewed for pair in item.labels.items()]
+    experts = [(question_id, name, label.zh, None) for question_id, (name, label) in labels]
     costs = _costs(tables["requests"], found, {each.identity.name for each in offline})
     return Opinions(len(compared), pl.DataFrame(experts, schema, orient="row"), found, costs)
 
@@ -93,9 +82,8 @@ def _read(path: Path) -> pl.DataFrame:
     try:
         return Annotation.to_frame(Annotation.from_frame(pl.read_parquet(path, glob=False)))
     except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        raise UserError(
-            f"{path} is no table of annotations ({type(error).__name__}): correct [calibrate] others"
-        ) from None
+        told = f"{path} is no table of annotations ({type(error).__name__})"
+        raise UserError(f"{told}: correct [calibrate] others") from None
 
 
 def _costs(requests: pl.DataFrame, annotators: Iterable[str], free: set[str]) -> dict[str, float | None]:

@@ -27,7 +27,12 @@ _DRAWN = 10  # labels in a bin below which no line leads to it: its accuracy is 
 
 def files(found: CalibrationRows, opinions: Opinions, target: float, name: str) -> dict[str, bytes]:
     """``index.html``, ``calibration.md`` and ``figures/*.svg``."""
-    figures = dict(_figures(found, list(opinions.annotators)))
+    names = list(opinions.annotators)
+    figures: dict[str, bytes] = {}
+    if found.reliability:
+        figures["figures/reliability.svg"] = _reliability(found.reliability, names)
+    if against := [row for row in found.sharing if row.dearer == EXPERTS]:
+        figures["figures/sharing.svg"] = _sharing(against, names)
     values: dict[str, Any] = {
         "name": name,
         "opinions": opinions,
@@ -73,23 +78,14 @@ def _mixed(found: CalibrationRows, opinions: Opinions) -> list[SharingPoint]:
 
 def _alone(found: CalibrationRows) -> dict[tuple[str, str], float]:
     """Return each annotator's accuracy in each dimension."""
-    return {
-        (row.annotator, row.dimension): row.accuracy for row in found.calibration if row.reference == EXPERTS
-    }
+    against = (row for row in found.calibration if row.reference == EXPERTS)
+    return {(row.annotator, row.dimension): row.accuracy for row in against}
 
 
 def _by_dimension(rows: Iterable[Item]) -> list[Item]:
     """Rows about one dimension together, so that annotators stand below each other."""
     order = list(dimensions())
     return sorted(rows, key=lambda row: order.index(row.dimension))
-
-
-def _figures(found: CalibrationRows, names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    if found.reliability:
-        yield "figures/reliability.svg", _reliability(found.reliability, names)
-    rows = [row for row in found.sharing if row.dearer == EXPERTS]
-    if rows:
-        yield "figures/sharing.svg", _sharing(rows, names)
 
 
 def _reliability(rows: Sequence[ReliabilityBin], names: Sequence[str]) -> bytes:

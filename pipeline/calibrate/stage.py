@@ -86,21 +86,14 @@ def _against_experts(
 ) -> None:
     bins = confidence_bins(judged)
     for number, items, confidence, accuracy in bins.iter_rows():
-        row = ReliabilityBin(
-            annotator=name,
-            dimension=dimension,
-            low=number / BINS,
-            high=(number + 1) / BINS,
-            items=items,
-            confidence=round(confidence, 4),
-            accuracy=round(accuracy, 4),
-        )
+        borders = {"low": number / BINS, "high": (number + 1) / BINS}
+        means = {"confidence": round(confidence, 4), "accuracy": round(accuracy, 4)}
+        row = ReliabilityBin(annotator=name, dimension=dimension, items=items, **borders, **means)
         found.reliability.append(row)
     points = sharing_points(judged) if bins.height else []
     found.sharing += _points(name, EXPERTS, dimension, points, judged.height)
-    sure = (
-        each for each in points if each.accepted and wilson(each.accepted_right, each.accepted)[0] >= target
-    )
+    taken = (point for point in points if point.accepted)
+    sure = (point for point in taken if wilson(point.accepted_right, point.accepted)[0] >= target)
     found.calibration.append(_row(name, EXPERTS, dimension, judged, cost, next(sure, None)))
     found.confusions += confusions(name, EXPERTS, dimension, judged)
 
@@ -150,10 +143,8 @@ def sharing_points(judged: pl.DataFrame) -> list[Point]:
     points = []
     for threshold in STEPS:
         taken = confidence >= threshold  # false for what is not a number
-        accepted_right = int(right[taken].sum())
-        points.append(
-            Point(threshold, int(taken.sum()), accepted_right, accepted_right + int(fallback[~taken].sum()))
-        )
+        sure, rest = int(right[taken].sum()), int(fallback[~taken].sum())
+        points.append(Point(threshold, int(taken.sum()), sure, sure + rest))
     return points
 
 

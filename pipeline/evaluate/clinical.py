@@ -36,11 +36,7 @@ class Case(BaseModel, extra="ignore", coerce_numbers_to_str=True):
 
 
 def load_cases(path: Path | None) -> list[Case]:
-    """The cases of a file in CMB-Clin's format.
-
-    Raises:
-        UserError: no file is named, it cannot be read, or a case lacks something.
-    """
+    """Return the cases of a file in CMB-Clin's format; raise ``UserError`` where it is none."""
     if path is None:
         raise UserError("the clinical task needs cases: set evaluate.cases to a file like CMB-Clin-qa.json")
     if path.is_file() and path.stat().st_size > _LARGEST:
@@ -85,9 +81,6 @@ def score_cases(path: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dic
 
     Returns:
         A row an answer, with ``outcome`` and what it shares with its reference; and the scores.
-
-    Raises:
-        UserError: a row is no case, two answers are of one question, or there is none.
     """
     items: list[GradedText] = []
     told = []
@@ -99,10 +92,9 @@ def score_cases(path: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dic
         told.append({"id": name, **pair, "model_answer": text, "outcome": outcome.value, **shared})
     if not items:
         raise UserError(f"{path}: no question of a case holds {_ANSWERS}")
-    if twice := [
-        name for name, count in Counter((one.item_id, one.repeat) for one in items).items() if count > 1
-    ]:
-        raise UserError(f"{path}: {twice[0][0]} is answered twice")
+    answered = Counter((one.item_id, one.repeat) for one in items)
+    if twice := [name for (name, _), count in answered.items() if count > 1]:
+        raise UserError(f"{path}: {twice[0]} is answered twice")
     return told, score_items(path.stem, OVERALL, items, "texts", Task.CLINICAL)
 
 
@@ -113,7 +105,7 @@ def _given(
     for number, row in enumerate(rows, start=1):
         case = validate(Case, row, f"{path}, item {number}")
         for at, (turn, pair) in enumerate(zip(case.turns, row["QA_pairs"], strict=True)):
+            about = {"question": turn.question, "reference": turn.solution}
             answers = [key for key in sorted(pair) if key.startswith(_ANSWERS) and isinstance(pair[key], str)]
             for repeat, key in enumerate(answers):
-                about = {"question": turn.question, "reference": turn.solution}
                 yield item_id(case, at), case.id, repeat, about, pair[key]

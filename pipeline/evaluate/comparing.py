@@ -1,7 +1,5 @@
 """Runs against each other: tests of pairs, correlations of orders, and a table of all builds on the same questions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -136,14 +134,12 @@ class Entry:
 
 
 def gather_entries(folders: Sequence[Path]) -> list[Entry]:
-    """All runs of several builds, the best first.
+    """All runs of several builds that asked the same questions, the best first.
 
     Baselines and people that give the same in several builds stand once.
-
-    Raises:
-        UserError: nothing was evaluated in one of them, or they asked different questions.
     """
-    homes = [_home(folder) for folder in folders]
+    own = [(folder, folder / _STAGE) for folder in folders]
+    homes = [home if (home / "manifest.json").is_file() else folder for folder, home in own]
     asked = [_questions(home) for home in homes]
     for folder, home, questions in zip(folders, homes, asked, strict=True):
         if questions != asked[0]:
@@ -151,15 +147,13 @@ def gather_entries(folders: Sequence[Path]) -> list[Entry]:
                 f"{folders[0]} and {folder} asked different questions ({_differences(homes[0], home)}): "
                 "their scores cannot stand in one table"
             )
-    found = [
-        entry for folder, home in zip(folders, homes, strict=True) for entry in _entries(home, str(folder))
-    ]
-    return _once(sorted(found, key=lambda entry: -(entry.accuracy or 0.0)))
-
-
-def _home(folder: Path) -> Path:
-    """The folder of the stage, of a build or itself."""
-    return folder / _STAGE if (folder / _STAGE / "manifest.json").is_file() else folder
+    made = zip(folders, homes, strict=True)
+    found = [entry for folder, home in made for entry in _entries(home, str(folder))]
+    kept: dict[tuple[str, object], Entry] = {}
+    for entry in sorted(found, key=lambda entry: -(entry.accuracy or 0.0)):
+        same = entry.accuracy if entry.run in REFERENCES else id(entry)
+        kept.setdefault((entry.run, same), entry)
+    return list(kept.values())
 
 
 def _questions(home: Path) -> str:
@@ -169,21 +163,17 @@ def _questions(home: Path) -> str:
         raise UserError(f"{home}: nothing was evaluated there; name a build folder")
     found = manifest["facts"].get("questions")
     if found is None:
-        raise UserError(
-            f"{home}: does not say which questions were asked, as it was made by an earlier version: "
-            "run `build-dataset evaluate` again, which asks no model twice"
-        )
+        told = "does not say which questions were asked, as it was made by an earlier version"
+        raise UserError(f"{home}: {told}: run `build-dataset evaluate` again, which asks no model twice")
     return str(found)
 
 
 def _differences(one: Path, other: Path) -> str:
-    ids = [
-        set(frame.filter(pl.col("task") == Task.ANSWER.value)["question_id"])
-        for frame in (read_table(home / "predictions.parquet") for home in (one, other))
-    ]
-    if ids[0] == ids[1]:
+    frames = (read_table(home / "predictions.parquet") for home in (one, other))
+    a, b = (set(frame.filter(pl.col("task") == Task.ANSWER.value)["question_id"]) for frame in frames)
+    if a == b:
         return "of the same names, with other texts or keys"
-    return f"{len(ids[0] & ids[1])} in both, {len(ids[0] - ids[1])} and {len(ids[1] - ids[0])} in one alone"
+    return f"{len(a & b)} in both, {len(a - b)} and {len(b - a)} in one alone"
 
 
 def _entries(home: Path, source: str) -> list[Entry]:
@@ -193,14 +183,6 @@ def _entries(home: Path, source: str) -> list[Entry]:
         if row.task is Task.ANSWER and row.repeat == 0 and row.variant is None and row.outcome != "failed":
             right.setdefault(row.run, {})[row.question_id] = bool(row.correct)
     return [Entry(run, source, view, right.get(run, {})) for run in view.runs if view.accuracy(run)]
-
-
-def _once(entries: Sequence[Entry]) -> list[Entry]:
-    kept: dict[tuple[str, object], Entry] = {}
-    for entry in entries:
-        same = entry.accuracy if entry.run in REFERENCES else id(entry)
-        kept.setdefault((entry.run, same), entry)
-    return list(kept.values())
 
 
 def leaderboard(entries: Sequence[Entry]) -> Table:

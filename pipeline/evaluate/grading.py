@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
@@ -55,7 +55,8 @@ def read_output(
     if finish == "refusal":
         return Outcome.REFUSED, Extraction()
     extraction = extract(text, options, multiple, answer_first, stem=stem)
-    if finish == "length" and not _holds(extraction, answer_first=answer_first):
+    sure = extraction.rule in _SURE or (answer_first is not False and extraction.rule == "head")
+    if finish == "length" and not sure:
         return Outcome.TRUNCATED, Extraction()
     if extraction.letters is not None:
         return Outcome.ANSWERED, extraction
@@ -70,11 +71,6 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
     if finish == "length":
         return Outcome.TRUNCATED, said
     return (Outcome.ANSWERED if said else Outcome.NO_ANSWER), said
-
-
-def _holds(extraction: Extraction, *, answer_first: bool | None) -> bool:
-    """Return whether a finding holds even though the text was cut off."""
-    return extraction.rule in _SURE or (answer_first is not False and extraction.rule == "head")
 
 
 CHOSEN = "chosen"
@@ -99,20 +95,19 @@ def grade(
     letters, question = found.letters, prompt.printed
     if prompt.shown is not None and letters is not None:
         letters = prompt.shown.as_printed(letters)
-    graded = None
-    if outcome is not Outcome.FAILED:
-        graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant)
+    graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant)
+    failed = outcome is Outcome.FAILED
     prediction = Prediction(
         task=Task.ANSWER,
         question_id=question.question_id,
         extracted=None if letters is None else list(letters),
         rule=found.rule,
         outcome=outcome,
-        correct=graded.correct if graded is not None and letters is not None else None,
+        correct=None if failed or letters is None else graded.correct,
         span=None if found.span is None else list(found.span),
         **provenance(run, prompt, made, keep_prompt=keep_prompt),
     )
-    return prediction, graded
+    return prediction, None if failed else graded
 
 
 def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool) -> dict[str, Any]:
@@ -145,10 +140,8 @@ def _read(asked: ReleaseRow, made: Generation, *, answer_first: bool | None) -> 
     if made.letters is not None:
         return Outcome.ANSWERED, Extraction(made.letters, made.read_by or CHOSEN)
     options = {option.label: option.text for option in asked.options}
-    multiple = is_multiple(asked)
-    return read_output(
-        made.text, made.finish, options, multiple=multiple, answer_first=answer_first, stem=asked.stem
-    )
+    how = {"multiple": is_multiple(asked), "answer_first": answer_first}
+    return read_output(made.text, made.finish, options, stem=asked.stem, **how)
 
 
 @dataclass(frozen=True)
@@ -179,40 +172,23 @@ def run_settings(options: AskOptions) -> RunSettings:
         model += f"+{str(adapter).rstrip('/').rpartition('/')[2]}"
     if isinstance(options, LocalModel) and options.answer_by == "likelihood":
         model += f" by {options.compared()}"
-    return RunSettings(
-        model=model,
-        task=options.task.value,
-        prompt=options.template(),
-        shots=options.shots,
-        repeats=options.repeats,
-        shuffles=options.shuffles,
-        temperature=getattr(options, "temperature", 0.0),
-    )
+    same: dict[str, Any] = {name: getattr(options, name) for name in ("shots", "repeats", "shuffles")}
+    temperature = getattr(options, "temperature", 0.0)
+    return RunSettings(model, options.task.value, options.template(), temperature=temperature, **same)
 
 
 def fingerprint(questions: Iterable[ReleaseRow]) -> str:
     """Return a hash of the questions: ids, texts and the answers that earn the mark, wherever they are stored."""
-    return sha256(
-        *sorted(
-            " ".join(
-                (
-                    row.question_id,
-                    content_hash(row.stem, (option.text for option in row.options), row.shared_stem),
-                    *sorted("".join(sorted(key)) for key in accepted_answers(row)),
-                )
-            )
-            for row in questions
-        )
-    )
-
-
-def facts(askings: Mapping[str, RunSettings]) -> dict[str, Any]:
-    """For the manifest."""
-    return {run: asdict(found) for run, found in askings.items()}
+    lines = []
+    for row in questions:
+        said = content_hash(row.stem, (option.text for option in row.options), row.shared_stem)
+        keys = sorted("".join(sorted(key)) for key in accepted_answers(row))
+        lines.append(" ".join((row.question_id, said, *keys)))
+    return sha256(*sorted(lines))
 
 
 def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, RunSettings]:
-    """Read it from a manifest; a run without an entry is a model of its own."""
+    """Read the settings of runs from a manifest; a run without an entry is a model of its own."""
     known: dict[str, dict[str, Any]] = {run: {"model": run} | dict(told.get(run, {})) for run in runs}
     return {run: RunSettings(**found) for run, found in known.items()}
 
@@ -222,26 +198,24 @@ _FORMAT = 1  # version of the file
 
 def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:
     """Return what is known of a run's model: what it is, what its server calls it, what its outputs were made with."""
-    names: set[str] = set()
-    made_with: dict[str, set[str]] = {}
-    for one in made:
-        names |= {one.model} if one.model else set()
-        for library, found in (one.made_with or {}).items():
-            made_with.setdefault(library, set()).add(found)
-    return {
-        "identity": dict(identity),
-        "reported": sorted(names),
-        "made_with": {library: sorted(found) for library, found in sorted(made_with.items())},
-    }
+    everything = list(made)
+    names = {one.model for one in everything if one.model}
+    made_with = [{library: [found] for library, found in (one.made_with or {}).items()} for one in everything]
+    return {"identity": dict(identity), "reported": sorted(names), "made_with": _merged(made_with)}
 
 
 def libraries(told: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the versions of torch, transformers, vllm … that outputs were made with, over all runs."""
+    return _merged(each["made_with"] for each in told.values())
+
+
+def _merged(versions: Iterable[Mapping[str, Iterable[str]]]) -> dict[str, list[str]]:
+    """Return every version of each library."""
     found: dict[str, set[str]] = {}
-    for each in told.values():
-        for library, versions in each["made_with"].items():
-            found.setdefault(library, set()).update(versions)
-    return {library: sorted(versions) for library, versions in sorted(found.items())}
+    for each in versions:
+        for library, own in each.items():
+            found.setdefault(library, set()).update(own)
+    return {library: sorted(own) for library, own in sorted(found.items())}
 
 
 def run_file(
@@ -251,31 +225,23 @@ def run_file(
     questions: str,
 ) -> bytes:
     """Return the file: what was asked, and of each run its options, template, model and prompts."""
-    prompts: dict[str, list[str]] = {}
-    for row in predictions:
-        prompts.setdefault(row.run, []).append(row.prompt_hash or "")
-    content = {
-        "format": _FORMAT,
-        "build_dataset": version("build-dataset"),
-        "split": params.split,
-        "limit": params.limit,
-        "questions": questions,
-        "runs": {
-            options.run_name(): {
-                "options": options.semantic(),
-                "template": _template(options),
-                **told[options.run_name()],
-                # The endpoint answers; the library only carries.
-                **({"client": {"openai": version("openai")}} if isinstance(options, OpenAiModel) else {}),
-                "prompts": len(prompts.get(options.run_name(), ())),
-                "prompts_sha256": sha256(*sorted(prompts.get(options.run_name(), ()))),
-            }
-            for options in params.all_models()
-        },
-    }
+    runs: dict[str, Any] = {}
+    for options in params.all_models():
+        name, template = options.run_name(), load_template(options.template(), options.task)
+        prompts = sorted(row.prompt_hash or "" for row in predictions if row.run == name)
+        runs[name] = {
+            "options": options.semantic(),
+            "template": {
+                "name": options.template(),
+                "version": template.version,
+                "sha256": sha256(repr(template)),
+            },
+            **told[name],
+            # The endpoint answers; the library only carries.
+            **({"client": {"openai": version("openai")}} if isinstance(options, OpenAiModel) else {}),
+            "prompts": len(prompts),
+            "prompts_sha256": sha256(*prompts),
+        }
+    content = {"format": _FORMAT, "build_dataset": version("build-dataset"), "questions": questions}
+    content |= {"split": params.split, "limit": params.limit, "runs": runs}
     return (json.dumps(content, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
-
-
-def _template(options: AskOptions) -> dict[str, Any]:
-    template = load_template(options.template(), options.task)
-    return {"name": options.template(), "version": template.version, "sha256": sha256(repr(template))}

@@ -119,10 +119,8 @@ def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: Answ
     priced, listed = with_list_prices(options)
     cost = priced.cost(tokens_in, tokens_out)
     price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.4f} {priced.currency}"
-    return (
-        f"{len(missing):,} outputs to read, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
-        + (f" by {listed}" if listed else "")
-    )
+    told = f"{len(missing):,} outputs to read, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
+    return f"{told} by {listed}" if listed else told
 
 
 _WORDS = _toml("reader.toml")
@@ -142,18 +140,11 @@ def _labels(question: ReleaseRow) -> list[str]:
 
 
 def _letters(labels: Sequence[str], reply: str) -> tuple[str, ...]:
-    """The letters of a reply, none for an output without an answer.
-
-    Raises:
-        BadAnswerError: it is no list of the question's letters.
-    """
+    """Return the letters of a reply, none for an output without an answer."""
     said = json_object(reply).get("answer")
     if not isinstance(said, list) or not all(letter in labels for letter in said):
-        raise BadAnswerError(
-            Reason.INVALID_LABEL,
-            "answer is no list of the options' letters",
-            f"answer 只能含 {'、'.join(labels)}。",
-        )
+        hint = f"answer 只能含 {'、'.join(labels)}。"
+        raise BadAnswerError(Reason.INVALID_LABEL, "answer is no list of the options' letters", hint)
     return tuple(sorted(set(said)))
 
 
@@ -193,34 +184,24 @@ def _messages(system: str, question: str, about: WrittenText, **answers: str) ->
 
 
 def read_scores(text: str) -> dict[str, int]:
-    """The scores of a reply, by aspect.
-
-    Raises:
-        BadAnswerError: it is no JSON, or a score is missing or off the scale.
-    """
+    """Return the scores of a reply, by aspect; raise ``BadAnswerError`` where one is missing or off the scale."""
     said = json_object(text)
     found = {}
     for aspect in aspects():
         score = said.get(aspect.name)
         if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
-            raise BadAnswerError(
-                Reason.INVALID_LABEL,
-                f"{aspect.name} is no whole number from {LEAST} to {MOST}",
-                f"{aspect.name}必须是{LEAST}到{MOST}的整数。",
-            )
+            detail = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
+            hint = f"{aspect.name}必须是{LEAST}到{MOST}的整数。"
+            raise BadAnswerError(Reason.INVALID_LABEL, detail, hint)
         found[aspect.name] = score
     return found
 
 
 def read_preference(text: str) -> Winner:
-    """The preference of a reply.
-
-    Raises:
-        BadAnswerError: it is no JSON, or prefers something else.
-    """
+    """Return the preference of a reply; raise ``BadAnswerError`` where it states none."""
     better = json_object(text).get("better")
     if better not in list(Winner):
-        raise BadAnswerError(Reason.INVALID_LABEL, "better is none of first, second, tie", None)
+        raise BadAnswerError(Reason.INVALID_LABEL, "better is none of first, second, tie")
     return Winner(better)
 
 
@@ -248,24 +229,24 @@ class Verdicts(Consultation):
         advance: Callable[[int], None],
     ) -> None:
         """Score every text of every run and, if asked, compare runs pair by pair in both orders."""
-        asks = list(plan(texts, compare=options.compare))
-        by_id = {ask.request.id: ask for ask in asks}
-        name = options.judge_name()
-        replies = self.ask(
-            options,
-            [ask.request for ask in asks],
-            store,
-            lambda failed: _waiting(by_id[failed.request.id], failed),
-            advance,
-        )
-        for ask in asks:
+        asks = {ask.request.id: ask for ask in plan(texts, compare=options.compare)}
+
+        def left(failed: Failed) -> ReviewItem:
+            about = asks[failed.request.id].answers
+            told = f"no verdict on {' and '.join(text.run for text in about)}: {failed.detail}"
+            item = failed_item(failed.request.id, f"judge_{failed.reason}", told)
+            return item.model_copy(update={"question_ids": [about[0].item_id]})
+
+        name, requests = options.judge_name(), [ask.request for ask in asks.values()]
+        replies = self.ask(options, requests, store, left, advance)
+        for ask in asks.values():
             if len(ask.answers) == 1 and ask.request.id in replies:
                 text, scores = ask.answers[0], read_scores(replies[ask.request.id])
                 self.judgements += [
                     Judgement(run=text.run, aspect=aspect, score=score, **_about(text, name))
                     for aspect, score in scores.items()
                 ]
-        self.preferences += _preferred(asks, name, replies)
+        self.preferences += _preferred(list(asks.values()), name, replies)
 
 
 def plan(texts: Mapping[str, Sequence[WrittenText]], *, compare: bool) -> Iterator[_Ask]:
@@ -282,6 +263,10 @@ def plan(texts: Mapping[str, Sequence[WrittenText]], *, compare: bool) -> Iterat
                 yield from (_Ask(_preferring(*pair), pair) for pair in ((text, rival), (rival, text)))
 
 
+_TURNED = {Winner.FIRST: Winner.SECOND, Winner.SECOND: Winner.FIRST, Winner.TIE: Winner.TIE}
+"""Verdicts on two answers that were shown the other way round."""
+
+
 def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]) -> Iterator[Preference]:
     """One row a pair of answers; a preference counts only where it is the same in both orders."""
     pairs = [ask for ask in asks if len(ask.answers) == 2]
@@ -289,7 +274,7 @@ def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]
         said = (replies.get(there.request.id), replies.get(back.request.id))
         if said[0] is None or said[1] is None:
             continue
-        one, other = read_preference(said[0]), _turned(read_preference(said[1]))
+        one, other = read_preference(said[0]), _TURNED[read_preference(said[1])]
         first, second = there.answers
         yield Preference(
             run_a=first.run,
@@ -310,13 +295,3 @@ def _about(text: WrittenText, judge_name: str) -> dict[str, Any]:
         "repeat": text.prompt.repeat,
         "judge": judge_name,
     }
-
-
-def _turned(winner: Winner) -> Winner:
-    return {Winner.FIRST: Winner.SECOND, Winner.SECOND: Winner.FIRST}.get(winner, winner)
-
-
-def _waiting(ask: _Ask, failed: Failed) -> ReviewItem:
-    runs = " and ".join(text.run for text in ask.answers)
-    item = failed_item(ask.request.id, f"judge_{failed.reason}", f"no verdict on {runs}: {failed.detail}")
-    return item.model_copy(update={"question_ids": [ask.answers[0].item_id]})

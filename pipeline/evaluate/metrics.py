@@ -81,7 +81,7 @@ def _f1_rows(items: Sequence[Graded]) -> Floats:
 
     An answer that an appeal accepted counts as the key; no answer is a class of its own that is never right.
     """
-    said = ["".join(sorted(item.letters)) if item.letters is not None else "" for item in items]
+    said = ["".join(sorted(item.letters or ())) for item in items]
     truth = [
         given
         if item.correct
@@ -221,15 +221,14 @@ def score_items(
 
     Where questions were asked repeatedly, a value is the mean over the repetitions.
     """
-    rounds: dict[int, list[Item]] = {}
-    for item in items:
-        rounds.setdefault(item.repeat, []).append(item)
+    repeats = sorted({item.repeat for item in items})
+    rounds = [[item for item in items if item.repeat == repeat] for repeat in repeats]
     made = ScoreBuilder(run, part, questions=len({item.item_id for item in items}), task=task)
     scores = []
     for row in METRICS:
         if over not in row.over or row.measure is None:
             continue
-        values = [row.measure.value(asked) for _, asked in sorted(rounds.items())]
+        values = [row.measure.value(asked) for asked in rounds]
         if known := [value for value in values if value is not None]:
             scores.append(made.score(row.name, known, row.measure.interval(items)))
     return scores

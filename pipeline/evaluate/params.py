@@ -257,10 +257,8 @@ class EvaluateParams(AskOptions):
 
         The defaults are the paper's (its section 4.4).
         """
-        return {
-            "disease_group": self.more_than_disease_group,
-            "clinical_department": self.more_than_department,
-        }
+        least = (self.more_than_disease_group, self.more_than_department)
+        return dict(zip(("disease_group", "clinical_department"), least, strict=True))
 
     def judges(self) -> list[JudgeOptions]:
         """The models that score free text."""
@@ -271,13 +269,17 @@ class EvaluateParams(AskOptions):
 
     def all_models(self) -> list[ModelOptions]:
         """The configured models, and the one that the command line names."""
-        models = [*self.models, *([self._named()] if self.model else [])]
+        models = [*self.models]
+        if self.model:
+            # A key is demanded where a variable is named, so it is passed on only when the user named one.
+            own = {"model", "base_url", "max_tokens", *AskOptions.model_fields}
+            own |= {"api_key_env"} & self.model_fields_set
+            models.append(OpenAiModel.model_validate(self.model_dump(include=own)))
         names = [model.run_name() for model in models]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            raise UserError(
-                f"[[evaluate.models]]: two models are called {twice[0]!r}: give one of them another name"
-            )
+            told = f"two models are called {twice[0]!r}: give one of them another name"
+            raise UserError(f"[[evaluate.models]]: {told}")
         return models
 
     def ignores(self) -> frozenset[str]:
@@ -287,16 +289,6 @@ class EvaluateParams(AskOptions):
 
     def semantic(self) -> dict[str, Any]:
         """See ``Params.semantic``; files of the user's own count by what they say, not by their paths alone."""
-        named = {
-            self.prompt,
-            *(model.prompt for model in self.models),
-            *map(str, filter(None, (self.cases, self.expert_scores))),
-        }
-        paths = sorted(name for name in named if name and Path(name).is_file())
+        named = {self.prompt, *(model.prompt for model in self.models), self.cases, self.expert_scores}
+        paths = sorted(str(name) for name in named if name and Path(name).is_file())
         return super().semantic() | {"own_files": {path: sha256(Path(path).read_bytes()) for path in paths}}
-
-    def _named(self) -> OpenAiModel:
-        # A key is demanded where a variable is named, so it is passed on only when the user named one.
-        own = {"model", "base_url", "max_tokens", *AskOptions.model_fields}
-        own |= {"api_key_env"} & self.model_fields_set
-        return OpenAiModel.model_validate(self.model_dump(include=own))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import chain
 from pathlib import Path
 from string import Formatter
 from typing import Any
@@ -97,11 +98,7 @@ class Prompt:
 
     @property
     def printed(self) -> ReleaseRow:
-        """The question as printed.
-
-        Raises:
-            TypeError: the prompt asks for free text.
-        """
+        """The question as printed; a ``TypeError`` where the prompt asks for free text."""
         if self.question is None:
             raise TypeError(f"prompt {self.id} has no options")
         return self.question
@@ -130,21 +127,15 @@ def load_template(name: str, task: Task = Task.ANSWER) -> Template:
 
 
 def shipped_or_own(folder: Traversable, name: str, what: str) -> dict[str, Any]:
-    """The content of a TOML file that is shipped in ``folder``, by name, or of the user's own, by path.
-
-    Raises:
-        UserError: there is none, or it cannot be read.
-    """
-    known = sorted(
-        entry.name.removesuffix(".toml") for entry in folder.iterdir() if entry.name.endswith(".toml")
-    )
+    """Return the content of a TOML file that is shipped in ``folder``, by name, or of the user's own, by path."""
+    names = sorted(entry.name for entry in folder.iterdir())
+    known = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
     source = folder / f"{name}.toml" if name in known else Path(name)
     try:
         return tomllib.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(
-            f"{what} {name!r}: there is none; there are {', '.join(known)}, or give a path"
-        ) from None
+        told = f"there is none; there are {', '.join(known)}, or give a path"
+        raise UserError(f"{what} {name!r}: {told}") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise UserError(f"{what} {name!r}: cannot be read: {error}") from None
 
@@ -161,18 +152,14 @@ def _checked(name: str, content: dict[str, Any], task: Task) -> Template:
     except ValidationError as error:
         raise UserError(f"prompt {name!r}: {first_problem(error)}") from None
     for key in set(fields) & set(content):
-        _check_fields(f"prompt {name!r}, {key}", content[key], fields[key])
+        where = f"prompt {name!r}, {key}"
+        try:
+            named = {field for _, field, _, _ in Formatter().parse(content[key]) if field is not None}
+        except ValueError as error:
+            raise UserError(f"{where}: {error}; write {{{{ for a brace") from None
+        if unknown := sorted(named - fields[key]):
+            raise UserError(f"{where}: no field {unknown[0]!r} there; it may use {sorted(fields[key])}")
     return template
-
-
-def _check_fields(where: str, text: str, allowed: frozenset[str]) -> None:
-    """Refuse a part of a template that names what it may not."""
-    try:
-        fields = {field for _, field, _, _ in Formatter().parse(text) if field is not None}
-    except ValueError as error:
-        raise UserError(f"{where}: {error}; write {{{{ for a brace") from None
-    if unknown := sorted(fields - allowed):
-        raise UserError(f"{where}: no field {unknown[0]!r} there; it may use {sorted(allowed)}")
 
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:
@@ -190,15 +177,10 @@ def chat(system: str | None, answered: Iterable[tuple[str, str]], asked: str) ->
 
 
 class Examples:
-    """Worked examples of the same subcategory: from the validation split, where it has too few, from train.
+    """So many worked examples of the same subcategory: from the first of the sources that has enough.
 
     All questions of a subcategory get the same examples, so that a server can reuse their common head. Which ones
-    they are hangs on the seed and on ids alone.
-
-    Args:
-        shots: how many.
-        sources: the splits to take them from, the first preferred; without the split that is asked.
-        seed: the dataset's.
+    they are hangs on the seed and on ids alone. The ``sources`` are splits, without the one that is asked.
     """
 
     def __init__(self, shots: int, sources: Sequence[Sequence[ReleaseRow]], seed: int) -> None:
@@ -211,24 +193,14 @@ class Examples:
 
     def of(self, question: ReleaseRow) -> list[ReleaseRow]:
         """The examples for ``question``; fewer than asked for only where the splits hold no more."""
-        if not self._shots:
-            return []
         key = (question.exam_type, question.exam_class)
-        if key not in self._chosen:
-            self._chosen[key] = self._choose(*key)
-        return self._chosen[key]
-
-    def _choose(self, exam_type: str | None, exam_class: str | None) -> list[ReleaseRow]:
-        nearest = [
-            [row for row in rows if (row.exam_type, row.exam_class) == (exam_type, exam_class)]
-            for rows in self._sources
-        ]
-        wider = [[row for row in rows if row.exam_type == exam_type] for rows in self._sources]
-        found: dict[str, ReleaseRow] = {}
-        for rows in [*nearest, *wider, *self._sources]:
-            for row in rows:
-                found.setdefault(row.question_id, row)
-        return list(found.values())[: self._shots]
+        if self._shots and key not in self._chosen:
+            nearest = [[r for r in rows if (r.exam_type, r.exam_class) == key] for rows in self._sources]
+            wider = [[row for row in rows if row.exam_type == key[0]] for rows in self._sources]
+            ranked = chain.from_iterable([*nearest, *wider, *self._sources])
+            found = list({row.question_id: row for row in ranked}.values())
+            self._chosen[key] = found[: self._shots]
+        return self._chosen.get(key, [])
 
 
 def fill(template: str, question: ReleaseRow, **more: str) -> str:
@@ -248,13 +220,8 @@ def fill(template: str, question: ReleaseRow, **more: str) -> str:
 
 def _exam(question: ReleaseRow) -> str:
     """中国医师考试中执业医师考试的; empty if the exam is unknown."""
-    if question.exam_type is None:
-        return ""
-    within = ""
-    if question.exam_class is not None:
-        suffix = "" if question.exam_class.endswith("考试") else "考试"
-        within = f"中{question.exam_class}{suffix}"
-    return f"中国{question.exam_type}{within}的"
+    within = f"中{question.exam_class.removesuffix('考试')}考试" if question.exam_class is not None else ""
+    return f"中国{question.exam_type}{within}的" if question.exam_type is not None else ""
 
 
 _REFERS = re.compile(
@@ -274,18 +241,14 @@ def variants(
 
     They are ``shuffles`` other orders of its options, and one version of each ``chosen`` perturbation.
     """
+    if "paraphrase" in chosen and template.paraphrase is None:
+        told = "the prompt template has no text `paraphrase`; add one, or ask without it"
+        raise UserError(f"perturbations: {told}")
+    reworded = template.model_copy(update={"question": template.paraphrase})
     wanted = [*(("order", number) for number in range(1, shuffles + 1)), *((name, 1) for name in chosen)]
     for name, number in wanted:
         if (shown := PERTURBATIONS[name](row, number, seed)) is not None:
-            yield shown, _reworded(template) if name == "paraphrase" else template
-
-
-def _reworded(template: Template) -> Template:
-    if template.paraphrase is None:
-        raise UserError(
-            "perturbations: the prompt template has no text `paraphrase`; add one, or ask without it"
-        )
-    return template.model_copy(update={"question": template.paraphrase})
+            yield shown, reworded if name == "paraphrase" else template
 
 
 def shufflable(question: ReleaseRow) -> bool:
@@ -314,10 +277,9 @@ def shuffle_options(question: ReleaseRow, number: int, seed: int) -> Variant | N
 def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, str], variant: str) -> Variant:
     """The version whose labels stand for the printed ones, with their texts."""
     shown = {old: new for new, old in printed.items()}
+    options = [each.model_copy(update={"text": texts[printed[each.label]]}) for each in question.options]
     changes = {
-        "options": [
-            option.model_copy(update={"text": texts[printed[option.label]]}) for option in question.options
-        ],
+        "options": options,
         "answer": sorted(shown[letter] for letter in question.answer),
         "accepted_answers": question.accepted_answers
         and [sorted(shown[letter] for letter in answer) for answer in question.accepted_answers],

@@ -272,11 +272,8 @@ _LENGTHS = [*(f"{start}–{start + _LENGTH_STEP - 1}" for start in range(0, 100,
 def dimension_names() -> dict[str, tuple[str, str]]:
     """Chinese and English name of every dimension, in the order of tables."""
     labelled = {name: (dimension.zh, dimension.en) for name, dimension in dimensions().items()}
-    return {
-        "overall": _OWN_NAMES["overall"],
-        "question_type": _OWN_NAMES["question_type"],
-        **labelled,
-    } | _OWN_NAMES
+    first = {name: _OWN_NAMES[name] for name in ("overall", "question_type")}
+    return first | labelled | _OWN_NAMES
 
 
 def slices_of(question: ReleaseRow) -> list[Slice]:
@@ -286,30 +283,21 @@ def slices_of(question: ReleaseRow) -> list[Slice]:
         label = getattr(question, name)
         if label is not None:
             found.append(Slice(name, label, getattr(question, f"{name}_en")))
-    for name in ("exam_type", "exam_class"):
+    for name in ("exam_type", "exam_class", "exam_subject"):
         label = getattr(question, name)
         if label is not None:
-            found.append(Slice(name, label, _exam_names().get(label)))
-    if question.exam_subject is not None:
-        found.append(Slice("exam_subject", question.exam_subject, None))
-    found.append(Slice("length", length_label(question), None))
-    status = review_status(question)
-    found.append(Slice("label_status", _STATUS[status], status))
-    return found
-
-
-def length_label(question: ReleaseRow) -> str:
-    """The span of lengths that the question's text, its shared case included, falls in: ``20–29``, ``100+``."""
+            found.append(Slice(name, label, None if name == "exam_subject" else _exam_names().get(label)))
     length = len(question.stem) + len(question.shared_stem or "")
-    return _LENGTHS[min(length // _LENGTH_STEP, len(_LENGTHS) - 1)]
+    span = _LENGTHS[min(length // _LENGTH_STEP, len(_LENGTHS) - 1)]
+    status = review_status(question)
+    return [*found, Slice("length", span, None), Slice("label_status", _STATUS[status], status)]
 
 
 def review_status(question: ReleaseRow) -> str:
     """``reviewed`` when experts settled all five labels, ``partly reviewed`` when some, else ``unreviewed``."""
     settled = sum(getattr(question, f"{name}_status") in _REVIEWED for name in dimensions())
-    if settled == len(dimensions()):
-        return REVIEWED
-    return "partly reviewed" if settled else "unreviewed"
+    some = "partly reviewed" if settled else "unreviewed"
+    return REVIEWED if settled == len(dimensions()) else some
 
 
 Sliced = TypeVar("Sliced", ReleaseRow, Graded)

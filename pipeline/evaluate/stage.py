@@ -1,7 +1,7 @@
 """The evaluate stage: ask models the questions of a split, read their answers, score them."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from pipeline.evaluate.backends import Backend, Generation, Setting, open_backen
 from pipeline.evaluate.backends.local.loading import missing_model, missing_packages
 from pipeline.evaluate.clinical import load_cases
 from pipeline.evaluate.comparing import compare_runs
-from pipeline.evaluate.grading import describe_run, facts, fingerprint, libraries, run_file, run_settings
+from pipeline.evaluate.grading import describe_run, fingerprint, libraries, run_file, run_settings
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from pipeline.evaluate.llm import RUBRIC, Consultation, OutputReader, UnreadOutput, Verdicts, estimate, plan
@@ -19,14 +19,7 @@ from pipeline.evaluate.prompting import failed_item, load_template
 from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, by_slice, human_scores
-from pipeline.evaluate.tasks import (
-    TASKS,
-    AnswerWork,
-    PromptSource,
-    RunOutcome,
-    TaskWork,
-    WrittenText,
-)
+from pipeline.evaluate.tasks import TASKS, AnswerWork, PromptSource, RunOutcome, TaskWork, WrittenText
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -115,13 +108,15 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     for part, rows in by_slice(material.questions).items():
         made.scores += human_scores(part, rows)
     made.verdicts = _judged(params, made, context)
-    if "answer_scores" in tables:
-        _add_experts(list(AnswerScore.from_frame(tables["answer_scores"])), made, params)
+    if "answer_scores" in tables and not tables["answer_scores"].is_empty():
+        # What experts said in Label Studio counts wherever the answer still reads as they saw it.
+        sent = [each.sent for each in answers_given(made.predictions, made.open_questions)]
+        scores = AnswerScore.from_frame(tables["answer_scores"])
+        found, made.stray = expert_judgements(scores, sent, params.scoring.experts)
+        made.verdicts.judgements += found
     made.scores += judged_scores(made.verdicts.judgements)
-    made.waiting += made.verdicts.waiting
-    if reader is not None:
-        made.waiting += reader.told.waiting
-        made.reader = reader.told
+    made.reader = made.reader if reader is None else reader.told
+    made.waiting += [*made.verdicts.waiting, *made.reader.waiting]
     return _result(params, runs, made)
 
 
@@ -178,14 +173,6 @@ def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdic
     return verdicts
 
 
-def _add_experts(scores: Sequence[AnswerScore], made: _Outcomes, params: EvaluateParams) -> None:
-    """Add what experts said in Label Studio, wherever the answer still reads as they saw it."""
-    if scores:
-        sent = [each.sent for each in answers_given(made.predictions, made.open_questions)]
-        found, made.stray = expert_judgements(scores, sent, params.scoring.experts)
-        made.verdicts.judgements += found
-
-
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
     """Tokens and cost of a model's outputs, whenever they were made; null where the endpoint does not say."""
     given = [made for made in generations if made.text is not None]
@@ -219,14 +206,10 @@ def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     """Return the cost of all outputs and verdicts, where all of them have prices in one currency."""
     asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
     costs = [made.facts[model.run_name()]["cost"] for model in asked]
-    currencies = {model.currency for model in asked}
-    for options, cost in (
-        *((options, made.verdicts.cost if at == 0 else 0.0) for at, options in enumerate(params.judges())),
-        (params.reader, made.reader.cost),
-    ):
-        if options is not None:
-            costs.append(cost)
-            currencies.add(options.currency)
+    costs += [made.verdicts.cost] if params.judges() else []
+    costs += [made.reader.cost] if params.reader else []
+    readers = [params.reader] if params.reader else []
+    currencies = {options.currency for options in (*asked, *params.judges(), *readers)}
     if len(currencies) != 1 or None in costs:
         return {}
     return {"cost": _sum(costs), "currency": currencies.pop()}
@@ -243,11 +226,8 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
     title = f"Results on the {params.split} split 评测结果"
     comparisons = compare_runs(made.graded)
     askings = {options.run_name(): run_settings(options) for options in params.all_models()}
-    lengths = {
-        (text.run, text.item_id, str(text.prompt.repeat)): len(text.said)
-        for texts in made.written.values()
-        for text in texts
-    }
+    written = [text for texts in made.written.values() for text in texts]
+    lengths = {(text.run, text.item_id, str(text.prompt.repeat)): len(text.said) for text in written}
     models = {run: found.model for run, found in askings.items()}
     agreement = judge_agreement(made.verdicts.judgements, lengths, models)
     found = Evaluated(
@@ -283,7 +263,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             "split": params.split,
             "questions": made.questions,
             "models": made.facts,
-            "asked": facts(askings),
+            "asked": {run: asdict(found) for run, found in askings.items()},
             "more_than": params.more_than(),
             **_judge_facts(params, made),
             **_cost(params, made),
@@ -331,10 +311,8 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
 def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
     """Return the problems of the files that a model is asked with."""
     found = _said(partial(load_template, model.template(), model.task))
-    if (
-        isinstance(model, LocalModel | MultipleChoiceModel)
-        and (missing := missing_packages(model)) is not None
-    ):
+    missing = missing_packages(model) if isinstance(model, LocalModel | MultipleChoiceModel) else None
+    if missing is not None:
         found.append(missing)
     elif isinstance(model, LocalModel) and (away := missing_model(model)) is not None:
         found.append(f"evaluate, {model.run_name()}: {away}")

@@ -1,7 +1,5 @@
 """Raw outputs of others scored: JSONL row by row, and CMB's format of answers in and out."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -65,18 +63,12 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
 
     Returns:
         Counts: ``rows``, ``correct``, ``wrong``, ``no_answer``.
-
-    Raises:
-        UserError: the file cannot be read, or a row lacks something; names the line.
     """
-    rows = list(_rows(path_in))
-    habit = _habit(rows)
-    return write_rows((score_row(row, habit) for row in rows), path_out)
+    return write_rows(_scored(list(_rows(path_in))), path_out)
 
 
-def write_rows(scored: Iterable[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
+def write_rows(rows: Sequence[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
     """Write rows with ``correct`` as JSONL, whole or not at all, and count them."""
-    rows = list(scored)
     write_lines(rows, path_out)
     told = Counter({True: "correct", False: "wrong", None: "no_answer"}[row["correct"]] for row in rows)
     return {"rows": len(rows)} | {name: told[name] for name in ("correct", "wrong", "no_answer")}
@@ -109,11 +101,11 @@ def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[
     }
 
 
-def _habit(rows: Iterable[Mapping[str, Any]]) -> bool | None:
-    """Return whether the outputs of the rows that do not say open with their answers."""
-    return answers_first(
-        (row["raw_output"] or "", row["options"]) for row in rows if row.get("answer_first") is None
-    )
+def _scored(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Score rows; those that do not say whether they open with their answers are read by the habit of all those."""
+    silent = (row for row in rows if row.get("answer_first") is None)
+    habit = answers_first((row["raw_output"] or "", row["options"]) for row in silent)
+    return [score_row(row, habit) for row in rows]
 
 
 def _multiple(question_type: str | None) -> bool | None:
@@ -126,18 +118,13 @@ def _multiple(question_type: str | None) -> bool | None:
 def _rows(path: Path) -> Iterator[dict[str, Any]]:
     text = _text(path)
     if text.startswith("["):
-        raise UserError(
-            f"{path}: is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
-        )
+        told = "is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
+        raise UserError(f"{path}: {told}")
     yield from checked_rows(path, _OutputRow)
 
 
 def checked_rows(path: Path, form: type[BaseModel]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a JSONL file that ``form`` accepts.
-
-    Raises:
-        UserError: the file cannot be read, or a row is none.
-    """
+    """Yield the rows of a JSONL file; raise ``UserError`` for one that ``form`` does not accept."""
     for number, row in _json_lines(path, _text(path).split("\n")):
         validate(form, row, f"{path}, line {number}")
         yield row
@@ -199,31 +186,19 @@ def score_submission(path: Path, key: Path, name: str | None = None) -> Submitte
         key: JSON array, or JSONL, of ``id``, ``answer`` and, where known, ``question_type``, ``exam_type``,
             ``exam_class``, ``exam_subject`` and ``option``.
         name: what tables call the model; the file's name if absent.
-
-    Raises:
-        UserError: a file cannot be read, a row lacks something, an id stands twice or is not in the key.
     """
     keys = _by_id(key, _Key)
     given = _by_id(path, _Given)
     if strange := sorted(set(given) - set(keys)):
         raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0][:40]!r}")
-    rows = [_row(item, given.get(found), key) for found, item in keys.items()]
-    habit = _habit(rows)
-    scored = [score_row(row, habit) for row in rows]
+    scored = _scored([_row(item, given.get(found), key) for found, item in keys.items()])
     graded = [_graded(item, row) for item, row in zip(keys.values(), scored, strict=True)]
     run = name or path.stem
-    scores = [
-        score
-        for part, items in by_slice(graded).items()
-        if part.dimension in _SLICES
-        for score in score_items(run, part, items)
-    ]
+    parts = [(part, items) for part, items in by_slice(graded).items() if part.dimension in _SLICES]
+    scores = [score for part, items in parts for score in score_items(run, part, items)]
     told = ("id", "answer", "extracted", "rule", "correct")
-    return Submitted(
-        [{"model_answer": row["raw_output"], **{column: row[column] for column in told}} for row in scored],
-        scores,
-        len(keys) - len(given),
-    )
+    shown = [{"model_answer": row["raw_output"], **{name: row[name] for name in told}} for row in scored]
+    return Submitted(shown, scores, len(keys) - len(given))
 
 
 def submission(predictions: Sequence[Prediction], run: str) -> bytes:
@@ -231,24 +206,14 @@ def submission(predictions: Sequence[Prediction], run: str) -> bytes:
 
     A question without a readable answer goes out with its raw output, so that others may read it their way.
     """
-    own = [
-        row
-        for row in predictions
-        if row.run == run and row.task is Task.ANSWER and row.repeat == 0 and row.variant is None
-    ]
+    answered = [row for row in predictions if row.task is Task.ANSWER]
+    own = [row for row in answered if row.run == run and row.repeat == 0 and row.variant is None]
     if not own:
-        runs = sorted({row.run for row in predictions if row.task is Task.ANSWER})
+        runs = sorted({row.run for row in answered})
         raise UserError(f"no run {run!r} answered questions; there are {', '.join(runs) or 'none'}")
-    lines = ",\n".join(
-        json.dumps(
-            {
-                "id": row.question_id,
-                "model_answer": "".join(row.extracted) if row.extracted else row.raw_output or "",
-            },
-            ensure_ascii=False,
-        )
-        for row in own
-    )
+    answers = ("".join(row.extracted) if row.extracted else row.raw_output or "" for row in own)
+    rows = ({"id": row.question_id, "model_answer": said} for row, said in zip(own, answers, strict=True))
+    lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f"[\n{lines}\n]\n".encode(errors="backslashreplace")
 
 
@@ -352,20 +317,11 @@ def _row(item: _Key, given: _Given | None, key: Path) -> dict[str, Any]:
 
 def _graded(key: _Key, row: Mapping[str, Any]) -> Graded:
     needed = (name for name, field in ReleaseRow.model_fields.items() if field.is_required())
-    plain: dict[str, Any] = dict.fromkeys(needed)
+    plain: dict[str, Any] = {**dict.fromkeys(needed), "stem": "", "options": [], "document": ""}
     plain |= {f"{name}_status": "unreviewed" for name in dimensions()}
     plain |= {name: getattr(key, name) or None for name in _NAMES}
-    question = ReleaseRow.model_validate(
-        plain
-        | {
-            "question_id": str(key.id),
-            "question_type": key.question_type or "未注明",
-            "stem": "",
-            "options": [],
-            "answer": row["letters"],
-            "document": "",
-        }
-    )
+    plain |= {"question_id": str(key.id), "question_type": key.question_type or "未注明"}
+    question = ReleaseRow.model_validate(plain | {"answer": row["letters"]})
     letters = row["extracted"]
     outcome = Outcome.NO_ANSWER if letters is None else Outcome.ANSWERED
     return Graded(question, outcome, None if letters is None else tuple(letters))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import chain
 
 from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.clinical import conversation, item_id, load_cases
@@ -11,14 +12,7 @@ from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
 from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
-from pipeline.evaluate.prompting import (
-    Examples,
-    Message,
-    Prompt,
-    load_template,
-    messages,
-    variants,
-)
+from pipeline.evaluate.prompting import Examples, Message, Prompt, load_template, messages, variants
 from pipeline.evaluate.scoring import (
     OVERALL,
     Graded,
@@ -117,9 +111,8 @@ class AnswerWork:
         self._reader = material.reader
         self._examples = material.examples(options.shots)
         self.left_out = material.keyless("the question has no key to score against")
-        self.prompts = [
-            prompt for row in material.questions for prompt in self._of(row, options, material.seed)
-        ]
+        prompts = (self._of(row, options, material.seed) for row in material.questions)
+        self.prompts = list(chain.from_iterable(prompts))
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id.
@@ -127,46 +120,40 @@ class AnswerWork:
         Scores are of the printed question; its other versions only show how steady a model is.
         """
         graded = partial(grade, run, answer_first=self._answers_first(made), keep_prompt=self._keep_prompts)
-        expected = {prompt.id: backend.expected(prompt) for prompt in self.prompts}
-        found = {
-            prompt.id: graded(prompt, made[prompt.id], expected=expected[prompt.id])
-            for prompt in self.prompts
-        }
+        found = {one.id: graded(one, made[one.id], expected=backend.expected(one)) for one in self.prompts}
         if self._reader is not None:
             unread = self.unread(prediction for prediction, _ in found.values())
             letters = self._reader.read(run, unread)
             for prompt in (prompt for prompt in self.prompts if prompt.id in letters):
                 read = replace(made[prompt.id], letters=letters[prompt.id], read_by=LLM)
-                found[prompt.id] = graded(prompt, read, expected=expected[prompt.id])
+                found[prompt.id] = graded(prompt, read, expected=backend.expected(prompt))
         reading = RunOutcome([prediction for prediction, _ in found.values()])
         everything = [item for _, item in found.values() if item is not None]
         reading.graded = [item for item in everything if item.variant is None]
         slices = by_slice(reading.graded).items()
         reading.scores = [score for part, items in slices for score in score_items(run, part, items)]
-        reading.scores += score_items(run, OVERALL, _versions(everything), "versions")
+        by_question: dict[str, list[Graded]] = {}
+        for item in everything:
+            by_question.setdefault(item.item_id, []).append(item)
+        asked = [Versions(tuple(items)) for items in by_question.values()]
+        reading.scores += score_items(run, OVERALL, asked, "versions")
         return reading
 
     def unread(self, predictions: Iterable[Prediction]) -> list[UnreadOutput]:
         """Return the outputs of a run that hold text and that no rule read."""
-        rows = {
-            (row.question_id, row.repeat, row.variant): row.raw_output
-            for row in predictions
-            if row.outcome is Outcome.NO_ANSWER
-        }
-        found = (
-            (prompt, rows.get((prompt.printed.question_id, prompt.repeat, prompt.variant)))
-            for prompt in self.prompts
-        )
-        return [
-            UnreadOutput(prompt.id, prompt.asked(), text) for prompt, text in found if text and text.strip()
-        ]
+        rows = [row for row in predictions if row.outcome is Outcome.NO_ANSWER]
+        texts = {(row.question_id, row.repeat, row.variant): row.raw_output or "" for row in rows}
+        found = []
+        for prompt in self.prompts:
+            text = texts.get((prompt.printed.question_id, prompt.repeat, prompt.variant), "")
+            found += [UnreadOutput(prompt.id, prompt.asked(), text)] if text.strip() else []
+        return found
 
     def _of(self, row: ReleaseRow, options: AskOptions, seed: int) -> Iterator[Prompt]:
         examples = self._examples.of(row)
         for repeat in range(options.repeats):
-            yield Prompt(
-                repeated(row.question_id, repeat), messages(self._template, row, examples), row, repeat=repeat
-            )
+            asked = messages(self._template, row, examples)
+            yield Prompt(repeated(row.question_id, repeat), asked, row, repeat=repeat)
         for shown, template in variants(row, self._template, options.shuffles, options.perturbations, seed):
             asked = messages(template, shown.question, examples)
             yield Prompt(f"{row.question_id}~{shown.variant.removeprefix('order ')}", asked, row, shown=shown)
@@ -179,20 +166,9 @@ class AnswerWork:
         """
         if not self._template.answer_first:
             return False
-        texts = ((made[prompt.id].text, prompt) for prompt in self.prompts)
-        return answers_first(
-            (text, [option.label for option in prompt.asked().options])
-            for text, prompt in texts
-            if text is not None
-        )
-
-
-def _versions(items: Sequence[Graded]) -> list[Versions]:
-    """Return the graded answers to all versions of each question, grouped."""
-    found: dict[str, list[Graded]] = {}
-    for item in items:
-        found.setdefault(item.item_id, []).append(item)
-    return [Versions(tuple(asked)) for asked in found.values()]
+        pairs = ((made[prompt.id].text, prompt.asked().options) for prompt in self.prompts)
+        texts = ((text, [option.label for option in options]) for text, options in pairs if text is not None)
+        return answers_first(texts)
 
 
 @dataclass(frozen=True)
@@ -286,9 +262,8 @@ class ClinicalWork(_TextWork):
     task = Task.CLINICAL
 
     def _ask(self, options: AskOptions, material: PromptSource) -> None:  # noqa: ARG002
-        turns = [
-            (case, number) for case in load_cases(material.params.cases) for number in range(len(case.turns))
-        ]
+        cases = load_cases(material.params.cases)
+        turns = [(case, number) for case in cases for number in range(len(case.turns))]
         for case, number in turns[: material.params.limit]:
             wanted = AskedItem(item_id(case, number), case.turns[number].solution, (OVERALL,), case.id)
             self._add(conversation(self._template, case, number), wanted)

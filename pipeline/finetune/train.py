@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from pipeline.evaluate.backends.local.encoder import choice_batch, choice_item
+from pipeline.evaluate.backends.local.encoder import NOT_READ, choice_batch, choice_item
 from pipeline.evaluate.backends.local.loading import fingerprint, pretrained, render
 from pipeline.evaluate.prompting import Message, Template, load_template, messages, shipped_or_own
 from pipeline.runtime.publish import write_json
@@ -129,12 +129,10 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
 
     A checkpoint is kept every epoch; the same call goes on from the last one. When all is done the folder holds the
     weights (the adapter alone, where there is one) and ``training.json``, and the same call does nothing.
-
-    Raises:
-        UserError: packages are missing, the model cannot be loaded, the folder holds something else, or no row can be
-            used.
     """
-    _check_packages()
+    absent = [name for name in ("torch", "transformers", "peft", "accelerate") if find_spec(name) is None]
+    if absent:
+        raise UserError(f"fine-tuning needs {', '.join(absent)}: pip install -e '.[local]'")
     asked = _asked(model, rows, recipe)
     record = out / RECORD
     if record.is_file():
@@ -142,7 +140,11 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
         if {key: done.get(key) for key in asked} == asked:
             return done
         raise UserError(f"{out}: holds weights that were tuned otherwise; name another folder with --out")
-    _note_what_is_asked(out, asked)
+    note = out / "checkpoints" / "asked.json"
+    if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != json.loads(json.dumps(asked)):
+        raise UserError(f"{out}: holds the checkpoints of another training; name another folder with --out")
+    note.parent.mkdir(parents=True, exist_ok=True)
+    write_json(note, asked)
     from transformers import set_seed
 
     set_seed(recipe.seed)  # adapters and heads begin at random, before the trainer sets its own
@@ -150,12 +152,6 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
     said = {**asked, **work(model, rows, recipe, out)}
     write_json(record, said)
     return said
-
-
-def _check_packages() -> None:
-    absent = [name for name in ("torch", "transformers", "peft", "accelerate") if find_spec(name) is None]
-    if absent:
-        raise UserError(f"fine-tuning needs {', '.join(absent)}: pip install -e '.[local]'")
 
 
 def _asked(model: str, rows: Sequence[ReleaseRow], recipe: Recipe) -> dict[str, Any]:
@@ -169,16 +165,8 @@ def _asked(model: str, rows: Sequence[ReleaseRow], recipe: Recipe) -> dict[str, 
     }
 
 
-def _note_what_is_asked(out: Path, asked: dict[str, Any]) -> None:
-    """Refuse checkpoints of another training."""
-    note = out / "checkpoints" / "asked.json"
-    if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != json.loads(json.dumps(asked)):
-        raise UserError(f"{out}: holds the checkpoints of another training; name another folder with --out")
-    note.parent.mkdir(parents=True, exist_ok=True)
-    write_json(note, asked)
-
-
 def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:
+    import torch
     from peft import LoraConfig, PrefixTuningConfig, TaskType, get_peft_model
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
@@ -196,21 +184,17 @@ def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -
     config = PrefixTuningConfig(task_type=kind, num_virtual_tokens=recipe.prefix.tokens)
     if recipe.method == "lora":
         config = LoraConfig(task_type=kind, **lora)
-    tuned = get_peft_model(pretrained(AutoModelForCausalLM, model, "model", dtype=_dtype()), config)
+    dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
+    tuned = get_peft_model(pretrained(AutoModelForCausalLM, model, "model", dtype=dtype), config)
     loss = _train(tuned, recipe, out, usable.written, partial(_pad, pad=tokenizer.pad_token_id))
     tuned.save_pretrained(out)
-    return {
-        "learned": len(usable.written),
-        "too_long": usable.too_long,
-        "incomplete": usable.incomplete,
-        "loss": loss,
-    }
+    left_out = {"too_long": usable.too_long, "incomplete": usable.incomplete}
+    return {"learned": len(usable.written), **left_out, "loss": loss}
 
 
 def _written(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> TrainingRows:
-    template = load_template(
-        recipe.prompt, Task.EXPLANATION if recipe.prompt == "explanation" else Task.ANSWER
-    )
+    task = Task.EXPLANATION if recipe.prompt == "explanation" else Task.ANSWER
+    template = load_template(recipe.prompt, task)
     chat = bool(tokenizer.chat_template)
     return writing_examples(
         rows,
@@ -297,8 +281,7 @@ def choice_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
     """The loss of a batch made by ``choice_batch``."""
     from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax
 
-    asked = {name: value for name, value in inputs.items() if name not in ("labels", "several", "shown")}
-    outputs = model(**asked)
+    outputs = model(**{name: inputs[name] for name in inputs.keys() - NOT_READ})
     logits = outputs.logits.float().masked_fill(~inputs["shown"], -1e4)
     right, shown = inputs["labels"].float(), inputs["shown"].float()
     one = -(log_softmax(logits, -1) * right).sum(-1)
@@ -321,9 +304,3 @@ def _pad(batch: Sequence[TokenSequence], *, pad: int) -> dict[str, Any]:
         name: pad_sequence([tensor(row) for row in rows], batch_first=True, padding_value=filler)
         for name, (rows, filler) in columns.items()
     }
-
-
-def _dtype() -> Any:
-    import torch
-
-    return torch.bfloat16 if torch.cuda.is_available() else torch.float32

@@ -1,7 +1,5 @@
 """95 % intervals: Wilson's for shares, also of questions that share a case; a cluster bootstrap for anything else."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -60,12 +58,9 @@ def interval_of_share(units: Iterable[Unit]) -> Interval | None:
         return None
     if (sums[:, 1] == 1).all() and np.isin(sums[:, 0], (0, 1)).all():
         return Interval(*wilson(share * clusters, clusters), "wilson")
-    size = clusters if _certain(share) else _effective_size(sums, share, total)
+    certain = isclose(share, 0.0, abs_tol=1e-12) or isclose(share, 1.0, abs_tol=1e-12)
+    size = clusters if certain else _effective_size(sums, share, total)
     return Interval(*wilson(share * size, size), "cluster_wilson")
-
-
-def _certain(share: float) -> bool:
-    return isclose(share, 0.0, abs_tol=1e-12) or isclose(share, 1.0, abs_tol=1e-12)
 
 
 def _effective_size(sums: Floats, share: float, total: float) -> float:
@@ -125,11 +120,7 @@ def _draws(counts: tuple[int, ...]) -> NDArray[np.int64]:
 
 
 def wilson(successes: float, total: float) -> tuple[float, float]:
-    """Return the 95 % score interval of a proportion (Wilson 1927), which holds its level near 0 and 1 too.
-
-    Raises:
-        ValueError: ``total`` is not positive or ``successes`` is outside 0..total.
-    """
+    """Return the 95 % score interval of a proportion (Wilson 1927), which holds its level near 0 and 1 too."""
     if total <= 0 or not 0 <= successes <= total + 1e-9:
         raise ValueError(f"no proportion: {successes} of {total}")
     share, spread = successes / total, _Z95**2 / total

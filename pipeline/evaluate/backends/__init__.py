@@ -1,7 +1,7 @@
 """Backends that answers come from, one row a kind of model: endpoints, and baselines that read no question."""
 
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
@@ -130,14 +130,11 @@ class MajorityBackend(Backend):
     identity: Mapping[str, Any] = {}
 
     def __init__(self, options: MajorityModel, setting: Setting) -> None:  # noqa: ARG002
-        self._by_size: dict[tuple[bool, int], Counter[tuple[str, ...]]] = {}
-        self._by_type: dict[bool, Counter[tuple[str, ...]]] = {True: Counter(), False: Counter()}
+        self._counts: dict[tuple[bool, int | None], Counter[tuple[str, ...]]] = defaultdict(Counter)
+        """Answers by type and number of options; under None those of any number."""
         for row in setting.train:
-            if row.answer:
-                answer = tuple(sorted(row.answer))
-                size = (is_multiple(row), len(row.options))
-                self._by_size.setdefault(size, Counter())[answer] += 1
-                self._by_type[is_multiple(row)][answer] += 1
+            for size in (len(row.options), None) if row.answer else ():
+                self._counts[is_multiple(row), size][tuple(sorted(row.answer))] += 1
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
@@ -148,8 +145,8 @@ class MajorityBackend(Backend):
 
     def _answer(self, question: ReleaseRow) -> tuple[str, ...]:
         labels = sorted(option.label for option in question.options)
-        several = is_multiple(question)
-        for counts in (self._by_size.get((several, len(labels)), Counter()), self._by_type[several]):
+        for size in (len(labels), None):
+            counts = self._counts[is_multiple(question), size]
             possible = {answer: count for answer, count in counts.items() if set(answer) <= set(labels)}
             if possible:
                 return min(possible, key=lambda answer: (-possible[answer], answer))
@@ -183,17 +180,13 @@ class OpenAiBackend(Backend):
             yield _generation(outcome, self._options)
 
 
-def _whole(text: str) -> str:
-    """The text with a lone half of a surrogate pair replaced: a reply cut inside an emoji is no valid UTF-8."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
 def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
     if isinstance(outcome, Failed):
         return Generation(outcome.request.id, None, failure=Failure(outcome.reason, outcome.detail))
     return Generation(
         outcome.request.id,
-        _whole(outcome.text),
+        # A reply cut inside an emoji holds half of a surrogate pair, which is no valid UTF-8.
+        outcome.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
         outcome.finish_reason,
         prompt_tokens=outcome.usage.prompt_tokens,
         completion_tokens=outcome.usage.completion_tokens,

@@ -77,9 +77,8 @@ def extract(
     found = _read(_text(text, options, multiple, stem), multiple, answer_first)
     if found.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
         said = _text(whole, options, multiple, stem, turns=True)
-        if (
-            sum(mention.own for mention in said.mentions) > 1
-        ):  # the question itself, repeated before its answer
+        # The question itself, repeated before its answer.
+        if sum(mention.own for mention in said.mentions) > 1:
             return _read(said, multiple, answer_first)
     return found
 
@@ -115,7 +114,10 @@ def _contradicts_itself(task: ReadingTask) -> bool:
     chosen = {claim.labels for claim in task.claims("stated", "called") if is_own(task, claim)}
     if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
         return True
-    if task.multiple and not task.claims("stated", "called") and _sorts(task):
+    # A text that sorts options under heads of its own (抗凝药：A、B。抗血小板药：C、D) chooses none.
+    lists = [set(claim.labels) for claim in task.claims("concluded") if len(claim.labels) > 1]
+    sorts = any(not one & other for one, other in pairwise(lists))
+    if task.multiple and not task.claims("stated", "called") and sorts:
         return True
     bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
     plain = [(match, mention) for match, mention in bare if mention is not None and not mention.own]
@@ -126,17 +128,10 @@ def _contradicts_itself(task: ReadingTask) -> bool:
         if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
     ]
     if len({mention.labels for mention in stated}) < 2:
-        return len(alone) > 1 and len(plain) == sum(
-            part.strip(",:|") != "" for part in re.split("[./]", codes)
-        )
+        sentences = [part for part in re.split("[./]", codes) if part.strip(",:|")]
+        return len(alone) > 1 and len(plain) == len(sentences)
     between = text[stated[-2].end : stated[-1].start]
     return not (_P.final.search(between) or _P.taken_back.search(between))
-
-
-def _sorts(task: ReadingTask) -> bool:
-    """Return whether a text sorts options under heads of its own (抗凝药：A、B。抗血小板药：C、D)."""
-    lists = [set(claim.labels) for claim in task.claims("concluded") if len(claim.labels) > 1]
-    return any(not one & other for one, other in pairwise(lists))
 
 
 def _repeats_question(task: ReadingTask) -> bool:
@@ -157,9 +152,8 @@ def _answers_several_questions(task: ReadingTask) -> bool:
 
 def _ruled_out(said: Text, found: FoundAnswer) -> bool:
     """Return whether the text itself says that options are not what the stem asks for."""
-    if said.wrong is None:
-        return False
-    return set(found.labels) <= set(said.judged.right if said.wrong else said.judged.wrong)
+    denied = said.judged.right if said.wrong else said.judged.wrong
+    return said.wrong is not None and set(found.labels) <= set(denied)
 
 
 def _may_be_several(task: ReadingTask, found: Extraction) -> bool:
@@ -195,14 +189,11 @@ def _without_echo(text: str, options: Mapping[str, str]) -> str:
     lines = [rf"{label}[)\].:、,\s]{{1,3}}{re.escape(body.strip())}" for label, body in options.items()]
     if len(lines) < 2 or not all(body.strip() for body in options.values()):
         return text
-    printed = re.search(
-        r"(?<=[^\s(\[【])\s{0,3}\n\s{0,3}[(\[【]?" + r"\s{1,4}[(\[【]?".join(lines) + r"(?=\s|\Z)", text
-    )
-    return (
-        text
-        if printed is None
-        else text[: printed.start()] + "\n" + " " * (len(printed.group()) - 1) + text[printed.end() :]
-    )
+    body = r"\s{1,4}[(\[【]?".join(lines)
+    printed = re.search(rf"(?<=[^\s(\[【])\s{{0,3}}\n\s{{0,3}}[(\[【]?{body}(?=\s|\Z)", text)
+    if printed is None:
+        return text
+    return text[: printed.start()] + "\n" + " " * (len(printed.group()) - 1) + text[printed.end() :]
 
 
 def _text(

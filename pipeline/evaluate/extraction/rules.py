@@ -54,11 +54,8 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     text = task.said.text
     if task.said.wrong and task.said.calls_right(0, mention):
         return None
-    if (
-        not mention.own
-        and not _P.clause_ends.match(text, mention.letters)
-        and not _P.delimited.match(text, mention.letters)
-    ):
+    ends = _P.clause_ends.match(text, mention.letters) or _P.delimited.match(text, mention.letters)
+    if not mention.own and not ends:
         return None
     labels = mention.labels
     through = len(task.said.items) >= max(2, len(labels)) or mention.own
@@ -107,9 +104,8 @@ def stated(task: ReadingTask) -> FoundAnswer | None:
 
 def is_own(task: ReadingTask, claim: Claim) -> bool:
     """Return whether a claim about an option stands in the passage about that option."""
-    return any(
-        item.start <= claim.start < item.end for item in task.said.items if claim.labels == (item.label,)
-    )
+    own = (item for item in task.said.items if claim.labels == (item.label,))
+    return any(item.start <= claim.start < item.end for item in own)
 
 
 def everything(task: ReadingTask) -> FoundAnswer | None:
@@ -119,9 +115,8 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
     match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A|,A(?=[./]{0,4}\Z)", task.said.codes)
     if match is None or "E" in task.said.codes[match.end() :]:
         return None
-    return FoundAnswer(
-        tuple(task.said.options), task.said.words[match.start()][1], task.said.words[match.end() - 1][2]
-    )
+    first, last = task.said.words[match.start()], task.said.words[match.end() - 1]
+    return FoundAnswer(tuple(task.said.options), first[1], last[2])
 
 
 def last_line(task: ReadingTask) -> FoundAnswer | None:
@@ -180,9 +175,8 @@ def concluded(task: ReadingTask) -> FoundAnswer | None:
 def quoted(task: ReadingTask) -> FoundAnswer | None:
     """The text, its first line, or its conclusion is an option's text without the letter."""
     words = task.said.words
-    match = re.match(r"[./,]{0,3}[tT](?=[./]|$)", task.said.codes) or re.search(
-        r"[./]T[./]*\Z", task.said.codes
-    )
+    codes = task.said.codes
+    match = re.match(r"[./,]{0,3}[tT](?=[./]|$)", codes) or re.search(r"[./]T[./]*\Z", codes)
     if match:
         mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
         if mention is not None:
@@ -202,10 +196,8 @@ def _undivided(task: ReadingTask) -> list[Claim]:
     """Return claims that quote an option; of 大发作首选X,小发作首选Y, which choose for others too, none."""
     claims = task.claims("quoted", "concluded", "counter")
     chosen = {claim.labels for claim in claims if claim.kind == "quoted"}
-    superlatives = {
-        _P.superlative.search(task.said.text, claim.start - 8, claim.end): claim for claim in claims
-    }
-    most = {found["most"]: claim for found, claim in superlatives.items() if found}
+    superlatives = [_P.superlative.search(task.said.text, claim.start - 8, claim.end) for claim in claims]
+    most = {found["most"]: claim for found, claim in zip(superlatives, claims, strict=True) if found}
     if len(most) > 1:  # 最常见的是出血,最严重的是穿孔
         return [claim for word, claim in most.items() if word in task.said.stem]
     return claims if len(chosen) < 2 else [claim for claim in claims if claim.kind != "quoted"]
@@ -231,9 +223,8 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
         concludes = "c" in part or len(sentences) == 1 or ends
         if match.start() < start or re.search(r"[nWXEV]", part) or not concludes:
             continue
-        named = [
-            word[3] for word in task.said.words[match.start() : match.end()] if word[0] in "LT" and word[3]
-        ]
+        words = task.said.words[match.start() : match.end()]
+        named = [word[3] for word in words if word[0] in "LT" and word[3]]
         labels = {label for mention in named for label in mention.labels}
         if "c" in part or named:
             return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if len(labels) == 1 else None
@@ -372,9 +363,8 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     if mention is None or _P.was.match(task.said.text, mention.end):
         return None
     judged = "[WX]" if mention.own else "[WXR]"
-    if task.said.text[: first.start].strip() not in ("", "选项") or re.match(
-        rf"[Dxi]?{judged}", task.said.codes[first.first + 1 :]
-    ):
+    bare = task.said.text[: first.start].strip() in ("", "选项")
+    if not bare or re.match(rf"[Dxi]?{judged}", task.said.codes[first.first + 1 :]):
         return None
     return FoundAnswer((first.label,), first.start, first.end)
 
@@ -384,9 +374,8 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
     claims = task.claims("suggested")
     if len({claim.labels for claim in claims}) != 1 or len(claims[0].labels) > 1:
         return None
-    doubted = {
-        label for claim in task.said.claims if claim.stance is not Stance.ASSERTED for label in claim.labels
-    }
+    others = (claim for claim in task.said.claims if claim.stance is not Stance.ASSERTED)
+    doubted = {label for claim in others for label in claim.labels}
     unsure = _P.unsure.search(task.said.text) or set(claims[0].labels) & doubted
     return None if task.multiple or unsure else _last(claims)
 

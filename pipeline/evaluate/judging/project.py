@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import polars as pl
 
@@ -23,6 +23,7 @@ from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import ANSWER_SCORES
 from pipeline.stage import Context
 from schemas.annotations import ExpertReview
+from schemas.base import Record
 from schemas.errors import UserError
 from schemas.evaluation import (
     AnswerScore,
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from annotation.label_studio.push import PushReport
 
 
+RowT = TypeVar("RowT", bound=Record)
 _EXPLAIN = "请给出正确答案并写出解析，说明各选项为什么对或错。\nGive the right answer and explain it."
 
 
@@ -69,12 +71,15 @@ def answers_given(predictions: Iterable[Prediction], questions: Iterable[OpenQue
     Those that were refused, empty or not given are not among them, as with a model that judges.
     """
     asked = {(question.task, question.question_id): question for question in questions}
-    return [
-        _shown(prediction, about)
-        for prediction in predictions
-        if prediction.outcome in READABLE
-        and (about := asked.get((prediction.task, prediction.question_id))) is not None
-    ]
+    found = []
+    for row in predictions:
+        about = asked.get((row.task, row.question_id))
+        if about is not None and row.outcome in READABLE:
+            said = visible_output(row.raw_output or "")
+            screen = ShownAnswer(about.case, about.conversation or "", about.question, said, about.reference)
+            given = {name: getattr(row, name) for name in ("run", "task", "question_id", "repeat")}
+            found.append(GivenAnswer(SentAnswer(answer_id=screen.id, **given), screen))
+    return found
 
 
 def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnswer]:
@@ -83,15 +88,11 @@ def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnsw
     A question's lot depends on the seed and its id alone: all runs are sampled on the same questions, and a larger
     sample holds the smaller one. First answers come before repetitions.
     """
-    by_run: dict[str, list[GivenAnswer]] = defaultdict(list)
-    for answer in given:
-        by_run[answer.sent.run].append(answer)
-    lot = {each.sent.question_id: sha256(f"{seed}", "sample", each.sent.question_id) for each in given}
-    return [
-        answer
-        for own in by_run.values()
-        for answer in sorted(own, key=lambda each: (each.sent.repeat, lot[each.sent.question_id]))[:size]
-    ]
+    drawn = {each.sent.question_id: sha256(f"{seed}", "sample", each.sent.question_id) for each in given}
+    ordered = sorted(given, key=lambda each: (each.sent.repeat, drawn[each.sent.question_id]))
+    runs = dict.fromkeys(each.sent.run for each in given)
+    by_run = ([each for each in ordered if each.sent.run == run] for run in runs)
+    return [each for own in by_run for each in own[:size]]
 
 
 def expert_judgements(
@@ -117,32 +118,12 @@ def expert_judgements(
         if counted and score.expert not in counted:
             continue
         stray += score.answer_id not in gave
+        said = {"judge": EXPERT + score.expert, "aspect": score.aspect, "score": score.score}
         found += [
-            Judgement(
-                run=answer.run,
-                task=answer.task,
-                question_id=answer.question_id,
-                repeat=answer.repeat,
-                judge=EXPERT + score.expert,
-                aspect=score.aspect,
-                score=score.score,
-            )
+            Judgement(**answer.model_dump(exclude={"answer_id"}), **said)
             for answer in gave.get(score.answer_id, [])
         ]
     return found, stray
-
-
-def _shown(prediction: Prediction, about: OpenQuestion) -> GivenAnswer:
-    said = visible_output(prediction.raw_output or "")
-    screen = ShownAnswer(about.case, about.conversation or "", about.question, said, about.reference)
-    sent = SentAnswer(
-        answer_id=screen.id,
-        run=prediction.run,
-        task=prediction.task,
-        question_id=prediction.question_id,
-        repeat=prediction.repeat,
-    )
-    return GivenAnswer(sent, screen)
 
 
 def _of_row(row: ReleaseRow) -> OpenQuestion:
@@ -202,11 +183,10 @@ def push(
 
     chosen = sample(_given(context.build), params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
-    kind = _kind(params)
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, SentAnswer.to_frame(each.sent for each in chosen))
-    return send(kind, tasks, review, context, adopt=adopt)
+    return send(_kind(params), tasks, review, context, adopt=adopt)
 
 
 def pull(
@@ -222,10 +202,9 @@ def pull(
 
     kind = _kind(params)
     before = read_pulled(context.build, kind)
+    about = (connect(review), kind, owner_of(context), before)
     with context.progress(None, "answers") as advance:
-        after, report = pulling.pull(
-            connect(review), kind, owner_of(context), before, full=full, adopt=adopt, advance=advance
-        )
+        after, report = pulling.pull(*about, full=full, adopt=adopt, advance=advance)
     write_pulled(context.build, kind, after)
     scores = AnswerScore.to_frame(_scores(ExpertReview.from_frame(after.reviews)))
     replace_table(context.build / ANSWER_SCORES, scores)
@@ -237,21 +216,20 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
     if not (build / SENT).exists():
         raise UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
     sent = list(SentAnswer.from_frame(read_table(build / SENT)))
-    scores = [
-        score
-        for score in AnswerScore.from_frame(_table(build / ANSWER_SCORES, AnswerScore.to_frame([])))
-        if not experts or score.expert in experts
-    ]
+    scores = [s for s in _rows(build / ANSWER_SCORES, AnswerScore) if not experts or s.expert in experts]
     ids = {answer.answer_id for answer in sent}
-    whole = [(who, answer) for who, answer in _whole(scores) if answer in ids]
+    given = Counter((score.expert, score.answer_id) for score in scores if score.answer_id in ids)
+    whole = [pair for pair, count in given.items() if count == len(aspects())]
     by_answer = Counter(answer for _, answer in whole)
     judged, _ = expert_judgements(scores, sent)
+    by_models = _rows(build / "evaluate" / "judgements.parquet", Judgement)
+    by_models = [row for row in by_models if not row.judge.startswith(EXPERT)]
     return ScoringStatus(
         answers=len(ids),
         runs=dict(Counter(answer.run for answer in sent)),
         scored_by=dict(sorted(Counter(by_answer[answer] for answer in ids).items())),
         experts=dict(sorted(Counter(who for who, _ in whole).items())),
-        agreement=judge_agreement([*_by_models(build), *judged]),
+        agreement=judge_agreement([*by_models, *judged]),
     )
 
 
@@ -267,18 +245,17 @@ def _given(build: Path) -> list[GivenAnswer]:
     if not (home / "predictions.parquet").exists():
         raise UserError(f"nothing was evaluated in {build}: run `build-dataset evaluate` first")
     free = read_table(home / "predictions.parquet").filter(pl.col("task") != Task.ANSWER.value)
-    questions = OpenQuestion.from_frame(_table(home / "open_questions.parquet", OpenQuestion.to_frame([])))
+    questions = _rows(home / "open_questions.parquet", OpenQuestion)
     given = answers_given(Prediction.from_frame(free), questions)
     if not given:
-        raise UserError(
-            'there are no answers in free text to score: give a model in [[evaluate.models]] task = "clinical" or'
-            ' "explanation", and run `build-dataset evaluate`'
-        )
+        remedy = 'give a model in [[evaluate.models]] task = "clinical" or "explanation", and run'
+        raise UserError(f"there are no answers in free text to score: {remedy} `build-dataset evaluate`")
     return given
 
 
-def _table(path: Path, otherwise: pl.DataFrame) -> pl.DataFrame:
-    return read_table(path) if path.exists() else otherwise
+def _rows(path: Path, record: type[RowT]) -> list[RowT]:
+    """Return the rows of a table; none where it was not made."""
+    return list(record.from_frame(read_table(path))) if path.exists() else []
 
 
 def _scores(reviews: Iterable[ExpertReview]) -> Iterator[AnswerScore]:
@@ -293,14 +270,3 @@ def _scores(reviews: Iterable[ExpertReview]) -> Iterator[AnswerScore]:
             updated_at=review.updated_at,
             seconds=review.seconds,
         )
-
-
-def _whole(scores: Iterable[AnswerScore]) -> list[tuple[str, str]]:
-    """Expert and answer, where every aspect was scored."""
-    found = Counter((score.expert, score.answer_id) for score in scores)
-    return [pair for pair, count in found.items() if count == len(aspects())]
-
-
-def _by_models(build: Path) -> list[Judgement]:
-    rows = _table(build / "evaluate" / "judgements.parquet", Judgement.to_frame([]))
-    return [row for row in Judgement.from_frame(rows) if not row.judge.startswith(EXPERT)]

@@ -44,18 +44,13 @@ class DoublyScored:
 
 
 def load_expert_scores(path: Path) -> list[Judgement]:
-    """Scores that experts gave, from a CSV with the columns run, task, question_id, aspect, expert, score.
-
-    Raises:
-        UserError: it cannot be read, or a row is wrong.
-    """
+    """Return scores that experts gave, from a CSV with the columns run, task, question_id, aspect, expert, score."""
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
             rows = csv.DictReader(file)
             if missing := sorted(_COLUMNS - set(rows.fieldnames or ())):
-                raise UserError(
-                    f"{path}: has no column {missing[0]!r}; it needs {', '.join(sorted(_COLUMNS))}"
-                )
+                needed = ", ".join(sorted(_COLUMNS))
+                raise UserError(f"{path}: has no column {missing[0]!r}; it needs {needed}")
             return [_expert_row(path, number, row) for number, row in enumerate(rows, start=2)]
     except (OSError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: cannot be read as a CSV in UTF-8 ({error})") from None
@@ -87,9 +82,8 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
     names = [aspect.name for aspect in aspects()]
     scores = []
     for (run, task, who), given in found.items():
-        made = ScoreBuilder(
-            run, OVERALL, len({row.question_id for rows in given.values() for row in rows}), task
-        )
+        asked = {row.question_id for rows in given.values() for row in rows}
+        made = ScoreBuilder(run, OVERALL, len(asked), task)
         parts = {f"{name} ({who})": given[name] for name in names if given[name]}
         values = {metric: _means(rows) for metric, rows in parts.items()}
         if len(parts) == len(names):
@@ -97,21 +91,17 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
             values[overall] = [mean(each) for each in zip(*values.values(), strict=False)]
             parts[overall] = [row for rows in given.values() for row in rows]
         for metric, rows in parts.items():
-            units = (Unit(_case(row), row.score) for row in rows)
+            clinical = task is Task.CLINICAL
+            cases = (row.question_id.rpartition("-")[0] if clinical else row.question_id for row in rows)
+            units = (Unit(case, row.score) for case, row in zip(cases, rows, strict=True))
             scores.append(made.score(metric, values[metric], interval_of_mean(units)))
     return scores
 
 
-def _means(rows: Iterable[Judgement]) -> list[float]:
+def _means(rows: Sequence[Judgement]) -> list[float]:
     """Of every repetition."""
-    rounds: dict[int, list[int]] = defaultdict(list)
-    for row in rows:
-        rounds[row.repeat].append(row.score)
-    return [mean(rounds[repeat]) for repeat in sorted(rounds)]
-
-
-def _case(row: Judgement) -> str:
-    return row.question_id.rpartition("-")[0] if row.task is Task.CLINICAL else row.question_id
+    rounds = sorted({row.repeat for row in rows})
+    return [mean(row.score for row in rows if row.repeat == repeat) for repeat in rounds]
 
 
 def judge_agreement(
@@ -180,9 +170,8 @@ def _by_judge(judgements: Iterable[Judgement]) -> _Given:
     for who, own in scores.items():
         means = {name: {key: mean(values) for key, values in given.items()} for name, given in own.items()}
         whole = set.intersection(*(set(means.get(name, {})) for name in names))
-        found[who] = means | {
-            AVERAGE: {key: mean(means[name][key] for name in names) for key in sorted(whole)}
-        }
+        average = {key: mean(means[name][key] for name in names) for key in sorted(whole)}
+        found[who] = means | {AVERAGE: average}
     people = [own for who, own in found.items() if who.startswith(EXPERT)]
     found[EXPERTS] = {
         aspect: {

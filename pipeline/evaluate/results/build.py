@@ -70,11 +70,8 @@ def table_groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
             ("优选 Preferences", papers.preferences(found.preferences)),
         ],
     }
-    kept = {
-        group: [(name, table) for name, table in entries if table is not None]
-        for group, entries in made.items()
-    }
-    return [(group, entries) for group, entries in kept.items() if entries]
+    kept = ((group, [(name, t) for name, t in own if t is not None]) for group, own in made.items())
+    return [(group, entries) for group, entries in kept if entries]
 
 
 def tables(found: Evaluated) -> list[tuple[str, Table]]:
@@ -91,10 +88,8 @@ def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
     open_ = sum(count for status, count in asked.items() if status != REVIEWED)
     if not open_:
         return None
-    told = WORDS["unreviewed"]
-    return Notice(
-        *(told[name].format(open=open_, asked=sum(asked.values())) for name in ("english", "chinese"))
-    )
+    counts = {"open": open_, "asked": sum(asked.values())}
+    return Notice(*(WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese")))
 
 
 NOTES = WORDS["notes"]["under_title"].strip()
@@ -126,10 +121,8 @@ def rich_table(name: str, table: Table) -> RichTable:
     for index, head in enumerate(table.head):
         shown.add_column(Text(head), justify="left" if index < table.left else "right")
     for at, row in enumerate(table.rows):
-        cells = enumerate(row)
-        shown.add_row(
-            *(Text(cell, style="bold" if (at, column) in table.best else "") for column, cell in cells)
-        )
+        styles = ("bold" if (at, column) in table.best else "" for column in range(len(row)))
+        shown.add_row(*map(Text, row, styles))
     return shown
 
 
@@ -138,11 +131,9 @@ def headlines(scores: Sequence[Score]) -> list[str]:
     view = View(scores)
     lines = []
     for run in view.runs:
-        score = view.accuracy(run)
-        if score is None:
-            continue
-        expected = view.overall(run, "expected_accuracy")
-        guess = f", expected {cell(expected)}" if expected else ""
-        asked = counted(score.questions, "question")
-        lines.append(f"{run}: accuracy {cell(score)} % of {asked}{guess}")
+        if (score := view.accuracy(run)) is not None:
+            expected = view.overall(run, "expected_accuracy")
+            guess = f", expected {cell(expected)}" if expected else ""
+            asked = counted(score.questions, "question")
+            lines.append(f"{run}: accuracy {cell(score)} % of {asked}{guess}")
     return lines

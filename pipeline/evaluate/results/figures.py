@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import isnan, nan
 from statistics import mean
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import FEWEST, correlation
@@ -79,14 +80,10 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
             for place, (_, low, high) in zip(places, shares, strict=True):
                 if not isnan(low):
                     axes.plot([low, high], [place, place], color=INK, linewidth=1.1)
-        names = [
-            f"{_label(dimension, label)}  n = {view.asked(dimension, label):,}".replace("$", r"\$")
-            for label in labels
-        ]
+        counts = {label: f"n = {view.asked(dimension, label):,}" for label in labels}
+        names = [plot_name(f"{_label(dimension, label)}  {count}") for label, count in counts.items()]
         axes.set_yticks(range(len(labels)), names, color=INK)
-        axes.set_ylim(len(labels) - 0.4, -0.6)
-        axes.set_xlim(0, 100)
-        axes.set_xlabel("accuracy 准确率, %")
+        axes.set(xlim=(0, 100), ylim=(len(labels) - 0.4, -0.6), xlabel="accuracy 准确率, %")
         axes.set_title(plot_name(title(dimension)))
         axes.grid(visible=False, axis="y")
         _legend(drawn)
@@ -106,9 +103,8 @@ def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
             axes.fill_between(range(len(labels)), lows, highs, color=colour, alpha=0.13, linewidth=0)
         counts = [f"{label}\nn = {view.asked('length', label):,}" for label in labels]
         axes.set_xticks(range(len(labels)), counts, fontsize=7.5)
-        axes.set_ylim(0, 100)
-        axes.set_xlabel("question length in characters 题目字数")
-        axes.set_ylabel("accuracy 准确率, %")
+        said = {"xlabel": "question length in characters 题目字数", "ylabel": "accuracy 准确率, %"}
+        axes.set(ylim=(0, 100), **said)
         _legend(drawn)
         return both_formats("accuracy_by_length", drawn)
 
@@ -127,9 +123,8 @@ def _heat(view: View) -> dict[str, bytes]:
             plot_name(f"{label_name(label, english)} ({view.asked('exam_class', label):,})")
             for label, english in labels.items()
         ]
-        axes.set_xticks(
-            range(len(labels)), names, rotation=55, ha="right", rotation_mode="anchor", fontsize=7
-        )
+        turned: dict[str, Any] = {"rotation": 55, "ha": "right", "rotation_mode": "anchor"}
+        axes.set_xticks(range(len(labels)), names, fontsize=7, **turned)
         axes.set_yticks(range(len(runs)), [_shown(run) for run in runs], color=INK)
         axes.grid(visible=False)
         for row, shares in enumerate(values):
@@ -185,9 +180,8 @@ def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str
     names = {aspect.name: f"{aspect.zh}\n{aspect.en}" for aspect in aspects()} | {AVERAGE: "平均\nAverage"}
     shown = [name for name in names if name in own]
     runs = _by_experts(own)
-    if not FEWEST <= len(runs) <= len(COLOURS) or any(
-        len({pair.run for pair in own[name]}) < len(runs) for name in shown
-    ):
+    everywhere = all(len({pair.run for pair in own[name]}) == len(runs) for name in shown)
+    if not everywhere or not FEWEST <= len(runs) <= len(COLOURS):
         return {}
     with figure(7.6, 1.8 + 0.42 * len(runs)) as drawn:
         axes: Axes = drawn.subplots()
@@ -203,9 +197,7 @@ def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str
                 label = plot_name(run_name(run)) if side == "judge" else None
                 axes.plot(values, color=colour, linestyle=style, marker="o", markersize=3.5, label=label)
         axes.set_xticks(range(len(shown)), [names[name] for name in shown])
-        axes.set_yticks(range(1, len(runs) + 1))
-        axes.set_ylim(len(runs) + 0.4, 0.6)
-        axes.set_ylabel("rank 名次")
+        axes.set(yticks=range(1, len(runs) + 1), ylim=(len(runs) + 0.4, 0.6), ylabel="rank 名次")
         axes.set_title(plot_name(f"solid 实线: {judge}, dashed 虚线: experts 专家"), fontsize=9)
         _legend(drawn)
         return both_formats(f"rankings{suffix}", drawn)
@@ -213,11 +205,9 @@ def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str
 
 def _by_experts(own: Mapping[str, Sequence[DoublyScored]]) -> list[str]:
     """The runs, those first that experts score highest over all."""
-    scores: dict[str, list[float]] = {}
-    for pairs in own.values():
-        for pair in pairs:
-            scores.setdefault(pair.run, []).append(pair.experts)
-    return sorted(scores, key=lambda run: -mean(scores[run]))
+    pairs = list(chain.from_iterable(own.values()))
+    runs = dict.fromkeys(pair.run for pair in pairs)
+    return sorted(runs, key=lambda run: -mean(pair.experts for pair in pairs if pair.run == run))
 
 
 def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str) -> dict[str, bytes]:
@@ -238,10 +228,7 @@ def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str)
             found = correlation([pair.judge for pair in pairs], [pair.experts for pair in pairs])
             told = "–" if found is None else f"{found:.2f}"
             axes.set_title(f"{aspect.zh} {aspect.en}\nr = {told}, n = {len(pairs):,}", fontsize=8)
-            axes.set_xlim(LEAST - 0.3, MOST + 0.3)
-            axes.set_ylim(LEAST - 0.3, MOST + 0.3)
-            axes.set_xticks(range(LEAST, MOST + 1))
-            axes.set_yticks(range(LEAST, MOST + 1))
-            axes.set_xlabel("experts 专家")
+            ends, ticks = (LEAST - 0.3, MOST + 0.3), range(LEAST, MOST + 1)
+            axes.set(xlim=ends, ylim=ends, xticks=ticks, yticks=ticks, xlabel="experts 专家")
         row[0].set_ylabel(plot_name(judge))
         return both_formats(f"judge_and_experts{suffix}", drawn)

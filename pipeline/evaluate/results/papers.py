@@ -101,9 +101,8 @@ def _shares(view: View, dimension: str, label: str, runs: Sequence[str]) -> list
     """Return the number of questions of a label, and every run's accuracy."""
     asked = view.asked(dimension, label)
     scores = [view.accuracy(run, dimension, label) for run in runs]
-    rivals = [
-        Rival(cell(score, asked), label, run, value(score)) for run, score in zip(runs, scores, strict=True)
-    ]
+    scored = zip(runs, scores, strict=True)
+    rivals = [Rival(cell(score, asked), label, run, value(score)) for run, score in scored]
     return [number(asked), *rivals]
 
 
@@ -157,11 +156,9 @@ def _column(view: View, run: str | None, labels: Sequence[str], column: int) -> 
     """A category, the average over categories, or everything: as text and as number."""
     if run is None:
         return "", None
-    if column < len(labels):
-        score = view.accuracy(run, "exam_type", labels[column])
-        return mean(score, 2), value(score)
-    if column > len(labels):
-        score = view.accuracy(run)
+    if column != len(labels):
+        own = column < len(labels)
+        score = view.accuracy(run, "exam_type", labels[column]) if own else view.accuracy(run)
         return mean(score, 2), value(score)
     found = [value(view.accuracy(run, "exam_type", label)) for label in labels]
     known = [share for share in found if share is not None]
@@ -218,9 +215,6 @@ def subcategories(view: View) -> Table | None:
     )
 
 
-_JUDGED = "judged ("
-
-
 def pairs(found: Sequence[Comparison]) -> Table | None:
     """Every two runs on the questions both were asked: the difference, and McNemar's test."""
     rows = [
@@ -260,16 +254,12 @@ def _measured(
     """Return the measures that rank models: by name, setting and model."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
-        judged = score.metric.startswith(_JUDGED)
-        if score.dimension != "overall" or not (judged or score.metric == "accuracy"):
+        judged = score.metric.startswith("judged (")
+        ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
+        if not ranks or score.run in REFERENCES or score.value is None:
             continue
-        if score.run in REFERENCES or score.value is None:
-            continue
-        name = (
-            f"平均评分 Mean score{score.metric.removeprefix('judged')}"
-            if judged
-            else metric("accuracy").title
-        )
+        of_judge = f"平均评分 Mean score{score.metric.removeprefix('judged')}"
+        name = of_judge if judged else metric("accuracy").title
         asked = askings[score.run]
         found.setdefault(name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
     return found
@@ -292,7 +282,7 @@ def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
     for (who, run), found in own.items():
         asked = max(score.questions for score in found.values())
         grades = [
-            Rival(_grade(found.get(aspect)), (who, aspect), run, value(found.get(aspect)))
+            Rival(cell(found.get(aspect), places=2, scale=1), (who, aspect), run, value(found.get(aspect)))
             for aspect, _, _ in columns
         ]
         rows.append([run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
@@ -304,13 +294,6 @@ def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
         rows,
         left=2,
     )
-
-
-def _grade(score: Score | None) -> str:
-    if score is None or score.value is None:
-        return "–"
-    text = f"{score.value:.2f}" if score.sd is None else f"{score.value:.2f} ± {score.sd:.2f}"
-    return bracketed(text, score, ".2f", scale=1)
 
 
 def _table(
@@ -351,9 +334,8 @@ def preferences(found: Sequence[Preference]) -> Table | None:
         pairs.setdefault((row.run_a, row.run_b, row.judge), []).append(row)
     rows = []
     for (one, other, judge), given in pairs.items():
-        tally = [
-            sum(row.better is winner for row in given) for winner in (Winner.FIRST, Winner.SECOND, Winner.TIE)
-        ]
+        winners = (Winner.FIRST, Winner.SECOND, Winner.TIE)
+        tally = [sum(row.better is winner for row in given) for winner in winners]
         steady = sum(row.consistent for row in given) / len(given)
         rows.append((one, other, judge, number(len(given)), *map(number, tally), f"{100 * steady:.1f}"))
     return _table("preferences", Preference.to_frame(found), rows)

@@ -65,19 +65,16 @@ class View:
         """In the scores' order: models as configured, then people."""
         return list(dict.fromkeys(score.run for score in self.scores))
 
-    def get(self, run: str, dimension: str, label: str, metric: str) -> Score | None:
-        """A score; None where there is none."""
-        return self._found.get((run, dimension, label, metric))
-
     def overall(self, run: str, metric: str) -> Score | None:
-        """A score over everything that was asked."""
-        return self.get(run, OVERALL.dimension, OVERALL.label, metric)
+        """A score over everything that was asked; None where there is none."""
+        return self._found.get((run, OVERALL.dimension, OVERALL.label, metric))
 
     def accuracy(
         self, run: str, dimension: str = OVERALL.dimension, label: str = OVERALL.label
     ) -> Score | None:
         """Accuracy; of people whose number is not known, the mean over questions."""
-        return self.get(run, dimension, label, "accuracy") or self.get(run, dimension, label, "mean_accuracy")
+        found = (self._found.get((run, dimension, label, name)) for name in ("accuracy", "mean_accuracy"))
+        return next(filter(None, found), None)
 
     def labels(self, dimension: str) -> dict[str, str | None]:
         """The labels of a dimension in order, with their English names."""
@@ -92,27 +89,24 @@ class View:
         """Questions of a label that a run was asked, the most if they differ."""
         return self._asked.get((dimension, label), 0)
 
-    def data(self, dimensions: Sequence[str], metrics: Sequence[str] | None = None) -> pl.DataFrame:
+    def data(self, dimensions: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
         """The numbers behind a table: a row a run, label and metric."""
-        kept = [
-            score
-            for score in self.scores
-            if score.dimension in dimensions and (metrics is None or score.metric in metrics)
-        ]
-        return Score.to_frame(kept)
+        own = (score for score in self.scores if score.dimension in dimensions)
+        return Score.to_frame(score for score in own if score.metric in metrics)
 
 
-def cell(score: Score | None, questions: int | None = None, places: int = 1) -> str:
+def cell(score: Score | None, questions: int | None = None, places: int = 1, scale: int = 100) -> str:
     """A share in percent: ``61.6 ± 0.1 [60.4, 62.8]``; a dash where there is none.
 
     Args:
         score: what to write; ± is the standard deviation over repetitions, brackets hold the 95 % interval.
         questions: the row's number of questions; where the score is of fewer, that is said too.
         places: decimals.
+        scale: 1 for figures that are no shares.
     """
     if score is None or score.value is None:
         return "–"
-    text = bracketed(mean(score, places), score, f".{places}f")
+    text = bracketed(mean(score, places, scale), score, f".{places}f", scale)
     return text if questions in (None, score.questions) else f"{text} (n = {score.questions:,})"
 
 
@@ -123,12 +117,12 @@ def bracketed(text: str, found: Score | Comparison, form: str, scale: int = 100)
     return f"{text} [{scale * found.low:{form}}, {scale * found.high:{form}}]"
 
 
-def mean(score: Score | None, places: int = 1) -> str:
+def mean(score: Score | None, places: int = 1, scale: int = 100) -> str:
     """The same without its interval."""
     if score is None or score.value is None:
         return "–"
-    spread = "" if score.sd is None else f" ± {100 * score.sd:.{places}f}"
-    return f"{100 * score.value:.{places}f}{spread}"
+    spread = "" if score.sd is None else f" ± {scale * score.sd:.{places}f}"
+    return f"{scale * score.value:.{places}f}{spread}"
 
 
 def p_value(p: float) -> str:

@@ -7,7 +7,6 @@ import json
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import ExitStack
 from dataclasses import replace
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
@@ -68,17 +67,10 @@ class Engine:
             seeds = [tail.seed for tail in batch.tails]
             sampling["logits_processor"] = [Sampler(seeds, options, self._device)]
         inputs = self._inputs(batch, whole=True)
-        made = self._model.generate(
-            **inputs,
-            max_new_tokens=options.max_tokens,
-            pad_token_id=self.tokenizer.pad_token_id,
-            **sampling,
-        )
-        width = inputs["input_ids"].shape[1]
-        return [
-            self._made(batch, tail, new.tolist())
-            for tail, new in zip(batch.tails, made[:, width:], strict=True)
-        ]
+        limits = {"max_new_tokens": options.max_tokens, "pad_token_id": self.tokenizer.pad_token_id}
+        made = self._model.generate(**inputs, **limits, **sampling)
+        written = zip(batch.tails, made[:, inputs["input_ids"].shape[1] :], strict=True)
+        return [self._made(batch, tail, new.tolist()) for tail, new in written]
 
     def choose(self, batch: PromptBatch) -> list[Output]:
         """The likeliest letter as the next token, prompt by prompt, in one forward pass."""
@@ -86,10 +78,9 @@ class Engine:
         logits = self._model(**inputs, logits_to_keep=1, use_cache=bool(batch.head)).logits[:, -1].float()
         rows = logits.log_softmax(-1)[:, [token for _, token in batch.letters]].cpu().tolist()
         labels = [label for label, _ in batch.letters]
-        return [
-            likeliest_letter(dict(zip(labels, row, strict=True)), len(batch.head) + len(tail.tokens))
-            for tail, row in zip(batch.tails, rows, strict=True)
-        ]
+        shares = [dict(zip(labels, row, strict=True)) for row in rows]
+        sizes = [len(batch.head) + len(tail.tokens) for tail in batch.tails]
+        return [likeliest_letter(own, size) for own, size in zip(shares, sizes, strict=True)]
 
     def likelihoods(self, batch: PromptBatch) -> list[float]:
         """The log-likelihood of every prompt's scored tokens, summed."""
@@ -137,7 +128,8 @@ class Engine:
         return cache
 
     def _made(self, batch: PromptBatch, tail: TokenizedPrompt, new: Sequence[int]) -> Output:
-        ends = self._ends()
+        named = self._model.generation_config.eos_token_id
+        ends = {*(named if isinstance(named, list) else [named]), self.tokenizer.eos_token_id} - {None}
         stop = next((place for place, token in enumerate(new) if token in ends), None)
         written = new if stop is None else new[:stop]
         return Output(
@@ -146,11 +138,6 @@ class Engine:
             prompt_tokens=len(batch.head) + len(tail.tokens),
             completion_tokens=len(written),
         )
-
-    def _ends(self) -> set[int]:
-        named = self._model.generation_config.eos_token_id
-        ends = set(named if isinstance(named, list) else [named])
-        return (ends | {self.tokenizer.eos_token_id}) - {None}
 
 
 class Sampler:
@@ -171,9 +158,8 @@ class Sampler:
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - the form of a logits processor
         """Scores of which one token a row is not minus infinity, shape (prompts, vocabulary)."""
-        shares, tokens = (
-            (scores.float() / self._temperature).softmax(-1).sort(stable=True, dim=-1, descending=True)
-        )
+        likely = (scores.float() / self._temperature).softmax(-1)
+        shares, tokens = likely.sort(stable=True, dim=-1, descending=True)
         mass = shares.cumsum(-1)
         # The nucleus: the likeliest tokens until top_p is reached, the one that reaches it included.
         size = (mass - shares < self._top_p).sum(-1, keepdim=True)
@@ -203,14 +189,11 @@ def run_jobs(
             job = jobs.popleft()
             yield job, engine.answers(job)
         return
-    with ExitStack() as stack:
-        context = get_context("spawn")
-        names: Queue[str] = context.Queue()
-        for name in devices:
-            names.put(name)
-        pool = stack.enter_context(
-            ProcessPoolExecutor(len(devices), context, initializer=_start, initargs=(options, names))
-        )
+    context = get_context("spawn")
+    names: Queue[str] = context.Queue()
+    for name in devices:
+        names.put(name)
+    with ProcessPoolExecutor(len(devices), context, initializer=_start, initargs=(options, names)) as pool:
         running: dict[Future[Answers | Full], PromptBatch] = {}
         while jobs or running:
             while jobs and len(running) < 2 * len(devices):
@@ -242,7 +225,10 @@ class TransformersBackend(LocalBackend):
 
     def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         """Batch by batch; one that is too large for the device is halved until it fits."""
-        devices = _devices(self._options)
+        import torch
+
+        gpus = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
+        devices = self._options.devices or gpus or ["cpu"]
         jobs = deque(self._jobs(asked, ramp=1 if devices == ["cpu"] else 1 << 30))
         sums: dict[int, dict[int, float]] = {}
         full: set[int] = set()
@@ -305,11 +291,3 @@ def _decided(item: PreparedPrompt, sums: Mapping[int, float]) -> Output:
         for number, choice in enumerate(item.choices)
     }
     return likeliest_letter(values, len(item.tokens))
-
-
-def _devices(options: TransformersModel) -> list[str]:
-    import torch
-
-    if options.devices:
-        return options.devices
-    return [f"cuda:{index}" for index in range(torch.cuda.device_count())] or ["cpu"]

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from pipeline.evaluate.prompting import Prompt, is_multiple
 from pipeline.stage import Failure
 from schemas.errors import UserError
 from schemas.identity import sha256
-from schemas.questions import Option
 
 Letters = tuple[tuple[str, int], ...]
 """Option letters with their tokens, of which the likeliest is chosen; empty if the model writes a text."""
@@ -116,10 +116,6 @@ class LocalBackend(Backend, ABC):
                 self._store.put(item.key, asdict(made))
                 yield _generation(item, made, self._options.temperature)
 
-    def _context(self) -> int:
-        """Tokens that the model can read and write together."""
-        return context_length(self._options)
-
     @abstractmethod
     def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         """Yield the output for every prompt, in any order; all of them fit its context, and there is at least one."""
@@ -128,7 +124,7 @@ class LocalBackend(Backend, ABC):
         if not asked:
             return
         room = self._options.max_tokens if any(not item.choices for item in asked) else 1
-        longest = self._context() - room
+        longest = context_length(self._options) - room
         for item in asked:
             if item.longest() > longest:
                 yield item, Failure("too_long", f"{item.longest()} tokens; the model reads {longest}")
@@ -136,9 +132,8 @@ class LocalBackend(Backend, ABC):
             yield from self._make(fitting)
 
     def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
-        template = self._options.chat == "template" or (
-            self._options.chat == "auto" and bool(self._tokenizer.chat_template)
-        )
+        has_template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
+        template = self._options.chat == "template" or has_template
         texts = [render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
         # A chat template writes the special tokens itself.
         encoded = self._encoded(texts, special=not template) if texts else []
@@ -148,18 +143,13 @@ class LocalBackend(Backend, ABC):
         ]
 
     def _encoded(self, texts: Sequence[str], *, special: bool) -> list[tuple[int, ...]]:
-        return [
-            tuple(tokens) for tokens in self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]
-        ]
+        return list(map(tuple, self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]))
 
     def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...], *, special: bool) -> PreparedPrompt:
         options = self._options
         choices: tuple[Choice, ...] = ()
-        if (
-            options.answer_by == "likelihood"
-            and prompt.question is not None
-            and not is_multiple(prompt.asked())
-        ):
+        chooses = options.answer_by == "likelihood" and prompt.question is not None
+        if chooses and not is_multiple(prompt.asked()):
             tokens, choices = self._compared(prompt, text, special=special)
         seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)
         asked = {
@@ -183,12 +173,12 @@ class LocalBackend(Backend, ABC):
         the continuation. Tokens that all letters begin with go to the prompt: they tell the letters not apart.
         """
         how = self._options.compare
-        said = [(option.label, _continuation(how, option)) for option in prompt.asked().options]
+        shown = {"letter": "{0.label}", "spaced_letter": " {0.label}"}.get(how, "{0.text}")
+        said = [(option.label, shown.format(option)) for option in prompt.asked().options]
         context = text.rstrip()
         ends = text[len(context) :]
-        read, *wholes = self._encoded(
-            [context, *(context + ends + continuation for _, continuation in said)], special=special
-        )
+        texts = [context, *(context + ends + continuation for _, continuation in said)]
+        read, *wholes = self._encoded(texts, special=special)
         cut = whole_cut = min(len(read), *(len(whole) - 1 for whole in wholes))
         if how in ("letter", "spaced_letter"):
             while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
@@ -206,39 +196,17 @@ class LocalBackend(Backend, ABC):
         )
 
 
-def _continuation(how: str, option: Option) -> str:
-    """Return the continuation of the prompt for an option."""
-    if how == "letter":
-        return option.label
-    return f" {option.label}" if how == "spaced_letter" else option.text
-
-
 def _identity(options: LocalModel) -> dict[str, Any]:
     """Return the identity of the model: the hash of its folder, or its name and revision on a hub."""
-
-    def one(name: str) -> str:
-        return fingerprint(Path(name)) if Path(name).is_dir() else name
-
-    return {
-        **options.model_dump(include={"kind", "revision", "gguf_file"}),
-        "model": one(options.model),
-        "adapter": options.adapter and one(options.adapter),
-    }
+    named = {"model": options.model, "adapter": options.adapter}
+    found = {what: fingerprint(Path(n)) if n and Path(n).is_dir() else n for what, n in named.items()}
+    return options.model_dump(include={"kind", "revision", "gguf_file"}) | found
 
 
 def _generation(item: PreparedPrompt, made: Output, temperature: float) -> Generation:
-    return Generation(
-        item.prompt.id,
-        made.text,
-        made.finish,
-        letters=(made.text,) if made.likelihoods else None,
-        prompt_tokens=made.prompt_tokens,
-        completion_tokens=made.completion_tokens,
-        likelihoods=made.likelihoods,
-        asked=item.text,
-        seed=item.seed if temperature else None,
-        made_with=made.made_with,
-    )
+    letters = (made.text,) if made.likelihoods else None
+    seed = item.seed if temperature else None
+    return Generation(item.prompt.id, letters=letters, asked=item.text, seed=seed, **vars(made))
 
 
 SHORTEST_HEAD = 64
@@ -313,11 +281,6 @@ def common_head(prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The tokens that all prompts begin with, less one where a prompt has no others; empty where it does not pay."""
     if len(prompts) < 2:
         return ()
-    first, last = min(prompts), max(prompts)
-    length = 0
-    for one, other in zip(first, last, strict=False):
-        if one != other:
-            break
-        length += 1
-    length = min(length, min(len(prompt) for prompt in prompts) - 1)
-    return first[:length] if length >= SHORTEST_HEAD else ()
+    alike = takewhile(lambda pair: pair[0] == pair[1], zip(min(prompts), max(prompts), strict=False))
+    length = min(sum(1 for _ in alike), min(map(len, prompts)) - 1)
+    return prompts[0][:length] if length >= SHORTEST_HEAD else ()

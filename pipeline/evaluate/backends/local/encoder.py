@@ -15,6 +15,9 @@ from schemas.errors import UserError
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
+NOT_READ = {"labels", "shown", "several"}
+"""Tensors of a batch that the model does not get."""
+
 
 @dataclass(frozen=True)
 class ChoiceItem:
@@ -85,10 +88,9 @@ class MultipleChoiceBackend(Backend):
             if keys[prompt.id] in kept:
                 advance(1)
                 yield _generation(prompt, kept[keys[prompt.id]])
+        waiting = [prompt for prompt in prompts if keys[prompt.id] not in kept]
         # Like lengths together: less padding.
-        missing = iter(
-            sorted((p for p in prompts if keys[p.id] not in kept), key=lambda p: -len(p.asked().stem))
-        )
+        missing = iter(sorted(waiting, key=lambda prompt: -len(prompt.asked().stem)))
         loaded = None
         while batch := list(islice(missing, self._options.batch_size)):
             loaded = loaded or self._load()
@@ -118,11 +120,7 @@ class MultipleChoiceBackend(Backend):
 
         asked = [choice_item(prompt.asked()) for prompt in batch]
         inputs = choice_batch(asked, tokenizer=tokenizer, longest=self._options.max_input)
-        read = {
-            name: value.to(model.device)
-            for name, value in inputs.items()
-            if name not in ("labels", "shown", "several")
-        }
+        read = {name: inputs[name].to(model.device) for name in inputs.keys() - NOT_READ}
         with torch.inference_mode():
             logits = model(**read).logits.float().cpu().tolist()
         for item, row in zip(asked, logits, strict=True):

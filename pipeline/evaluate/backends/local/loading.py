@@ -1,7 +1,5 @@
 """Loading models of this machine: what they need, the hash of their weights, prompts as they read them."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from collections.abc import Sequence
@@ -152,8 +150,10 @@ def keeps_heads(options: LocalModel) -> bool:
 
 
 def context_length(options: LocalModel) -> int:
-    """Tokens that the model can read and write together; a very large number where it sets no limit."""
-    return int(getattr(_config(options), "max_position_embeddings", None) or 1 << 40)
+    """Return the tokens that are read and written together; a very large number where nothing sets a limit."""
+    own = getattr(_config(options), "max_position_embeddings", None)
+    limits = (own, getattr(options, "max_context", None))
+    return min((int(limit) for limit in limits if limit), default=1 << 40)
 
 
 def _config(options: LocalModel) -> Any:
@@ -164,9 +164,12 @@ def _config(options: LocalModel) -> Any:
 
 def load_model(options: TransformersModel, device: str) -> Any:
     """The model with its adapter, ready to read."""
+    import torch
     from transformers import AutoModelForCausalLM
 
-    model = _of_model(AutoModelForCausalLM, options, "model", dtype=_dtype(options, device))
+    auto = "bfloat16" if device.startswith("cuda") else "float32"
+    dtype = getattr(torch, auto if options.dtype == "auto" else options.dtype)
+    model = _of_model(AutoModelForCausalLM, options, "model", dtype=dtype)
     if options.adapter:
         model = _adapted(model, options.adapter)
     return model.to(device).eval()
@@ -196,15 +199,6 @@ def pretrained(kind: Any, model: str, what: str, **settings: Any) -> Any:
     except (OSError, ValueError, KeyError) as error:
         where = "" if Path(model).is_dir() else " (no such folder here, nor such a model within reach)"
         raise UserError(f"{model}: no {what} could be loaded{where}: {first_line(error)}") from None
-
-
-def _dtype(options: TransformersModel, device: str) -> Any:
-    import torch
-
-    name = options.dtype
-    if name == "auto":
-        name = "bfloat16" if device.startswith("cuda") else "float32"
-    return getattr(torch, name)
 
 
 def first_line(error: BaseException) -> str:

@@ -31,14 +31,9 @@ class VllmBackend(LocalBackend):
     def _asked(self, *asked: Any, **named: Any) -> PreparedPrompt:
         found = super()._asked(*asked, **named)
         if found.choices and not found.letters:
-            raise UserError(
-                f'{self._options.model}: vllm compares single letters only: set compare = "letter", '
-                'or kind = "transformers"'
-            )
+            told = 'vllm compares single letters only: set compare = "letter", or kind = "transformers"'
+            raise UserError(f"{self._options.model}: {told}")
         return found
-
-    def _context(self) -> int:
-        return min(super()._context(), self._options.max_context or 1 << 40)
 
     def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         with _told(self._options.model):
@@ -51,10 +46,13 @@ class VllmBackend(LocalBackend):
     def _run(
         self, engine: Any, asked: Sequence[PreparedPrompt]
     ) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
+        from vllm.lora.request import LoRARequest
+
         # Prompts that begin alike stand side by side, so that the cache still holds their head.
         waiting = dict(enumerate(sorted(asked, key=lambda item: item.tokens)))
+        folder = self._options.adapter
+        adapter = LoRARequest("adapter", 1, folder) if folder else None
         with _told(self._options.model):
-            adapter = self._adapter()
             for number, item in waiting.items():
                 prompt = {"prompt_token_ids": list(item.tokens)}
                 engine.add_request(str(number), prompt, self._sampling(item), lora_request=adapter)
@@ -91,11 +89,6 @@ class VllmBackend(LocalBackend):
         )
         return model.llm_engine
 
-    def _adapter(self) -> Any:
-        from vllm.lora.request import LoRARequest
-
-        return LoRARequest("adapter", 1, self._options.adapter) if self._options.adapter else None
-
     def _sampling(self, item: PreparedPrompt) -> Any:
         from vllm import SamplingParams
         from vllm.sampling_params import RequestOutputKind
@@ -103,9 +96,8 @@ class VllmBackend(LocalBackend):
         options, settings = self._options, {"output_kind": RequestOutputKind.FINAL_ONLY}
         if item.letters:
             letters = [token for _, token in item.letters]
-            return SamplingParams(
-                temperature=0.0, max_tokens=1, logprobs=len(letters), allowed_token_ids=letters, **settings
-            )
+            settings |= {"logprobs": len(letters), "allowed_token_ids": letters}
+            return SamplingParams(temperature=0.0, max_tokens=1, **settings)
         if options.temperature:
             settings |= {"top_p": options.top_p, "seed": item.seed % 2**31}
         return SamplingParams(temperature=options.temperature, max_tokens=options.max_tokens, **settings)
@@ -115,12 +107,8 @@ def _made(item: PreparedPrompt, output: Any) -> Output:
     if item.letters:
         told = {token: entry.logprob for token, entry in output.logprobs[0].items()}
         return likeliest_letter({letter: told[token] for letter, token in item.letters}, len(item.tokens))
-    return Output(
-        output.text,
-        "length" if output.finish_reason == "length" else "stop",
-        len(item.tokens),
-        len(output.token_ids),
-    )
+    finish = "length" if output.finish_reason == "length" else "stop"
+    return Output(output.text, finish, len(item.tokens), len(output.token_ids))
 
 
 def _rank(adapter: str) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+from dataclasses import asdict
 
 import polars as pl
 import pytest
 
-from pipeline.evaluate.grading import RunSettings, facts, from_facts
+from pipeline.evaluate.grading import RunSettings, from_facts
 from pipeline.evaluate.results.build import Evaluated, files, headlines, markdown, tables
 from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Score, Task
@@ -233,7 +234,7 @@ def test_names_that_are_markup_stay_names():
 
 def test_how_runs_were_asked_survives_the_manifest():
     askings = {"m 3": asking("m", shots=3)}
-    assert from_facts(facts(askings), ["m 3"]) == askings
+    assert from_facts({run: asdict(one) for run, one in askings.items()}, ["m 3"]) == askings
     assert from_facts({}, ["x"])["x"].model == "x"
 
 
