@@ -38,6 +38,9 @@ MAX_PIXELS = 8_000_000
 MARGIN = 6.0
 """White space kept around the boxes, in points."""
 
+_GAP = 12
+"""White rows of pixels between strips."""
+
 TIMEOUT = 60.0
 """Seconds that cutting out of a paper in a worker may take."""
 
@@ -168,11 +171,10 @@ def page_strips(regions: Sequence[Region]) -> list[Region]:
 
 def _continues(strip: Region, region: Region) -> bool:
     """Return whether a region goes on in the column of a strip: below it, beside its lines, or under a wider line."""
-    if strip.page != region.page:
-        return False
     box, other = strip.box, region.box
     beside = min(box.x1, other.x1) <= max(box.x0, other.x0)
-    return other.y1 > box.y0 and not (beside and other.y0 < box.y0 - 2 * MARGIN)
+    below = other.y1 > box.y0 and not (beside and other.y0 < box.y0 - 2 * MARGIN)
+    return strip.page == region.page and below
 
 
 def _cut(paper: Paper, region: Region) -> Pixels:
@@ -234,19 +236,13 @@ def _sheet(paper: Paper, regions: Sequence[Region]) -> Image:
     if not regions:
         raise UserError(f"{paper.document}: nothing to cut out, no box is known")
     parts = [_cut(paper, strip) for strip in page_strips(regions)]
-    gap = 12 if len(parts) > 1 else 0
-    width = max(part.shape[1] for part in parts)
-    height = sum(part.shape[0] for part in parts) + gap * (len(parts) - 1)
-    sheet = np.full((height, width, 3), 255, dtype=np.uint8)
-    top = 0
-    for part in parts:
-        sheet[top : top + part.shape[0], : part.shape[1]] = part
-        top += part.shape[0] + gap
-    picture = as_picture(sheet)
-    if width * height > MAX_PIXELS:
-        scale = (MAX_PIXELS / (width * height)) ** 0.5
-        picture = picture.resize((max(1, int(width * scale)), max(1, int(height * scale))))
-    return picture
+    widest = max(part.shape[1] for part in parts)
+    margins = [((_GAP * (at > 0), 0), (0, widest - part.shape[1]), (0, 0)) for at, part in enumerate(parts)]
+    filled = [np.pad(part, margin, constant_values=255) for part, margin in zip(parts, margins, strict=True)]
+    picture = as_picture(np.concatenate(filled))
+    scale = (MAX_PIXELS / (picture.width * picture.height)) ** 0.5
+    size = max(1, int(picture.width * scale)), max(1, int(picture.height * scale))
+    return picture.resize(size) if scale < 1 else picture
 
 
 def as_picture(pixels: Pixels) -> Image:

@@ -15,15 +15,16 @@ def _tables(file: Path) -> dict[str, Any]:
 
 
 class Patterns:
-    """The patterns of one module as attributes; ``patterns.toml`` of its package has them, each with its examples.
+    """The patterns of a module, by its ``__name__``, as attributes; ``patterns.toml`` of its package has them.
 
     ``@name@`` stands for a fragment, the module's own or one of all modules. A list is one pattern in pieces.
     A fragment is a pattern too.
     """
 
-    def __init__(self, module: str, package: Traversable = files("pipeline.parse")) -> None:  # noqa: B008
-        tables = _tables(Path(str(package)) / "patterns.toml")
-        self._rows = tables[module]
+    def __init__(self, module: str, package: Traversable | None = None) -> None:
+        home, _, name = module.rpartition(".")
+        tables = _tables(Path(str(package or files(home))) / "patterns.toml")
+        self._rows = tables[name]
         assert not {*self._rows} & {*vars(Patterns)}, "a method would hide that pattern"
         self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
 

@@ -7,7 +7,6 @@ printed keys, most of them errors of the source, and against 2,422 of replaced k
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 
 from pipeline.claims.grammar import Text
 from pipeline.claims.mentions import fold
@@ -15,7 +14,7 @@ from pipeline.dedup.meaning import meaning
 from pipeline.patterns import Patterns
 
 Letters = frozenset[str]
-_P = Patterns("explanations", files("pipeline.claims"))
+_P = Patterns(__name__)
 SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
 _ENDS = 60
@@ -26,17 +25,14 @@ _SHOWN = 60
 
 @dataclass(frozen=True)
 class Stated:
-    """The answer of an explanation.
-
-    Attributes:
-        answer: the letters that it argues for; None where it calls several options right of which one is asked for.
-        rule: how it was read; one of ``SURE``, ``slipped`` or ``several``.
-        detail: the words.
-    """
+    """The answer of an explanation."""
 
     answer: Letters | None
+    """The letters that it argues for; None where it calls several options right of which one is asked for."""
     rule: str
+    """How it was read: one of ``SURE``, ``slipped`` or ``several``."""
     detail: str
+    """The words."""
 
 
 def read_explanation(

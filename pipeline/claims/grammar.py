@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cached_property
-from importlib.resources import files
 from typing import NamedTuple
 
 from pipeline.claims.mentions import Mention, mentions
@@ -44,7 +43,7 @@ class Production(NamedTuple):
     pattern: re.Pattern[str]
 
 
-_P = Patterns("grammar", files("pipeline.claims"))
+_P = Patterns(__name__)
 _WORDS = _P.rows("words")
 CODES = {f"w{at}": row["code"] for at, row in enumerate(_WORDS)}
 LEXICON = re.compile("|".join(f"(?P<w{at}>{row['pattern']})" for at, row in enumerate(_WORDS)), re.ASCII)
@@ -144,7 +143,10 @@ class Text:
     def _claims(self, row: Production) -> Iterator[Claim]:
         for match in row.pattern.finditer(self.codes):
             first, mention = self.words[match.start()], self.mention_at(match)
-            if mention is not None and not self._is_supposed(match.start(), row.kind):
+            before = self.codes[max(0, match.start() - 12) : match.start()]
+            # A claim may be about another question, or hold only under a condition.
+            conditional = row.kind != "judged" and _P.conditional.search(before)
+            if mention is not None and not (conditional or _P.supposed.search(before)):
                 end = max(mention.end, self.words[match.end() - 1][2])
                 kind, stance = row.kind, row.stance
                 if kind == "counter" and self.wrong is False:
@@ -160,11 +162,6 @@ class Text:
             len(mention.labels) > 1 and not self.multiple
         )  # 正确的选项有A、B、D; 正确的选项是C is the answer
         return found is not None and (several or bool(found["statement"] or found["statement_en"]))
-
-    def _is_supposed(self, at: int, kind: str) -> bool:
-        """Return whether a claim at a place is about another question, or holds only under a condition."""
-        before = self.codes[max(0, at - 12) : at]
-        return bool(_P.supposed.search(before) or (kind != "judged" and _P.conditional.search(before)))
 
     @cached_property
     def marked(self) -> dict[int, bool]:
@@ -221,15 +218,11 @@ class Text:
         for match in _P.all_except.finditer(self.codes):
             mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "none"))][3]
             if mention is not None:
-                excepted_is_right = bool(
-                    match["said"] in ("W", "X") or match["is"] == "R" or match["out"] or match["not"]
-                )
-                said = {label: (label in mention.labels) is excepted_is_right for label in self.options}
+                excepted = match["said"] in ("W", "X") or match["is"] == "R" or match["out"] or match["not"]
+                said = {label: (label in mention.labels) is bool(excepted) for label in self.options}
                 places += [mention.start, mention.end]
         said |= self._others(said)
-        right, wrong = (
-            tuple(sorted(label for label in said if said[label] is value)) for value in (True, False)
-        )
+        right, wrong = (tuple(sorted(one for one in said if said[one] is value)) for value in (True, False))
         return OptionVerdicts(right, wrong, min(places, default=0), max(places, default=0))
 
     def _others(self, said: Mapping[str, bool]) -> dict[str, bool]:
@@ -257,12 +250,9 @@ class Text:
     @cached_property
     def answer(self) -> tuple[str, ...] | None:
         """The answer that the text states last, as in 故选B or the answer is B; None where it states none."""
-        stated = [
-            claim
-            for claim in self.claims
-            if claim.kind in ("stated", "called") and claim.stance is Stance.ASSERTED
-        ]
-        return tuple(sorted(set(stated[-1].labels))) if stated else None
+        asserted = (claim for claim in self.claims if claim.stance is Stance.ASSERTED)
+        stated = [claim.labels for claim in asserted if claim.kind in ("stated", "called")]
+        return tuple(sorted(set(stated[-1]))) if stated else None
 
 
 def _other(gap: str) -> str:

@@ -4,13 +4,12 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from itertools import pairwise
 from unicodedata import normalize
 
 from pipeline.patterns import Patterns
 
-_P = Patterns("mentions", files("pipeline.claims"))
+_P = Patterns(__name__)
 _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | {
     word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))
 }
@@ -73,7 +72,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
     for label, body in options.items():
-        needle = _compact(body).rstrip("。.")
+        needle = "".join(body.split()).lower().translate(_ALIKE).rstrip("。.")
         at = compact.find(needle) if needle else -1
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1
@@ -101,10 +100,6 @@ def _broken(compact: str, needle: str) -> int:
         if compact.endswith(needle[:length]):
             return length
     return 0
-
-
-def _compact(text: str) -> str:
-    return "".join(text.split()).lower().translate(_ALIKE)
 
 
 def _common(text: str) -> bool:
@@ -158,13 +153,11 @@ def _in_word(text: str, match: re.Match[str]) -> bool:
     before = text[max(0, start - 14) : start]
     if _P.labelled.search(before):
         return False
-    if match.group().islower() and before.rstrip()[-1:].isdigit():  # 不超过1 g is a unit
-        return True
-    if _P.before.search(before) or (match.group() in "Aa" and _P.article.match(text, end)):
-        return True
-    if match.group() in "Ii" and _P.pronoun.match(text, end):
-        return True
-    if end - start > 1 and _P.acronym.match(text, end):
+    unit = match.group().islower() and before.rstrip()[-1:].isdigit()  # 不超过1 g
+    article = match.group() in "Aa" and _P.article.match(text, end)
+    pronoun = match.group() in "Ii" and _P.pronoun.match(text, end)
+    acronym = end - start > 1 and _P.acronym.match(text, end)
+    if unit or _P.before.search(before) or article or pronoun or acronym:
         return True
     quoted = start > 0 and text[start - 1] == text[end : end + 1]
     return not quoted and _P.after.match(text, end) is not None and not _P.range.match(text, end)
@@ -234,12 +227,8 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
     """The kind of joint between a list and what comes next; None where the list ends."""
     last = members[-1]
     seen = {label for member in members for label in member.labels}
-    if (
-        last.text != each.text
-        or last.weak != each.weak
-        or seen & set(each.labels)
-        or each.start - last.end > 60
-    ):
+    unlike = (last.text, last.weak) != (each.text, each.weak)
+    if unlike or seen & set(each.labels) or each.start - last.end > 60:
         return None
     bracketed = None if last.own else _P.bracketed.match(text, last.end)
     for end in (last.end, bracketed.end() if bracketed else last.end):
@@ -267,7 +256,7 @@ def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     return several and _P.all_of_them.match(text, last.end) is not None
 
 
-_FOLDING = Patterns("folding", files("pipeline.claims"))
+_FOLDING = Patterns("pipeline.claims.folding")
 
 _LOOKS = (
     (0xA0, 0xA1),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,6 +13,7 @@ import polars as pl
 
 from pipeline.ocr.model import EDGE, PageLine, PageRead
 from pipeline.ocr.tasks import FileFacts
+from pipeline.patterns import Patterns
 from pipeline.stage import Failure
 from schemas.base import Record
 from schemas.documents import Box, Document, Line, LineKind, Page, RawFile, SourceRow
@@ -59,6 +59,7 @@ class DocumentState:
         return [page for page in self.pages if page not in self.failures]
 
 
+_P = Patterns(__name__)
 _TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}
 
 
@@ -71,18 +72,17 @@ class TableBuilder:
     def add(self, reading: DocumentState, pages: Sequence[PageRead], exam: Exam) -> None:
         """Add a document with its pages as read (running lines are recognised here), or its rows."""
         mark_running_lines(pages)
-        name = reading.name
         self._add("documents", [document_of(reading, exam)])
-        self._add("pages", [_page(name, number, page) for number, page in enumerate(pages, 1)])
+        self._add("pages", [_page(reading.name, number, page) for number, page in enumerate(pages, 1)])
         for number, page in enumerate(pages, 1):
-            self._add("lines", list(lines_of(name, number, page)))
+            self._add("lines", list(lines_of(reading.name, number, page)))
         self._add("rows", rows_of(reading))
 
     def _add(self, table: str, rows: Sequence[Record]) -> None:
         if rows:
             self._frames.setdefault(table, []).append(_TABLES[table].to_frame(rows))
 
-    def tables(self) -> Mapping[str, pl.DataFrame]:
+    def tables(self) -> dict[str, pl.DataFrame]:
         """All four tables, also where nothing was added."""
         return {
             name: pl.concat([schema.to_frame([]), *self._frames.get(name, [])])
@@ -110,31 +110,19 @@ def document_of(reading: DocumentState, exam: Exam) -> Document:
 
 
 def _page(document: str, number: int, page: PageRead) -> Page:
-    return Page(
-        document=document,
-        page=number,
-        width=round(page.width, 2),
-        height=round(page.height, 2),
-        method=page.method,
-        reason=page.reason,
-        engine=page.engine,
-        engine_version=page.engine_version,
-        confidence=page.confidence,
-        turned=page.turned,
-        lines=len(page.lines),
-    )
+    told = {"lines": len(page.lines), "confidence": page.confidence, **page.facts()}
+    return Page(document=document, page=number, **told)
 
 
 def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
     """Return the lines of a page as records."""
     for order, line in enumerate(page.lines):
-        box = line.box
         yield Line(
             document=document,
             page=number,
             order=order,
             text=line.text,
-            box=Box(x0=box.x0, y0=box.y0, x1=box.x1, y1=box.y1) if box else None,
+            box=Box(**line.box._asdict()) if line.box else None,
             confidence=None if line.confidence is None else round(line.confidence, 4),
             column=line.column,
             kind=line.kind,
@@ -144,18 +132,6 @@ def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
 
 MIN_SHARE = 0.5
 """Share of the pages on which a text must stand in the same place, with other digits allowed."""
-
-_NUMBER = re.compile(r"\d{1,4}|(?<=第)[一二三四五六七八九十]{1,3}(?=[页頁])")
-"""A number that may count pages: 12, 第三页."""
-_SPACE = re.compile(r"\s+")
-_CONTENT = re.compile(r"\s*(?:[(（]?[A-K]\s*[)）.．、]|\d{1,3}\s*[.．、](?!\d)|[【\[]?(?:答案|解析|答[:：]))")
-"""Beginnings of an option, a question or an answer: 1. and 10. alone on their lines are no page numbers."""
-_PAGE_NUMBER = re.compile(
-    r"^[\s\-—–·•.~～/|]*(?:第|page|p\.?|頁次[:：]?|页码[:：]?)?\s*[0-9０-９ivxIVX]{1,4}\s*(?:页|頁)?"
-    r"(?:\s*[/／\-－—,，]?\s*(?:of|共)?\s*[0-9０-９]{1,4}\s*(?:页|頁)?)?[\s\-—–·•.~～/|]*$",
-    re.IGNORECASE,
-)
-"""A line of nothing but a page number: ``- 3 -``, ``第 3 页 共 12 页``, ``Page 3 of 12``, ``iv``."""
 
 
 def mark_running_lines(pages: Sequence[PageRead]) -> None:
@@ -191,12 +167,12 @@ def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:
 
 def _shapes(line: PageLine, page: int) -> set[str]:
     """The text, and the text with each of its numbers as its distance from the page's; none for questions."""
-    if _CONTENT.match(line.text):
+    if _P.content.match(line.text):
         return set()
-    text = _SPACE.sub("", line.text)
+    text = "".join(line.text.split())
     counted = {
         f"{text[: found.start()]}#{_value(found[0]) - page}{text[found.end() :]}"
-        for found in _NUMBER.finditer(text)
+        for found in _P.number.finditer(text)
     }
     return {text, *counted}
 
@@ -214,13 +190,12 @@ _CHINESE = "一二三四五六七八九十"
 
 def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
     """Return whether a line is a number alone, outermost on the page: a lone option or cell stands further in."""
-    if not _PAGE_NUMBER.match(line.text) or _CONTENT.match(line.text):
+    if not _P.page_number.match(line.text) or _P.content.match(line.text):
         return False
     assert line.box is not None
-    boxes = [other.box for other in page.lines if other.box and other.text and other is not line]
-    if kind is LineKind.HEADER:
-        return all(box.y0 >= line.box.y0 - 2 for box in boxes) and len(boxes) > 1
-    return all(box.y1 <= line.box.y1 + 2 for box in boxes) and len(boxes) > 1
+    own, boxes = line.box, [one.box for one in page.lines if one.box and one.text and one is not line]
+    top, end = min((box.y0 for box in boxes), default=0.0), max((box.y1 for box in boxes), default=0.0)
+    return len(boxes) > 1 and (top >= own.y0 - 2 if kind is LineKind.HEADER else end <= own.y1 + 2)
 
 
 MANIFEST = "manifest.csv"

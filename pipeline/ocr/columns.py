@@ -1,27 +1,14 @@
 """Finds the gutter of a page in two columns. Pure."""
 
-import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from pipeline.ocr.model import Rect
+from pipeline.patterns import Patterns
 
-_OPTION = re.compile(r"^[(（\[【]?([A-KＡ-Ｋa-k](?=\s*[)）\]】.．、:：])|[Ⓐ-Ⓚⓐ-ⓚ])")
-"""``A.``, ``(B)``, ``Ⓒ`` at the start of a text."""
-
-_QUESTION = re.compile(r"^[(（【]?\d{1,3}\s*[)）】.．、]\s*\S{0,3}[\u3400-\u9fff]{2}")
-"""A number that opens a question, not a cell of a key."""
-
-_ANSWER = re.compile(r"^[【\[(（]?(?:参考|參考|正确|正確|标准|試題|试题)?(?:答案|解析|分析|答[:：])")
-"""``【答案】``, ``参考答案：``, ``解析``: the next label after it is A again."""
-
-_PROSE = re.compile(r"[\u3400-\u9fff]{4}|[A-Za-z]{5}")
-"""Words; cells of grids hold a letter, a number or a short name."""
-
-_NUMBER = re.compile(r"^[(（【]?(\d{1,3})\s*(?:[)）】.．、](?!\d)|$)")
-"""``12.``, ``（3）`` or a number alone; not 3.5."""
+_P = Patterns(__name__)
 
 MIN_ROWS = 6
 """Fewer rows on one side make no column, unless numbers and labels say so."""
@@ -83,8 +70,8 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
     if min(len(rows_left), len(rows_right)) < MIN_ROWS:
         return False
     first = [min(row, key=lambda found: found[0].x0)[1] for row in rows_right]
-    labels = [found[1] for text in first if (found := _OPTION.match(text))]
-    if sum(bool(_QUESTION.match(text)) for text in first) > 1 and _runs_on(labels):
+    labels = [found[1] for text in first if (found := _P.option.match(text))]
+    if sum(bool(_P.question.match(text)) for text in first) > 1 and _runs_on(labels):
         return True
     if len(labels) > 0.7 * len(rows_right):
         return False
@@ -109,15 +96,15 @@ def _steps(texts: Sequence[str]) -> float:
     number: int | None = None
     label: int | None = None
     for text in texts:
-        if found := _NUMBER.match(text):
+        if found := _P.number.match(text):
             value = int(found[1])
             good += 0.0 if number is None else _step(value - number)
             number, label = value, _BEFORE_A
-        elif found := _OPTION.match(text):
+        elif found := _P.option.match(text):
             letter = ord(unicodedata.normalize("NFKC", found[1]).upper())
             good += 0.0 if label is None else _step(letter - label, 1)
             label = letter
-        elif _ANSWER.match(text):
+        elif _P.answer.match(text):
             label = _BEFORE_A
     return good
 
@@ -140,7 +127,7 @@ def _runs_on(labels: Sequence[str]) -> bool:
 
 def _reads_like_text(rows: list[list[tuple[Rect, str]]]) -> bool:
     """Return whether a side has lines of prose rather than cells of a grid: half of its rows hold words."""
-    return 2 * sum(any(_PROSE.search(text) for _, text in row) for row in rows) >= len(rows)
+    return 2 * sum(any(_P.prose.search(text) for _, text in row) for row in rows) >= len(rows)
 
 
 def _rows(side: list[tuple[Rect, str]]) -> list[list[tuple[Rect, str]]]:

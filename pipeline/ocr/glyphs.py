@@ -6,10 +6,9 @@ from functools import cache
 from importlib.resources import files
 
 from pipeline.characters import COMPATIBILITY
+from pipeline.patterns import Patterns
 
-_MATH_FONT = re.compile("MT ?-?Extra")  # MathType's own font
-_FOLDED = re.compile(r"[\u2e80-\u2fdf\ue000-\uf8ff\uf900-\ufaff]")
-"""Radicals, private use, compatibility ideographs."""
+_P = Patterns(__name__)
 
 _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
 """Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font."""
@@ -40,9 +39,9 @@ def fold(text: str, font: str = "") -> str:
         text: characters as extracted.
         font: the font's name; glyphs U+F0xx are read as Symbol's or MT Extra's only in fonts called so.
     """
-    if not _FOLDED.search(text):
+    if not _P.folded.search(text):
         return text
-    return "".join(_fold_char(char, font) if _FOLDED.match(char) else char for char in text)
+    return "".join(_fold_char(char, font) if _P.folded.match(char) else char for char in text)
 
 
 def _fold_char(char: str, font: str) -> str:
@@ -51,11 +50,9 @@ def _fold_char(char: str, font: str) -> str:
         return COMPATIBILITY[code]
     if code in _OPTION_LABELS:
         return _OPTION_LABELS[code]
-    if _MATH_FONT.search(font):
-        return private_glyphs("math").get(code, char)
-    if "Wingdings" in font:
-        return private_glyphs("wingdings").get(code, char)
-    return private_glyphs("symbol").get(code, char) if "Symbol" in font else char
+    math = _P.math_font.search(font)
+    kind = "math" if math else next((one for one in ("Wingdings", "Symbol") if one in font), "")
+    return private_glyphs(kind.lower()).get(code, char) if kind else char
 
 
 def superscript(text: str) -> str:
@@ -69,10 +66,8 @@ def subscript(text: str) -> str:
 
     Letters and digits that have none say the same on the line: HbA1c.
     """
-    shifted = subscript_or_none(text)
-    if shifted is None:
-        return text if text.strip().isalnum() else _marked("_", text)
-    return shifted
+    plain = text if text.strip().isalnum() else _marked("_", text)
+    return subscript_or_none(text) or plain
 
 
 def superscript_or_none(text: str) -> str | None:
@@ -96,15 +91,13 @@ def _shift(text: str, table: dict[str, str]) -> str | None:
 def _marked(mark: str, text: str) -> str:
     """Text that has no raised characters behind a mark; signs without letters or digits (*, ′) stay as they are."""
     bare = text.translate(_FOLD_SCRIPT).strip()
-    if bare in _PLAIN_SUPER or len(bare) > _LONGEST_SCRIPT or not _SCRIPT.search(bare):
+    if bare in _PLAIN_SUPER or len(bare) > _LONGEST_SCRIPT or not _P.script.search(bare):
         return text
     return f"{mark}{bare}" if len(bare) == 1 else f"{mark}({bare})"
 
 
 _LONGEST_SCRIPT = 12
 """Characters of a raised or lowered text; what is longer is small print."""
-_SCRIPT = re.compile(r"^(?=.*[A-Za-z0-9])[\x21-\x7e ×·Α-ω]+$")
-"""Scripts without raised characters that are kept behind a mark: N/2, i,j."""
 
 
 def is_cjk(char: str) -> bool:
@@ -114,16 +107,12 @@ def is_cjk(char: str) -> bool:
     )
 
 
-_GAP = re.compile(r"[ \u00a0]*\t[\t \u00a0]*|[ \u00a0\u3000]{2,}|\u3000")
-"""White space that may part options on one line: a tab, two spaces, an ideographic space."""
-
-
 def tabs_for_gaps(text: str) -> str:
     """Spaces that together are wider than 1.5 em become a tab, as on printed pages; blanks in brackets stay.
 
     A space counts half an em, an ideographic space one.
     """
-    return _GAP.sub(lambda match: _joint(text, match), text)
+    return _P.gap.sub(lambda match: _joint(text, match), text)
 
 
 def _joint(text: str, match: re.Match[str]) -> str:
@@ -138,11 +127,5 @@ def _joint(text: str, match: re.Match[str]) -> str:
 @cache
 def is_common(char: str) -> bool:
     """Return whether a character is one of the commonest ideographs of GB 2312 or Big5."""
-    return _between(char, "gb2312", 0xB0, 0xD7) or _between(char, "big5", 0xA4, 0xC6)
-
-
-def _between(char: str, encoding: str, low: int, high: int) -> bool:
-    try:
-        return low <= char.encode(encoding)[0] <= high
-    except UnicodeEncodeError:
-        return False
+    simplified, traditional = char.encode("gb2312", "ignore"), char.encode("big5", "ignore")
+    return b"\xb0" <= simplified[:1] <= b"\xd7" or b"\xa4" <= traditional[:1] <= b"\xc6"

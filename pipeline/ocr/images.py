@@ -124,17 +124,14 @@ def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
 
 def _slant(points: NDArray[np.float32]) -> float | None:
     """Angle in degrees, 0..180, of a long slanted cloud of points; None for other clouds."""
-    if len(points) < 20 or _elongation(points) <= 2:
+    if len(points) < 20:
+        return None
+    spread = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(points.T)), 1e-6))
+    if spread[-1] / spread[0] <= 2:  # its length over its width
         return None
     vx, vy, _, _ = cv2.fitLine(points, cv2.DIST_L2, 0, 0.01, 0.01).ravel()
     angle = float(np.degrees(np.arctan2(vy, vx))) % 180
     return angle if _SLANT[0] < angle < 180 - _SLANT[0] else None
-
-
-def _elongation(points: NDArray[np.float32]) -> float:
-    """Length over width of a cloud of points."""
-    spread = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(points.T)), 1e-6))
-    return float(spread[-1] / spread[0])
 
 
 def even_background(pixels: Pixels) -> Pixels:
@@ -194,27 +191,12 @@ MAX_MARKS = 400
 
 def find_marks(pixels: Pixels, words: Sequence[Word]) -> dict[str, list[Corners]]:
     """Rules ``across`` and ``down`` and other large ink (``figures``) of a cleaned, upright page, in pixels."""
-    mask = ink_mask(pixels)
-    across, down = find_rules(mask)
-    boxes = []
-    for word in words:
-        xs, ys = zip(*word.corners, strict=True)
-        boxes.append((int(min(xs)), int(min(ys)), int(max(xs)) + 1, int(max(ys)) + 1))
-    return {"across": across, "down": down, "figures": find_figures(mask, [*boxes, *across, *down])}
-
-
-def ink_mask(pixels: Pixels) -> Pixels:
-    """1 where there is ink, else 0."""
-    grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    return np.asarray(grey < _INK, dtype=np.uint8)
-
-
-def find_rules(mask: Pixels) -> tuple[list[Corners], list[Corners]]:
-    """Horizontal and vertical rules of an ink mask."""
+    mask = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
     height, width = mask.shape
     across = _lines(mask, (max(20, int(width * _ACROSS)), 1))
     down = _lines(mask, (1, max(20, int(height * _DOWN))))
-    return across, down
+    boxes = [(int(x0), int(y0), int(x1) + 1, int(y1) + 1) for x0, y0, x1, y1 in (word.box for word in words)]
+    return {"across": across, "down": down, "figures": find_figures(mask, [*boxes, *across, *down])}
 
 
 def _lines(mask: Pixels, kernel: tuple[int, int]) -> list[Corners]:
@@ -223,16 +205,16 @@ def _lines(mask: Pixels, kernel: tuple[int, int]) -> list[Corners]:
     opened = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones(kernel[::-1], np.uint8))
     opened = cv2.morphologyEx(opened, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
     limit = max(6, int(0.006 * max(mask.shape)))
-    found = [box for box, _ in _components(opened) if min(box[2] - box[0], box[3] - box[1]) <= limit]
+    found = [box for box in _components(opened) if min(box[2] - box[0], box[3] - box[1]) <= limit]
     found.sort(key=lambda box: -max(box[2] - box[0], box[3] - box[1]))
     return sorted(found[:MAX_MARKS])
 
 
-def _components(mask: Pixels) -> Iterable[tuple[Corners, int]]:
-    """Boxes of connected parts of a mask and how many pixels each has."""
-    count, _, stats, _ = cv2.connectedComponentsWithStats(mask)
-    for left, top, width, height, area in stats[1:count].tolist():
-        yield (left, top, left + width, top + height), area
+def _components(mask: Pixels) -> Iterable[Corners]:
+    """Boxes of connected parts of a mask."""
+    _, _, stats, _ = cv2.connectedComponentsWithStats(mask)
+    for left, top, width, height, _ in stats[1:].tolist():
+        yield left, top, left + width, top + height
 
 
 def find_figures(mask: Pixels, known: Sequence[Corners]) -> list[Corners]:
@@ -245,12 +227,9 @@ def find_figures(mask: Pixels, known: Sequence[Corners]) -> list[Corners]:
     joined = cv2.morphologyEx(rest, cv2.MORPH_CLOSE, np.ones((reach, reach), np.uint8))
     least = height * _MIN_FIGURE
     found = []
-    for box, _ in _components(joined):
-        left, top, right, bottom = box
-        big = (
-            min(right - left, bottom - top) >= least
-            and (right - left) * (bottom - top) < 0.8 * height * width
-        )
+    for left, top, right, bottom in _components(joined):
+        wide, high = right - left, bottom - top
+        big = min(wide, high) >= least and wide * high < 0.8 * height * width
         if big and rest[top:bottom, left:right].mean() > 0.01:
-            found.append(box)
+            found.append((left, top, right, bottom))
     return sorted(found)

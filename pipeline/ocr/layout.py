@@ -9,7 +9,10 @@ from statistics import median
 from pipeline.ocr import glyphs
 from pipeline.ocr.columns import find_gutter
 from pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, TextRun, bounding_box
+from pipeline.patterns import Patterns
 from schemas.documents import LineKind
+
+_P = Patterns(__name__)
 
 TAB_GAP = 1.5
 """Gap between words, in em, above which a tab stands between them: options side by side, cells of a grid."""
@@ -80,9 +83,6 @@ CLOSE = 0.6
 """White space in em up to which text goes on: words of a line stand apart by .25 to .5, a label and a text by more."""
 
 
-_OPENS = re.compile(r"[(（【\[]?(?:[A-Ka-k]|\d{1,3})\s?[)）】\].．、:：]\s?(?=[^\W\d])|[Ⓐ-Ⓚⓐ-ⓚ]")
-"""An option or an item with its text: labels of figures have none (A., 12), or no mark."""
-
 OVER_TEXT = 2
 """Least number of text rows that cross a figure's edge, or open options inside, for the figure to lie over text: a
 single row may touch its white margin."""
@@ -96,7 +96,7 @@ def _labels(runs: Sequence[TextRun], figures: Sequence[Rect]) -> list[TextRun]:
         inside = [[run for run in part if _within(run, figure)] for part in parts]
         whole = [part for part, own in zip(parts, inside, strict=True) if len(own) == len(part)]
         across = sum(0 < len(own) < len(part) for part, own in zip(parts, inside, strict=True))
-        if across + sum(bool(_OPENS.match(segment_text(part))) for part in whole) < OVER_TEXT:
+        if across + sum(bool(_P.opens.match(segment_text(part))) for part in whole) < OVER_TEXT:
             found += [run for part in whole for run in part]
     return found
 
@@ -148,9 +148,10 @@ def group_rows(runs: Iterable[TextRun]) -> list[list[TextRun]]:
     leads: list[TextRun] = []
     buckets: dict[int, list[int]] = defaultdict(list)
     for run in sorted(runs, key=lambda run: (-round(run.size), run.box.y0, run.box.x0)):
-        index = _find_row(run, rows, leads, buckets)
-        if index is None:
-            index = len(rows)
+        found = ((_row_distance(run, leads[index], rows[index]), index) for index in _near(run, buckets))
+        near = [(distance, index) for distance, index in found if distance is not None]
+        index = min(near, key=lambda pair: pair[0])[1] if near else len(rows)
+        if index == len(rows):
             rows.append([])
             leads.append(run)
             buckets[int(run.baseline // 8)].append(index)
@@ -162,7 +163,7 @@ def group_rows(runs: Iterable[TextRun]) -> list[list[TextRun]]:
 def _join_raised(rows: list[list[TextRun]], buckets: dict[int, list[int]]) -> None:
     """Put digits that are raised or lowered at the size of their line into its row: the 9 of 10⁹."""
     for row in rows:
-        if len(row) == 1 and row[0].confidence is None and _SIGNS.fullmatch(row[0].text.strip()):
+        if len(row) == 1 and row[0].confidence is None and _P.signs.fullmatch(row[0].text.strip()):
             (run,) = row
             near = [rows[index] for index in _near(run, buckets)]
             base = next((other for other in near if any(_carries(one, run) for one in other)), None)
@@ -175,14 +176,6 @@ def _carries(base: TextRun, run: TextRun) -> bool:
     shift, gap = abs(run.baseline - base.baseline), run.box.x0 - base.box.x1
     off = LEAST_SHIFT * base.size < shift < 0.6 * base.size and abs(gap) < 0.15 * base.size
     return off and base.confidence is None and re.search(r"[\w)）]$", base.text) is not None
-
-
-def _find_row(
-    run: TextRun, rows: list[list[TextRun]], leads: list[TextRun], buckets: dict[int, list[int]]
-) -> int | None:
-    found = ((_row_distance(run, leads[index], rows[index]), index) for index in _near(run, buckets))
-    near = [(distance, index) for distance, index in found if distance is not None]
-    return min(near, key=lambda pair: pair[0])[1] if near else None
 
 
 def _near(run: TextRun, buckets: dict[int, list[int]]) -> Iterator[int]:
@@ -201,14 +194,9 @@ def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | No
         return distance if distance <= 0.35 * run.size else None
     # A small run belongs to a row as its super- or subscript only beside one of its words: other small
     # print (a footnote, a label in a figure) at the same height is a row of its own.
-    beside = any(_gap(run.box, other.box) < 0.6 * lead.size for other in row)
-    if distance <= 0.15 * lead.size or (beside and distance <= 0.6 * lead.size):
-        return distance
-    return None
-
-
-def _gap(first: Rect, second: Rect) -> float:
-    return max(first.x0 - second.x1, second.x0 - first.x1)
+    box, reach = run.box, 0.6 * lead.size
+    beside = any(max(box.x0 - other.box.x1, other.box.x0 - box.x1) < reach for other in row)
+    return distance if distance <= 0.15 * lead.size or (beside and distance <= reach) else None
 
 
 def split_row(row: list[TextRun], gap: float = TAB_GAP) -> list[list[TextRun]]:
@@ -273,17 +261,13 @@ def _script(run: TextRun, main: TextRun, last: TextRun | None) -> str:
         return text
     shift = run.baseline - main.baseline
     small = run.size <= SMALL_SCRIPT * main.size
-    if not (small or _SIGNS.fullmatch(text.strip())) or (large and abs(shift) < LEAST_SHIFT * main.size):
+    if not (small or _P.signs.fullmatch(text.strip())) or (large and abs(shift) < LEAST_SHIFT * main.size):
         return text
     if shift < -0.15 * main.size:
         return glyphs.superscript(text.strip())
     if shift > (0.03 if small else 0.08) * main.size:
         return glyphs.subscript(text.strip())
     return text
-
-
-_SIGNS = re.compile(r"[\d+\-−=()＋－（）]+|[\da-z+\-−]{1,2}")
-"""Signs that are super- or subscripts even at nearly the size of the line. Raised labels (1. B.) do not match."""
 
 
 def _joint(last: TextRun, run: TextRun, before: str, after: str) -> str:
@@ -357,20 +341,9 @@ def reading_order(lines: list[PageLine], gutter: float | None) -> list[PageLine]
         assert line.box is not None
         return (line.box.y0 + (0.3 * typical if line.text else 0.0), line.box.x0)
 
-    ordered: list[PageLine] = []
-    band: list[PageLine] = []
-
-    def flush() -> None:
-        ordered.extend(sorted(band, key=lambda line: (line.column, *top(line))))
-        band.clear()
-
+    bands, placed = 0, []
     for line in sorted(lines, key=top):
-        assert line.box is not None
-        if _column(line.box, gutter) == _SPANNING:
-            flush()
-            line.column = 0
-            ordered.append(line)
-        else:
-            band.append(line)
-    flush()
-    return ordered
+        spans = line.box is not None and _column(line.box, gutter) == _SPANNING
+        bands, line.column = bands + spans, 0 if spans else line.column
+        placed.append(((bands, not spans, line.column, *top(line)), line))
+    return [line for _, line in sorted(placed, key=lambda found: found[0])]

@@ -10,11 +10,11 @@ from rapidfuzz.distance import Levenshtein
 from pipeline.characters import UNREADABLE
 from pipeline.ocr.model import PageLine, PageRead, Rect
 from pipeline.ocr.recognise import LineReading
+from pipeline.patterns import Patterns
 from schemas.documents import LineKind
 
 _LOST = re.compile(f"(?:{UNREADABLE})+")
-_BARE = re.compile("(?:^|(?<=[\\t ]))[\ue000-\uf8ff](?=[^\\s])")
-"""A private glyph that opens a part of a line: an option's label or a bullet, which the parser knows by its habit."""
+_P = Patterns(__name__)
 
 _CONTEXT = 3
 """Characters on each side of a lost one by which its place is found."""
@@ -25,7 +25,7 @@ def lost_lines(lines: Sequence[PageLine]) -> list[int]:
     return [
         index
         for index, line in enumerate(lines)
-        if line.kind is LineKind.TEXT and line.box is not None and _LOST.search(_BARE.sub("", line.text))
+        if line.kind is LineKind.TEXT and line.box is not None and _LOST.search(_P.bare.sub("", line.text))
     ]
 
 
@@ -91,22 +91,10 @@ def _replacement(text: str, found: re.Match[str], flat: str) -> str:
 
 def _flat(text: str) -> str:
     """Characters without width and spaces, one for one, so that print and recognition compare; scripts stay."""
-    folded = (
-        char if char in _SCRIPTS else unicodedata.normalize("NFKC", char)
-        for char in text
-        if not char.isspace()
-    )
-    return "".join(
-        new if len(new) == 1 else old
-        for old, new in zip((c for c in text if not c.isspace()), folded, strict=True)
-    )
+    chars = [char for char in text if not char.isspace()]
+    plain = [char if char in _SCRIPTS else unicodedata.normalize("NFKC", char) for char in chars]
+    return "".join(new if len(new) == 1 else old for old, new in zip(chars, plain, strict=True))
 
-
-_MATTERS = re.compile(
-    r"\d+|[⁰¹²³⁴-⁹⁺⁻]+|[不无無非未勿否除]|[<>≤≥±+℃%‰]|(?<![A-Z])[A-K](?=[.,、)])|(?<![A-Z])NOT(?![A-Z])"
-    r"|(?<![A-Z])(?:[ΜMKNPDC]?(?:G|L|MOL|PA|M)|MMHG|IU|U)(?![A-Z])"
-)
-"""Digits, negations, signs, labels and units of folded upper-case text: one of them changes an answer (5mg, 5μg)."""
 
 _SCRIPTS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
@@ -117,7 +105,7 @@ def readings_differ(text: str, other: str) -> bool:
 
 
 def _that_matters(text: str) -> list[str]:
-    return _MATTERS.findall(_flat(text).upper())
+    return _P.matters.findall(_flat(text).upper())
 
 
 def compare_readings(page: PageRead, second: PageRead) -> PageRead:

@@ -36,6 +36,11 @@ class Rect(NamedTuple):
         """In square points; 0 for an inverted rectangle."""
         return max(0.0, self.width) * max(0.0, self.height)
 
+    def within(self, other: Rect) -> Rect:
+        """Return the part that lies in another rectangle; inverted where none does."""
+        x0, y0, x1, y1 = other
+        return Rect(max(self.x0, x0), max(self.y0, y0), min(self.x1, x1), min(self.y1, y1))
+
     def overlap(self, other: Rect) -> float:
         """Shared area in square points."""
         width = min(self.x1, other.x1) - max(self.x0, other.x0)
@@ -135,11 +140,15 @@ class PageRead:
         weight = sum(length for _, length in seen)
         return round(sum(value * length for value, length in seen) / weight, 4) if weight else None
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON value for the item store."""
+    def facts(self) -> dict[str, Any]:
+        """Return all but its lines, as JSON."""
         own = {name: getattr(self, name) for name in ("engine", "engine_version", "reason", "turned")}
         size = {"width": round(self.width, 2), "height": round(self.height, 2)}
-        return {**size, **own, "method": self.method.value, "lines": [line.to_json() for line in self.lines]}
+        return {**size, **own, "method": self.method.value}
+
+    def to_json(self) -> dict[str, Any]:
+        """A JSON value for the item store."""
+        return {**self.facts(), "lines": [line.to_json() for line in self.lines]}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> PageRead:

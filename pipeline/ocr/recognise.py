@@ -73,11 +73,8 @@ def reread_box(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
     if not pixels.size:
         return ["", 0.0]
     middle = pixels.shape[0] / 2
-    words = [
-        word
-        for word in engine.recognise(np.ascontiguousarray(pixels))
-        if word.corners[0][1] < middle < word.corners[2][1]
-    ]
+    seen = engine.recognise(np.ascontiguousarray(pixels))
+    words = [word for word in seen if word.corners[0][1] < middle < word.corners[2][1]]
     words.sort(key=lambda word: word.corners[0][0])
     sure = min((word.confidence for word in words), default=0.0)
     return ["".join(word.text for word in words), round(sure, 4)]
@@ -157,8 +154,8 @@ def _readability(attempt: tuple[int, list[Word]]) -> float:
 
 
 def _stands_on_end(word: Word) -> bool:
-    xs, ys = zip(*word.corners, strict=True)
-    return len(word.text) > 1 and max(ys) - min(ys) > 1.5 * (max(xs) - min(xs))
+    left, top, right, bottom = word.box
+    return len(word.text) > 1 and bottom - top > 1.5 * (right - left)
 
 
 def mean_confidence(words: Sequence[Word]) -> float:

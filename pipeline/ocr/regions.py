@@ -40,12 +40,11 @@ class Drawing:
         return len(self.across) + len(self.down) + len(self.shapes)
 
 
-def read_drawing(page: Any, images: Sequence[dict[str, Any]] | None = None) -> Drawing:
+def read_drawing(page: Any, images: Sequence[dict[str, Any]]) -> Drawing:
     """The rules, shapes and images of a PyMuPDF page in displayed coordinates, small dots left out.
 
-    ``images`` is what ``page.get_image_info()`` says, where it is known already.
+    ``images`` is what ``page.get_image_info()`` says.
     """
-    drawing = Drawing()
     matrix = page.rotation_matrix if page.rotation else None
     frame = Rect(*page.rect)
     across: set[Rect] = set()
@@ -55,28 +54,23 @@ def read_drawing(page: Any, images: Sequence[dict[str, Any]] | None = None) -> D
         if path.get("fill") == (1.0, 1.0, 1.0) and path["type"] == "f":
             continue
         for box in _pieces(path):
-            rect = _rounded(_displayed(box, matrix))
+            rect = Rect(*(round(edge, 1) for edge in _displayed(box, matrix)))
             if rect.height < _THIN and rect.width >= 2 * _THIN:
                 across.add(rect)
             elif rect.width < _THIN and rect.height >= 2 * _THIN:
                 down.add(rect)
             elif rect.area < 0.9 * frame.area and max(rect.width, rect.height) >= _THIN:
                 shapes.add(rect)
-    drawing.across, drawing.down, drawing.shapes = sorted(across), sorted(down), sorted(shapes)
-    drawing.images = image_boxes(page, page.get_image_info() if images is None else images)
-    return drawing
+    return Drawing(sorted(across), sorted(down), sorted(shapes), image_boxes(page, images))
 
 
 def image_boxes(page: Any, images: Sequence[dict[str, Any]]) -> list[Rect]:
     """Return where images stand as displayed, dots and hairlines left out; arguments as of ``read_drawing``."""
     matrix = page.rotation_matrix if page.rotation else None
     frame = Rect(*page.rect)
-    boxes = [(info, _clip(_displayed(info["bbox"], matrix), frame)) for info in images]
-    return [
-        box
-        for info, box in boxes
-        if min(info["width"], info["height"]) > 4 and min(box.width, box.height) >= 6
-    ]
+    large = (info for info in images if min(info["width"], info["height"]) > 4)
+    boxes = (_displayed(info["bbox"], matrix).within(frame) for info in large)
+    return [box for box in boxes if min(box.width, box.height) >= 6]
 
 
 def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
@@ -93,26 +87,13 @@ def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
             else:
                 yield x0, y0, x1, y1
         else:
-            points = np.array([point for point in item[1:] if isinstance(point, tuple)], dtype=float).reshape(
-                -1, 2
-            )
-            if len(points):
-                yield (*points.min(axis=0).tolist(), *points.max(axis=0).tolist())
+            points = [point for point in item[1:] if isinstance(point, tuple)]  # one of a quad is four
+            if len(corners := np.array(points, dtype=float).reshape(-1, 2)):
+                yield (*corners.min(axis=0).tolist(), *corners.max(axis=0).tolist())
 
 
 def _displayed(box: Sequence[float], matrix: Any) -> Rect:
     return Rect(*box) if matrix is None else Rect(*(pymupdf.Rect(box) * matrix))
-
-
-def _rounded(rect: Rect) -> Rect:
-    x0, y0, x1, y1 = rect
-    return Rect(round(x0, 1), round(y0, 1), round(x1, 1), round(y1, 1))
-
-
-def _clip(rect: Rect, frame: Rect) -> Rect:
-    return Rect(
-        max(rect.x0, frame.x0), max(rect.y0, frame.y0), min(rect.x1, frame.x1), min(rect.y1, frame.y1)
-    )
 
 
 def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[PageRegion]:
@@ -126,7 +107,9 @@ def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[
     vectors = [box for box in _figures(drawn) if not _inside_any(box, tables)]
     regions += [PageRegion(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
     size = float(np.median([run.size for run in runs])) if runs else 10.0
-    pictures = _pictures(drawing.images, runs)
+    # A stamp or a watermark lies under lines. Pieces of one image below each other are looked at as one.
+    whole = [bounding_box([drawing.images[index] for index in strip]) for strip in _strips(drawing.images)]
+    pictures = [box for box in whole if not (runs and lies_under_text(box, runs))]
     for images in cluster_boxes(pictures, 1.5):
         box = bounding_box([pictures[index] for index in images])
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
@@ -221,15 +204,6 @@ def _holds_prose(box: Rect, runs: Sequence[TextRun]) -> bool:
 PROSE = 10
 """Least number of ideographs (letters count half) of one line inside a picture that lies under text: labels in
 figures are shorter. A stamp over a page has ten and more from nearly every line that crosses it."""
-
-
-def _pictures(images: Sequence[Rect], runs: Sequence[TextRun]) -> list[Rect]:
-    """The images that are pictures: those through which no text runs. A stamp or a watermark lies under lines.
-
-    Pieces of one image that stand below each other are looked at as one.
-    """
-    whole = [bounding_box([images[index] for index in strip]) for strip in _strips(images)]
-    return [box for box in whole if not (runs and lies_under_text(box, runs))]
 
 
 def _strips(images: Sequence[Rect]) -> list[list[int]]:

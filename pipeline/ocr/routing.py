@@ -1,6 +1,5 @@
 """Chooses how a page is read: by its text layer if that holds the printed text, otherwise by OCR, with the reason."""
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +13,9 @@ from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.regions import Drawing, cluster_boxes
 from pipeline.ocr.textlayer import TextLayer
+from pipeline.patterns import Patterns
+
+_P = Patterns(__name__)
 
 LOOK_PIECES = 2000
 """Vector drawings from which a page is looked at for unread text: outlines have some fifty pieces a character."""
@@ -156,9 +158,6 @@ MIN_TURNED = 100
 """Characters that run another way than left to right before a page counts as laid on its side; fewer are a
 watermark or a note on the margin."""
 
-_LATIN1 = re.compile(r"[\u00a1-\u00ff]")  # Ã©, ¾Ñ: bytes of another encoding
-_IDEOGRAPH = re.compile(r"[\u3400-\u9fff]")
-
 
 def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None:
     """Why a page should be read by OCR; None when its text layer is sound.
@@ -188,9 +187,9 @@ def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None
 
 def is_mojibake(text: str) -> bool:
     """Return whether characters are valid but cannot be what is printed: a wrong encoding, shifted glyph numbers."""
-    if len(_LATIN1.findall(text)) > 0.3 * max(20, len(text)):
+    if len(_P.latin1.findall(text)) > 0.3 * max(20, len(text)):
         return True
-    ideographs = _IDEOGRAPH.findall(text)
+    ideographs = _P.ideograph.findall(text)
     if len(ideographs) < 30:
         return False
     return sum(map(is_common, ideographs)) < MIN_COMMON * len(ideographs)

@@ -1,6 +1,7 @@
 """Lines of a page from its recognised words: straightened, laid out, watermarks left out. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Any
 
@@ -115,18 +116,10 @@ def to_page(
     for word in words:
         if is_slanted(word, angle):
             continue
-        corners = [rotate_point(point, -angle, centre) for point in word.corners]
-        xs, ys = zip(*corners, strict=True)
-        box = Rect(min(xs), min(ys), max(xs), max(ys))
-        runs.append(
-            TextRun(
-                word.text,
-                box,
-                box.y1 - _DESCENT * box.height,
-                _size(word, box),
-                word.confidence * trust,
-            )
-        )
+        level = replace(word, corners=tuple(rotate_point(point, -angle, centre) for point in word.corners))
+        box = Rect(*level.box)
+        baseline = box.y1 - _DESCENT * box.height
+        runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence * trust))
     frame = Rect(0.0, 0.0, value["width"], value["height"])
     drawing = _drawing(value["marks"], angle, centre)
     regions = find_scan_regions(drawing, runs, frame)

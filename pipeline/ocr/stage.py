@@ -8,16 +8,8 @@ from itertools import groupby
 from typing import Any
 
 from pipeline.archives import locate
-from pipeline.ocr import engines
-from pipeline.ocr.assemble import (
-    MANIFEST,
-    DocumentState,
-    Exam,
-    TableBuilder,
-    exam_of,
-    manifest_within,
-    read_manifest,
-)
+from pipeline.ocr import assemble, engines
+from pipeline.ocr.assemble import MANIFEST, DocumentState, Exam
 from pipeline.ocr.pages import Job, PageMethod, PageStore, Recognition
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
@@ -58,40 +50,41 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         UserError: the manifest is wrong, or the chosen engine is not installed and a page needs it.
     """
     within = _manifests_within(tables["files"]["document"].to_list(), context)
-    manifest = read_manifest(context.raw)
+    manifest = assemble.read_manifest(context.raw)
     for found in within.values():
         manifest |= found
-    first, duplicates = _sort(
-        file for file in RawFile.from_frame(tables["files"]) if file.document not in within
-    )
+    files = RawFile.from_frame(tables["files"])
+    first, duplicates = _sort(file for file in files if file.document not in within)
     readings, rejects = _look(first, params, context)
     store = PageStore(context.store, params)
     _read(readings, store, context)
-    if late := [reading for reading in readings if _timed_out(reading)]:
-        for reading in late:
-            reading.failures = {
-                n: fault for n, fault in reading.failures.items() if fault.reason != "timeout"
-            }
+    late = []
+    for reading in readings:  # of papers that were not given up, pages that took too long are tried once more
+        others = {page: fault for page, fault in reading.failures.items() if fault.reason != "timeout"}
+        if 0 < len(reading.failures) - len(others) < GIVE_UP:
+            reading.failures = others
+            late.append(reading)
+    if late:
         _read(late, store, context)
     all_second = store.second is None or _recognise(
         store.second, store.doubtful(readings), store, context, required=False
     )
 
-    builder = TableBuilder()
+    builder = assemble.TableBuilder()
+    left_out: dict[str, list[str]] = {}
     for reading in readings:
+        if reading.facts.told:
+            left_out[reading.name] = [
+                told.replace('"FILE"', f'"{reading.name}"') for told in reading.facts.told
+            ]
         if reading.pages and not reading.sound:
             rejects.append(_rejection(reading.name, reading.failures[1]))
         else:
             pages = [store.page(reading, number) for number in reading.pages]
-            builder.add(reading, pages, exam_of(reading.name, manifest))
-    made = dict(builder.tables())
+            builder.add(reading, pages, assemble.exam_of(reading.name, manifest))
+    made = builder.tables()
     facts = _facts(made, duplicates, params)
     rejects.sort(key=lambda reject: reject.item_id)
-    left_out = {
-        reading.name: [told.replace('"FILE"', f'"{reading.name}"') for told in reading.facts.told]
-        for reading in readings
-        if reading.facts.told
-    }
     return Result(
         tables=made,
         counts=Counts(
@@ -136,14 +129,9 @@ def _manifests_within(documents: Sequence[str], context: Context) -> dict[str, d
     for name in documents:
         if name.endswith(f"/{MANIFEST}"):
             with suppress(UnreadableDocument):
-                manifest = manifest_within(locate(context.raw, context.build, name), name)
+                manifest = assemble.manifest_within(locate(context.raw, context.build, name), name)
                 found |= {name: manifest} if manifest is not None else {}
     return found
-
-
-def _timed_out(reading: DocumentState) -> bool:
-    """Return whether pages of a paper took too long, and not so many that it was given up: they are tried once more."""
-    return 0 < sum(failure.reason == "timeout" for failure in reading.failures.values()) < GIVE_UP
 
 
 def _astray(manifest: Mapping[str, Exam], documents: Sequence[str]) -> list[str]:
@@ -242,12 +230,11 @@ class _Work:
     def tasks(self, most: int) -> list[PageTask]:
         """Return the tasks, of at most so many pages."""
         made = []
-        for _, group in groupby(self._jobs.values(), key=lambda job: job.reading.name):
+        for name, group in groupby(self._jobs.values(), key=lambda job: job.reading.name):
             own = list(group)
             for some in (own[start : start + most] for start in range(0, len(own), most)):
-                about, pages = some[0].reading, tuple(job.page for job in some)
-                format_ = about.facts.format
-                made.append(PageTask(about.name, about.path, format_, pages, self._by.params, some[0].boxes))
+                about, pages, params = some[0].reading, tuple(job.page for job in some), self._by.params
+                made.append(PageTask(name, about.path, about.facts.format, pages, params, some[0].boxes))
         return made
 
     def carry_out(self, tasks: Sequence[PageTask], advance: Callable[[int], object] = int) -> None:
@@ -305,20 +292,15 @@ def _facts(tables: Tables, duplicates: Mapping[str, str], params: OcrParams) -> 
     pages = list(Page.from_frame(tables["pages"]))
     methods = Counter(page.method.value for page in pages)
     reasons = Counter(page.reason.partition(":")[0] for page in pages if page.reason)
+    blank = [page for page in pages if page.method is ReadMethod.BLANK and page.reason != "no_content"]
+    seen = ((page, page.confidence) for page in pages if page.confidence is not None)
+    unsure = [(page, confidence) for page, confidence in seen if confidence < LOW_CONFIDENCE]
     return {
         "documents_by_format": dict(sorted(Counter(tables["documents"]["format"]).items())),
         "pages_by_method": dict(sorted(methods.items())),
         "pages_by_reason": dict(sorted(reasons.items())),
-        "pages_lost": [
-            f"{page.document}#{page.page}: {page.reason}"
-            for page in pages
-            if page.method is ReadMethod.BLANK and page.reason != "no_content"
-        ],
-        "pages_of_low_confidence": [
-            f"{page.document}#{page.page}: {page.confidence:.2f}"
-            for page in pages
-            if page.confidence is not None and page.confidence < LOW_CONFIDENCE
-        ],
+        "pages_lost": [f"{page.document}#{page.page}: {page.reason}" for page in blank],
+        "pages_of_low_confidence": [f"{page.document}#{page.page}: {sure:.2f}" for page, sure in unsure],
         "duplicate_files": duplicates,
         "ocr_engine": engines.ChosenEngine(params).name.value if methods[ReadMethod.OCR.value] else None,
     }

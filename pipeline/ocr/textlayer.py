@@ -1,6 +1,5 @@
 """The text layer of a PDF page: its glyphs as runs in displayed coordinates."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -9,7 +8,9 @@ from typing import Any
 from pipeline.ocr import glyphs
 from pipeline.ocr.model import Rect, TextRun
 from pipeline.ocr.mupdf import pymupdf
+from pipeline.patterns import Patterns
 
+_P = Patterns(__name__)
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
 
 BREAK_GAP = 0.3
@@ -24,9 +25,6 @@ SMALLEST = 2.0
 
 MAX_GLYPHS = 60_000
 """Glyphs of one page that are looked at: a dense A3 page has about 8,000."""
-
-_UNKNOWN = re.compile(r"[\x00-\x08\x0e-\x1f\ufffd\ue000-\uf8ff\U000f0000-\U0010ffff]")
-"""Control characters, U+FFFD and private use that ``glyphs.fold`` does not know."""
 
 Char = tuple[str, float, float, float]
 """A character, its left and right edge and its baseline in points."""
@@ -54,7 +52,7 @@ class TextLayer:
     @property
     def unknown(self) -> int:
         """Characters without a meaning: U+FFFD, control characters, private use of unknown meaning."""
-        return len(_UNKNOWN.findall(self.text))
+        return len(_P.unknown.findall(self.text))
 
 
 def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
@@ -69,7 +67,9 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
     for index, line in enumerate(lines):
         level = _is_level(line["dir"], matrix)
         spans = [(span, _chars(span, matrix)) for span in line["spans"]]
-        copied = index in doubtful or _steps_back([char for _, chars in spans for char in chars])
+        # A character that begins before the middle of the previous one may be printed twice.
+        steps = pairwise(char for _, chars in spans for char in chars)
+        copied = index in doubtful or any(2 * after[1] < before[1] + before[2] for before, after in steps)
         for span, chars in spans:
             visible = len("".join("".join([char[0] for char in chars]).split()))
             layer.glyphs += visible
@@ -140,11 +140,6 @@ def _overlapping(boxes: list[tuple[float, float, float, float]]) -> set[int]:
                 found |= {index, other}
         active.append(index)
     return found
-
-
-def _steps_back(chars: list[Char]) -> bool:
-    """Return whether a character begins before the middle of the previous one: it may be printed twice."""
-    return any(2 * after[1] < before[1] + before[2] for before, after in pairwise(chars))
 
 
 def _without_copies(chars: list[Char], size: float, seen: set[tuple[str, int, int]]) -> list[Char]:

@@ -13,7 +13,7 @@ from pipeline.parse.text import fold
 from pipeline.patterns import Patterns
 from schemas.columns import plain_header, vocabulary
 
-_P = Patterns("answer_cells")
+_P = Patterns(__name__)
 
 _BETWEEN_HEADERS = r"[,，、;；|]"
 """Marks between the headers that an answer names: option1,option3."""

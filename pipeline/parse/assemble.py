@@ -1,9 +1,11 @@
 """From items to drafts: fields of every item, parts, shared cases and options, what is set aside."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
+from pipeline.parse.cloze import Cloze
 from pipeline.parse.draft import (
     Draft,
     Habits,
@@ -26,9 +28,8 @@ from pipeline.parse.fields import (
     without_text,
 )
 from pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end, set_aside
-from pipeline.parse.lines import ParsedLine
 from pipeline.parse.options import OptionRun, find_run
-from pipeline.parse.outline import Group, NumberedItem, Outline
+from pipeline.parse.outline import Block, Group, NumberedItem, Outline
 from pipeline.parse.parts import (
     blank_drafts,
     continue_cases,
@@ -44,7 +45,7 @@ from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 from schemas.documents import LineKind, Part
 
-_P = Patterns("assemble")
+_P = Patterns(__name__)
 
 
 def drafts_of(outline: Outline) -> list[Draft]:
@@ -66,10 +67,8 @@ def drafts_of(outline: Outline) -> list[Draft]:
     for item, (own, rest), fields in zip(outline.items, texts, found, strict=True):
         border = own.count("\n") + 1
         is_key = (item.block.is_key and id(item.block) not in in_key) or id(item.block) in explaining
-        is_key = is_key or item.run in answering
-        own_drafts = list(
-            _drafts(ItemText(item, item.pieces[:border], fields, habits), shared, is_key=is_key)
-        )
+        reading = ItemText(item, item.pieces[:border], fields, habits)
+        own_drafts = _drafts(reading, shared, is_key=is_key or item.run in answering)
         if item.block.is_key and any(draft.options and not draft.entry for draft in own_drafts):
             in_key.add(id(item.block))
         drafts.extend(own_drafts)
@@ -83,22 +82,18 @@ def drafts_of(outline: Outline) -> list[Draft]:
 
 def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
     """Blocks behind a key that explain questions again: under a head seen before, without options of their own."""
-    opened = next(
-        (place for place, block in enumerate(outline.blocks) if block.opens_key), len(outline.blocks)
-    )
-    names = {block.name for block in outline.blocks[:opened]}
-    behind = set[int]()
-    for block in outline.blocks[opened:]:
-        if not block.is_key and (block.name in names or "解析" in block.name):
+    names, behind, opened = set[str](), set[int](), False
+    for block in outline.blocks:
+        opened = opened or block.opens_key
+        if opened and not block.is_key and (block.name in names or "解析" in block.name):
             behind.add(id(block))
         names.add(block.name)
-    numbers = {
-        item.number for item in outline.items if id(item.block) not in behind and not item.block.is_key
-    }
+    before = [one for one in outline.items if id(one.block) not in behind and not one.block.is_key]
+    numbers = {item.number for item in before}
     asks = {
         id(item.block)
         for item, fields in zip(outline.items, found, strict=True)
-        if id(item.block) in behind and (item.group or item.number not in numbers or find_run(fields.head))
+        if item.group or item.number not in numbers or find_run(fields.head)
     }
     return behind - asks
 
@@ -113,26 +108,25 @@ def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
     asked = set[int]()
     answering = set[int]()
     for run, members in runs.items():
-        entries = [
-            _is_entry(fields, is_key=False)
-            or (_P.letter_first.match(fields.head) and not find_run(fields.head))
+        entries = sum(
+            _is_entry(fields) or bool(_P.letter_first.match(fields.head) and not find_run(fields.head))
             for _, fields in members
-        ]
+        )
         known = sum(item.number in asked for item, _ in members)
-        if sum(map(bool, entries)) >= ANSWERING * len(members) and known >= ANSWERING * len(members):
+        if min(entries, known) >= ANSWERING * len(members):
             answering.add(run)
         else:
             asked.update(number for item, _ in members for number in range(item.number, item.last + 1))
     return answering
 
 
+@dataclass
 class _SharedOptions:
     """Options that stand before the items of a B section without a head of their own."""
 
-    def __init__(self) -> None:
-        self.block: object = None
-        self.run: OptionRun | None = None
-        self.count = 0
+    block: Block | None = None
+    run: OptionRun | None = None
+    count: int = 0
 
     def of(self, item: NumberedItem) -> OptionRun | None:
         """The options shared by this item, if its section has such."""
@@ -148,9 +142,9 @@ class _SharedOptions:
         self.count += 1
 
 
-def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> Iterable[Draft]:
+def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> list[Draft]:
     """The drafts of an item: an entry of a key, several questions, or one."""
-    if reading.run is None and _is_entry(reading.fields, is_key=is_key):
+    if reading.run is None and (is_key or _is_entry(reading.fields)):
         return _entries(reading)
     sections_own = shared.of(reading.item)
     group = reading.item.group
@@ -184,7 +178,7 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
     item, fields, run = reading.item, reading.fields, reading.run
     draft = draft_of(item, reading.pieces, fields)
     if reading.cloze:
-        _use_blank(draft, reading)
+        _use_blank(draft, reading, reading.cloze)
     elif common and (run is None or shared.run is not None or (item.group and item.group.head.options)):
         _use_shared(draft, reading, common, shared)
     elif run is not None:
@@ -202,17 +196,18 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
         draft.flag("parts_and_options_differ", "its blanks and their options were not read")
     _answer(draft, fields, reading)
     take_tag(draft)
-    draft.stem = _without_own_number(draft.stem, item.number)
+    # The dot of its number on another page, or the number again before its options: （69）. （69）A.
+    draft.stem = _P.lost_dot.sub("", draft.stem)
+    again = _P.number_again.search(draft.stem)
+    draft.stem = draft.stem[: again.start()] if again and int(again[1]) == item.number else draft.stem
     _share_case(draft, item.group)
     draft.set_aside = set_aside(draft, fields, worded=item.worded)
     return draft
 
 
-def _is_entry(fields: Fields, *, is_key: bool) -> bool:
+def _is_entry(fields: Fields) -> bool:
     """Return whether an item is an entry of a key: no stem, perhaps letters, an answer or an explanation."""
     head = fields.head.strip()
-    if is_key:
-        return True
     marked = fields.answered or fields.explanation is not None
     return (not head and marked) or re.fullmatch(r"[A-K]{1,11}[.。．]?", head) is not None
 
@@ -261,20 +256,13 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     _trace_options(draft, head, run)
 
 
-def _use_blank(draft: Draft, reading: ItemText) -> None:
+def _use_blank(draft: Draft, reading: ItemText, cloze: Cloze) -> None:
     """The one blank of an item: its number is no part of the options, nor of the stem."""
-    assert reading.cloze is not None
-    (blank,) = reading.cloze.blanks
-    draft.stem, draft.options = reading.cloze.lead, list(blank.run.options)
+    (blank,) = cloze.blanks
+    draft.stem, draft.options = cloze.lead, list(blank.run.options)
     if reading.habits.by_blanks:
         draft.number = blank.number
     _trace_options(draft, reading.head, blank.run)
-
-
-def _tables_from(pieces: list[ParsedLine]) -> int:
-    """Return the line on which the cells of the first table begin; -1 if its cells were not read."""
-    drawn = any(piece.kind is LineKind.TABLE for piece in pieces)
-    return next((i for i, piece in enumerate(pieces) if drawn and piece.in_table), -1)
 
 
 def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
@@ -282,7 +270,9 @@ def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
     first, last = head.count("\n", 0, run.start), head.rstrip().count("\n")
     labels = "".join(label for label, _ in run.options)
     detail = f"{labels}; label {run.repaired} put back" if run.repaired else labels
-    draft.options_in_cells = _tables_from(draft.pieces) >= first
+    drawn = any(piece.kind is LineKind.TABLE for piece in draft.pieces)
+    cells = (at for at, piece in enumerate(draft.pieces) if drawn and piece.in_table)
+    draft.options_in_cells = next(cells, -1) >= first
     draft.add_trace(Part.OPTIONS, run.form, detail, draft.pieces[first : last + 1])
 
 
@@ -365,10 +355,3 @@ def _share_case(draft: Draft, group: Group | None) -> None:
         told = "\n".join(piece.text for piece in group.pieces)
         named = case_end(told)
         draft.shared_stem = join_lines(told[: named[2]] if named else told) or None
-
-
-def _without_own_number(stem: str, number: int) -> str:
-    """A stem without the dot of its number on another page, or the number again before its options: （69）. （69）A."""
-    stem = _P.lost_dot.sub("", stem)
-    again = _P.number_again.search(stem)
-    return stem[: again.start()] if again and int(again[1]) == number else stem

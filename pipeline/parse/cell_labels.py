@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pipeline.parse.options import TERMS
 from pipeline.patterns import Patterns
 
-_P = Patterns("cell_labels")
+_P = Patterns(__name__)
 
 Pairs = list[tuple[str, str]]
 """Options as (label, text)."""
@@ -109,9 +109,8 @@ def _goes_on(text: str, marks: Sequence[re.Match[str]]) -> bool:
     """Return whether the next label of a run may stand in its last text: 3.丙、4.1.5 g; c.10/Ld.丁."""
     after = chr(ord(_sign(marks[-1])) + 1)
     before = r"(?<![\d.])" if after.isdigit() else ""
-    return not after.isupper() and bool(
-        re.compile(rf"{before}{after}{AFTER}(?=\S)").search(text, marks[-1].end())
-    )
+    label = re.compile(rf"{before}{after}{AFTER}(?=\S)")
+    return not after.isupper() and label.search(text, marks[-1].end()) is not None
 
 
 def _sign(mark: re.Match[str]) -> str:
@@ -142,10 +141,7 @@ def _hidden(pairs: Pairs) -> list[str]:
     found = []
     for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):
         for mark in _P.anywhere.finditer(text):
-            sign, bare = (
-                _sign(mark),
-                bool(mark[5]) or _ends_term(text, mark),
-            )
+            sign, bare = _sign(mark), bool(mark[5]) or _ends_term(text, mark)
             lacking = label < sign < after if after else ord(sign) == ord(label) + 1
             if not bare and (lacking or (sign in (label, after) and _is_apart(text, mark))):
                 found.append(label)
@@ -154,4 +150,4 @@ def _hidden(pairs: Pairs) -> list[str]:
 
 def label_in(mark: re.Match[str]) -> str:
     """Return the letter or number of a label, in upper case."""
-    return unicodedata.normalize("NFKC", next(group for group in mark.groups() if group)).upper()
+    return _sign(mark).upper()

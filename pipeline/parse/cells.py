@@ -12,7 +12,7 @@ from pipeline.parse.cell_labels import AFTER, CLOSE, OPEN, Pairs, broken_lines, 
 from pipeline.patterns import Patterns
 from schemas.columns import option_of, plain_header, vocabulary
 
-_P = Patterns("cells")
+_P = Patterns(__name__)
 
 Fields = Mapping[str, Any]
 """A row's values by the name of their column."""
@@ -129,9 +129,8 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
         if all(0 <= int(label) - start < 26 for label in labels):
             printed = {label: chr(65 + int(label) - start) for label in labels}
             return Options(sorted((printed[label], text) for label, text in found), printed)
-    if any(
-        signs.upper().startswith("".join(labels)) for signs in vocabulary()["options"]["alphabets"] if labels
-    ):
+    alphabets = (signs.upper() for signs in vocabulary()["options"]["alphabets"] if labels)
+    if any(signs.startswith("".join(labels)) for signs in alphabets):
         letters = {plain_header(label): chr(65 + at) for at, label in enumerate(labels)}
         return Options([(letters[plain_header(label)], text) for label, text in found], named=letters)
     return Options(found)
@@ -139,11 +138,8 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
 
 def without_label(value: Any, label: str) -> Any:
     """The text of an option's cell without its own label: B、乙 under B; a label alone is nothing."""
-    found = (
-        re.match(rf"\s*{OPEN}?\s*{label}\s*(?:{CLOSE}|{AFTER}|\s|$)\s*", value)
-        if isinstance(value, str)
-        else None
-    )
+    own = rf"\s*{OPEN}?\s*{label}\s*(?:{CLOSE}|{AFTER}|\s|$)\s*"
+    found = re.match(own, value) if isinstance(value, str) else None
     return value[found.end() :] or None if found else value
 
 
@@ -171,11 +167,10 @@ def _from_mapping(value: Mapping[Any, Any]) -> Options:
 
 def _flagged(texts: Sequence[Any], flags: Sequence[Any]) -> Options:
     """Options each of which states whether it is right."""
-    named = [
-        (chr(65 + at), _option(text), flag) for at, (text, flag) in enumerate(zip(texts, flags, strict=True))
-    ]
-    pairs = [(label, text) for label, text, _ in named if text]
-    return Options(pairs, right=[label for label, _, flag in named if flag] or None)
+    labels = [chr(65 + at) for at in range(len(texts))]
+    pairs = [(label, text) for label, text in zip(labels, map(_option, texts), strict=True) if text]
+    right = [label for label, flag in zip(labels, flags, strict=True) if flag]
+    return Options(pairs, right=right or None)
 
 
 def _label(key: str) -> str:
@@ -228,15 +223,14 @@ def _from_objects(value: list[Any]) -> Options:
     items = [{str(key).casefold(): part for key, part in item.items()} for item in value]
     known, keys = vocabulary()["options"]["parts"], list(dict.fromkeys(key for item in items for key in item))
     # {"label": "A、甲", "value": "A"}, {"option": "A", "description": "甲"}: letters that ascend are labels.
-    letters = [
-        key for key in keys if [str(item.get(key)).upper() for item in items] == [*LABELS[: len(items)]]
-    ]
+    said = {key: [item.get(key) for item in items] for key in keys}
+    letters = [key for key in keys if [str(one).upper() for one in said[key]] == [*LABELS[: len(items)]]]
     labels = letters or [key for key in known["label"] if all(_is_label(item.get(key)) for item in items)]
-    rest = [
-        key for key in keys if any(isinstance(item.get(key), str) for item in items) and key not in letters
+    others = [key for key in keys if key not in letters]
+    named = [key for key in known["text"] if key in others]
+    texts = named or [
+        key for key in others if key not in labels and any(isinstance(one, str) for one in said[key])
     ]
-    named = [key for key in known["text"] if key in keys and key not in letters]
-    texts = named or [key for key in rest if key not in labels]
     if not named and len(texts) > 1:  # {"choiceId": "c1", "choiceText": "甲"}: either may be the text
         return Options([])
     pairs, right = [], []

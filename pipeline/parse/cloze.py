@@ -5,23 +5,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pipeline.parse import heads
 from pipeline.parse.fields import opens_explanation
-from pipeline.parse.heads import (
-    GroupHead,
-    NumberCandidate,
-    NumberStyle,
-    is_key_head,
-    may_be_key_head,
-    number_candidate,
-)
+from pipeline.parse.heads import GroupHead, NumberStyle
 from pipeline.parse.keylines import line_pairs
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.options import OPTION_LINE, OptionRun, find_run, find_runs
+from pipeline.parse.outline import Cutting, Role
 from pipeline.parse.running import is_title
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 
-_P = Patterns("cloze")
+_P = Patterns(__name__)
 
 SURE = 0.9
 """Least weight of a number that opens an item of its own; numbered blanks may follow it."""
@@ -61,7 +56,7 @@ def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
     blanks: set[str] = set()
     """The numbers in brackets from the item's first line on."""
     for index, piece in enumerate(pieces):
-        mark = None if piece.kind in REGIONS else number_candidate(index, piece.text)
+        mark = None if piece.kind in REGIONS else heads.number_candidate(index, piece.text)
         if mark and _P.book_title.match(piece.text):
             owner, mark = None, None
         if mark:
@@ -91,7 +86,7 @@ def own_answers(pieces: Sequence[ParsedLine], blanks: Mapping[int, tuple[int, in
         if pairs and {pair.number for pair in pairs} == asked:
             asked = set()
             found.add(index)
-            if index and (is_key_head(pieces[index - 1].text) or may_be_key_head(pieces[index - 1].text)):
+            if index and heads.is_likely_key_head(pieces[index - 1].text):
                 found.add(index - 1)
     return frozenset(found)
 
@@ -101,9 +96,7 @@ def read_blanks(head: str) -> Cloze | None:
     if not _P.blank.search(head):  # most items: looking for runs of options takes long
         return None
     labels = list(OPTION_LINE.finditer(head))
-    edges = [*(label.start() for label in labels[1:]), len(head)]
-    cut = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
-    runs = [run for run in cut if run is not None] if labels else find_runs(head)
+    runs = [run for run in _runs_behind(head, labels) if run] if labels else find_runs(head)
     lead = head[: labels[0].start() if labels else runs[0].start if runs else 0]
     asked = list(dict.fromkeys(int(number) for number in _P.blank.findall(lead)))
     if not asked or len(runs) != len(asked) or (labels and [int(label[1]) for label in labels] != asked):
@@ -117,11 +110,16 @@ def read_parts(head: str, numbers: Sequence[int]) -> Cloze | None:
     names = [int(label[1] or label[2]) for label in labels]
     if names not in ([*numbers], [*range(1, len(numbers) + 1)]):
         return None
-    edges = [*(label.start() for label in labels[1:]), len(head)]
-    runs = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=True)]
+    runs = _runs_behind(head, labels)
     lead = join_lines(head[: labels[0].start()])
     blanks = tuple(Blank(name, run) for name, run in zip(names, runs, strict=True) if run is not None)
     return Cloze(lead, blanks, labelled=True) if len(blanks) == len(numbers) else None
+
+
+def _runs_behind(head: str, labels: Sequence[re.Match[str]]) -> list[OptionRun | None]:
+    """Return the options behind each label, up to the next one."""
+    edges = [*(label.start() for label in labels[1:]), len(head)]
+    return [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
 
 
 def run_on(items: Sequence[Cloze | None]) -> bool:
@@ -139,40 +137,32 @@ FAR = 80
 """The most lines that a lead may have."""
 
 
-def find_leads(
-    pieces: Sequence[ParsedLine], marks: Mapping[int, NumberCandidate], taken: frozenset[int]
-) -> dict[int, GroupHead]:
-    """Find the paragraphs whose blanks are the numbers of the items after them; none reaches over a taken line."""
+def find_leads(cutting: Cutting) -> dict[int, GroupHead]:
+    """Find the paragraphs whose blanks are the numbers of the items after them."""
     leads: dict[int, GroupHead] = {}
-    for index, mark in marks.items():
-        if not _P.option_first.match(pieces[index].text, mark.end):
+    for index, mark in cutting.marks.items():
+        if not _P.option_first.match(cutting.pieces[index].text, mark.end):
             continue
-        start = _lead_start(pieces, index, mark.value, marks, taken)
+        start = _lead_start(cutting, index, mark.value)
         if start is not None:
-            bullet = _P.bullet.match(pieces[start].text)
+            bullet = _P.bullet.match(cutting.pieces[start].text)
             leads[start] = GroupHead(None, None, options=False, end=bullet.end() if bullet else 0)
     return leads
 
 
-def _lead_start(
-    pieces: Sequence[ParsedLine],
-    index: int,
-    number: int,
-    marks: Mapping[int, NumberCandidate],
-    taken: frozenset[int],
-) -> int | None:
-    """The first line after the options of the item before, if it has a bullet or the text names the number."""
+def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:
+    """The first line after the options of the item before, if it has a bullet or the text names the number.
+
+    No lead reaches over a line that is known to be something else.
+    """
     blank = re.compile(rf"[(（]\s*{number}\s*[)）]")
     start, named_at, found = None, None, False
     for place in range(index - 1, max(-1, index - FAR), -1):
-        piece = pieces[place]
-        if is_title(piece.text) and not any(line < place for line in marks):
+        piece = cutting.pieces[place]
+        if is_title(piece.text) and not any(line < place for line in cutting.marks):
             break
-        if (
-            place in taken
-            or place in marks
-            or (piece.kind not in REGIONS and _P.has_option.search(piece.text))
-        ):
+        has_option = piece.kind not in REGIONS and _P.has_option.search(piece.text)
+        if cutting.roles[place] is not Role.TEXT or has_option:
             break
         if opens_explanation(piece.text):  # whose later lines cannot be told from the first ones of a lead
             return named_at

@@ -251,3 +251,8 @@ def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:
     ]
     own = sum(without_label(text, label) != text for label, text in texts)
     return bool(texts) and own >= MOST * len(texts)
+
+
+def hint(role: str, name: str) -> str:
+    """Return what to write in ``dataset.toml``, for an error."""
+    return f"write {role} = {name!r} in dataset.toml"

@@ -14,7 +14,7 @@ from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
 from schemas.questions import SEVERAL_ANSWERS
 
-_P = Patterns("compare")
+_P = Patterns(__name__)
 
 ALIKE = 0.9
 """Share of a section's questions that must have the same number of options for it to be the section's usual one."""

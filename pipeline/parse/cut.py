@@ -5,25 +5,10 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
+from pipeline.parse import heads
 from pipeline.parse.cloze import find_leads, option_lines, own_answers
 from pipeline.parse.fields import split_fields
-from pipeline.parse.heads import (
-    CASE_LINES,
-    CHINESE,
-    GroupHead,
-    NumberCandidate,
-    NumberStyle,
-    announcement,
-    case_end,
-    group_head,
-    is_section_head,
-    is_type_head,
-    number_candidate,
-    numeral,
-    numeral_value,
-    opens_case,
-    span_head,
-)
+from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from pipeline.parse.keylines import answer_lines, key_heads
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
@@ -31,7 +16,7 @@ from pipeline.parse.options import Form, find_run, find_runs, opens_option
 from pipeline.parse.outline import Builder, Cutting, Outline, Pointing, Role
 from pipeline.patterns import Patterns
 
-_P = Patterns("cut")
+_P = Patterns(__name__)
 
 BOUNDARIES = {
     Role.SECTION: Boundary(0.5),
@@ -70,12 +55,9 @@ def _point(cutting: Cutting, pointing: Pointing) -> None:
     cutting.rivals = [mark for mark in cutting.rivals if not pointing.first <= mark.line <= pointing.last]
     for item in pointing.items:
         line, text = item.stem[0], cutting.pieces[item.stem[0]].text
-        mark = number_candidate(line, text)
-        if (
-            mark is None or mark.value != item.number
-        ):  # its number was not read: the line begins with the stem
-            mark = NumberCandidate(line, item.number, NumberStyle.BARE, 0, 0.0, item.number)
-        cutting.number(mark)
+        mark = heads.number_candidate(line, text)
+        known = mark if mark and mark.value == item.number else heads.bare_candidate(line, item.number)
+        cutting.number(known)
         cutting.pointed[line] = item
 
 
@@ -84,10 +66,10 @@ def _keys(cutting: Cutting) -> None:
     blanks = option_lines(cutting.pieces)
     own = own_answers(cutting.pieces, blanks)
     cutting.parts.update(blanks, own)
-    heads = key_heads(cutting.pieces) - own
-    for index in heads:
+    opened = key_heads(cutting.pieces) - own
+    for index in opened:
         cutting.roles[index] = Role.KEY_HEAD
-    for index, line in answer_lines(cutting.pieces, heads).items():
+    for index, line in answer_lines(cutting.pieces, opened).items():
         if index not in own:
             cutting.roles[index] = Role.ANSWERS
             cutting.answers |= {index: line} if line else {}
@@ -98,24 +80,22 @@ def _heads(cutting: Cutting) -> None:
     for index, piece in cutting.texts():
         if _P.labelled.match(piece.text):  # D. 丁 8～9题共用备选答案 is an option with a head behind it
             continue
-        head = group_head(piece.text)
+        head = heads.group_head(piece.text)
         if head:
             cutting.share(index, head)
-        elif is_section_head(piece.text) or numeral(piece.text):
+        elif heads.is_section_head(piece.text) or heads.numeral(piece.text):
             if not _runs_over(cutting.pieces, index):
                 cutting.roles[index] = Role.SECTION
-        elif (
-            is_section_head(piece.text, centred=piece.centred) and number_candidate(index, piece.text) is None
-        ):
+        elif piece.centred and heads.is_heading(piece.text) and not heads.number_candidate(index, piece.text):
             cutting.roles[index] = Role.HEADING
 
 
 def _runs_over(pieces: Sequence[ParsedLine], index: int) -> bool:
     """Return whether a line that begins like a head (一，可用於…) continues the full line before it."""
-    if not index or is_type_head(pieces[index].text):
+    if not index or heads.is_type_head(pieces[index].text):
         return False
     before, piece = pieces[index - 1], pieces[index]
-    if re.match(rf"\s*[{CHINESE}]{{1,3}}\s*[,，]", piece.text):
+    if re.match(rf"\s*[{heads.CHINESE}]{{1,3}}\s*[,，]", piece.text):
         return True
     if before.box is None or piece.box is None or before.page != piece.page or before.box.y0 > piece.box.y0:
         return False
@@ -128,13 +108,13 @@ def _cases(cutting: Cutting) -> None:
     """Cases that name their questions at their end, some lines below: 情況：…依此回答第4題至第5題."""
     for index, piece in cutting.texts():
         text = piece.text
-        if index and cutting.roles[index - 1] is Role.TEXT and len(text) < SHORT and not case_end(text):
+        if index and cutting.roles[index - 1] is Role.TEXT and len(text) < SHORT and not heads.case_end(text):
             text = cutting.pieces[index - 1].text + text  # 依此回答下列第29題至第 / 32題
-        named = case_end(text)
+        named = heads.case_end(text)
         start = _case_start(cutting, index) if named else None
         if named is None or start is None:
             continue
-        skipped = opens_case(cutting.pieces[start].text, named=False) or 0
+        skipped = heads.opens_case(cutting.pieces[start].text, named=False) or 0
         cutting.share(start, GroupHead(named[0], named[1], options=False, end=skipped))
         cutting.parts.update(range(start + 1, index + 1))
 
@@ -142,14 +122,14 @@ def _cases(cutting: Cutting) -> None:
 def _case_start(cutting: Cutting, last: int) -> int | None:
     """The first line of a case that ends at a line: the one with its word, else the nearest that tells of somebody."""
     told: int | None = None
-    for index in range(last, max(-1, last - CASE_LINES), -1):
+    for index in range(last, max(-1, last - heads.CASE_LINES), -1):
         piece = cutting.pieces[index]
         if cutting.roles[index] is not Role.TEXT or piece.kind in REGIONS or _P.labelled.match(piece.text):
             break
-        mark = number_candidate(index, piece.text) if index < last else None
-        if opens_case(piece.text, named=True) is not None:
+        mark = heads.number_candidate(index, piece.text) if index < last else None
+        if heads.opens_case(piece.text, named=True) is not None:
             return index
-        if opens_case(piece.text, named=False) is not None:
+        if heads.opens_case(piece.text, named=False) is not None:
             told = index
         above = cutting.pieces[index - 1].text.rstrip() if index else ""
         if (mark and mark.weight >= 1.0) or (told is not None and above.endswith(("。", "？", "?"))):
@@ -159,12 +139,12 @@ def _case_start(cutting: Cutting, last: int) -> int | None:
 
 def _problems(cutting: Cutting) -> None:
     """试题一（共15分） and all up to the next is one item to be answered in words, if no options stand in it."""
-    heads = [
+    problems = [
         index
         for index, role in enumerate(cutting.roles)
         if role is Role.SECTION and _P.problem.match(cutting.pieces[index].text)
     ]
-    for head, end in pairwise([*heads, len(cutting.pieces)]):
+    for head, end in pairwise([*problems, len(cutting.pieces)]):
         run = find_run("\n".join(piece.text for piece in cutting.pieces[head + 1 : end]))
         if run is not None and len(run.options) > 2 and run.form != Form.LOWER:  # variables of code are small
             continue
@@ -178,7 +158,7 @@ def _problems(cutting: Cutting) -> None:
 
 
 def _numeral_mark(line: int, text: str) -> NumberCandidate:
-    end, value = _P.numeral_end.search(text), numeral_value(text) or 1
+    end, value = _P.numeral_end.search(text), heads.numeral_value(text) or 1
     return NumberCandidate(line, value, NumberStyle.TITLE, end.end() if end else 0, 1.0, value, worded=True)
 
 
@@ -187,7 +167,7 @@ def _numbers(cutting: Cutting) -> None:
     marks = [
         mark
         for index, piece in cutting.texts()
-        if index not in cutting.parts and (mark := number_candidate(index, piece.text))
+        if index not in cutting.parts and (mark := heads.number_candidate(index, piece.text))
     ]
     marks = _without_parts(marks, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
@@ -268,8 +248,8 @@ def _essays(cutting: Cutting) -> None:
             return
         if role is not Role.SECTION:
             continue
-        own = announcement(text).kind
-        if own is None and kind == "short_answer" and numeral_value(text) and not numeral(text):
+        own = heads.announcement(text).kind
+        if own is None and kind == "short_answer" and heads.numeral_value(text) and not heads.numeral(text):
             cutting.number(_numeral_mark(index, text))
         else:
             kind = own
@@ -309,19 +289,16 @@ def _announcing_spans(cutting: Cutting) -> None:
         text, role = cutting.pieces[index].text, cutting.roles[index]
         if index in cutting.marks:
             following = cutting.marks[index].value
-        head = span_head(text) if role is Role.TEXT else None
+        head = heads.span_head(text) if role is Role.TEXT else None
         if head and head.first == following:
             cutting.share(index, head)
-        elif numeral(text) and cutting.roles[index : index + 2] == [Role.SECTION, Role.TEXT]:
+        elif heads.numeral(text) and cutting.roles[index : index + 2] == [Role.SECTION, Role.TEXT]:
             cutting.share(index, GroupHead(None, None, options=False, end=len(text)))
 
 
 def _leads(cutting: Cutting) -> None:
     """Stems that stand before the number of their blank."""
-    taken = frozenset(
-        index for index, role in enumerate(cutting.roles) if role not in (Role.TEXT, Role.NUMBER)
-    )
-    for index, head in find_leads(cutting.pieces, cutting.marks, taken).items():
+    for index, head in find_leads(cutting).items():
         cutting.share(index, head)
 
 

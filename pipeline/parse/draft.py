@@ -25,7 +25,7 @@ from pipeline.patterns import Patterns
 from schemas.documents import Box, LineKind, Part, Step
 from schemas.questions import Region
 
-_P = Patterns("draft")
+_P = Patterns(__name__)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 

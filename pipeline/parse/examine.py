@@ -1,25 +1,30 @@
 """Cross-examination: independent evidence about a question is compared before it is kept; each finding has a name."""
 
+from __future__ import annotations
+
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from pipeline.claims.explanations import SURE, read_explanation
 from pipeline.parse import heads
 from pipeline.parse.compare import compare_items, under_options
 from pipeline.parse.draft import Draft, group_values, text_of
 from pipeline.parse.fields import split_fields
-from pipeline.parse.gates import Gap
-from pipeline.parse.lines import REGIONS, ParsedLine, place_of
+from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.options import find_labels, find_run, opens_option
-from pipeline.parse.outline import HEADS, Outline
+from pipeline.parse.outline import Outline
 from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, has_label, is_complete_line
 from pipeline.parse.running import is_title
 from pipeline.patterns import Patterns
 from schemas.documents import Part
 
-_P = Patterns("examine")
+if TYPE_CHECKING:
+    from pipeline.parse.paper import ParsedPaper
+
+_P = Patterns(__name__)
 FOOT = _P.foot
 
 NEXT = 5
@@ -34,12 +39,10 @@ _TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]
 """Parts of texts that stop a question, each with its pattern."""
 
 
-def examine(
-    pieces: Sequence[ParsedLine], outline: Outline, drafts: Sequence[Draft], gaps: Sequence[Gap]
-) -> None:
+def examine(paper: ParsedPaper) -> None:
     """Note every finding as a doubt on its draft, in place; after keys were applied and numbers checked."""
-    own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
-    edges = ColumnEdges(pieces)
+    own = [draft for draft in paper.questions if not draft.set_aside]
+    edges, outline = ColumnEdges(paper.pieces), paper.outline
     for draft in own:
         _flag_texts(draft, "characters")
         _flag_texts(draft, "parts")
@@ -57,13 +60,12 @@ def examine(
         _check_edges(draft)
         _check_explanation(draft)
     _check_cases_before(outline, own)
-    _check_references(drafts, own)
-    compare_items(drafts, own, edges)
+    _check_references(paper.drafts, own)
+    compare_items(paper.drafts, own, edges)
     _check_before_first(outline, own)
     _check_parts(outline, own)
-    headed = {place_of(piece) for piece, role in zip(pieces, outline.roles, strict=True) if role in HEADS}
-    check_rooms(pieces, headed, drafts, gaps)
-    check_rivals(outline.rivals, drafts)
+    check_rooms(paper, own, edges)
+    check_rivals(outline.rivals, paper.items)
 
 
 def _check_edges(draft: Draft) -> None:
@@ -91,16 +93,13 @@ def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
     fields = split_fields("\n".join(lines))
     shared = find_run(fields.head)
     if fields.answers and not fields.explanation:
+        why = "an answer stands before the first question, so each may be the next one's"
         for draft in first if first[-1].answer is None else ():
-            draft.flag(
-                "answers_disagree",
-                "an answer stands before the first question, so each may be the next one's",
-            )
+            draft.flag("answers_disagree", why)
     if shared and len(shared.options) > 2 and any(map(opens_option, lines[-3:])):
+        why = "options stand before the first question, and may be shared"
         for draft in first:
-            draft.flag(
-                "parts_and_options_differ", "options stand before the first question, and may be shared"
-            )
+            draft.flag("parts_and_options_differ", why)
 
 
 def _check_parts(outline: Outline, own: Sequence[Draft]) -> None:
@@ -156,17 +155,17 @@ def _check_options(draft: Draft) -> None:
     if _P.broken.match(told) or told.startswith(("的", "了")):
         draft.flag("text_left_over", f"its explanation begins in the middle: {told[:20]!r}")
     _check_labels(draft)
-    follows = [
-        found[0] for found in _P.listed.finditer(draft.stem) if int(found[1]) == (draft.number or 0) + 1
-    ]
-    if follows and len(_P.listed.findall(draft.stem)) == 1:
-        draft.flag("may_hold_another", f"a line of its stem begins with {follows[0].strip()}")
+    listed = [*_P.listed.finditer(draft.stem)]
+    if len(listed) == 1 and int(listed[0][1]) == (draft.number or 0) + 1:
+        draft.flag("may_hold_another", f"a line of its stem begins with {listed[0][0].strip()}")
     for label, text in draft.options:
         if _P.another_label.match(text):
             draft.flag("label_inside_text", f"option {label} begins with a label: {text[:20]!r}")
         if _P.broken.match(text):
             draft.flag("text_left_over", f"option {label} begins in the middle: {text[:20]!r}")
-    if _ends_with_case(draft) or any(map(heads.tells_of_patient, under_options(draft))):
+    cases = [label for label, text in draft.options if heads.is_case(text)]
+    ends_with_case = len(draft.options) > 2 and cases == [draft.options[-1][0]]
+    if ends_with_case or any(map(heads.tells_of_patient, under_options(draft))):
         draft.flag("case_inside", f"option {draft.options[-1][0]} alone tells of a patient")
     inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
     if inside and len(inside.options) > 2 and inside.strength > 2:
@@ -176,12 +175,6 @@ def _check_options(draft: Draft) -> None:
     begins = _first_label(draft.pieces)
     if begins not in (None, "A"):
         draft.flag("label_inside_text", f"a line before option A begins with {begins}")
-
-
-def _ends_with_case(draft: Draft) -> bool:
-    """Return whether the last option alone tells of a patient: a case may stand behind it."""
-    told = [label for label, text in draft.options if heads.is_case(text)]
-    return len(draft.options) > 2 and told == [draft.options[-1][0]]
 
 
 def _check_labels(draft: Draft) -> None:
@@ -253,9 +246,8 @@ def _check_verdict(draft: Draft) -> None:
         return
     said = read_explanation(draft.explanation, draft.stem, dict(draft.options), several=len(draft.answer) > 1)
     if said and said.rule in SURE and said.answer != frozenset(draft.answer):
-        draft.flag(
-            "explanation_disagrees", f"answer {draft.answer}, but the explanation says {said.detail!r}"
-        )
+        why = f"answer {draft.answer}, but the explanation says {said.detail!r}"
+        draft.flag("explanation_disagrees", why)
 
 
 def _check_beside(draft: Draft) -> None:
@@ -306,8 +298,7 @@ def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
         if found is None or (not holder.options and found[0].startswith("答")):  # 答：2-4分钟
             continue
         first, last = (int(number) for number in found.groups() if number)
+        why = f"number {holder.number} speaks of a case for it: {found[0][-20:]!r}"
         for draft in (one for number in range(first, last + 1) for one in named[holder.section, number]):
             if draft is not holder:
-                draft.flag(
-                    "case_missing", f"number {holder.number} speaks of a case for it: {found[0][-20:]!r}"
-                )
+                draft.flag("case_missing", why)

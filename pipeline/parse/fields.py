@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
+from itertools import zip_longest
 
 from pipeline.parse.options import find_run
 from pipeline.parse.text import READ, join_lines
 from pipeline.patterns import Patterns
 
-_P = Patterns("fields")
+_P = Patterns(__name__)
 
 
 class FieldMarker(StrEnum):
@@ -97,9 +98,8 @@ def split_fields(text: str) -> Fields:
     texts: list[str] = []
     explanations: list[str] = []
     verdict = False
-    ends = [mark.start() for mark in marks[1:]] + [len(text)]
-    for mark, end in zip(marks, ends, strict=False):
-        segment = text[mark.end() : end]
+    for mark, after in zip_longest(marks, marks[1:]):
+        segment = text[mark.end() : after.start() if after else len(text)]
         if _answers(mark):
             texts.append(join_lines(segment))
             letters, rest = stated_answers(segment)
@@ -122,10 +122,8 @@ def split_fields(text: str) -> Fields:
 
 
 def _marks(text: str) -> list[re.Match[str]]:
-    marks = list(_MARK.finditer(text))
-    return [
-        mark for index, mark in enumerate(marks) if index == 0 or _kind(mark) is not FieldMarker.CONCLUSION
-    ]
+    marks = enumerate(_MARK.finditer(text))
+    return [mark for at, mark in marks if at == 0 or _kind(mark) is not FieldMarker.CONCLUSION]
 
 
 def _kind(mark: re.Match[str]) -> FieldMarker:
@@ -230,11 +228,8 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         texts = [(label, _bare(option)) for label, option in options]
         hits = [label for label, option in texts if option and said in (option, f"{label}{option}")]
         # 答案：B超 with other text behind it is no letter B
-        hits = hits or [
-            label
-            for label, option in options
-            if _P.latin_first.match(option) and said.startswith(_bare(option))
-        ]
+        latin = [(label, _bare(option)) for label, option in options if _P.latin_first.match(option)]
+        hits = hits or [label for label, option in latin if said.startswith(option)]
         if len(hits) == 1:
             return hits[0]
     return None

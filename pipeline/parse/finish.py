@@ -18,7 +18,7 @@ from schemas.documents import Document, Part, Step, Trace
 from schemas.identity import content_hash, question_id
 from schemas.questions import Option, Question, Rejection, ReviewItem
 
-_P = Patterns("finish")
+_P = Patterns(__name__)
 
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
 
@@ -108,6 +108,18 @@ class ParseOutcome:
     into: int = 0
     """The number of candidates, counted before their fate."""
 
+    def reject(self, name: str, reason: str, detail: str, item: str | None = None) -> None:
+        """Reject an item, a row or a document."""
+        self.rejects.append(Rejection(item_id=name, stage=STAGE, reason=reason, detail=detail, item=item))
+
+    def take(self, question: Question, doubts: list[tuple[str, str]]) -> None:
+        """Keep a question, or let it wait with all its doubts; the first one names it."""
+        if not doubts:
+            self.questions.append(question)
+            return
+        told = "; ".join(f"{reason}: {detail}" for reason, detail in doubts)
+        self.review.append(waiting_item(question.question_id, doubts[0][0], told, question))
+
     def extend(self, other: ParseOutcome) -> None:
         """Add another's."""
         for part in fields(self):
@@ -132,15 +144,9 @@ def finish(paper: ParsedPaper, document: Document) -> ParseOutcome:
             _alone(draft)
         question = _question(draft, name, groups.get(draft.group or ""), document)
         if draft.set_aside:
-            reason, detail = draft.set_aside
-            item = question.model_dump_json()
-            outcome.rejects.append(
-                Rejection(item_id=name, stage=STAGE, reason=reason, detail=detail, item=item)
-            )
-        elif draft.flags:
-            outcome.review.append(review_item(name, draft.flags, question))
+            outcome.reject(name, *draft.set_aside, question.model_dump_json())
         else:
-            outcome.questions.append(question)
+            outcome.take(question, draft.flags)
         lines = line_spans(draft.all_pieces)
         outcome.traces.append(Trace(item_id=name, document=paper.document, spans=lines, steps=draft.steps))
     outcome.traces.append(trace_of_paper(paper))
@@ -217,21 +223,10 @@ def _question(draft: Draft, name: str, group: str | None, document: Document) ->
     )
 
 
-def waiting_item(name: str, reason: str, detail: str) -> ReviewItem:
-    """Something of a document, not a question, that waits for a person."""
-    return ReviewItem(item_id=name, question_ids=[], stage=STAGE, reason=reason, detail=detail)
-
-
-def review_item(name: str, doubts: list[tuple[str, str]], question: Question) -> ReviewItem:
-    """A question that waits for a person, with all its doubts; the first one names it."""
-    return ReviewItem(
-        item_id=name,
-        question_ids=[name],
-        stage=STAGE,
-        reason=doubts[0][0],
-        detail="; ".join(f"{reason}: {detail}" for reason, detail in doubts),
-        item=question.model_dump_json(),
-    )
+def waiting_item(name: str, reason: str, detail: str, question: Question | None = None) -> ReviewItem:
+    """A question that waits for a person, or something of a document that is none."""
+    names, item = ([name], question.model_dump_json()) if question else ([], None)
+    return ReviewItem(item_id=name, question_ids=names, stage=STAGE, reason=reason, detail=detail, item=item)
 
 
 def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
@@ -239,7 +234,7 @@ def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[Revi
         name = ids.take(question_id(document.sha256, gap.section, f"{gap.number:03d}"))
         detail = f"number {gap.number} of section {gap.section} was not found; {gap.detail}"
         yield waiting_item(name, "missing_number", f"{document.document}: {detail}")
-    for index, (reason, head, detail) in enumerate(paper.mismatches):
+    for place, (reason, head, detail) in enumerate(paper.mismatches, 1):
         yield waiting_item(
-            f"{document.sha256[:8]}-head{index + 1}", reason, f"{document.document}: {head}: {detail}"
+            f"{document.sha256[:8]}-head{place}", reason, f"{document.document}: {head}: {detail}"
         )

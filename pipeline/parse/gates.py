@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from pipeline.parse.draft import Draft, group_values
 from pipeline.parse.heads import INSTRUCTION, ONE_ANSWER, SHARED_OPTIONS, announcement, number_candidate
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import GAP
 from pipeline.parse.options import find_run
-from pipeline.parse.outline import Block, Outline
 from pipeline.patterns import Patterns
 
-_P = Patterns("gates")
+if TYPE_CHECKING:
+    from pipeline.parse.paper import ParsedPaper
+
+_P = Patterns(__name__)
 
 HABIT = 10
 """Least number of answers in blanks, in half of a section's stems, for the section to print them there."""
@@ -37,13 +40,13 @@ class Gap:
     detail: str
 
 
-def check_questions(drafts: Sequence[Draft]) -> None:
-    """Note doubts on every draft that is neither set aside nor an entry, in place."""
-    with_options = Counter(draft.section for draft in drafts if draft.options)
-    items = Counter(draft.section for draft in drafts if not draft.entry)
+def check_questions(paper: ParsedPaper) -> None:
+    """Note doubts on every item that is not set aside, in place."""
+    with_options = Counter(draft.section for draft in paper.drafts if draft.options)
+    items = Counter(draft.section for draft in paper.items)
     has_options = {section for section, n in with_options.items() if n >= SOME or 2 * n >= items[section]}
-    for draft in drafts:
-        if draft.entry or draft.set_aside:
+    for draft in paper.items:
+        if draft.set_aside:
             continue
         if draft.options:
             _check_options(draft)
@@ -52,7 +55,10 @@ def check_questions(drafts: Sequence[Draft]) -> None:
             draft.flag("no_options", "no run of options was found")
         else:
             draft.set_aside = ("no_options", "no options here, nor at any item of this section")
-    _check_duplicates(drafts)
+    numbered = (one for one in paper.items if one.number is not None)
+    for members in group_values(((one.section, one.number, one.suffix), one) for one in numbered).values():
+        for draft in members if len(members) > 1 else ():
+            draft.flag("duplicate_number", f"number {draft.number} stands twice")
 
 
 def _check_options(draft: Draft) -> None:
@@ -88,46 +94,35 @@ def _check_answer(draft: Draft) -> None:
         draft.flag("several_answers", f"answer {draft.answer} under a head for one answer")
 
 
-def _check_duplicates(drafts: Sequence[Draft]) -> None:
-    numbered = (one for one in drafts if one.number is not None and not one.entry)
-    for members in group_values(((one.section, one.number, one.suffix), one) for one in numbered).values():
-        for draft in members if len(members) > 1 else ():
-            draft.flag("duplicate_number", f"number {draft.number} stands twice")
-
-
-def check_shifts(drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+def check_shifts(paper: ParsedPaper) -> None:
     """Flag answers that may be a neighbour's: a key counts on where a paper has a number twice, or leaves one out.
 
     1 … 5 5 6 … 11 with a key of 12 answers; 1 … 6 8 … 13 with one of 12.
     """
-    numbered = (one for one in drafts if one.options and one.number is not None and not one.entry)
+    numbered = (one for one in paper.questions if one.number is not None)
     for section, members in group_values((draft.section, draft) for draft in numbered).items():
         times = Counter((draft.number or 0, draft.suffix) for draft in members)
         last = max(number for number, _ in times)
-        lost = [gap.number for gap in gaps if gap.section == section]
-        beyond, silent = (
-            max(lost, default=0) > last,
-            all(one.answer is None for one in members if one.number == last),
-        )
+        lost = [gap.number for gap in paper.gaps if gap.section == section]
+        silent = all(one.answer is None for one in members if one.number == last)
+        beyond = max(lost, default=0) > last
         twice = [number for (number, _), count in times.items() if count > 1] if beyond else []
         left_out = [number for number in lost if number < last] if silent else []
         first = min([*twice, *left_out], default=last)
         for draft in members:
             if (draft.number or 0) > first and any(step.rule == "key_list" for step in draft.steps):
-                draft.flag(
-                    "answers_disagree", f"its key does not end at {last}: behind {first} it may be one off"
-                )
+                why = f"its key does not end at {last}: behind {first} it may be one off"
+                draft.flag("answers_disagree", why)
 
 
-def check_answers(questions: Sequence[Draft], silent: Sequence[Draft], keyed: set[int]) -> None:
+def check_answers(paper: ParsedPaper) -> None:
     """Flag questions without an answer where most have one, and answers in blanks that are no habit of the paper."""
+    questions, silent, keyed = paper.questions, paper.silent, paper.keyed
     blanks = [draft for draft in questions if draft.in_blank]
     habits = Counter(draft.section for draft in blanks)
     sizes = Counter(draft.section for draft in questions)
-    if 3 * len(blanks) < len(questions):
-        for draft in blanks:
-            if habits[draft.section] >= max(HABIT, sizes[draft.section] / 2):
-                continue
+    for draft in blanks if 3 * len(blanks) < len(questions) else ():
+        if habits[draft.section] < max(HABIT, sizes[draft.section] / 2):
             told = f"{draft.answer} without a mark may be its answer, or part of the text"
             draft.flag("answer_in_text", told)
     for members in group_values((draft.section, draft) for draft in questions).values():
@@ -142,19 +137,13 @@ def check_answers(questions: Sequence[Draft], silent: Sequence[Draft], keyed: se
             draft.flag("no_answer", why)
 
 
-def find_gaps(
-    drafts: Sequence[Draft], count: int | None, unmatched: Set[tuple[int, int]] = frozenset()
-) -> list[Gap]:
+def find_gaps(paper: ParsedPaper) -> list[Gap]:
     """Numbers missing from sections that have questions with options.
 
-    Args:
-        drafts: all of a paper.
-        count: how many questions the paper says it has; None if it does not.
-        unmatched: (section, number) of answers for which there is no question: those that go on after the last
-            question are of questions that were not found.
+    Answers that go on after the last question are of questions that were not found.
     """
     found: list[Gap] = []
-    of_section = group_values((draft.section, draft) for draft in drafts if not draft.entry)
+    of_section = group_values((draft.section, draft) for draft in paper.items)
     sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]
     for section in sections:
         members = of_section[section]
@@ -165,10 +154,10 @@ def find_gaps(
         above = {draft.number or 0 for draft in of_section.get(section - 1, ())}
         start = _resumed(members, max(above, default=0)) or (1 if first <= GAP else first)
         end, why = last, "the numbers around it are there"
-        stated = _stated_last(members, first, count if len(sections) == 1 else None)
+        stated = _stated_last(members, first, paper.count if len(sections) == 1 else None)
         if stated is not None and last < stated:
             end, why = stated, f"the paper announces {stated}"
-        while (section, end + 1) in unmatched:
+        while (section, end + 1) in paper.unmatched:
             end, why = end + 1, "its key answers it"
         found.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
     return found
@@ -195,30 +184,25 @@ def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int
     return max(lasts) if lasts else None
 
 
-def count_mismatches(drafts: Sequence[Draft]) -> list[Mismatch]:
+def count_mismatches(paper: ParsedPaper) -> Iterable[Mismatch]:
     """Heads that announce another number of items than stand under them."""
-    found: list[Mismatch] = []
-    blocks = group_values((id(draft.block), draft) for draft in drafts if not draft.entry)
-    for members in blocks.values():
+    for members in group_values((id(draft.block), draft) for draft in paper.items).values():
         head = members[0].block.text
         stated = announcement(head).count
         numbers = {(draft.number, draft.suffix if draft.number is None else "") for draft in members}
         if stated is not None and stated != len(numbers):
             line = head.split("\n", 1)[0][:40]
-            found.append(("count_differs", line, f"{stated} announced, {len(numbers)} found"))
-    return found
+            yield "count_differs", line, f"{stated} announced, {len(numbers)} found"
 
 
-def unread_keys(
-    blocks: Sequence[Block], questions: Sequence[Draft], silent: Sequence[Draft], keyed: set[int]
-) -> list[Mismatch]:
+def unread_keys(paper: ParsedPaper) -> list[Mismatch]:
     """Heads of keys under which no answer was read, and keys that answer less than half of the questions."""
-    if 2 * len(silent) <= len(questions):
+    size, silent = len(paper.questions), len(paper.silent)
+    if 2 * silent <= size:
         return []
-    if keyed:
-        answered = len(questions) - len(silent)
-        return [("key_not_read", "its key", f"{answered} of {len(questions)} questions are answered")]
-    heads = [block.heads[0][:40] for block in blocks if block.is_key]
+    if paper.keyed:
+        return [("key_not_read", "its key", f"{size - silent} of {size} questions are answered")]
+    heads = [block.heads[0][:40] for block in paper.outline.blocks if block.is_key]
     return [("key_not_read", head, "no answer was read under this head") for head in heads]
 
 
@@ -226,20 +210,19 @@ _LABELLED = 2.0
 """The mean strength of labels at the starts of lines."""
 
 
-def unread_questions(outline: Outline) -> list[Mismatch]:
+def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
     """Find numbered questions and runs of options that stand outside of all items.
 
     Looked at: what stands before the first item, under heads, after a key. Options in the head of a section that
     shares them are none, nor are those of an example on the cover or in explanations after a key.
     """
-    cover = _texts(outline.preamble)
+    cover = _texts(paper.outline.preamble)
     example = any(map(_P.example.search, cover))
-    found = list(_look(cover, "before the first question", options=not example))
-    for block in outline.blocks:
+    yield from _look(cover, "before the first question", options=not example)
+    for block in paper.outline.blocks:
         if not block.is_key and announcement(block.text).kind not in {*SHARED_OPTIONS, "K"}:
-            found += _look(block.heads[1:], f"under {block.name[:20]}", options=True)
-    found += _look(_texts(outline.after_keys), "after the key", options=False)
-    return found
+            yield from _look(block.heads[1:], f"under {block.name[:20]}", options=True)
+    yield from _look(_texts(paper.outline.after_keys), "after the key", options=False)
 
 
 def _texts(pieces: Iterable[ParsedLine]) -> list[str]:
@@ -253,8 +236,5 @@ def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
     labels = run is not None and len(run.options) > 2 and run.strength >= _LABELLED
     if asked or labels:
         line = asked[0] if asked else next((text for text in texts if text.strip()), "")
-        yield (
-            "text_left_over",
-            line.strip()[:40],
-            f"what looks like a question stands {where} and was not read",
-        )
+        told = f"what looks like a question stands {where} and was not read"
+        yield "text_left_over", line.strip()[:40], told

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.parse.draft import Draft
     from pipeline.parse.fields import Fields
 
-_P = Patterns("heads")
+_P = Patterns(__name__)
 
 
 class NumberStyle(StrEnum):
@@ -53,6 +53,11 @@ class NumberCandidate:
     """The letters in the bracket before the number, as in （C）1."""
     worded: bool = False
     """True if it numbers an item that is to be answered in words."""
+
+
+def bare_candidate(line: int, value: int) -> NumberCandidate:
+    """Return the start of a question whose number is not printed, or was not read."""
+    return NumberCandidate(line, value, NumberStyle.BARE, 0, 0.0, value)
 
 
 CIRCLED_DIGITS = _P.whole("@circled_digits@")
@@ -124,20 +129,28 @@ def split_heads(text: str) -> list[str]:
     return [text[start:end].strip(" ") for start, end in pairwise(edges)]
 
 
-def is_section_head(text: str, *, centred: bool = False) -> bool:
-    """Return whether a line opens a section or is a heading between questions."""
+def is_section_head(text: str) -> bool:
+    """Return whether a line opens a section."""
     bare = text.strip()
-    if any(form.match(bare) for form in _SECTIONS):
-        return (
-            len(bare) <= 24
-            or re.search(r"^(?:Part|Section)\b.{0,60}$|[题題]|共\s*\d+", bare, re.IGNORECASE) is not None
-        )
-    return (
-        centred
-        and len(bare) <= 20
-        and re.search(rf"[{CJK}]{{2}}", bare) is not None
-        and re.search(r"[。？?！；;:：]$", bare) is None
-    )
+    told = len(bare) <= 24 or re.search(r"^(?:Part|Section)\b.{0,60}$|[题題]|共\s*\d+", bare, re.IGNORECASE)
+    return bool(told) and any(form.match(bare) for form in _SECTIONS)
+
+
+def is_heading(text: str) -> bool:
+    """Return whether a centred line without a number is a heading between questions."""
+    bare = text.strip()
+    words, ends = re.search(rf"[{CJK}]{{2}}", bare), re.search(r"[。？?！；;:：]$", bare)
+    return len(bare) <= 20 and words is not None and ends is None
+
+
+def opens_part(text: str) -> bool:
+    """Return whether a line is the head of a section or of a key, or may be one."""
+    return is_section_head(text) or is_likely_key_head(text)
+
+
+def is_likely_key_head(text: str) -> bool:
+    """Return whether a line opens a key, or does where answers stand under it."""
+    return is_key_head(text) or may_be_key_head(text)
 
 
 def is_type_head(text: str) -> bool:
@@ -242,7 +255,7 @@ def _about_options(text: str) -> bool:
 
 INSTRUCTION = _P.instruction
 
-_ANNOUNCED = [*_P.table("announced").items()]
+_ANNOUNCED = _P.table("announced")
 _CHOICE = {"single", *QuestionType}
 """Kinds of multiple-choice items that a head announces."""
 ONE_ANSWER = _CHOICE - SEVERAL_ANSWERS
@@ -277,13 +290,10 @@ def stated_total(text: str) -> int | None:
 
 def announcement(head: str) -> Announcement:
     """Read a head with its instructions, e.g. 一、单项选择题：1～40小题，每小题2分."""
-    first = head.split("\n", 1)[0]
-    kind = _kind(first) or _kind(head)
+    kind = _kind(head.split("\n", 1)[0]) or _kind(head)
     span = _P.span.search(head)
-    numbers = (int(span[1]), int(span[2])) if span else None
-    if numbers and not numbers[0] < numbers[1]:
-        numbers = None
-    return Announcement(kind, _number(_P.count.search(head)), numbers)
+    first, last = (int(span[1]), int(span[2])) if span else (0, 0)
+    return Announcement(kind, _number(_P.count.search(head)), (first, last) if first < last else None)
 
 
 def _number(found: re.Match[str] | None) -> int | None:
@@ -292,10 +302,8 @@ def _number(found: re.Match[str] | None) -> int | None:
 
 def _kind(head: str) -> str | None:
     """The kind that is named first: instructions may name others (多选不得分)."""
-    found = [
-        (match.start(), place) for place, (_, form) in enumerate(_ANNOUNCED) if (match := form.search(head))
-    ]
-    return _ANNOUNCED[min(found)[1]][0] if found else None
+    found = [(match.start(), kind) for kind, form in _ANNOUNCED.items() if (match := form.search(head))]
+    return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def tells_of_patient(line: str) -> bool:

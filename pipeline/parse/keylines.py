@@ -6,14 +6,14 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
 
+from pipeline.parse import heads
 from pipeline.parse.fields import opens_explanation
-from pipeline.parse.heads import group_head, is_key_head, is_section_head, may_be_key_head, numeral
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.options import OPTION_LINE
 from pipeline.parse.text import READ, true_digits
 from pipeline.patterns import Patterns
 
-_P = Patterns("keylines")
+_P = Patterns(__name__)
 
 FAR = 200
 """Numbers further apart than this on one line number no questions: 1000 H 2000 H is a table of addresses."""
@@ -66,10 +66,10 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
         return ()
     if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not re.search(r"[A-K]", bare):
         pairs = _pairs(bare.upper())
-        if len(pairs) < 3 or not _contiguous(pairs):
+        if len(pairs) < 3 or not _contiguous([pair.number for pair in pairs]):
             return ()
     if any(re.search(r"\W", pair.letters) for pair in pairs if pair.letters[0].isalpha()):
-        if not _contiguous(pairs):
+        if not _contiguous([pair.number for pair in pairs]):
             return ()
         pairs = [KeyPair(pair.number, re.sub(r"[^\w#√×✓✗✘]", "", pair.letters)) for pair in pairs]
     return tuple(pairs)
@@ -87,17 +87,12 @@ def _pairs(bare: str) -> list[KeyPair]:
             pairs.extend(spread)
         else:
             found = _P.pair.match(bare, position)
-            if not found or not (_unsure(found[2]) or _one_answer(found[2])):
+            unsure = found and _P.open_answer.fullmatch(found[2])
+            if not found or not (unsure or _one_answer(found[2])):
                 return []
-            pairs.append(KeyPair(int(found[1]), "#" if _unsure(found[2]) else found[2]))
+            pairs.append(KeyPair(int(found[1]), "#" if unsure else found[2]))
         position = found.end()
-        while position < len(bare) and bare[position].isspace():
-            position += 1
     return pairs
-
-
-def _unsure(letters: str) -> bool:
-    return _P.open_answer.fullmatch(letters) is not None
 
 
 def _one_answer(letters: str) -> bool:
@@ -106,8 +101,8 @@ def _one_answer(letters: str) -> bool:
     return len(found) == len(letters) or found == sorted(set(found))
 
 
-def _contiguous(pairs: Sequence[KeyPair]) -> bool:
-    return [pair.number for pair in pairs] == list(range(pairs[0].number, pairs[0].number + len(pairs)))
+def _contiguous(numbers: Sequence[int]) -> bool:
+    return [*numbers] == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
@@ -145,14 +140,9 @@ def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
         cells = list(cells[0])
     if not (upper[1] and lower[1]) and (len(numbers) < 3 or len(cells) != len(numbers)):
         return None
-    if (
-        not numbers
-        or len(cells) > len(numbers)
-        or numbers != list(range(numbers[0], numbers[0] + len(numbers)))
-    ):
-        return None
     pairs = tuple(KeyPair(number, cell) for number, cell in zip(numbers, cells, strict=False))
-    return Grid(pairs, tuple(numbers), lower[2] - start)
+    known = numbers and len(cells) <= len(numbers) and _contiguous(numbers)
+    return Grid(pairs, tuple(numbers), lower[2] - start) if known else None
 
 
 def _numbers(row: str) -> list[int]:
@@ -230,8 +220,8 @@ def _goes_on(text: str, following: str) -> bool:
 def _head_end(text: str) -> int | None:
     for place in _P.rest.finditer(text, 0, HEAD_LENGTH):
         head = text[: place.start()].strip(" \t")
-        is_key = is_key_head(head) or may_be_key_head(head)
-        if not (is_key or numeral(head) or is_section_head(head)):
+        is_key = heads.is_likely_key_head(head)
+        if not (is_key or heads.numeral(head) or heads.is_section_head(head)):
             continue
         if len(line_pairs(text[place.start() :])) > (1 if is_key else 0):
             return place.start()
@@ -243,7 +233,10 @@ def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
     return frozenset(
         index
         for index, piece in enumerate(pieces)
-        if (is_key_head(piece.text) or (may_be_key_head(piece.text) and _answers_follow(pieces, index)))
+        if (
+            heads.is_key_head(piece.text)
+            or (heads.may_be_key_head(piece.text) and _answers_follow(pieces, index))
+        )
         and not _marks_one_answer(pieces, index)
     )
 
@@ -257,12 +250,13 @@ def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
 
 def _answers_follow(pieces: Sequence[ParsedLine], head: int) -> bool:
     texts = [piece.text for piece in pieces[head + 1 : head + 1 + ANSWERED_WITHIN]]
-    return any(line_pairs(text) or _P.entry.match(true_digits(text)) for text in texts) or any(
-        grid(texts, index) for index in range(len(texts))
+    return any(
+        line_pairs(text) or _P.entry.match(true_digits(text)) or grid(texts, at)
+        for at, text in enumerate(texts)
     )
 
 
-def answer_lines(pieces: Sequence[ParsedLine], heads: frozenset[int]) -> dict[int, KeyLine | None]:
+def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[int, KeyLine | None]:
     """Grids, and lines of answers: of several anywhere, of one only under a head or beside such a line.
 
     Returns:
@@ -284,10 +278,10 @@ def answer_lines(pieces: Sequence[ParsedLine], heads: frozenset[int]) -> dict[in
         if len(pairs) > 1 or (pairs and (armed or _column(texts, index))):
             lines[index] = KeyLine(tuple(pairs), 0)
             armed = True
-        elif index in heads:
+        elif index in opened:
             armed = not _explained(pieces, index)
         else:
-            armed = armed and (is_section_head(text) or numeral(text))
+            armed = armed and (heads.is_section_head(text) or heads.numeral(text))
     lines.update(_grid_lines(pieces, grids))
     return lines
 
@@ -296,7 +290,7 @@ def _column(texts: Sequence[str], index: int) -> bool:
     """Return whether three lines from here on are one answer each, of numbers that run on."""
     pairs = [line_pairs(text) for text in texts[index : index + 3]]
     numbers = [row[0].number for row in pairs if len(row) == 1 and row[0].letters[0].isalpha()]
-    return len(numbers) == 3 and numbers == list(range(numbers[0], numbers[0] + 3))
+    return len(numbers) == 3 and _contiguous(numbers)
 
 
 def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None]) -> Sequence[KeyPair]:
@@ -333,20 +327,15 @@ def _explained(pieces: Sequence[ParsedLine], head: int) -> bool:
     """
     last, told = None, False
     for piece in pieces[head + 1 : head + EXPLAINED_WITHIN]:
-        pairs = line_pairs(piece.text)
+        pairs, is_head = line_pairs(piece.text), heads.is_section_head(piece.text)
         if not told and opens_explanation(piece.text):
             return True
         if len(pairs) == 1:
             if told:
                 return pairs[0].number == (last or 0) + 1
             last = pairs[0].number
-        elif (
-            pairs
-            or not (last or is_section_head(piece.text))
-            or OPTION_LINE.match(piece.text)
-            or group_head(piece.text)
-        ):
+        elif pairs or not (last or is_head) or OPTION_LINE.match(piece.text) or heads.group_head(piece.text):
             return False
-        elif not is_section_head(piece.text):
+        elif not is_head:
             told = True
     return False

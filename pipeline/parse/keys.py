@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from pipeline.parse.draft import Draft, group_values
@@ -15,7 +15,7 @@ from pipeline.parse.outline import Outline
 from pipeline.patterns import Patterns
 from schemas.documents import Part
 
-_P = Patterns("keys")
+_P = Patterns(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,10 +114,14 @@ class Key:
         return sum(len(run.entries) for run in self.runs)
 
     @property
+    def letters(self) -> dict[int, str | None]:
+        """The letters by number; of a number that comes again the last."""
+        return {number: entry.letters for run in self.runs for number, entry in run.entries.items()}
+
+    @property
     def numbers(self) -> set[int]:
         """The numbers it says something about."""
-        listed = {number for run in self.runs for number in run.entries}
-        return listed | {number for correction in self.corrections for number in correction.numbers}
+        return {*self.letters} | {number for note in self.corrections for number in note.numbers}
 
 
 def key_of(outline: Outline, drafts: Sequence[Draft]) -> Key:
@@ -174,13 +178,10 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
             section = max(section, draft.section)
         elif draft.number is not None:
             if draft.run not in runs:
-                runs[draft.run] = KeyRun(
-                    after_section=section,
-                    head=draft.block.name,
-                    title="".join(draft.block.heads[:1]),
-                    rule="key_entries",
-                )
-                key.runs.append(runs[draft.run])
+                head, title = draft.block.name, "".join(draft.block.heads[:1])
+                run = KeyRun(after_section=section, head=head, title=title, rule="key_entries")
+                runs[draft.run] = run
+                key.runs.append(run)
             runs[draft.run].add(draft.number, draft.answer, draft.explanation)
             entry = runs[draft.run].entries[draft.number]
             entry.head, entry.of_parts = draft.block.name, draft.of_parts
@@ -208,9 +209,8 @@ def apply_entries(
     places = _places(key.runs, {section: titles.get(section, 0) for section in sorted(by_section)})
     before: list[int] = []
     for run in key.runs:
-        targets = (
-            places[run.title] if run.title in places else _targets(run, by_section, waiting[run.rule], heads)
-        )
+        told = places.get(run.title)
+        targets = _targets(run, by_section, waiting[run.rule], heads) if told is None else told
         span = announcement(run.title).span
         if span and run.entries.keys().isdisjoint(range(span[0], span[1] + 1)):
             targets = []  # 答案（11～20题） over 1.A 2.B: nobody knows from which number it counts
@@ -225,7 +225,10 @@ def apply_entries(
         unmatched.extend(_apply_run(run, sections, replace=replace))
     for correction in key.corrections:
         _correct(correction, drafts)
-    _without_note(noted, key.corrections, drafts)
+        noted.difference_update(correction.numbers)
+    for draft in drafts:  # whatever an earlier key says of them
+        if draft.number in noted and draft.options:
+            draft.flag("note_not_read", "the key refers to a note on this question that was not found")
     return unmatched
 
 
@@ -240,14 +243,12 @@ def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, li
         sections: of the paper, in order, each with the number by which its title counts it, 0 without one.
     """
     counted = {run.title: place for run in runs if (place := counted_place(run.title))}
-    order, of_place = (
-        list(counted.values()),
-        group_values((place, section) for section, place in sections.items()),
-    )
     if len(sections) < 2 or not counted:
         return {}
     if any(sections.values()):
+        of_place = group_values((place, section) for section, place in sections.items())
         return {title: of_place.get(place, []) for title, place in counted.items()}
+    order = list(counted.values())
     if max(order) == len(sections) and {run.title for run in runs} == {*counted}:
         return {title: [[*sections][place - 1]] for title, place in counted.items()}
     runs_on = order == list(range(1, len(order) + 1))
@@ -298,15 +299,16 @@ def _targets(
     if run.head and not named and any(others & _names(numbers) for numbers in by_section.values()):
         return []  # other runs are named after their sections: the section of this one was not read
     if any(entry.letters for entry in run.entries.values()):
-        options = {
-            section: any(draft.options for drafts in by_section[section].values() for draft in drafts)
-            for section in fitting
-        }
-        fitting = [section for section in fitting if options[section]] or fitting
+        asks = [section for section in fitting if _has_options(by_section[section].values())]
+        fitting = asks or fitting
     before = [section for section in fitting if section <= run.after_section] or fitting
     shared = {section: len(numbers & by_section[section].keys()) for section in before}
     best = max(before, key=lambda one: (shared[one] / len(numbers | by_section[one].keys()), -one))
     return [best] if shared[best] else []
+
+
+def _has_options(several: Iterable[Sequence[Draft]]) -> bool:
+    return any(draft.options for drafts in several for draft in drafts)
 
 
 def _names(numbers: dict[int, list[Draft]]) -> set[str]:
@@ -325,7 +327,7 @@ def _apply_run(run: KeyRun, sections: dict[int, dict[int, list[Draft]]], *, repl
         lacking = [
             each
             for each in run.short.get(number, ())
-            if any(draft.options for numbers in sections.values() for draft in numbers.get(each, ()))
+            if _has_options(numbers.get(each, ()) for numbers in sections.values())
         ]
         for index, draft in enumerate(drafts):
             draft.key_head = entry.head
@@ -362,14 +364,6 @@ def _apply_entry(draft: Draft, entry: KeyEntry, run: KeyRun, *, replace: bool) -
     draft.answer = letters
     draft.add_trace(Part.ANSWER, run.rule, f"{letters} in {run.source}")
     draft.in_blank = False
-
-
-def _without_note(noted: set[int], found: Sequence[AppealNote], drafts: Sequence[Draft]) -> None:
-    """Questions whose cell refers to a note that was not read wait, whatever an earlier key says."""
-    missing = noted - {number for correction in found for number in correction.numbers}
-    for draft in drafts:
-        if draft.number in missing and draft.options:
-            draft.flag("note_not_read", "the key refers to a note on this question that was not found")
 
 
 def _correct(correction: AppealNote, drafts: Sequence[Draft]) -> None:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from pipeline.parse.heads import split_heads
@@ -17,7 +18,7 @@ from schemas.documents import Box, Line, LineKind, Span
 if TYPE_CHECKING:
     from opencc import OpenCC
 
-_P = Patterns("lines")
+_P = Patterns(__name__)
 
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 
@@ -60,30 +61,29 @@ def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
         centred = _centred(line, margins)
         cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables[line.page])
-        found.extend(
-            ParsedLine(
-                part, line.page, line.box, line.confidence, line.kind, centred, cell, line.order, line.other
-            )
-            for part in parts
-        )
+        found.extend(line_part(line, part, centred=centred, in_table=cell) for part in parts)
     return found
+
+
+def line_part(line: Line, text: str, *, centred: bool = False, in_table: bool = False) -> ParsedLine:
+    """Return a part of a line."""
+    whole = (line.page, line.box, line.confidence, line.kind)
+    return ParsedLine(text, *whole, centred, in_table, line.order, line.other)
 
 
 def line_spans(found: Iterable[ParsedLine]) -> list[Span]:
     """Return the places of lines as runs, page by page."""
-    places = sorted({(piece.page, piece.order) for piece in found})
-    runs: list[Span] = []
-    for page, order in places:
-        if runs and runs[-1].page == page and runs[-1].last + 1 == order:
-            runs[-1] = Span(page=page, first=runs[-1].first, last=order)
-        else:
-            runs.append(Span(page=page, first=order, last=order))
+    places = enumerate(sorted({place_of(piece) for piece in found}))
+    runs = []
+    for (page, _), group in groupby(places, key=lambda place: (place[1][0], place[1][1] - place[0])):
+        orders = [order for _, (_, order) in group]
+        runs.append(Span(page=page, first=orders[0], last=orders[-1]))
     return runs
 
 
 def _inside(line: Line, region: Line) -> bool:
     """Return whether the middle of a line lies in a region of its page."""
-    if line.page != region.page or line.box is None or region.box is None:
+    if line.box is None or region.box is None:
         return False
     x, y = (line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2
     return region.box.x0 <= x <= region.box.x1 and region.box.y0 <= y <= region.box.y1
@@ -132,10 +132,7 @@ def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     recognised = [piece for piece in pieces if piece.confidence is not None]
     if not recognised or not is_traditional(piece.text for piece in recognised):
         return list(pieces)
-    return [
-        replace(piece, text=_traditional(piece.text)) if piece.confidence is not None else piece
-        for piece in pieces
-    ]
+    return [one if one.confidence is None else replace(one, text=_traditional(one.text)) for one in pieces]
 
 
 def is_traditional(texts: Iterable[str]) -> bool:

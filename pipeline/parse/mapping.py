@@ -3,27 +3,25 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any
 
 from pipeline.parse import answer_cells as answers
 from pipeline.parse import cell_labels, cells
-from pipeline.parse.answer_cells import AnswerEncoding
-from pipeline.parse.by_cells import CellSearch, hint
+from pipeline.parse import columns as sources
+from pipeline.parse.answer_cells import AnswerEncoding, Given
 from pipeline.parse.cells import Fields
-from pipeline.parse.columns import (
-    Columns,
-    Unclear,
-    flags_beside,
-    missing_options,
-    own_labels,
-)
+from pipeline.parse.columns import Columns, Unclear, hint, options_of
+from pipeline.parse.fields import concluded_answer
 from schemas.columns import option_groups, plain_header, roles_of, vocabulary
 from schemas.dataset import SourceParams
 
-_COMMAS = (",", "，", "、")
 SAMPLE = 2000
 """Number of rows, spread over the table, by which columns are judged."""
+_FEW = 10
+"""Least number of rows for letters under a meaningless header to be a key."""
 
 
 def find_mapping(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
@@ -35,8 +33,16 @@ def find_mapping(rows: Sequence[Fields], declared: SourceParams | None = None) -
     return search.found
 
 
-class _Search(CellSearch):
-    """Finds the mapping step by step and collects objections to it."""
+class _Search:
+    """Finds the mapping step by step, by headers and then by cells, and collects objections to it."""
+
+    def __init__(self, rows: Sequence[Fields], declared: SourceParams) -> None:
+        self.rows, self.declared = rows, declared
+        self.names = list(dict.fromkeys(name for row in rows for name in row))
+        self.filled = Counter(name for row in rows for name, value in row.items() if cells.filled(value))
+        self.shown = ", ".join(self.names)[:200]
+        self.found = Columns()
+        self.problems: list[Unclear] = []
 
     def run(self) -> None:
         """Take what is declared, then headers, then cells."""
@@ -45,7 +51,7 @@ class _Search(CellSearch):
         self._option_columns()
         self._find_flags()
         self._complete_options()
-        self.found.own_labels = own_labels(self.rows, self.found.options)
+        self.found.own_labels = sources.own_labels(self.rows, self.found.options)
         self._options_named_answers()
         self._settle_stem()
         self._cut_at_commas()
@@ -99,7 +105,7 @@ class _Search(CellSearch):
     def _find_flags(self) -> None:
         """Find columns that tell of each option whether it is right, and lists of wrong ones beside the key."""
         if "answer" not in self.found.roles:
-            self.found.flags = flags_beside(self.rows, self._free(), self.found.options)
+            self.found.flags = sources.flags_beside(self.rows, self._free(), self.found.options)
         roles = self.found.roles
         others = self.found.options or self._share_of_options(roles.get("options", ()))
         if "answer" in roles and not others and self._share_of_options(roles.get("wrong", ())) >= 0.5:
@@ -110,13 +116,11 @@ class _Search(CellSearch):
     def _cut_at_commas(self) -> None:
         """Cut options in one cell at commas, where the key of every row is one of the parts."""
         names = self.found.roles.get("options", ())
-        for mark in _COMMAS if names and not self._share_of_options(names) else ():
+        for mark in ",，、" if names and not self._share_of_options(names) else "":
             cut = [(cells.string(cells.first(row, names)) or "").split(mark) for row in self.rows]
             told = [cells.text_of(row, self.found.roles.get("answer", ())) or "" for row in self.rows]
-            whole = all(
-                [part.strip() for part in parts].count(key) == 1 for parts, key in zip(cut, told, strict=True)
-            )
-            if whole and any(len(parts) > 2 for parts in cut):
+            pairs = [([part.strip() for part in parts], key) for parts, key in zip(cut, told, strict=True)]
+            if all(parts.count(key) == 1 for parts, key in pairs) and any(len(parts) > 2 for parts in cut):
                 self.found.separator = mark
                 return
 
@@ -125,7 +129,7 @@ class _Search(CellSearch):
         if not self.found.options or self.found.key_is_an_option or self.declared.options:
             return
         answer = self.found.roles.get("answer", [])
-        more = missing_options(self.rows, self.names, self._free(), self.found.options, answer)
+        more = sources.missing_options(self.rows, self.names, self._free(), self.found.options, answer)
         if isinstance(more, str):
             self._stop("columns_unclear", f"{more}; {hint('options', '[…]')}")
         elif more:
@@ -140,7 +144,7 @@ class _Search(CellSearch):
         """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
         names = self.found.roles.get("answer", [])
         for name in () if self.found.has_options() else names:
-            values = [cells.unpacked(row.get(name)) for row in self.rows if cells.filled(row.get(name))]
+            values = [cells.unpacked(value) for value in self._values(name)]
             if not all(isinstance(value, list | dict) for value in values):
                 continue
             read = [cells.read_options(value) for value in values]
@@ -158,15 +162,14 @@ class _Search(CellSearch):
             texts = [name for name in names if self._is_text(name)] or names
             weak = {plain_header(one) for one in vocabulary()["weak"]["stem"]}
             strong = [name for name in texts if plain_header(name) not in weak] or texts
-            said = [
-                {name: text for name in strong if (text := cells.string(row.get(name)))} for row in self.rows
-            ]
+            pairs = [[(name, cells.string(row.get(name))) for name in strong] for row in self.rows]
+            said = [{name: text for name, text in row if text} for row in pairs]
             differ = [row for row in said if len(set(row.values())) > 1]
             if 2 * len(differ) > len(self.rows):
                 (one, text), (other, more), *_ = differ[0].items()
-                example = f"{one} = {text!r:.40}; {other} = {more!r:.40}"
+                example = f"({one} = {text!r:.40}; {other} = {more!r:.40})"
                 self._stop(
-                    "columns_unclear", f"the stem may be {one} or {other} ({example}); {hint('stem', one)}"
+                    "columns_unclear", f"the stem may be {one} or {other} {example}; {hint('stem', one)}"
                 )
             self.found.roles["stem"] = [*strong, *(name for name in texts if name not in strong)]
         if names and not self.found.has_options():
@@ -194,9 +197,8 @@ class _Search(CellSearch):
         self._take("answer", [best, *same], self.found.found_by.get("answer", "name"))
         if best in self.found.roles.get("right", ()):
             self.found.roles["right"].remove(best)
-        self._require_agreement(
-            {best: clear[best], **dict.fromkeys(self._later_keys(), AnswerEncoding.LETTERS)}
-        )
+        later = dict.fromkeys(self._later_keys(), AnswerEncoding.LETTERS)
+        self._require_agreement({best: clear[best], **later})
         # A few corrections under a name of the key do not tell how they are given: as the key is.
         for name in (one for one, (found, _) in read.items() if isinstance(found, Unclear)):
             self._require_agreement({best: clear[best], name: clear[best]})
@@ -211,3 +213,189 @@ class _Search(CellSearch):
             and not any(word in plain_header(name) for word in words["no_key"])
             and all(answers.letters_of(str(value), []) for value in self._values(name))
         ]
+
+    def _stop(self, reason: str, detail: str) -> None:
+        self.problems.append(Unclear(reason, detail))
+
+    def _take(self, role: str, names: list[str], by: str) -> None:
+        self.found.roles[role], self.found.found_by[role] = names, by
+
+    def _take_options(self, names: Sequence[str] | Mapping[str, str], by: str) -> None:
+        """Take columns of one option each, by letter, or the first as A."""
+        labels = names if isinstance(names, Mapping) else dict(zip(cells.LABELS, names, strict=False))
+        self.found.options, self.found.found_by["options"] = dict(labels), by
+        self.found.roles.pop("options", None)
+
+    def _is_text(self, name: str) -> bool:
+        """Return whether a column holds texts of which at least half differ."""
+        values = [text for row in self.rows if (text := cells.string(row.get(name)))]
+        several = len(set(values)) * 2 >= min(len(values), 3)
+        return several and any(not answers.is_number(value) for value in values)
+
+    def _given(self, name: str) -> list[Given]:
+        """The answers of a column, beside the options that they answer and what the explanation concludes (故选C)."""
+        names = self.found.roles.get("explanation", ())
+        return [
+            Given(row[name], options, concluded_answer(cells.text_of(row, names)))
+            for row in self.rows
+            if cells.filled(row.get(name)) and (options := options_of(row, self.found)).pairs
+        ]
+
+    def _encoding(self, name: str) -> tuple[AnswerEncoding | Unclear, float]:
+        """Return the encoding of a column's answers and the share of its rows that can be read in it."""
+        if self.found.key_is_an_option:
+            return AnswerEncoding.TEXTS, 1.0
+        if not (given := self._given(name)):
+            return AnswerEncoding.UNKNOWN, float(not self.filled[name])
+        if self.declared.answer_as:
+            found: AnswerEncoding | str = AnswerEncoding(self.declared.answer_as)
+        else:
+            found = answers.encoding_of(given, printed=not self.found.options)
+        if isinstance(found, AnswerEncoding):
+            return found, answers.readable_share(given, found)
+        return Unclear("answers_unclear", f"{name} = {found} in dataset.toml"), 1.0
+
+    def _require_agreement(self, encodings: Mapping[str, AnswerEncoding]) -> None:
+        """Stop where two possible key columns contradict each other."""
+        for row in self.rows if len(encodings) > 1 else ():
+            options = options_of(row, self.found)
+            read = [
+                (name, "".join(answer))
+                for name, encoding in encodings.items()
+                if (answer := answers.read_answer(row.get(name), options, encoding))
+            ]
+            for (one, said), (other, meant) in pairwise(read):
+                if said != meant:
+                    one_is = f"{one} = {row.get(one)!r:.30} is {said}"
+                    differs = f"{one_is}, {other} = {row.get(other)!r:.30} is {meant}; {hint('answer', one)}"
+                    self._stop("columns_unclear", f"two columns may be the key and differ: {differs}")
+                    return
+
+    def _by_content(self) -> None:
+        """Give roles to columns whose cells leave no doubt, and report other columns that may matter."""
+        if not self.found.has_options():
+            self._find_lists()
+        if "answer" not in self.found.roles and not self.problems:
+            self._find_answer()
+        if not self.found.has_options():
+            self._find_options()
+        if "stem" not in self.found.roles:
+            self._find_stem()
+        if self.problems:
+            return
+        if "stem" not in self.found.roles:
+            self._stop("no_stem", f"no column is the stem; there are {self.shown}; {hint('stem', '…')}")
+        if not self.found.has_options():
+            how = hint("options", "…") + ' or options = ["…", "…"]'
+            empty = [name for name in self.names if "options" in roles_of(name) and not self.filled[name]]
+            told = f"no column holds the options; there are {self.shown}; {how}"
+            self._stop("no_options", f"{empty[0]} is empty in every row" if empty else told)
+
+    def _free(self) -> list[str]:
+        """Columns that hold something and have no role."""
+        taken = self.found.names()
+        return [name for name in self.names if self.filled[name] and name not in taken]
+
+    def _find_answer(self) -> None:
+        """Find a column of letters, or of texts each of which is an option's."""
+        never = vocabulary()["words"]["no_key"]
+        likely = [name for name in self._free() if not any(word in name.casefold() for word in never)]
+        good = [name for name in likely if self._looks_like_key(name)]
+        before = len(self.problems)
+        self._require_agreement(dict.fromkeys(good, AnswerEncoding.UNKNOWN))
+        if not good or len(self.problems) > before:
+            return
+        labels = {label for row in self.rows for label, _ in options_of(row, self.found).pairs}
+        used = self._letters_in(good[:1])
+        # Beside headers that say what they are, a column of letters may be a reader's or a model's; so may few.
+        sure = "name" not in self.found.found_by.values() and self.filled[good[0]] >= _FEW
+        if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
+            holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
+            told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
+            self._stop("columns_unclear", f"{told}; {hint('answer', good[0])}")
+            return
+        self._take("answer", [good[0]], "content")
+        self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
+
+    def _concluded_by_all(self, name: str) -> bool:
+        """Return whether explanations that conclude an answer (故选C) agree with a column of letters."""
+        given = [one for one in self._given(name) if one.concluded]
+        read = [(one.concluded, answers.read_answer(one.value, one.options)) for one in given]
+        said = [(letters, "".join(answer)) for letters, answer in read if answer]
+        return len(said) >= answers.CONCLUSIONS and all(one == other for one, other in said)
+
+    def _letters_in(self, names: Sequence[str]) -> list[str]:
+        """The letters that a column gives as answers, in order."""
+        texts = [text for row in self.rows if (text := cells.string(cells.first(row, names)))]
+        return sorted({letter for text in texts for letter in answers.letters_of(text, []) or ()})
+
+    def _looks_like_key(self, name: str) -> bool:
+        values = self._values(name)
+        letters = [answers.letters_of(str(value), []) for value in values]
+        if all(letters) and len({tuple(one) for one in letters if one}) > 1:
+            return True
+        given = self._given(name)
+        quoted = [answers.quoted_of(str(one.value), one.options.pairs) for one in given]
+        return len(given) == len(values) > 1 and all(quoted)
+
+    def _find_lists(self) -> None:
+        """Find a column of lists or objects that name the letter of each option, or stop where two of them differ.
+
+        ``questionSelect`` and ``itemList`` may say the same.
+        """
+        columns = [name for name in self._free() if not roles_of(name)]
+        listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
+        if not listed:
+            return
+        self._take("options", listed[:1], "content")
+        filled = ([row[name] for name in listed if cells.filled(row.get(name))] for row in self.rows)
+        read = [[cells.bare_texts(value) for value in values] for values in filled]
+        if any(texts != row[0] for row in read for texts in row):
+            self._stop(
+                "columns_unclear", f"the options may be {' or '.join(listed)}; {hint('options', listed[0])}"
+            )
+        self._settle_encoding()
+
+    def _find_options(self) -> None:
+        """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
+        columns = [name for name in self._free() if not roles_of(name)]
+        answer = self.found.roles.get("answer", [])
+        chosen = sources.around_key(self.rows, columns, answer)
+        if letters := self._letters_in(answer):
+            stem_first = None if "stem" in self.found.roles else self._length
+            texts = [name for name in columns if self._is_text(name) and not self._looks_like_key(name)]
+            beside = sources.side_by_side(texts, self.names, ord(letters[-1]) - 64, stem_first)
+            chosen = beside if all(sources.looks_like(name, self.rows, beside) for name in beside) else []
+        if len(chosen) > 1:
+            self._take_options(chosen, "content")
+            self._settle_encoding()
+
+    def _settle_encoding(self) -> None:
+        """Settle how the key is given, beside options found after it."""
+        for name in self.found.roles.get("answer", [])[:1]:
+            found, _ = self._encoding(name)
+            if isinstance(found, Unclear):
+                self.problems.append(found)
+            else:
+                self.found.encoding = found
+
+    def _values(self, name: str) -> list[Any]:
+        """The cells of a column that hold something."""
+        return [row[name] for row in self.rows if cells.filled(row.get(name))]
+
+    def _length(self, name: str) -> int:
+        """Characters of a column."""
+        return sum(len(str(row.get(name) or "")) for row in self.rows)
+
+    def _find_stem(self) -> None:
+        """Find the one column of texts that nearly all differ and are longest by far."""
+        texts = [name for name in self._free() if self._is_text(name) and not roles_of(name)]
+        if not texts or not self.found.has_options() or "answer" not in self.found.roles:
+            return
+        longest, *others = sorted(texts, key=self._length, reverse=True)
+        if others and self._length(longest) < 2 * self._length(others[0]):
+            self._stop(
+                "columns_unclear", f"the stem may be {longest} or {others[0]}; {hint('stem', longest)}"
+            )
+        else:
+            self._take("stem", [longest], "content")

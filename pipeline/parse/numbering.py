@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from pipeline.parse.fields import opens_explanation, opens_field, split_fields
-from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
+from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, bare_candidate
 from pipeline.parse.lines import ParsedLine
 from pipeline.patterns import Patterns
 
-_P = Patterns("numbering")
+_P = Patterns(__name__)
 
 ANNOUNCED = 0.5
 """Added where the head of a shared text above names the number."""
@@ -39,24 +39,18 @@ def weigh_candidates(
     for mark in marks:
         place = bisect_right(ends, mark.line)
         end = ends[place] if place < len(ends) else len(pieces)
-        unlikely = (
-            mark.weight < LIKELY and place > 0 and _open(pieces, ends[place - 1], mark.line, boundaries)
-        )
-        known = mark if unlikely else _weigh(pieces, mark, end)
+        waits = place > 0 and _open(pieces, ends[place - 1], mark.line, boundaries)
+        known = mark if waits and mark.weight < LIKELY else _weigh(pieces, mark, end)
+        above = bisect_right(boundaries, mark.line)
+        head = groups.get(boundaries[above - 1]) if above else None
         if mark.line in listed or (mark.line <= explaining and not known.supported):
             known = replace(known, weight=IN_LIST * mark.weight, supported=False, options=False)
-        elif _announced(mark, boundaries, groups):
+        elif head and head.first is not None and head.first <= mark.value <= (head.last or 0):
             known = replace(known, weight=known.weight + ANNOUNCED)
         elif known.supported:
             explaining = _explained_until(pieces, mark.line, boundaries)
         weighed.append(known)
     return weighed
-
-
-def _announced(mark: NumberCandidate, boundaries: Sequence[int], groups: Mapping[int, GroupHead]) -> bool:
-    place = bisect_right(boundaries, mark.line)
-    head = groups.get(boundaries[place - 1]) if place else None
-    return head is not None and head.first is not None and head.first <= mark.value <= (head.last or 0)
 
 
 def _open(pieces: Sequence[ParsedLine], before: int, line: int, boundaries: Sequence[int]) -> bool:
@@ -67,16 +61,12 @@ def _open(pieces: Sequence[ParsedLine], before: int, line: int, boundaries: Sequ
 
 
 def _weigh(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> NumberCandidate:
-    options = any(_P.first_label.search(text) for text in _texts(pieces, mark, end))
-    supported = options or any(split_fields(text).answered for text in _texts(pieces, mark, end))
-    return replace(
-        mark, weight=mark.weight + (OPENS_OPTIONS if options else 0.0), supported=supported, options=options
-    )
-
-
-def _texts(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> list[str]:
-    within = min(end, mark.line + OPTIONS_WITHIN)
-    return [pieces[mark.line].text[mark.end :], *(piece.text for piece in pieces[mark.line + 1 : within])]
+    within = pieces[mark.line + 1 : min(end, mark.line + OPTIONS_WITHIN)]
+    texts = [pieces[mark.line].text[mark.end :], *(piece.text for piece in within)]
+    options = any(map(_P.first_label.search, texts))
+    supported = options or any(split_fields(text).answered for text in texts)
+    weight = mark.weight + (OPENS_OPTIONS if options else 0.0)
+    return replace(mark, weight=weight, supported=supported, options=options)
 
 
 def _listed(
@@ -106,18 +96,12 @@ def _coded(pieces: Sequence[ParsedLine], marks: Sequence[NumberCandidate]) -> se
             continue
         runs_on = following and (following.style, following.value) == (mark.style, mark.value + 1)
         if first.value == 1 and start > 0 and index > start and not runs_on:
-            end = following.line if following else len(pieces)
+            end = min(following.line if following else len(pieces), mark.line + OPTIONS_WITHIN)
             labelled = any(_P.first_label.search(piece.text) for piece in pieces[first.line : mark.line])
-            if not labelled and _opens_codes(pieces, mark.line, end):
+            below = (one.text for one in pieces[mark.line + 1 : end] if _P.first_label.search(one.text))
+            if not labelled and _P.codes.match(next(below, "")):
                 lines.update(one.line for one in marks[start : index + 1])
     return lines
-
-
-def _opens_codes(pieces: Sequence[ParsedLine], line: int, end: int) -> bool:
-    """Return whether the first options after a line are codes of at least two numbers."""
-    within = pieces[line + 1 : min(end, line + OPTIONS_WITHIN)]
-    text = next((piece.text for piece in within if _P.first_label.search(piece.text)), "")
-    return _P.codes.match(text) is not None
 
 
 def _list_from(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], start: int) -> list[int]:
@@ -157,6 +141,16 @@ DUPLICATE = 0.6  # the cost of a number that comes twice in a row
 _NEAR = {frozenset((NumberStyle.DOT, NumberStyle.BARE))}
 
 
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """A line that opens something."""
+
+    cost: float
+    """Of a restart of the numbering after it."""
+    key: bool = False
+    """True if a key stands under it: its entries may begin at any number of the paper, and leave some out."""
+
+
 @dataclass
 class _ChainSearch:
     """State of the search: for every mark the best chain that ends there."""
@@ -175,15 +169,11 @@ class _ChainSearch:
     def best_score(self) -> float:
         return self.score[self.best] if self.best >= 0 else 0.0
 
-
-@dataclass(frozen=True, slots=True)
-class Boundary:
-    """A line that opens something."""
-
-    cost: float
-    """Of a restart of the numbering after it."""
-    key: bool = False
-    """True if a key stands under it: its entries may begin at any number of the paper, and leave some out."""
+    def pass_boundary(self, boundary: Boundary) -> None:
+        score = self.best_score() - boundary.cost
+        self.in_key = self.in_key or boundary.key
+        if score >= self.restart_score:
+            self.restart_score, self.restart_from = score, self.best
 
 
 def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Boundary]) -> list[NumberCandidate]:
@@ -197,7 +187,7 @@ def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Bounda
     passed = 0
     for index, mark in enumerate(marks):
         while passed < len(opened) and opened[passed] <= mark.line:
-            _pass_boundary(search, boundaries[opened[passed]])
+            search.pass_boundary(boundaries[opened[passed]])
             passed += 1
         score, origin = max(_origins(search, marks, index), key=lambda found: found[0])
         search.score.append(score + mark.weight)
@@ -208,14 +198,12 @@ def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Bounda
             search.ends[mark.style, mark.last] = index
         if search.score[index] > search.best_score():
             search.best = index
-    return _walk(search, marks)
-
-
-def _pass_boundary(search: _ChainSearch, boundary: Boundary) -> None:
-    score = search.best_score() - boundary.cost
-    search.in_key = search.in_key or boundary.key
-    if score >= search.restart_score:
-        search.restart_score, search.restart_from = score, search.best
+    chain: list[NumberCandidate] = []
+    index = search.best
+    while index >= 0:
+        chain.append(marks[index])
+        index = search.back[index]
+    return chain[::-1]
 
 
 def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int) -> list[tuple[float, int]]:
@@ -232,9 +220,8 @@ def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int)
         for habit in NumberStyle:
             known = search.ends.get((habit, mark.value - gap))
             if known is not None:
-                origins.append(
-                    (search.score[known] - _step_cost(marks[known], mark, gap, in_key=search.in_key), known)
-                )
+                cost = _step_cost(marks[known], mark, gap, in_key=search.in_key)
+                origins.append((search.score[known] - cost, known))
     previous = marks[index - 1] if index else None
     same = previous and (previous.style, previous.value) == (mark.style, mark.value)
     announced = previous is not None and (previous.supported or previous.last > previous.value)
@@ -249,15 +236,6 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
     if before.style is not after.style:
         cost += LOST_DOT if frozenset((before.style, after.style)) in _NEAR else HABIT_CHANGE
     return cost + 1e-4 * min(after.line - before.line, 1000)
-
-
-def _walk(search: _ChainSearch, marks: Sequence[NumberCandidate]) -> list[NumberCandidate]:
-    chain: list[NumberCandidate] = []
-    index = search.best
-    while index >= 0:
-        chain.append(marks[index])
-        index = search.back[index]
-    return chain[::-1]
 
 
 UNNUMBERED = 3
@@ -275,6 +253,4 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     stems = [index - 1 for index in options if index == 1 or opens_field(pieces[index - 2].text)]
     if len(stems) < max(UNNUMBERED, PLAIN * len(options)):
         return []
-    return [
-        NumberCandidate(line, value, NumberStyle.BARE, 0, 0.0, value) for value, line in enumerate(stems, 1)
-    ]
+    return [bare_candidate(line, value) for value, line in enumerate(stems, 1)]

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pipeline.parse.text import READ, join_lines
 from pipeline.patterns import Patterns
 
-_P = Patterns("options")
+_P = Patterns(__name__)
 TERMS, OPTION_LINE = _P.terms, _P.option_line
 
 
@@ -59,21 +59,8 @@ class OptionRun:
 
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
 
-_FORM_STRENGTH = {
-    Form.DOTTED: 0.0,
-    Form.PAREN: 0.0,
-    Form.CIRCLED: 0.0,
-    Form.COMMA: -0.6,
-    Form.LOWER: -0.7,
-    Form.BARE: -1.0,
-}
-_UNTIL = r"(?:(?!{letter}(?P=mark)).){{1,300}}(?P<{letter}>{letter})(?P=mark)"
-_TIGHT = re.compile(
-    r"(?<![A-Za-z0-9])(?P<A>A)(?P<mark>[.．、])"
-    + "".join(_UNTIL.format(letter=letter) for letter in "BCD")
-    + rf"(?:{_UNTIL.format(letter='E')})?(?=[^\n])",
-    re.DOTALL,
-)
+_WEAKER = {Form.COMMA: 0.6, Form.LOWER: 0.7, Form.BARE: 1.0}
+"""Strength that labels of a form lack: A, a. and A alone are less often labels than A. (A) and Ⓐ."""
 _TIGHT_STRENGTH = 1.5
 _THRESHOLD = 0.9
 """The strength from which a label counts for itself; weaker ones are taken to reach stronger ones."""
@@ -88,14 +75,10 @@ def opens_option(text: str) -> bool:
 def find_run(text: str, start: int = 0) -> OptionRun | None:
     """The run of at least two options in ``text`` from ``start`` on, or None."""
     run = _find_run(text, start)
-    return None if run and _is_row_of_answers([option for _, option in run.options]) else run
-
-
-def _is_row_of_answers(texts: Sequence[str]) -> bool:
-    """Return whether supposed options are the letters of a key: A.DC B.CBACC. Single letters may be vitamins."""
-    if all(map(_P.grade.fullmatch, texts)):
-        return False
-    return all(map(_P.letters_alone.fullmatch, texts)) and any(len(text) > 2 for text in texts)
+    texts = [option for _, option in run.options] if run else []
+    # Letters alone are those of a key, A.DC B.CBACC; single ones may be vitamins.
+    letters = all(map(_P.letters_alone.fullmatch, texts)) and not all(map(_P.grade.fullmatch, texts))
+    return None if letters and any(len(text) > 2 for text in texts) else run
 
 
 def _find_run(text: str, start: int) -> OptionRun | None:
@@ -158,7 +141,7 @@ def _inside(spans: Sequence[tuple[int, int]], place: int) -> bool:
 
 
 def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter: str, form: Form) -> None:
-    strength = _place(text, start) + _FORM_STRENGTH[form]
+    strength = _place(text, start) - _WEAKER.get(form, 0.0)
     if form is Form.LOWER and strength < 1:
         return
     if form is Form.BARE and TERMS.search(text[max(0, start - _BEFORE) : start].rstrip()[-4:]):
@@ -217,7 +200,7 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
 
 def _tight(text: str, start: int) -> list[OptionLabel]:
     """Labels with nothing between them and the option before, as in A.IL-2B.IL-4C.IL-6D.IL-8: four at least."""
-    found = _TIGHT.search(text, start)
+    found = _P.tight.search(text, start)
     if not found:
         return []
     places = [found.start("A"), *(found.start(letter) for letter in "BCDE" if found[letter])]
@@ -245,7 +228,7 @@ def _any_order(labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> l
 
 def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
     """The run of those labels, which stand in the order of the text."""
-    ends = [label.start for label in labels[1:]] + [len(text)]
+    ends = [*(label.start for label in labels[1:]), len(text)]
     options = [
         (label.letter, join_lines(text[label.end : end])) for label, end in zip(labels, ends, strict=True)
     ]
@@ -255,7 +238,7 @@ def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
 
 
 def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> OptionRun | None:
-    """The run with one label put back, where the order of options leaves one way.
+    """Return the run with one label put back, where the order of options leaves one way.
 
     The labels around it have to be there, every other option is one segment (a line or a column), and between
     them stand exactly two, the first of them clearly not a full line.
@@ -270,12 +253,9 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
     tail = _best_tail(labels, later[0])
     between = text[chain[-1].end : later[0].start]
     segments = [part for part in re.split(r"[\n\t]+", between) if part.strip()]
-    others = [*chain[:-1], *tail]
-    ends = [label.start for label in chain[1:]] + [label.start for label in tail[1:]] + [len(text)]
-    single = all(
-        len(re.split(r"[\n\t]+", text[label.end : end].strip())) == 1
-        for label, end in zip(others, ends, strict=True)
-    )
+    ends = [*(label.start for label in (*chain[1:], *tail[1:])), len(text)]
+    texts = [text[label.end : end] for label, end in zip([*chain[:-1], *tail], ends, strict=True)]
+    single = all(len(re.split(r"[\n\t]+", text.strip())) == 1 for text in texts)
     longest = max(len(line) for line in text.split("\n"))
     if len(segments) != 2 or not single or ("\n" in between and len(segments[0]) > 0.6 * max(longest, 20)):
         return None
@@ -289,10 +269,7 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
 def _best_tail(labels: Sequence[OptionLabel], first: OptionLabel) -> list[OptionLabel]:
     tail = [first]
     for label in labels:
-        if (
-            label.start > tail[-1].start
-            and ord(label.letter) == ord(tail[-1].letter) + 1
-            and label.strength >= 2
-        ):
+        follows = label.start > tail[-1].start and ord(label.letter) == ord(tail[-1].letter) + 1
+        if follows and label.strength >= 2:
             tail.append(label)
     return tail

@@ -13,7 +13,7 @@ from pipeline.parse.paper import ParsedPaper, apply_key
 from pipeline.patterns import Patterns
 from schemas.questions import ReviewItem
 
-_P = Patterns("pairing")
+_P = Patterns(__name__)
 
 _SESSIONS = _P.table("sessions")
 _TITLE_LENGTH = 400
@@ -94,19 +94,20 @@ def pair_keys(papers: Sequence[ParsedPaper]) -> ParseOutcome:
     keys = sorted((one for one in papers if one.is_key), key=lambda one: (is_corrected(one), one.document))
     candidates = [paper for paper in papers if not paper.is_key and paper.questions] if keys else []
     by_stem = group_values((name_stem(paper.document), paper) for paper in candidates)
-    named = {key.document: _of_same_name(key, by_stem[name_stem(key.document)]) for key in keys}
+    named: dict[str, Sequence[ParsedPaper]] = {}
+    for key in keys:  # of several papers of a key's name those in its own folder come first
+        found, folder = by_stem[name_stem(key.document)], PurePosixPath(key.document).parent
+        beside = [paper for paper in found if PurePosixPath(paper.document).parent == folder]
+        named[key.document] = beside or found
     keyed = {paper.document for found in named.values() for paper in found}
-    keyed |= {paper.document for paper in candidates if _has_answers(paper)}
+    for paper in candidates:  # where most questions have an answer no key is looked for by its text
+        if 2 * sum(draft.answer is not None for draft in paper.questions) > len(paper.questions):
+            keyed.add(paper.document)
     free = [PairedDocument(paper) for paper in candidates if paper.document not in keyed]
     originals: dict[str, list[str]] = defaultdict(list)
     for key in keys:
         _pair(key, named[key.document] or find_papers(key, free), originals, outcome)
     return outcome
-
-
-def _has_answers(paper: ParsedPaper) -> bool:
-    """Return whether most of a paper's questions have an answer: it needs no key found by its text."""
-    return 2 * sum(draft.answer is not None for draft in paper.questions) > len(paper.questions)
 
 
 def _pair(
@@ -152,21 +153,19 @@ def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
 
 def _compared(key: ParsedPaper, paper: ParsedPaper) -> list[tuple[str, str]]:
     """Answers of the paper and of the key, where numbers do not repeat and both have one."""
-    entries = {number: entry for run in key.key.runs for number, entry in run.entries.items()}
-    if len(entries) < sum(len(run.entries) for run in key.key.runs):
-        return []
+    known = key.key.letters if len(key.key.letters) == key.key.size else {}
     return [
-        ("".join(sorted(draft.answer)), "".join(sorted(entry.letters)))
+        ("".join(sorted(draft.answer)), "".join(sorted(letters)))
         for draft in paper.questions
-        if draft.answer and (entry := entries.get(draft.number or 0)) and entry.letters
+        if draft.answer and (letters := known.get(draft.number or 0))
     ]
 
 
 def _compare(key: ParsedPaper, paper: ParsedPaper) -> None:
     """Questions that another key answers otherwise wait: one of the two is wrong, and nobody knows which."""
-    entries = {number: entry.letters for run in key.key.runs for number, entry in run.entries.items()}
+    known = key.key.letters
     for draft in paper.questions:
-        letters = entries.get(draft.number or 0)
+        letters = known.get(draft.number or 0)
         if draft.answer and letters and sorted(letters) != sorted(draft.answer):
             draft.flag("answers_disagree", f"{draft.answer} in its key, {letters} in {key.document}")
 
@@ -177,12 +176,6 @@ def find_papers(key: ParsedPaper, papers: Sequence[PairedDocument]) -> list[Pars
     scored = [(_evidence(own, paper), paper.paper) for paper in papers]
     best = max((score for score, _ in scored), default=0)
     return [paper for score, paper in scored if score == best >= _ENOUGH]
-
-
-def _of_same_name(key: ParsedPaper, named: Sequence[ParsedPaper]) -> Sequence[ParsedPaper]:
-    """Return the papers of a key's name that stand in its own folder, or all where none does."""
-    folder = PurePosixPath(key.document).parent
-    return [paper for paper in named if PurePosixPath(paper.document).parent == folder] or named
 
 
 def _evidence(key: PairedDocument, paper: PairedDocument) -> int:

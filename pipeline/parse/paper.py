@@ -4,25 +4,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 
+from pipeline.parse import gates
 from pipeline.parse.assemble import drafts_of
 from pipeline.parse.cut import cut
 from pipeline.parse.draft import Draft
 from pipeline.parse.examine import examine
-from pipeline.parse.gates import (
-    Gap,
-    Mismatch,
-    check_answers,
-    check_questions,
-    check_shifts,
-    count_mismatches,
-    find_gaps,
-    unread_keys,
-    unread_questions,
-)
+from pipeline.parse.gates import Gap, Mismatch
 from pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from pipeline.parse.keylines import answers_apart
 from pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place, key_of
-from pipeline.parse.lines import ParsedLine, in_one_script, parsed_lines, place_of
+from pipeline.parse.lines import ParsedLine, in_one_script, line_part, parsed_lines, place_of
 from pipeline.parse.outline import Outline, Pointing, Role
 from pipeline.parse.parts import fold_copies, joint_answers
 from pipeline.parse.rooms import has_label
@@ -80,12 +71,8 @@ class ParsedPaper:
 def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
     parts = _numbered_once(answers_apart(in_one_script(parsed_lines(lines))))
-    kept = {(piece.page, piece.order) for piece in parts}
-    running = [
-        ParsedLine(line.text, line.page, line.box, line.confidence, line.kind, order=line.order)
-        for line in lines
-        if (line.page, line.order) not in kept
-    ]
+    kept = {place_of(piece) for piece in parts}
+    running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
     outline = cut(parts, pointings)
     running += [piece for piece, role in zip(parts, outline.roles, strict=True) if role is Role.RUNNING]
     drafts = drafts_of(outline)
@@ -144,14 +131,16 @@ def _titles(paper: ParsedPaper) -> dict[int, int]:
 def check_gates(paper: ParsedPaper) -> None:
     """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
     joint_answers(paper.drafts)
-    check_questions(paper.drafts)
-    check_answers(paper.questions, paper.silent, paper.keyed)
-    paper.gaps = find_gaps(paper.drafts, paper.count, paper.unmatched)
-    check_shifts(paper.drafts, paper.gaps)
-    examine(paper.pieces, paper.outline, paper.drafts, paper.gaps)
-    paper.mismatches = count_mismatches(paper.drafts)
-    paper.mismatches.extend(unread_keys(paper.outline.blocks, paper.questions, paper.silent, paper.keyed))
-    paper.mismatches.extend(unread_questions(paper.outline))
+    gates.check_questions(paper)
+    gates.check_answers(paper)
+    paper.gaps = gates.find_gaps(paper)
+    gates.check_shifts(paper)
+    examine(paper)
+    paper.mismatches = [
+        *gates.count_mismatches(paper),
+        *gates.unread_keys(paper),
+        *gates.unread_questions(paper),
+    ]
 
 
 def _number_sections(drafts: Sequence[Draft]) -> None:

@@ -20,7 +20,7 @@ from pipeline.patterns import Patterns
 from schemas.documents import Part
 from schemas.questions import SEVERAL_ANSWERS
 
-_P = Patterns("parts")
+_P = Patterns(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import inf
 from statistics import median
+from typing import TYPE_CHECKING
 
 from pipeline.parse.draft import Draft, group_values, text_of
 from pipeline.parse.fields import split_fields
-from pipeline.parse.gates import Gap
 from pipeline.parse.heads import WITHOUT_CASE
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
 from pipeline.parse.options import find_labels, find_run
+from pipeline.parse.outline import HEADS
+from pipeline.parse.text import width
 from pipeline.patterns import Patterns
 from schemas.documents import Box
 
-_P = Patterns("rooms")
+if TYPE_CHECKING:
+    from pipeline.parse.gates import Gap
+    from pipeline.parse.paper import ParsedPaper
+
+_P = Patterns(__name__)
 
 FAR, USUAL = 0.9, 0.95
 """Extra room, in line heights above the usual (95 % of gaps), at which a line may have been lost."""
@@ -45,7 +51,7 @@ class ColumnEdges:
     """The right edges of the columns of a paper; of one without layout, the width of its widest lines."""
 
     def __init__(self, pieces: Sequence[ParsedLine]) -> None:
-        widths = sorted(_width(piece.text) for piece in pieces if piece.box is None)
+        widths = sorted(width(piece.text) for piece in pieces if piece.box is None)
         self.widest = widths[int(WIDEST * (len(widths) - 1))] if widths else 0
         boxes = sorted((piece.box.x0, piece.box.x1) for piece in pieces if piece.box)
         self.starts = [start for start, _ in boxes]
@@ -58,13 +64,8 @@ class ColumnEdges:
     def ends_short(self, piece: ParsedLine) -> bool:
         """Return whether a line has so much room left that the one under it does not go on from it."""
         if piece.box is None:
-            return _width(piece.text) < SHORT_OF * self.widest
+            return width(piece.text) < SHORT_OF * self.widest
         return piece.box.x1 - piece.box.x0 < SHORT_OF * (self.of(piece.box) - piece.box.x0)
-
-
-def _width(text: str) -> int:
-    """Return the width of a text in half characters."""
-    return len(text) + sum(char > "\u2e7f" for char in text)
 
 
 def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = True) -> bool:
@@ -77,14 +78,15 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 class Rooms:
     """The white between the lines of a paper, and where it holds lines that were not read."""
 
-    def __init__(self, pieces: Sequence[ParsedLine], drafts: Sequence[Draft], heads: Set[Place]) -> None:
-        self.heads = heads
+    def __init__(self, paper: ParsedPaper, edges: ColumnEdges) -> None:
+        pieces, drafts, self.edges = paper.pieces, paper.drafts, edges
+        self.heads = {place_of(piece) for piece, role in paper.roles() if role in HEADS}
         heights = [piece.box.y1 - piece.box.y0 for piece in pieces if piece.box]
         self.drawn = bool(heights)
         """True if it is known where lines stand."""
         if not self.drawn:
             return
-        self.edges, self.height = ColumnEdges(pieces), median(heights)
+        self.height = median(heights)
         # a recognised line has a box of another height than the next
         self.far = FAR * self.height * (2 if any(piece.confidence is not None for piece in pieces) else 1)
         self.following = {place_of(one): other for one, other in pairwise(pieces)}
@@ -94,14 +96,15 @@ class Rooms:
         self.before_heads: dict[Place, float] = {}
         """The same where the room may be that before a head."""
         self.breaks = {place_of(one) for one, other in pairwise(pieces) if _breaks(one, other)}
-        items = [draft for draft in drafts if not draft.entry]
         entries = (draft.pieces[0] for draft in drafts if draft.entry and draft.pieces)
-        self.apart = {place_of(piece): BEFORE_KEY for piece in entries} | dict.fromkeys(heads, BEFORE_HEAD)
+        self.apart = {place_of(piece): BEFORE_KEY for piece in entries} | dict.fromkeys(
+            self.heads, BEFORE_HEAD
+        )
         """The lines before which pages leave room, and how many lines it may hold."""
-        whites = [_white(pair) for draft in items for pair in self.inside(draft)]
-        self.usual = median([white for white in whites if white is not None] or [0.0])
-        self._note([pair for draft in items for pair in self.inside(draft)])
-        self._note([pair for draft in items for pair in self.after(draft)])
+        inside = [pair for draft in paper.items for pair in self.inside(draft)]
+        self.usual = median([white for pair in inside if (white := _white(pair)) is not None] or [0.0])
+        self._note(inside)
+        self._note([pair for draft in paper.items for pair in self.after(draft)])
         self._note_edges(pieces)
 
     def inside(self, draft: Draft) -> list[LinePair]:
@@ -182,21 +185,22 @@ def _white(pair: LinePair) -> float | None:
     return max(0.0, below.box.y0 - above.box.y1)
 
 
-def check_rooms(
-    pieces: Sequence[ParsedLine], heads: Set[Place], drafts: Sequence[Draft], gaps: Sequence[Gap]
-) -> None:
-    """Note as doubts where lines were lost, and what may have stood between a number and one that was not found."""
-    rooms = Rooms(pieces, drafts, heads)
-    own = [draft for draft in drafts if draft.options and not draft.entry and not draft.set_aside]
+def check_rooms(paper: ParsedPaper, own: Sequence[Draft], edges: ColumnEdges) -> None:
+    """Note as doubts where lines were lost, and what may have stood between a number and one that was not found.
+
+    ``own`` are the paper's questions that are not set aside.
+    """
+    rooms = Rooms(paper, edges)
     if rooms.drawn:
-        lost = {(gap.section, gap.number) for gap in gaps}
+        lost = {(gap.section, gap.number) for gap in paper.gaps}
         fewest = _fewest_options(own)
-        for draft in own:
-            if not draft.suffix:
-                _check_inside(draft, rooms, next_lost=(draft.section, (draft.number or 0) + 1) in lost)
-                _check_last(draft, rooms, fewest)
-        _check_followers(rooms, drafts, gaps)
-    _check_neighbours(drafts, gaps, rooms)
+        for draft in (one for one in own if not one.suffix):
+            _check_inside(draft, rooms, next_lost=(draft.section, (draft.number or 0) + 1) in lost)
+            fewer = _has_fewer_options(draft, fewest)
+            if fewer and draft.pieces and place_of(draft.pieces[-1]) in rooms.before_heads:
+                draft.flag("room_inside", f"{fewer}, and there is room for a line after it")
+        _check_followers(rooms, paper.items, paper.gaps)
+    _check_neighbours(paper.items, paper.gaps, rooms)
 
 
 def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
@@ -214,18 +218,11 @@ def _check_inside(draft: Draft, rooms: Rooms, *, next_lost: bool) -> None:
             return
 
 
-def _check_last(draft: Draft, rooms: Rooms, fewest: Mapping[int, Sequence[int]]) -> None:
-    """Flag a question before the room of a head that has fewer options than all others of its section."""
-    fewer = _has_fewer_options(draft, fewest)
-    if fewer and draft.pieces and place_of(draft.pieces[-1]) in rooms.before_heads:
-        draft.flag("room_inside", f"{fewer}, and there is room for a line after it")
-
-
-def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap]) -> None:
+def _check_followers(rooms: Rooms, items: Sequence[Draft], gaps: Sequence[Gap]) -> None:
     """Flag questions that follow room for a head and a case, up to the next head."""
-    if not any(draft.group_headed for draft in drafts):
+    if not any(draft.group_headed for draft in items):
         return
-    own = [draft for draft in drafts if draft.pieces and not draft.entry]
+    own = [draft for draft in items if draft.pieces]
     least = min((len(draft.pieces) for draft in own if draft.options), default=1)
     lost = Counter(gap.section for gap in gaps)
     places = [place_of(draft.pieces[0]) for draft in own]
@@ -245,10 +242,10 @@ def _check_followers(rooms: Rooms, drafts: Sequence[Draft], gaps: Sequence[Gap])
             passed = at + 1
 
 
-def _check_neighbours(drafts: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms) -> None:
+def _check_neighbours(items: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms) -> None:
     """Flag the question before a number that was not found, or what is shared after it: it may hold its text."""
     lacking = {gap.section for gap in gaps}
-    items = [one for one in drafts if one.section in lacking and one.number and not one.entry]
+    items = [one for one in items if one.section in lacking and one.number]
     by_number = group_values(((draft.section, draft.number or 0), draft) for draft in items)
     by_group = group_values(((draft.section, draft.group), draft) for draft in items)
     numbers = group_values(sorted(by_number))
@@ -326,12 +323,12 @@ def _not_closed(draft: Draft, rooms: Rooms) -> str | None:
     return "room stands between its lines" if white and max(white) > most else None
 
 
-def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], drafts: Sequence[Draft]) -> None:
+def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], items: Sequence[Draft]) -> None:
     """Flag questions that hold a line which begins like another, and who has its number, with their group.
 
     The item with that number may belong to a section whose head was not read.
     """
-    items = [draft for draft in drafts if draft.pieces and not draft.entry] if rivals else []
+    items = [draft for draft in items if draft.pieces] if rivals else []
     begins = [place_of(draft.pieces[0]) for draft in items]
     named = group_values(((draft.run, draft.number), draft) for draft in items)
     groups = group_values((draft.group, draft) for draft in items)

@@ -10,7 +10,7 @@ from pipeline.parse.cells import Options
 from pipeline.patterns import Patterns
 from schemas.columns import vocabulary
 
-_P = Patterns("row_texts")
+_P = Patterns(__name__)
 
 Doubts = list[tuple[str, str]]
 """Open points of a row that was read: (reason, detail)."""

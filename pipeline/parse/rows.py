@@ -27,18 +27,12 @@ from schemas.wording import counted
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
 
 
+@dataclass(eq=False)
 class RowError(Exception):
-    """A row is no question.
+    """A row is no question: a short code, and one sentence."""
 
-    Attributes:
-        reason: short code.
-        detail: one sentence.
-    """
-
-    def __init__(self, reason: str, detail: str) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason = reason
-        self.detail = detail
+    reason: str
+    detail: str
 
 
 @dataclass(frozen=True)
@@ -87,30 +81,26 @@ class _Habits:
     """Scope in which the source's own ids are unique."""
     percent: bool
     """Accuracies are in percent: a value of the column is above 1, so 1 means 1 %."""
-    own_ids: frozenset[str]
-    """The source's own ids that stand once."""
+    own_ids: Mapping[int, str]
+    """The source's own id by number of the row, where it stands once."""
     size: int
     """Options that most rows have."""
     numbered: bool
     """Stems begin with their numbers."""
 
     @classmethod
-    def of(cls, rows: Sequence[Fields], columns: Columns, space: str) -> _Habits:
-        """The habits of a table's rows."""
-        shares = [cells.first(fields, columns.roles.get("accuracy", ())) for fields in rows]
+    def of(cls, rows: Mapping[int, Fields], columns: Columns, space: str) -> _Habits:
+        """The habits of a table's rows, by their numbers."""
+        shares = [cells.first(fields, columns.roles.get("accuracy", ())) for fields in rows.values()]
         percent = any((cells.number(value) or 0) > 1 for value in shares if not cells.has_percent_sign(value))
-        ids = Counter(cells.text_of(fields, columns.roles.get("id", ())[:1]) for fields in rows)
-        sizes = Counter(len(options_of(fields, columns).pairs) for fields in rows[: mapping.SAMPLE])
-        once = frozenset(one for one, times in ids.items() if one and times == 1)
-        stems = [cells.text_of(fields, columns.roles.get("stem", ())) or "" for fields in rows]
+        ids = {row: cells.text_of(fields, columns.roles.get("id", ())[:1]) for row, fields in rows.items()}
+        times = Counter(ids.values())
+        once = {row: one for row, one in ids.items() if one and times[one] == 1}
+        sample = list(rows.values())[: mapping.SAMPLE]
+        sizes = Counter(len(options_of(fields, columns).pairs) for fields in sample)
+        stems = [cells.text_of(fields, columns.roles.get("stem", ())) or "" for fields in rows.values()]
         size = sizes.most_common(1)[0][0] if sizes else 0
         return cls(columns, space, percent, once, size, row_texts.numbers_lead(stems))
-
-    def own_id(self, fields: Fields | RowError) -> str | None:
-        """The source's own id of a row, where no other row has it."""
-        names = self.columns.roles.get("id", ())[:1]
-        found = None if isinstance(fields, RowError) else cells.text_of(fields, names)
-        return found if found in self.own_ids else None
 
 
 def sources_of(
@@ -131,46 +121,44 @@ def questions_of(
     rows: Sequence[SourceRow], document: Document, declared: SourceParams | None = None, part: str = ""
 ) -> SourceTable:
     """Read each row of a table, in their order."""
-    loaded = [_loaded(row) for row in rows]
-    fields = [found for found in loaded if not isinstance(found, RowError)]
-    columns = mapping.find_mapping(fields, declared)
+    loaded = [(row, _loaded(row)) for row in rows]
+    fields = {row.row: found for row, found in loaded if not isinstance(found, RowError)}
+    columns = mapping.find_mapping([*fields.values()], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
         return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
     habits = _Habits.of(fields, columns, document.document + part)
-    pairs = list(zip(rows, loaded, strict=True))
-    own = {row.row: name for row, found in pairs if (name := habits.own_id(found))}
-    read = _case_written_once(
-        [(row, _question(found, row, document, habits)) for row, found in pairs], columns
-    )
-    return SourceTable(document, sheet, columns, read, own, part)
+    read: list[Read] = [
+        (row, found if isinstance(found, RowError) else _question(found, row, document, habits))
+        for row, found in loaded
+    ]
+    _case_written_once(read, columns)
+    return SourceTable(document, sheet, columns, read, habits.own_ids, part)
 
 
 _ON_A_CASE = 8
 """Questions below a case that is written at its first question alone, at most."""
 
 
-def _case_written_once(read: list[Read], columns: Columns) -> list[Read]:
-    """Doubt the rows without a case below one whose case no other row has: it may be theirs too.
+def _case_written_once(read: list[Read], columns: Columns) -> None:
+    """Doubt the rows without a case below one whose case no other row has, in place: it may be theirs too.
 
     Not where rows say that they stand alone (A1, 单选题) or which belong together, or other cases are written at
     each of their questions.
     """
     if "shared" not in columns.roles or "group" in columns.roles:
-        return read
+        return
     cases = [None if isinstance(found, RowError) else found[0].shared_stem for _, found in read]
     if any(one is not None and one == other for one, other in pairwise(cases)):
-        return read
+        return
     last: int | None = None
-    for at, (row, found) in enumerate(read):
+    for at, (_, found) in enumerate(read):
         if cases[at] or isinstance(found, RowError):
             last = at if cases[at] else last
             continue
         on_a_case = "type" not in columns.roles or found[0].question_type is QuestionType.A3_A4
         if last is not None and at - last <= _ON_A_CASE and on_a_case:
-            why = ("case_missing", f"the case of row {read[last][0].row} may be its own too")
-            read[at] = row, (found[0], [*found[1], why])
-    return read
+            found[1].append(("case_missing", f"the case of row {read[last][0].row} may be its own too"))
 
 
 def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) -> list[SourceTable]:
@@ -245,14 +233,12 @@ def _loaded(row: SourceRow) -> Fields | RowError:
 
 
 def _question(
-    fields: Fields | RowError, row: SourceRow, document: Document, habits: _Habits
+    fields: Fields, row: SourceRow, document: Document, habits: _Habits
 ) -> tuple[Question, Doubts] | RowError:
     """The question in a row, and what is doubtful about it; or why it is none.
 
     Label columns (Disease Group …) are not read: labels come from the annotation stage.
     """
-    if isinstance(fields, RowError):
-        return fields
     columns = habits.columns
     text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
     options = options_of(fields, columns)
@@ -266,9 +252,8 @@ def _question(
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
     kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
-        return RowError(
-            "no_stem", f"row {row.row} has no stem in {' / '.join(columns.roles.get('stem', ()))}"
-        )
+        names = " / ".join(columns.roles.get("stem", ()))
+        return RowError("no_stem", f"row {row.row} has no stem in {names}")
     if not options.pairs:
         return _without_options(row, kind, stated)
     options = row_texts.labelled_once(options, doubts)
@@ -288,7 +273,7 @@ def _question(
     content = content_hash(stem, (one for _, one in options.pairs), shared)
     letters = "".join(answer[:1] if accepted else answer) if answer else None
     question = Question(
-        question_id=row_id(habits.space, habits.own_id(fields), content),
+        question_id=row_id(habits.space, habits.own_ids.get(row.row), content),
         document=document.document,
         section=None,
         number=row.row,
@@ -381,6 +366,6 @@ def _accuracy(fields: Fields, columns: Columns, *, percent: bool) -> float | Non
     if stated is not None:
         return stated
     right, total = (
-        cells.count(cells.first(fields, columns.roles.get(role, ()))) for role in ("right", "total")
+        cells.count(cells.first(fields, columns.roles.get(name, ()))) for name in ("right", "total")
     )
     return right / total if right is not None and total and right <= total else None

@@ -4,21 +4,15 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 
+from pipeline.parse import heads
 from pipeline.parse.fields import opens_explanation
-from pipeline.parse.heads import (
-    NumberStyle,
-    group_head,
-    is_key_head,
-    is_section_head,
-    may_be_key_head,
-    number_candidate,
-)
+from pipeline.parse.heads import NumberStyle
 from pipeline.parse.options import opens_option
-from pipeline.parse.text import CJK, fold, without_digits
+from pipeline.parse.text import CJK, fold, width, without_digits
 from pipeline.patterns import Patterns
 from schemas.documents import Line, LineKind
 
-_P = Patterns("running")
+_P = Patterns(__name__)
 TITLE = _P.title
 
 CLEAR = 0.6
@@ -44,26 +38,23 @@ def without_running(lines: list[Line]) -> list[Line]:
 
     Titles before the first question are kept: they name the exam.
     """
-    marks = [number_candidate(0, fold(line.text)) if line.kind is LineKind.TEXT else None for line in lines]
-    ones = [i for i, mark in enumerate(marks) if mark and mark.value == 1]
-    clear = [
-        i
-        for i, mark in enumerate(marks)
-        if mark and mark.style is not NumberStyle.BARE and mark.weight >= CLEAR
-    ]
-    later = [i for i, line in enumerate(lines) if line.page > lines[0].page]
-    first = min([*ones[:1], *clear[:1], *later[:1]], default=len(lines))
-    titles = {without_digits(line.text) for line in lines[:first] if _titles(line)} | _titles_at_edges(lines)
-    kept = [
-        line
-        for index, line in enumerate(lines)
-        if line.kind is not LineKind.TEXT
-        or not (
-            _P.page_line.fullmatch(fold(line.text))
-            or (index >= first and _titles(line) and without_digits(line.text) in titles)
-        )
-    ]
+    first = next((at for at, line in enumerate(lines) if _opens_questions(line, lines[0].page)), len(lines))
+    at_edges = Counter(without_digits(line.text) for line in _edges(lines).values() if _titles(line))
+    titles = {without_digits(line.text) for line in lines[:first] if _titles(line)}
+    titles |= {title for title, times in at_edges.items() if times > 1}
+    kept = []
+    for index, line in enumerate(lines):
+        again = index >= first and _titles(line) and without_digits(line.text) in titles
+        if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
+            kept.append(line)
     return _without_refrains(_without_scattered(_without_counters(_without_stamps(kept))))
+
+
+def _opens_questions(line: Line, page: int) -> bool:
+    """Return whether the questions begin with a line at the latest: by its number, or past the first page."""
+    mark = heads.number_candidate(0, fold(line.text)) if line.kind is LineKind.TEXT else None
+    clear = mark and mark.style is not NumberStyle.BARE and mark.weight >= CLEAR
+    return line.page > page or (mark is not None and mark.value == 1) or bool(clear)
 
 
 def _without_stamps(lines: list[Line]) -> list[Line]:
@@ -101,7 +92,7 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
         if text:
             places.setdefault(text, []).append(index)
     pages = len({line.page for line in lines})
-    numbered = sum(number_candidate(0, fold(line.text)) is not None for line in lines)
+    numbered = sum(heads.number_candidate(0, fold(line.text)) is not None for line in lines)
     least = max(REPEATED, OF_PAGES * pages, OF_ITEMS * numbered)
     often = {text: found for text, found in places.items() if len(found) >= least}
     if not often:
@@ -169,8 +160,8 @@ def _is_scattered(found: Sequence[int], lines: Sequence[Line]) -> bool:
     following = Counter(_place_kind(lines[index + 1].text) for index in found if index + 1 < len(lines))
     if sum(times > 1 for times in following.values()) < 3:
         return False
-    edge = max(_width(line.text) for line in lines[: 40 * SCATTERED])
-    short = sum(_width(lines[index - 1].text) < 0.6 * edge for index in found if index)
+    edge = max(width(line.text) for line in lines[: 40 * SCATTERED])
+    short = sum(width(lines[index - 1].text) < 0.6 * edge for index in found if index)
     return short >= 0.25 * len(found)
 
 
@@ -181,7 +172,7 @@ def _place_kind(text: str) -> str:
         return "first" if folded.lstrip("(（【[ ")[:1] in "Aa" else "later"
     if _P.field.match(folded) or opens_explanation(folded):
         return "answer"
-    return "number" if number_candidate(0, folded) else "text"
+    return "number" if heads.number_candidate(0, folded) else "text"
 
 
 def _once_a_page(found: list[int], pages: int) -> bool:
@@ -194,17 +185,10 @@ def _spaceless(line: Line) -> str:
     folded = fold(line.text)
     if line.kind is not LineKind.TEXT or len(folded) > 80 or _P.begins.match(folded) is None:
         return ""
-    asks = (
-        _P.field.match(folded)
-        or opens_option(folded)
-        or _P.asks.search(folded)
-        or _P.letters.fullmatch(folded)
-    )
-    if asks or number_candidate(0, folded) or opens_explanation(folded) or group_head(folded):
-        return ""
-    if is_section_head(folded) or is_key_head(folded) or may_be_key_head(folded):
-        return ""
-    return re.sub(r"\s+", "", folded)
+    asks = _P.asks.search(folded) or _P.letters.fullmatch(folded) or heads.number_candidate(0, folded)
+    fields = _P.field.match(folded) or opens_option(folded) or opens_explanation(folded)
+    known = asks or fields or heads.group_head(folded) or heads.opens_part(folded)
+    return "" if known else re.sub(r"\s+", "", folded)
 
 
 class _Surroundings:
@@ -263,13 +247,9 @@ def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
     edges: dict[int, float] = {}
     for line in lines:
         if line.kind is LineKind.TEXT:
-            end = line.box.x1 if line.box else _width(line.text)
+            end = line.box.x1 if line.box else width(line.text)
             edges[line.column] = max(end, edges.get(line.column, 0.0))
     return edges
-
-
-def _width(text: str) -> float:
-    return len(text) + sum(char > "\u2e7f" for char in text)
 
 
 def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
@@ -278,7 +258,7 @@ def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
         return False
     edge = edges[line.column]
     if line.box is None:
-        return _width(line.text) >= 0.8 * edge
+        return width(line.text) >= 0.8 * edge
     return line.box.x1 > edge - 3 * (line.box.y1 - line.box.y0)
 
 
@@ -294,7 +274,7 @@ def _may_be_stamp(text: str) -> bool:
         and re.search(rf"[{CJK}]{{2}}", folded) is not None
         and not opens_option(folded)
         and not opens_explanation(folded)
-        and not (is_section_head(folded) or is_key_head(folded) or may_be_key_head(folded))
+        and not (heads.opens_part(folded))
     )
 
 
@@ -307,16 +287,11 @@ def is_title(text: str) -> bool:
     return (
         len(text) <= 60
         and TITLE.search(text) is not None
-        and number_candidate(0, text) is None
+        and heads.number_candidate(0, text) is None
         and not opens_option(text)
         and not (_P.sentence.search(text) or opens_explanation(text))
-        and not (is_section_head(text) or is_key_head(text) or may_be_key_head(text))
+        and not (heads.opens_part(text))
     )
-
-
-def _titles_at_edges(lines: list[Line]) -> set[str]:
-    seen = Counter(without_digits(line.text) for line in _edges(lines).values() if _titles(line))
-    return {pattern for pattern, times in seen.items() if times > 1}
 
 
 def _without_counters(lines: list[Line]) -> list[Line]:
@@ -325,23 +300,12 @@ def _without_counters(lines: list[Line]) -> list[Line]:
     The number must count the pages: a book prints 115 on page 6, 116 on page 7. Lines that merely repeat are
     kept: options and the ends of stems do.
     """
-    offsets: dict[str, Counter[int]] = {}
-    edges = _edges(lines)
-    for line in edges.values():
-        for offset in _offsets(line):
-            offsets.setdefault(without_digits(line.text), Counter())[offset] += 1
-    counted = {
-        (pattern, offset)
-        for pattern, seen in offsets.items()
-        for offset, n in seen.items()
-        if n >= RUNNING_PAGES
+    told = {
+        place: [(without_digits(line.text), offset) for offset in _offsets(line)]
+        for place, line in _edges(lines).items()
     }
-    return [
-        line
-        for line in lines
-        if id(line) not in edges
-        or not any((without_digits(line.text), offset) in counted for offset in _offsets(line))
-    ]
+    times = Counter(pair for pairs in told.values() for pair in pairs)
+    return [line for line in lines if all(times[pair] < RUNNING_PAGES for pair in told.get(id(line), ()))]
 
 
 def _edges(lines: list[Line]) -> dict[int, Line]:
@@ -359,8 +323,12 @@ def _pages(lines: list[Line]) -> list[list[Line]]:
 
 def _offsets(line: Line) -> set[int]:
     """Return the distances of the numbers in a line from that of its page; none if they may number questions."""
-    mark = number_candidate(0, fold(line.text))
-    if _P.sentence.search(line.text) or opens_explanation(fold(line.text)) or group_head(fold(line.text)):
+    mark = heads.number_candidate(0, fold(line.text))
+    if (
+        _P.sentence.search(line.text)
+        or opens_explanation(fold(line.text))
+        or heads.group_head(fold(line.text))
+    ):
         return set()
     if mark is not None and (mark.style is not NumberStyle.BARE or mark.value == line.page):
         return set()

@@ -10,7 +10,7 @@ import polars as pl
 
 from annotation.llm.messages import ChatRequest
 from pipeline.parse.columns import Columns
-from pipeline.parse.finish import STAGE, ParseOutcome, finish, review_item
+from pipeline.parse.finish import ParseOutcome, finish
 from pipeline.parse.outline import Pointing
 from pipeline.parse.pairing import pair_keys
 from pipeline.parse.paper import ParsedPaper, check_gates, read_paper
@@ -20,7 +20,7 @@ from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_n
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams, SourceParams
 from schemas.documents import Document, Line, SourceRow, Trace
-from schemas.questions import Question, Rejection
+from schemas.questions import Question
 from schemas.release import ReleasedId
 
 Pointings = Mapping[str, Sequence[Pointing]]
@@ -37,9 +37,8 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     outcome = ParseOutcome()
     pointed = _point(documents, tables["lines"], params.llm, context) if params.llm.model else None
     pointings = pointed.pointings if pointed else {}
-    for part in (_papers(documents, tables["lines"], pointings, context), _rows(documents, tables, params)):
-        outcome.extend(part)
-    frame = Question.to_frame(outcome.questions)
+    outcome.extend(_papers(documents, tables["lines"], pointings, context))
+    outcome.extend(_rows(documents, tables, params))
     counts = Counts(
         n_input=outcome.into,
         kept=len(outcome.questions),
@@ -48,7 +47,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
         waiting=len(outcome.review),
     )
     return Result(
-        {"questions": frame, "traces": Trace.to_frame(outcome.traces)},
+        {"questions": Question.to_frame(outcome.questions), "traces": Trace.to_frame(outcome.traces)},
         counts,
         outcome.rejects,
         outcome.review,
@@ -88,9 +87,7 @@ def _judged(
         for (name, *_), paper in context.map(_read, tasks):
             advance(1)
             if isinstance(paper, Failure):
-                detail = f"{name}: the parser failed: {paper.detail}"
-                failed = Rejection(item_id=name, stage=STAGE, reason="parser_failed", detail=detail)
-                outcome.rejects.append(failed)
+                outcome.reject(name, "parser_failed", f"{name}: the parser failed: {paper.detail}")
             else:
                 papers.append(paper)
     papers.sort(key=lambda paper: paper.document)
@@ -122,16 +119,14 @@ def _papers(
     """All documents with pages, in the order of their names."""
     paged = {name for name, document in documents.items() if document.rows is None}
     outcome = ParseOutcome(into=len(paged))
-    silent = sorted(paged - {*lines["document"].unique()})
-    outcome.rejects += [_no_questions(name, "no text was read from it") for name in silent]
+    for name in sorted(paged - {*lines["document"].unique()}):
+        outcome.reject(name, "no_questions", f"{name}: no text was read from it")
     papers, read = _judged(documents, lines, pointings, context)
     outcome.extend(read)
-    for paper in papers:
-        if paper.is_key:
-            continue
+    for paper in (one for one in papers if not one.is_key):
         if not paper.items:
-            why = "no numbered question was found in its text"
-            outcome.rejects.append(_no_questions(paper.document, why))
+            why = f"{paper.document}: no numbered question was found in its text"
+            outcome.reject(paper.document, "no_questions", why)
             continue
         outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
         finished = finish(paper, documents[paper.document])
@@ -149,21 +144,15 @@ def _tasks(
     documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings
 ) -> list[tuple[str, pl.DataFrame, Sequence[Pointing]]]:
     """Return what is read of each document, in the order of their names."""
-    parts = lines.sort("document", "page", "order", maintain_order=True).partition_by(
-        "document", as_dict=True
-    )
-    frames = sorted(((str(key[0]), frame) for key, frame in parts.items()), key=lambda part: part[0])
-    return [(name, frame, pointings.get(name, [])) for name, frame in frames if name in documents]
+    ordered = lines.sort("document", "page", "order", maintain_order=True)
+    frames = {str(name): frame for (name,), frame in ordered.group_by("document", maintain_order=True)}
+    return [(name, frame, pointings.get(name, [])) for name, frame in frames.items() if name in documents]
 
 
 def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
     """Parse one document, in a worker process."""
     name, frame, pointings = task
     return read_paper(name, list(Line.from_frame(frame)), pointings)
-
-
-def _no_questions(name: str, detail: str) -> Rejection:
-    return Rejection(item_id=name, stage=STAGE, reason="no_questions", detail=f"{name}: {detail}")
 
 
 def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -> ParseOutcome:
@@ -178,12 +167,11 @@ def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -
     ]
     for source in with_ids(with_former_names(read, tables.get("ids", ReleasedId.to_frame([])))):
         _take(source, outcome)
-    empty = sorted(
-        name for name, document in documents.items() if document.rows is not None and name not in by_document
-    )
-    outcome.into += len(empty)
+    tabular = {name for name, document in documents.items() if document.rows is not None}
+    for name in sorted(tabular - by_document.keys()):
+        outcome.into += 1
+        outcome.reject(name, "no_questions", f"{name}: it has no rows")
     outcome.notes += _astray(params.sources, documents)
-    outcome.rejects.extend(_no_questions(name, "it has no rows") for name in empty)
     return outcome
 
 
@@ -215,16 +203,9 @@ def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     outcome.into += len(source.rows)
     for row, found in source.rows:
         if isinstance(found, RowError):
-            place = f"{row.document}#{row.row}"
-            outcome.rejects.append(
-                Rejection(
-                    item_id=place, stage=STAGE, reason=found.reason, detail=found.detail, item=row.fields
-                )
-            )
-        elif found[1]:
-            outcome.review.append(review_item(found[0].question_id, found[1], found[0]))
+            outcome.reject(f"{row.document}#{row.row}", found.reason, found.detail, row.fields)
         else:
-            outcome.questions.append(found[0])
+            outcome.take(*found)
     if isinstance(source.columns, Columns):
         outcome.columns[source.name] = source.columns.facts()
     outcome.notes += [f"{source.name}: {told}" for told in source.told()]

@@ -4,11 +4,12 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import groupby, pairwise
 
 from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
 from pipeline.patterns import Patterns
 
-_P = Patterns("text")
+_P = Patterns(__name__)
 
 CJK = _P.whole("@cjk@")
 READ = 1 << 10
@@ -55,22 +56,17 @@ def private_labels(texts: Iterable[str]) -> dict[int, str]:
     for text in texts:
         seen.update(ord(found[1]) for found in _P.private_label.finditer(text))
     table: dict[int, str] = {}
-    for run in _runs(sorted(seen)):
+    for _, group in groupby(enumerate(sorted(seen)), key=lambda place: place[1] - place[0]):
+        run = [code for _, code in group]
         counts = [seen[code] for code in run]
         labels = next((k for k in range(len(run), 2, -1) if min(counts[:k]) * 2 >= max(counts[:k])), 0)
         table.update({code: f"{chr(65 + i)}." for i, code in enumerate(run[:labels])})
     return table
 
 
-def _runs(codes: list[int]) -> Iterable[list[int]]:
-    run: list[int] = []
-    for code in codes:
-        if run and code != run[-1] + 1:
-            yield run
-            run = []
-        run.append(code)
-    if run:
-        yield run
+def width(text: str) -> int:
+    """Return the width of a text in half characters."""
+    return len(text) + sum(char > "\u2e7f" for char in text)
 
 
 def without_digits(text: str) -> str:
@@ -80,16 +76,9 @@ def without_digits(text: str) -> str:
 
 def join_lines(text: str) -> str:
     """One paragraph from lines: no space between Chinese characters, one between words, lists keep their lines."""
-    lines = [line.strip() for line in text.split("\n")]
-    out = ""
-    previous = ""
-    for line in lines:
-        if not line:
-            continue
-        out += _joint(previous, line) if out else ""
-        out += line
-        previous = line
-    return "\n".join(_P.spaces.sub(" ", line).strip() for line in out.split("\n"))
+    lines = [bare for line in text.split("\n") if (bare := line.strip())]
+    whole = "".join([*lines[:1], *(_joint(one, other) + other for one, other in pairwise(lines))])
+    return "\n".join(_P.spaces.sub(" ", line).strip() for line in whole.split("\n"))
 
 
 def _joint(before: str, after: str) -> str:

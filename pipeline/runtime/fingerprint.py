@@ -129,6 +129,8 @@ def _module(name: str) -> _Module | None:
                 mentions |= {origin, *(f"{origin}.{one.name}" for one in names)}
             case ast.Call(func=ast.Name(id="files"), args=[ast.Constant(value=str(package))]):
                 opens.add(package)
+            case ast.Call(func=ast.Name(id="Patterns"), args=[ast.Name(id="__name__")]):
+                opens.add(name.rpartition(".")[0])
             case ast.Constant(value=str(text)) if _DOTTED.fullmatch(target := text.partition(":")[0]):
                 mentions.add(target)
     digest = hashlib.sha256(ast.dump(tree).encode(errors="surrogatepass")).digest()

@@ -11,18 +11,25 @@ import pytest
 from pipeline.patterns import Patterns
 from pipeline.runtime.fingerprint import _module
 
-FOLDER = Path(__file__).resolve().parents[2] / "pipeline" / "parse"
-TABLES = tomllib.loads((FOLDER / "patterns.toml").read_text(encoding="utf-8"))
-MODULES = sorted(TABLES.keys() - {"fragments"})
+HOME = Path(__file__).resolve().parents[2]
+AREAS = ("pipeline.parse", "pipeline.ocr", "pipeline.ocr.readers")
+TABLES = {
+    f"{area}.{name}": rows
+    for area in AREAS
+    for name, rows in tomllib.loads(
+        HOME.joinpath(*area.split("."), "patterns.toml").read_text("utf-8")
+    ).items()
+    if name != "fragments"
+}
 
 
-@pytest.mark.parametrize("module", MODULES)
+@pytest.mark.parametrize("module", sorted(TABLES))
 def test_every_pattern_of_a_module_compiles_and_is_used(module):
     patterns, rows = Patterns(module), TABLES[module]
-    source = (FOLDER / f"{module}.py").read_text(encoding="utf-8")
+    source = HOME.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
     for name, row in rows.items():
         if name == "fragments":
-            used = [str(TABLES[module])] * len(row)
+            used = [str(rows)] * len(row)
             assert all(f"@{part}@" in text or part in source for part, text in zip(row, used, strict=True))
         elif isinstance(row, dict):
             assert patterns.table(name)
@@ -37,8 +44,10 @@ def test_every_pattern_of_a_module_compiles_and_is_used(module):
 
 def test_a_pattern_that_is_not_there_is_an_error():
     with pytest.raises(AttributeError):
-        _ = Patterns("heads").not_there
+        _ = Patterns("pipeline.parse.heads").not_there
 
 
-def test_a_changed_pattern_makes_the_stages_that_use_it_stale():
-    assert _module("pipeline.patterns").opens == {"pipeline.parse"}
+@pytest.mark.parametrize("area", AREAS)
+def test_a_changed_pattern_makes_the_stages_that_use_it_stale(area):
+    modules = {module for module in TABLES if module.rpartition(".")[0] == area}
+    assert {area} == {package for module in modules for package in _module(module).opens}

@@ -20,6 +20,12 @@ class Word:
     confidence: float
     """0..1."""
 
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Return its left, top, right and bottom."""
+        xs, ys = zip(*self.corners, strict=True)
+        return min(xs), min(ys), max(xs), max(ys)
+
 
 class EngineSetup(Protocol):
     """Tells whether an engine can start, and which models it has."""

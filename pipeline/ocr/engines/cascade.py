@@ -207,16 +207,10 @@ def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePar
         else:
             spans.append((first, last))
     cuts = [0.0, *((one.at + other.at) / 2 * STEP for one, other in pairwise(glyphs)), float(width)]
-    parts = [
-        LinePart(
-            line,
-            first,
-            last,
-            round(cuts[max(0, first - _AROUND)]),
-            round(cuts[min(len(glyphs), last + 1 + _AROUND)]),
-        )
-        for first, last in spans
-    ]
+    parts: list[LinePart] = []
+    for first, last in spans:
+        left, right = cuts[max(0, first - _AROUND)], cuts[min(len(glyphs), last + 1 + _AROUND)]
+        parts.append(LinePart(line, first, last, round(left), round(right)))
     return parts if sum(part.right - part.left for part in parts) <= _WHOLE * width else None
 
 

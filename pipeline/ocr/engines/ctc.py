@@ -117,9 +117,8 @@ class Alphabet:
         mark = label_end([glyph.char for glyph in glyphs])
         if mark is None:
             return
-        for glyph in glyphs[
-            : mark + 1
-        ]:  # a full-width stop has white space beside it: 1 of 1,500 hid something
+        # A full-width stop has white space beside it: 1 of 1,500 hid something.
+        for glyph in glyphs[: mark + 1]:
             glyph.gap = 0.0
         glyph = glyphs[mark]
         if glyph.char not in ",，.．":
@@ -137,11 +136,8 @@ class Alphabet:
 
 def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
     """Return whether a space stands before a mark that follows its word closely, which nobody prints."""
-    return (
-        glyphs[index].char == " "
-        and index + 1 < len(glyphs)
-        and glyphs[index + 1].char in ".．,，、。:：;；)）"
-    )
+    after = glyphs[index + 1].char if index + 1 < len(glyphs) else "-"
+    return glyphs[index].char == " " and after in ".．,，、。:：;；)）"
 
 
 _EM = 3.5

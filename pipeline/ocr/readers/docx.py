@@ -1,6 +1,5 @@
 """Word documents: paragraphs with their automatic numbers, tables, pictures; one page, no layout."""
 
-import re
 from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
@@ -14,9 +13,11 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import omml
 from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.docx_numbering import Numbering, W, integer
+from pipeline.patterns import Patterns
 from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
+_P = Patterns(__name__)
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
@@ -46,7 +47,9 @@ class DocxReader:
         """The one page."""
         document = _opened(path, params)
         lines = list(_Walker(document).lines())
-        width, height = _page_size(document)
+        size = document.element.body.find(f"{W}sectPr/{W}pgSz")
+        # 0 where the document does not say, or what it says is damaged.
+        width, height = ((integer(size, name) or 0) / 20 for name in ("w", "h"))
         method = ReadMethod.TEXT_LAYER if lines else ReadMethod.BLANK
         reason = None if lines else "no_content"
         return [PageRead(width, height, method, "python-docx", self.version, reason, lines) for _ in pages]
@@ -61,12 +64,6 @@ def _opened(path: Path, params: OcrParams) -> Any:
     except Exception as error:
         # lxml, zipfile and python-docx raise a dozen kinds of errors for damaged packages.
         raise UnreadableDocument("broken", f"not a readable DOCX file: {str(error)[:200]}") from error
-
-
-def _page_size(document: Any) -> tuple[float, float]:
-    """Width and height in points; 0 where the document does not say, or what it says is damaged."""
-    size = document.element.body.find(f"{W}sectPr/{W}pgSz")
-    return (integer(size, "w") or 0) / 20, (integer(size, "h") or 0) / 20
 
 
 class _Walker:
@@ -231,7 +228,6 @@ def _boxes_around(element: Any) -> int:
 
 _DOT = 10.0
 """Points up to which, in both directions, a picture is a dot: sites put some into papers, to know them again."""
-_LENGTH = re.compile(r"(?:^|;)\s*(width|height|margin-left):\s*(-?\d+(?:\.\d+)?)pt")
 _OFF_PAGE = 800.0
 """Points to the right at which a picture stands outside of the page: A4 is 595 wide."""
 
@@ -243,7 +239,7 @@ def _is_seen(picture: Any) -> bool:
         if not any(child.tag.endswith("}imagedata") for child in picture.iter()):
             return False
         styles = [str(child.get("style")) for child in picture.iter() if child.get("style")]
-        places = {name: float(value) for name, value in _LENGTH.findall(styles[0] if styles else "")}
+        places = {name: float(value) for name, value in _P.length.findall(styles[0] if styles else "")}
     else:
         extent = next((child for child in picture.iter() if str(child.tag).endswith("}extent")), None)
         if extent is not None:

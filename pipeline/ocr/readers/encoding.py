@@ -7,8 +7,10 @@ from pathlib import Path
 from pipeline.ocr.glyphs import is_common, tabs_for_gaps
 from pipeline.ocr.model import PageLine
 from pipeline.ocr.readers.base import OnePageReader
+from pipeline.patterns import Patterns
 from schemas.errors import UnreadableDocument
 
+_P = Patterns(__name__)
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF16_LE, "utf-16"),
@@ -19,17 +21,7 @@ _SAMPLE = 20_000
 MIN_PLAUSIBLE = 0.6
 """Share of common characters among those beyond ASCII that Chinese text in the right encoding has at least; real papers
 have 0.9 and more, text in the wrong one 0.4 at most."""
-_BY_SIGNS = (
-    ("cp1252", 0.6, re.compile(r"(?<![^\x00-\x7f])[À-ÖØ-öø-ÿ¿¡°±µº«»–—’“”…](?![^\x00-\x7f])")),
-    ("cp932", 0.2, re.compile("[\u3041-\u3093\u30a1-\u30fc]")),
-    (
-        "cp949",
-        0.3,
-        re.compile(
-            "[이다는을의에가한하고로은를지사어기인도리자나해수시대서있아라일것그전들과보부정적문제성상중으옳음경우환]"
-        ),
-    ),
-)
+_BY_SIGNS = {"cp1252": 0.6, "cp932": 0.2, "cp949": 0.3}
 """Encodings that some characters give away, and the share of these among all beyond ASCII: letters with an accent
 stand alone (Opción), Japanese has kana, Korean a few syllables. The two bytes of a Chinese character never look so."""
 
@@ -46,9 +38,9 @@ def decode(data: bytes) -> str:
     for name in [name for mark, name in _MARKS if data.startswith(mark)][:1] or ["utf-8"]:
         if (text := _decoded(data, name)) is not None:
             return text
-    for name, least, sign in _BY_SIGNS:
+    for name, sign in _P.table("signs").items():
         text = _decoded(data, name)
-        if text and len(sign.findall(text[:_SAMPLE])) >= least * len(_beyond_ascii(text)):
+        if text and len(sign.findall(text[:_SAMPLE])) >= _BY_SIGNS[name] * len(_beyond_ascii(text)):
             return text
     found = [(plausibility(text), text) for name in ("gb18030", "big5") if (text := _decoded(data, name))]
     share, text = max(found, key=lambda pair: pair[0], default=(0.0, None))

@@ -125,14 +125,10 @@ def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
             if cells[0] and set(cells[0]) <= _LETTERS:
                 return [f"column_{at}" for at in range(1, width + 1)], wide[0]
             return _unique(top[wide[0]]), wide[0] + 1
-    found = (
-        ", ".join(cell.strip()[:_LONGEST] for cell in top[wide[0]] if cell.strip())[:200] if wide else "none"
-    )
-    raise UnreadableDocument(
-        "unknown_columns",
-        f"no header names the stem (Question, 题目, 题干 …); the first row has: {found}; name the column in "
-        'dataset.toml: [sources."FILE"] stem = "…"',
-    )
+    first = [cell.strip()[:_LONGEST] for cell in (top[wide[0]] if wide else ["none"]) if cell.strip()]
+    told = f"no header names the stem (Question, 题目, 题干 …); the first row has: {', '.join(first)[:200]}"
+    how = 'name the column in dataset.toml: [sources."FILE"] stem = "…"'
+    raise UnreadableDocument("unknown_columns", f"{told}; {how}")
 
 
 def _unique(header: Record) -> list[str]:

@@ -70,7 +70,7 @@ class ImageReader:
                 picture.seek(page - 1)
                 _check_size(picture, params)
             picture.load()
-            width, height = upright_size(picture)
+            width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
             points = _points(width, height, _resolution(picture))
             return PageImage(upright(picture, params.max_pixels), width * points, height * points)
 
@@ -127,12 +127,6 @@ def _check_size(picture: Image.Image, params: OcrParams) -> None:
 
 _STRIP = 512
 """Rows of pixels that are converted at a time: a picture of 400 megapixels would take gigabytes at once."""
-
-
-def upright_size(picture: Image.Image) -> tuple[int, int]:
-    """Width and height in pixels of a loaded picture once it is upright."""
-    width, height = picture.size
-    return (height, width) if _orientation(picture) >= 5 else (width, height)
 
 
 def upright(picture: Image.Image, max_pixels: int) -> Pixels:

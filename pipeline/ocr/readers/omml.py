@@ -4,23 +4,17 @@ Raised and lowered characters are Unicode's where it has them, else behind ^ and
 formula unread: a question with an empty place in it would look whole.
 """
 
-import re
 from collections.abc import Callable
 from typing import Any
 
 from pipeline.ocr import glyphs
+from pipeline.patterns import Patterns
 
+_P = Patterns(__name__)
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
-_PASSED_THROUGH = re.compile("oMath(Para)?|e|num|den|sub|sup|deg|lim|fName|box|borderBox|phant")
 _ACCENTS = {"\u0302", "\u0303", "\u0304", "\u0305", "\u0307", "\u0308", "\u030c", "\u20d7"}
-_TIGHT = re.compile(r"[\d.]+|[㐀-鿿]+|.[₀-₉⁰¹²³⁴-⁹]*|[(（][^()（）]*[)）]")
-"""Text that needs no brackets of its own under a fraction's line or a root."""
-
-
-_FACTOR = re.compile(r"[\w√∛∜(（)）.⁰¹²³⁴-⁹]")
-"""A factor of a fraction where it stands beside it."""
 
 
 class Unread(Exception):  # noqa: N818 - it is caught beside where it is raised
@@ -41,7 +35,7 @@ def _content(element: Any) -> str:
     said = ""
     for index, (fraction, text) in enumerate(parts):
         after = parts[index + 1][1] if index + 1 < len(parts) else ""
-        beside = _FACTOR.match(said[-1:]) or _FACTOR.match(after[:1])
+        beside = _P.factor.match(said[-1:]) or _P.factor.match(after[:1])
         said += f"({text})" if fraction and beside else text
     return said
 
@@ -50,7 +44,7 @@ def _part(element: Any) -> str:
     if not isinstance(element.tag, str):  # a comment
         return ""
     name = element.tag.removeprefix(_M)
-    if _PASSED_THROUGH.fullmatch(name):
+    if _P.passed_through.fullmatch(name):
         return _content(element)
     if name in _FORMS:
         return _FORMS[name](element)
@@ -84,7 +78,7 @@ def _value(element: Any, name: str, default: str) -> str:
 
 
 def _bracketed(text: str) -> str:
-    return text if _TIGHT.fullmatch(text) else f"({text})"
+    return text if _P.tight.fullmatch(text) else f"({text})"
 
 
 def _scripts(element: Any) -> str:

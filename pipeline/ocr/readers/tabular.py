@@ -15,9 +15,12 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.readers.encoding import decode, looks_like_text
 from pipeline.ocr.readers.header import HEADER_WITHIN, PICTURE, tables
+from pipeline.patterns import Patterns
 from schemas.columns import option_of, plain_header, roles_of, unguarded, vocabulary
 from schemas.errors import UnreadableDocument
 from schemas.identity import sha256
+
+_P = Patterns(__name__)
 
 MAX_DEPTH = 4
 """Objects within objects until a list of questions is found."""
@@ -141,10 +144,6 @@ def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(parts, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
-_PART = re.compile(r"(.*\D)(\d{1,2})")
-"""A column of one of several questions in a row: stem2, options2, 答案2."""
-
-
 def questions_in(row: TableRow) -> list[TableRow]:
     """The questions of a row that numbers them: a case with stem1, options1, answer1, stem2, …; or the row.
 
@@ -153,7 +152,7 @@ def questions_in(row: TableRow) -> list[TableRow]:
     if '1"' not in row.fields:
         return [row]
     fields: dict[str, Any] = json.loads(row.fields)
-    named = {name: (found[1], int(found[2])) for name in fields if (found := _PART.fullmatch(name.strip()))}
+    named = {name: (found[1], int(found[2])) for name in fields if (found := _P.part.fullmatch(name.strip()))}
     numbers: dict[str, set[int]] = {role: set() for role in ("stem", "answer", "options")}
     for name, (base, number) in named.items():
         for role in {*roles_of(base)} & {*numbers}:
@@ -174,27 +173,18 @@ def questions_in(row: TableRow) -> list[TableRow]:
     ids = next((name for name in common if "id" in roles_of(name)), "id")
     if len(parts) > 1:
         common["groupid"] = str(common.get(ids) or sha256(row.fields)[:12])
-    if not numbers["options"] & parts and any(
-        plain_header(name) in ("options", "option", "选项") for name in common
-    ):
-        common = {name: value for name, value in common.items() if "type" not in roles_of(name)} | {
-            "type": "B1"
-        }
-    return [_part(common, own, number, fields, ids, row.sheet) for number in sorted(parts)]
-
-
-def _part(
-    common: dict[str, Any],
-    own: dict[str, tuple[str, int]],
-    number: int,
-    fields: dict[str, Any],
-    ids: str,
-    sheet: str | None,
-) -> TableRow:
-    """One question of a row: what all share, what is its own under names without the number, and an id of its own."""
-    asked = {base: fields[name] for name, (base, at) in own.items() if at == number}
-    named = {ids: f"{common[ids]}-{number}"} if common.get(ids) not in (None, "") else {}
-    return _row({**common, **asked, **named})._replace(sheet=sheet)
+    shared = any(plain_header(name) in ("options", "option", "选项") for name in common)
+    if shared and not numbers["options"] & parts:
+        common = {name: value for name, value in common.items() if "type" not in roles_of(name)}
+        common["type"] = "B1"
+    made = []
+    for number in sorted(
+        parts
+    ):  # what all share, what is its own under names without the number, an id of its own
+        asked = {base: fields[name] for name, (base, at) in own.items() if at == number}
+        known = {ids: f"{common[ids]}-{number}"} if common.get(ids) not in (None, "") else {}
+        made.append(_row({**common, **asked, **known})._replace(sheet=row.sheet))
+    return made
 
 
 class JsonlReader:

@@ -17,10 +17,12 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import OnePageReader, TableRow
 from pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
 from pipeline.ocr.readers.header import PICTURE, every_table
+from pipeline.patterns import Patterns
 from schemas.columns import option_of, roles_of
 from schemas.documents import LineKind
 from schemas.errors import UnreadableDocument
 
+_P = Patterns(__name__)
 _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")
 _SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "button", "select", "svg"})
 """Elements whose text nobody reads on the page."""
@@ -34,8 +36,6 @@ _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
 """10<sup>9</sup>/L is 10⁹/L, never 109/L."""
 _LINE = "\u2028"
 """The end of a line in a program, which white space elsewhere is not."""
-_TOGGLE = re.compile(r"^\s*(?:点击|點擊)?\s*(?:查看|展开|展開|显示|顯示|收起|(?i:show|view|click to see))\s*")
-"""The words of a fold that ask for a click: 查看解析 is 解析."""
 
 
 class WebPageReader(OnePageReader):
@@ -125,7 +125,7 @@ def _pieces(root: Any) -> Iterator[str]:
         edge = [] if item.tag in _INLINE else ["\t"] if item.tag in _CELLS else ["\n"]
         own = [_SHIFTS.get(item.tag, str)(_flat(item.text))] if item.text and item.tag != "br" else []
         if item.tag == "summary":
-            own = [_TOGGLE.sub("", text) for text in own]
+            own = [_P.toggle.sub("", text) for text in own]
         inside = [PICTURE] if item.tag == "img" else [*own, *item]
         stack += reversed([*([] if item.tag in _CELLS else edge), *inside, *edge, *tail])
 
@@ -135,17 +135,6 @@ def _flat(text: str) -> str:
     return text.replace("\n", " ").replace("\t", " ")
 
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?:[^\n]*\n){0,60}?---[ \t]*\n")
-_MARK_REPAIRS = (
-    (re.compile(r"(\*\*|__)(?=[^\s_*])([^\n]{1,2000}?)(?<=[^\s_*])\1"), r"\2"),  # **1.** 题干, **答案：A**
-    (
-        re.compile(r"^([ \t>]{0,12})[-*+][ \t]{1,4}(?=[(（]?[A-K][)）.．、:：])", re.MULTILINE),
-        r"\1",
-    ),  # - A. 选项
-    (re.compile(r"^([ \t>]{0,12}(?:\d{1,4}|[A-K]))\\(?=[.)])", re.MULTILINE), r"\1"),  # 1\. 题干
-    (re.compile(r"^([(（]\d{1,3}[)）])[ \t]?>[ \t]?(?=[A-K][.．、])", re.MULTILINE), r"\1 "),  # (1)> A. 选项
-)
-"""Marks that CommonMark would not read as the author meant them, and what is left of them."""
 _RULES_OFF = ("list", "code", "lheading", "emphasis", "escape", "reference")
 """Rules that would change a paper: a list renumbers its items, a rule under an option would make it a heading,
 ``2*3*4`` would lose its signs, ``\\{`` in a formula its stroke."""
@@ -155,9 +144,9 @@ def html_of(text: str) -> str:
     """Return Markdown as HTML, every line of a paragraph on a line of its own."""
     from markdown_it import MarkdownIt
 
-    text = _FRONT_MATTER.sub("", text)
-    for mark, left in _MARK_REPAIRS:
-        text = mark.sub(left, text)
+    text = _P.front_matter.sub("", text)
+    for repair in _P.rows("repairs"):
+        text = re.sub(repair["pattern"], repair["left"], text)
     parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable("table").disable(_RULES_OFF)
     return str(parser.render(text))
 
@@ -167,9 +156,6 @@ _OUTSIDE = 200
 """Characters outside of the tables from which people are told: a title and a date are fewer."""
 _SPANS = 1000
 """Rows or columns that a cell of a table may span; HTML's own limit for columns."""
-_RULE = re.compile(r"\s{0,9}\|?[\s|:-]{3,2000}")
-"""The line under the header of a Markdown table: | --- | :-: |."""
-_PIPE = re.compile(r"(?<!\\)\|")
 
 Grid = list[list[str]]
 
@@ -255,12 +241,12 @@ def _pipe_tables(text: str) -> tuple[list[Grid], int]:
     outside, inside = 0, False
     lines = text.splitlines()
     for line, following in zip(lines, [*lines[1:], ""], strict=True):
-        if "|" in line and "|" in following and _RULE.fullmatch(following):
+        if "|" in line and "|" in following and _P.rule.fullmatch(following):
             grids.append([])
             inside = True
         inside = inside and "|" in line
-        if inside and not _RULE.fullmatch(line):
-            grids[-1].append([_cell(part) for part in _PIPE.split(line.strip().strip("|"))])
+        if inside and not _P.rule.fullmatch(line):
+            grids[-1].append([_cell(part) for part in _P.pipe.split(line.strip().strip("|"))])
         elif not inside:
             outside += len(line.strip())
     return grids, outside

@@ -18,8 +18,10 @@ from pipeline.ocr import glyphs
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.readers.header import PICTURE, every_table
+from pipeline.patterns import Patterns
 from schemas.errors import UnreadableDocument
 
+_P = Patterns(__name__)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGE = (zipfile.BadZipFile, OSError, NotImplementedError, zlib.error, EOFError, KeyError, SyntaxError)
 
@@ -28,16 +30,8 @@ MAX_CELLS = 60_000_000
 _REFERENCE = re.compile(rb"\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"']")
 _CELL, _STYLE = re.compile(rb"<(?:\w+:)?c\s[^<>]{0,200}>"), re.compile(rb"\bs\s*=\s*[\"'](\d{1,6})[\"']")
 """The beginning of a cell, <c r="B2" s="3">, and its style."""
-_LITERAL = re.compile(r'"([^"]*)"|\\(.)|\[[^\]]*\]|_.|\*.')
-"""Text in the format of numbers, 0"mg"; colours, widths and fillings are none."""
-_FORMAT = re.compile(
-    rf"(?P<before>(?:{_LITERAL.pattern})*+)\s?(?:General|[#,]*0?[#0]*(?:\.(?P<decimals>0+))?)(?P<percent>%?)\s?"
-    rf"(?P<after>(?:{_LITERAL.pattern})*+)"
-)
-"""A format that shows a number as it is, but for signs around it: 0.00, 0%, 0"mg"."""
 _BUILT_IN = {"2": "0.00", "4": "#,##0.00", "9": "0%", "10": "0.00%", "12": "# ?/?", "13": "# ??/??"}
 """Formats that styles name by number alone (ECMA-376, part 1, 18.8.30)."""
-_FRACTION = re.compile(r"[#? ]*\?+/\?+")
 _FORMULA = re.compile(
     rb"<(?:\w+:)?f\b[^<>]*(?:/>|>[^<]{0,8192}</(?:\w+:)?f>)\s*(</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)"
 )
@@ -114,7 +108,7 @@ def _grid(
 
 def _as_shown(number: float, code: str) -> str:
     """A number as a format shows it: 25%, 0.50, 5mg, 1 1/4; where the format rounds, the number itself."""
-    found = _FORMAT.fullmatch(code)
+    found = _P.format.fullmatch(code)
     if found is None:
         whole, part = divmod(abs(Fraction(number).limit_denominator(99)), 1)
         return f"{'-' * (number < 0)}{f'{whole} {part}' if whole and part else part or whole}"
@@ -122,7 +116,7 @@ def _as_shown(number: float, code: str) -> str:
     missing = len(found["decimals"] or "") - len(text.partition(".")[2])
     if missing > 0:
         text += "." * ("." not in text) + missing * "0"
-    before, after = (_LITERAL.sub(r"\1\2", found[part]) for part in ("before", "after"))
+    before, after = (_P.literal.sub(r"\1\2", found[part]) for part in ("before", "after"))
     return f"{before}{text}{found['percent']}{after}".strip()
 
 
@@ -179,7 +173,7 @@ def _formats(archive: zipfile.ZipFile) -> dict[bytes, str]:
     codes |= {one.get("numFmtId"): one.get("formatCode", "") for one in styles.iter(f"{_MAIN}numFmt")}
     cells = [codes.get(style.get("numFmtId"), "") for style in styles.iterfind(f"{_MAIN}cellXfs/{_MAIN}xf")]
     first = [code.split(";", 1)[0][:200] for code in cells]
-    known = [code if _FORMAT.fullmatch(code) or _FRACTION.fullmatch(code) else "" for code in first]
+    known = [code if _P.format.fullmatch(code) or _P.fraction.fullmatch(code) else "" for code in first]
     return {str(at).encode(): code for at, code in enumerate(known) if code not in ("", "General", "0")}
 
 
