@@ -94,13 +94,12 @@ FILTERS: tuple[Filter, ...] = (
     Filter(
         "needs_figure",
         validity.needs_figure,
-        _BESIDE.contains("figure")
-        | _TEXT.str.contains(r"(?i)[图圖像片光箭]|心[电電]|shown|\bfig|[结結][构構]|structure"),
+        _BESIDE.contains("figure") | _TEXT.str.contains(validity.FIGURE_WORDS),
     ),
     Filter(
         "needs_table",
         validity.needs_table,
-        _BESIDE.contains("table") | _TEXT.str.contains("(?i)表|table"),
+        _BESIDE.contains("table") | _TEXT.str.contains(validity.TABLE_WORDS),
     ),
     Filter("needs_formula", validity.needs_formula, _BESIDE.contains("formula")),
     Filter("garbled_text", validity.garbled_text, _TEXT.str.contains(_SIGNS)),
@@ -120,11 +119,7 @@ FILTERS: tuple[Filter, ...] = (
     Filter(
         "truncated",
         validity.truncated,
-        pl.col("stem").str.contains(
-            r"(?:[，、；,;（(《【\[“‘]|伴|以及|[并而]且|因此|[从继]而|但是?|又|或)\s*$"
-        )
-        | _NO_TEXT
-        | ~_IN_TURN,
+        pl.col("stem").str.contains(validity.LAST_WORDS) | _NO_TEXT | ~_IN_TURN,
     ),
     Filter("duplicate_options", validity.duplicate_options, _FORMS.n_unique() < _FORMS.len()),
     Filter("every_answer_accepted", validity.every_answer_accepted, _SEVERAL),

@@ -3,7 +3,6 @@
 import re
 import unicodedata
 from importlib.resources import files
-from string import printable
 
 from pipeline.characters import UNREADABLE
 from pipeline.clean.params import CleanParams
@@ -14,6 +13,10 @@ from schemas.wording import SPECIAL_TOKENS
 _NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(UNREADABLE)
 _P = Patterns("validity", files("pipeline.clean"))
+FIGURE_WORDS, TABLE_WORDS, LAST_WORDS = (
+    pattern.pattern for pattern in (_P.figure_words, _P.table_words, _P.last_words)
+)
+"""For prefilters: whatever ``needs_figure``, ``needs_table`` and ``truncated`` find has one of these."""
 
 
 def empty_stem(question: Question, _: CleanParams) -> str | None:
@@ -48,13 +51,11 @@ def truncated(question: Question, _: CleanParams) -> str | None:
 
 
 def _breaks_off(stem: str) -> bool:
-    end = _P.open_end.search(stem)
-    if end is None or (end[1] and _P.asks.search(end[1])) or _P.blank.search(stem):
-        return False
-    if stem[-1] in ";；":
-        return not _P.code.search(stem[len(stem[:-1].rstrip(printable)) :])
-    # A mark that opens and closes, as typists have it: 称为“血府“.
-    return stem[-1] not in "“‘" or stem.count(stem[-1]) % 2 == 1
+    if stem.endswith(("“", "‘")):  # A mark that opens and closes, as typists have it: 称为“血府“.
+        return stem.count(stem[-1]) % 2 == 1
+    if _P.no_content.search(stem):
+        return True
+    return bool(_P.open_end.search(stem) and _P.case.search(stem) and not _P.asks.search(stem))
 
 
 def duplicate_options(question: Question, _: CleanParams) -> str | None:
@@ -130,9 +131,7 @@ def low_confidence(question: Question, params: CleanParams) -> str | None:
 
 def needs_figure(question: Question, params: CleanParams) -> str | None:
     """A figure stands inside the question, or its text points at one."""
-    if params.keep_figures:
-        return None
-    return _evidence(question, "figure") or _evidence(question, "figure", "structure")
+    return None if params.keep_figures else _evidence(question, "figure")
 
 
 def needs_table(question: Question, params: CleanParams) -> str | None:
@@ -146,16 +145,16 @@ def needs_formula(question: Question, params: CleanParams) -> str | None:
     return "a formula that could not be read stands inside the question" if found else None
 
 
-def _evidence(question: Question, kind: str, name: str | None = None) -> str | None:
+def _evidence(question: Question, kind: str) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
-    parts, phrase = _parts(question), getattr(_P, name or f"needs_{kind}")
+    parts, phrase = _parts(question), getattr(_P, f"needs_{kind}")
     # One search over everything: all but a few in a thousand questions end here.
     if not phrase.search("\n".join(text for _, text in parts)):
         return None
     for part, text in parts:
         found = phrase.search(text)
-        if found and not (part.startswith("option") and _P.in_general.match(found.group())):
+        if found and not (part.startswith("option") and _P.in_general.match(text, found.start())):
             around = text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
             return f"the {part} says “{around}”"
     return None

@@ -154,7 +154,7 @@ def test_figure_questions_can_be_kept() -> None:
         (question("患者血压160/110mmHg；"), "truncated"),
         (question("下列关于进程的叙述正确的是（"), None),
         (question("空格处应填 ("), None),
-        (question("某药厂生产的（"), "truncated"),
+        (question("某药厂未经批准，擅自改变工艺（"), "truncated"),
         (question("头为诸阳之会，五脏之气上注，称为“精明之府“"), None),
         (question("根据规定，应当称为“"), "truncated"),
         (question(listed=[Option(label="A", text="甲"), Option(label="C", text="丙")]), "truncated"),
