@@ -2,7 +2,8 @@
 
     python -m benchmarks.clean.labelled
 
-``labelled.tsv`` holds stems written for it, beside each the reason for which it should go; none where it is sound.
+``labelled.tsv`` holds stems written for it, beside each the reason for which it should go, none where it is sound, and
+its lot: ``unseen`` was written after the patterns and nothing was mended for it; all others helped to mend them.
 """
 
 from __future__ import annotations
@@ -17,16 +18,27 @@ from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 
 LIST = Path(__file__).with_name("labelled.tsv")
+REASONS = ("needs_figure", "needs_table", "truncated")
+Judged = tuple[str, str, str]
+"""The right reason, the reason given, and the text."""
 
 
-def judged() -> list[tuple[str, str, str]]:
-    """The right reason, the reason given, and the text, of every labelled question."""
+def judged() -> dict[str, list[Judged]]:
+    """Judge every labelled question; ``tuned`` and ``unseen``."""
+    found: dict[str, list[Judged]] = {"tuned": [], "unseen": []}
     with LIST.open(encoding="utf-8", newline="") as stream:
-        rows = [*csv.DictReader(stream, delimiter="\t")]
-    return [
-        (row["reason"], _reason(row["stem"], row["option"]), row["stem"] + " | " + row["option"])
-        for row in rows
-    ]
+        for row in csv.DictReader(stream, delimiter="\t", quoting=csv.QUOTE_NONE):
+            given = _reason(row["stem"], row["option"])
+            text = row["stem"] + " | " + row["option"]
+            found["unseen" if row["lot"] == "unseen" else "tuned"].append((row["reason"], given, text))
+    return found
+
+
+def counts(found: list[Judged], reason: str) -> tuple[int, int, int]:
+    """Count the questions labelled with ``reason``, given it, and both."""
+    pairs = Counter((right == reason, given == reason) for right, given, _ in found)
+    both = pairs[True, True]
+    return both + pairs[True, False], both + pairs[False, True], both
 
 
 def _reason(stem: str, option: str) -> str:
@@ -47,17 +59,16 @@ def _reason(stem: str, option: str) -> str:
 
 
 def main() -> None:
-    found = judged()
-    for right, given, text in found:
-        if right != given:
-            print(f"{given or 'kept'}, should be {right or 'kept'}: {text}")
-    print("\n| reason | labelled | given | precision | recall |\n| --- | ---: | ---: | ---: | ---: |")
-    for reason in ("needs_figure", "needs_table", "truncated"):
-        counts = Counter((right == reason, given == reason) for right, given, _ in found)
-        both, only_right, only_given = counts[True, True], counts[True, False], counts[False, True]
-        precision, recall = both / max(1, both + only_given), both / max(1, both + only_right)
-        print(f"| {reason} | {both + only_right} | {both + only_given} | {precision:.3f} | {recall:.3f} |")
-    print(f"\n{sum(not right for right, _, _ in found)} of {len(found)} are sound")
+    for name, found in judged().items():
+        print(f"\n{name}: {len(found)} stems, {sum(not right for right, _, _ in found)} of them sound")
+        for right, given, text in found:
+            if right != given:
+                print(f"{given or 'kept'}, should be {right or 'kept'}: {text}")
+        print("\n| reason | labelled | given | precision | recall |\n| --- | ---: | ---: | ---: | ---: |")
+        for reason in REASONS:
+            labelled, given, both = counts(found, reason)
+            precision, recall = both / max(1, given), both / max(1, labelled)
+            print(f"| {reason} | {labelled} | {given} | {precision:.3f} | {recall:.3f} |")
 
 
 if __name__ == "__main__":
