@@ -2,9 +2,9 @@
 
     python -m benchmarks.clean.cutting QUESTIONS.jsonl
 
-QUESTIONS.jsonl holds CMExam's ``Question``, ``Options`` and ``Answer``. Each stem gets a comma, or the half of a blank, at
-its end and is to be kept; each case is cut behind a comma of its first three quarters and is to be stopped. A stem that
-asks early and is cut later counts as missed, though what is left may be answerable.
+QUESTIONS.jsonl holds CMExam's ``Question``, ``Options`` and ``Answer``. Each stem gets a comma, or half of a blank, at
+its end and is to be kept; each case is cut behind a comma of its first three quarters and is to be stopped. A stem
+that asks early and is cut later counts as missed, though what is left may be answerable.
 """
 
 from __future__ import annotations

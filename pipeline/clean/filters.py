@@ -14,6 +14,7 @@ import polars as pl
 from pipeline.characters import UNREADABLE as NO_MEANING
 from pipeline.clean import validity
 from pipeline.clean.params import CleanParams
+from pipeline.clean.validity import PATTERNS as _P
 from schemas.questions import Question
 
 UNREADABLE = "unreadable_characters"
@@ -94,12 +95,12 @@ FILTERS: tuple[Filter, ...] = (
     Filter(
         "needs_figure",
         validity.needs_figure,
-        _BESIDE.contains("figure") | _TEXT.str.contains(validity.FIGURE_WORDS),
+        _BESIDE.contains("figure") | _TEXT.str.contains(_P.figure_words.pattern),
     ),
     Filter(
         "needs_table",
         validity.needs_table,
-        _BESIDE.contains("table") | _TEXT.str.contains(validity.TABLE_WORDS),
+        _BESIDE.contains("table") | _TEXT.str.contains(_P.table_words.pattern),
     ),
     Filter("needs_formula", validity.needs_formula, _BESIDE.contains("formula")),
     Filter("garbled_text", validity.garbled_text, _TEXT.str.contains(_SIGNS)),
@@ -119,7 +120,7 @@ FILTERS: tuple[Filter, ...] = (
     Filter(
         "truncated",
         validity.truncated,
-        pl.col("stem").str.contains(validity.LAST_WORDS) | _NO_TEXT | ~_IN_TURN,
+        pl.col("stem").str.contains(_P.last_words.pattern) | _NO_TEXT | ~_IN_TURN,
     ),
     Filter("duplicate_options", validity.duplicate_options, _FORMS.n_unique() < _FORMS.len()),
     Filter("every_answer_accepted", validity.every_answer_accepted, _SEVERAL),

@@ -12,11 +12,7 @@ from schemas.wording import SPECIAL_TOKENS
 
 _NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(UNREADABLE)
-_P = Patterns("validity", files("pipeline.clean"))
-FIGURE_WORDS, TABLE_WORDS, LAST_WORDS = (
-    pattern.pattern for pattern in (_P.figure_words, _P.table_words, _P.last_words)
-)
-"""For prefilters: whatever ``needs_figure``, ``needs_table`` and ``truncated`` find has one of these."""
+PATTERNS = Patterns("validity", files("pipeline.clean"))
 
 
 def empty_stem(question: Question, _: CleanParams) -> str | None:
@@ -53,9 +49,11 @@ def truncated(question: Question, _: CleanParams) -> str | None:
 def _breaks_off(stem: str) -> bool:
     if stem.endswith(("“", "‘")):  # A mark that opens and closes, as typists have it: 称为“血府“.
         return stem.count(stem[-1]) % 2 == 1
-    if _P.no_content.search(stem):
+    if PATTERNS.no_content.search(stem):
         return True
-    return bool(_P.open_end.search(stem) and _P.case.search(stem) and not _P.asks.search(stem))
+    return bool(
+        PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem)
+    )
 
 
 def duplicate_options(question: Question, _: CleanParams) -> str | None:
@@ -92,7 +90,7 @@ def answer_not_in_options(question: Question, _: CleanParams) -> str | None:
 def garbled_text(question: Question, params: CleanParams) -> str | None:
     """Glyphs without meaning, or the marks of a wrong decoding."""
     text = " ".join(text for _, text in _parts(question))
-    if found := _P.mojibake.search(text):
+    if found := PATTERNS.mojibake.search(text):
         return f"the text contains “{found.group()[:12]}”"
     if text.isascii():
         return None
@@ -109,7 +107,7 @@ def unreadable(question: Question, _: CleanParams) -> str | None:
     return None
 
 
-SUSPICIOUS = f"{SPECIAL_TOKENS}|{_P.suspicious.pattern}"
+SUSPICIOUS = f"{SPECIAL_TOKENS}|{PATTERNS.suspicious.pattern}"
 """Text that speaks to a model and not to a candidate."""
 
 
@@ -148,13 +146,13 @@ def needs_formula(question: Question, params: CleanParams) -> str | None:
 def _evidence(question: Question, kind: str) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
-    parts, phrase = _parts(question), getattr(_P, f"needs_{kind}")
+    parts, phrase = _parts(question), getattr(PATTERNS, f"needs_{kind}")
     # One search over everything: all but a few in a thousand questions end here.
     if not phrase.search("\n".join(text for _, text in parts)):
         return None
     for part, text in parts:
         found = phrase.search(text)
-        if found and not (part.startswith("option") and _P.in_general.match(text, found.start())):
+        if found and not (part.startswith("option") and PATTERNS.in_general.match(text, found.start())):
             around = text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
             return f"the {part} says “{around}”"
     return None
