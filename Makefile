@@ -74,7 +74,7 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	    --no-annotate --override $(VENV)/overrides.txt -o requirements/tools-$$tool.txt \
 	    tests/services/requirements-$$tool.txt; done
 
-docs: $(VENV)/.core ## Write docs/tables.md, the picture of the stages and the READMEs' figures anew
+docs: $(VENV)/.core ## Write docs/tables.md, docs/gates.md, the picture of the stages and the READMEs' figures anew
 	$(BIN)/python docs/make_tables.py
 	$(BIN)/python docs/make_picture.py
 	$(BIN)/build-dataset run

@@ -1,10 +1,11 @@
-"""Write docs/tables.md from the catalogue and the records, so that it is always true."""
+"""Write docs/tables.md from the catalogue and the records, and docs/gates.md from the parser's gates."""
 
 from __future__ import annotations
 
 import ast
 import inspect
 import textwrap
+import tomllib
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -14,8 +15,20 @@ from schemas.annotations import ExpertReview
 from schemas.base import Record
 from schemas.documents import RawFile, StageManifest
 from schemas.questions import Rejection, ReviewItem
+from schemas.wording import reason_names
 
 TARGET = Path(__file__).with_name("tables.md")
+GATES = Path(__file__).with_name("gates.md")
+GATES_INTRODUCTION = """# Gates of the parser
+
+Written by `make docs` from `docs/gates.toml`; do not edit.
+
+A question waits for a person when one of these is found, in the order in which they are checked. `build-dataset
+review verify` shows it beside its page. The last column names the modules of `pipeline/parse/` that look for it.
+
+| reason | | stops | example | |
+| --- | --- | --- | --- | --- |
+"""
 INTRODUCTION = """# Tables
 
 Written by `make docs` from `pipeline/catalogue.py` and the records in `schemas/`; do not edit.
@@ -31,6 +44,16 @@ _LABEL = "of the label set ([labels.md](labels.md)), here CMExam's"
 def text() -> str:
     """The whole page."""
     return "\n".join([INTRODUCTION, *_stages(), *_common()]).rstrip() + "\n"
+
+
+def gates() -> str:
+    """The page of the parser's gates."""
+    rows = tomllib.loads(GATES.with_suffix(".toml").read_text(encoding="utf-8"))["gates"]
+    return GATES_INTRODUCTION + "".join(
+        f"| `{row['reason']}` | {reason_names()[row['reason']]} | {row['for']} | {row['example']} "
+        f"| {' '.join(f'`{name}`' for name in row['modules'])} |\n"
+        for row in rows
+    )
 
 
 def _stages() -> Iterator[str]:
@@ -83,3 +106,4 @@ def _type(kind: object) -> str:
 
 if __name__ == "__main__":
     TARGET.write_text(text(), encoding="utf-8")
+    GATES.write_text(gates(), encoding="utf-8")

@@ -17,6 +17,16 @@ class EngineName(StrEnum):
     VISION = "vision"
 
 
+ENGINES = {
+    EngineName.RAPIDOCR: "pipeline.ocr.engines.rapid:RapidEngine",
+    EngineName.PADDLEOCR: "pipeline.ocr.engines.paddle:PaddleEngine",
+    EngineName.VISION: "pipeline.ocr.engines.vision:VisionEngine",
+    EngineName.TESSERACT: "pipeline.ocr.engines.tesseract:TesseractEngine",
+}
+"""``module:class`` of each engine, an ``OcrEngine`` that workers make with its options: the field of ``OcrParams`` with
+its name. Of the vision engine, whose pages the main process asks for, an ``EngineSetup``."""
+
+
 class RapidOcrParams(Params):
     """The embedded engine: PP-OCRv6 models that ship inside packages."""
 

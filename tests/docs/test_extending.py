@@ -16,8 +16,11 @@ GUIDE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 
 
 def blocks(kind: str) -> list[tuple[str, str]]:
-    """The code that the guide marks with ``<!-- kind … -->``: what stands behind the kind, and the code."""
-    return re.findall(rf"<!-- {kind} ?(.*?) ?-->\n```(?:python|toml)?\n(.*?)```", GUIDE, re.DOTALL)
+    """The code that the guide marks with ``<!-- kind … -->``: what stands behind the kind, and the code.
+
+    ``file PATH`` is a whole file; ``into PATH before TEXT`` goes in front of the first line that begins so.
+    """
+    return re.findall(rf"<!-- {kind} (.*?) -->\n```(?:python|toml)?\n(.*?)```", GUIDE, re.DOTALL)
 
 
 @pytest.fixture
@@ -27,44 +30,29 @@ def extended(tmp_path):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name, code in blocks("file"):
         (tmp_path / name).write_text(code, encoding="utf-8")
-    catalogue = tmp_path / "pipeline" / "catalogue.py"
-    text = catalogue.read_text(encoding="utf-8")
-    for before, row in blocks("row"):
-        [place] = re.finditer(rf'    Stage\(\n        name="{before.removeprefix("before ")}"', text)
-        text = text[: place.start()] + row + text[place.start() :]
-    metrics = tmp_path / "pipeline" / "evaluate" / "metrics.py"
-    for before, row in blocks("metric"):
-        code = metrics.read_text(encoding="utf-8")
-        [place] = re.finditer(rf'    Metric\(\s*"{before.removeprefix("before ")}"', code)
-        metrics.write_text(code[: place.start()] + row + code[place.start() :], encoding="utf-8")
-    filters = tmp_path / "pipeline" / "clean" / "filters.py"
-    [(before, row)] = blocks("filter before")
-    [(_, imports)] = blocks("filter import")
-    code = filters.read_text(encoding="utf-8").replace(
-        f'    Filter("{before}"', f'{row}    Filter("{before}"', 1
-    )
-    filters.write_text(code.replace("import polars", f"{imports}import polars", 1), encoding="utf-8")
-    formats = tmp_path / "pipeline" / "export" / "formats.py"
-    [(_, row)] = blocks("format")
-    code = formats.read_text(encoding="utf-8")
-    formats.write_text(
-        re.sub(r"(FORMATS = \(\n.*?)^\)", lambda found: f"{found[1]}{row})", code, flags=re.S | re.M)
-    )
-    options = tmp_path / "pipeline" / "export" / "params.py"
-    [(before, option)] = blocks("option before")
-    code = options.read_text(encoding="utf-8")
-    options.write_text(
-        code.replace(f"    {before}: bool", f"{option}    {before}: bool", 1), encoding="utf-8"
-    )
     for where, code in blocks("into"):
-        name, before = where.split(" before ", 1)
+        name, before = where.replace("⏎", "\n").split(" before ", 1)
         module = (tmp_path / name).read_text(encoding="utf-8")
         assert f"\n{before}" in module, where
         (tmp_path / name).write_text(module.replace(f"\n{before}", f"\n{code}{before}", 1), encoding="utf-8")
-    for _, imports in blocks("imports"):
-        text = text.replace("from pipeline.leaks.params", imports + "from pipeline.leaks.params", 1)
-    catalogue.write_text(text, encoding="utf-8")
     return tmp_path
+
+
+@pytest.mark.parametrize(
+    "addition",
+    [
+        "A cleaning filter",
+        "An OCR engine",
+        "A format of sources",
+        "An item type",
+        "A dimension",
+        "A format that others read",
+        "A metric",
+    ],
+)
+def test_an_addition_and_its_test_are_three_files_at_most(addition):
+    [section] = re.findall(rf"^## {addition}\n(.*?)(?=^## )", GUIDE, re.DOTALL | re.MULTILINE)
+    assert 1 <= len(set(re.findall(r"<!-- (?:file|into) ((?:pipeline|schemas)/\S+)", section))) <= 2
 
 
 def run(extended: Path, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -1,11 +1,27 @@
 import importlib.util
+import re
+import tomllib
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
-def test_the_page_of_tables_is_what_the_records_say():
+def test_the_pages_of_tables_and_gates_are_what_the_code_says():
     spec = importlib.util.spec_from_file_location("make_tables", DOCS / "make_tables.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert (DOCS / "tables.md").read_text() == module.text(), "run `make docs`"
+    assert (DOCS / "gates.md").read_text() == module.gates(), "run `make docs`"
+
+
+def test_the_table_of_gates_has_every_reason_that_the_parser_gives():
+    folder = DOCS.parent / "pipeline" / "parse"
+    code = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.py")}
+    patterns = tomllib.loads((folder / "patterns.toml").read_text(encoding="utf-8"))
+    code["examine"] += "".join(f'.flag("{row["reason"]}"' for row in patterns["examine"]["texts"])
+    rows = tomllib.loads((DOCS / "gates.toml").read_text(encoding="utf-8"))["gates"]
+    listed = {(row["reason"], module) for row in rows for module in row["modules"]}
+    given = re.compile(r'\.flag\(\s*"(\w+)"|doubts(?:\.append\(| = \[)\("(\w+)"')
+    found = {(one or other, name) for name, text in code.items() for one, other in given.findall(text)}
+    assert found - listed == set()
+    assert [(reason, module) for reason, module in listed if f'"{reason}"' not in code[module]] == []

@@ -1,4 +1,4 @@
-"""The OCR engines, and the choice of one. A further engine is a module and a row."""
+"""The choice of an OCR engine; ``pipeline.ocr.params`` lists them."""
 
 from functools import cache, cached_property
 from importlib import import_module, metadata
@@ -6,19 +6,10 @@ from importlib.util import find_spec
 from typing import Any
 
 from pipeline.ocr.engines.base import EngineSetup, OcrEngine
-from pipeline.ocr.params import EngineName, OcrParams
+from pipeline.ocr.params import ENGINES, EngineName, OcrParams
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.params import Params
-
-ENGINES = {
-    EngineName.RAPIDOCR: "pipeline.ocr.engines.rapid:RapidEngine",
-    EngineName.PADDLEOCR: "pipeline.ocr.engines.paddle:PaddleEngine",
-    EngineName.VISION: "pipeline.ocr.engines.vision:VisionEngine",
-    EngineName.TESSERACT: "pipeline.ocr.engines.tesseract:TesseractEngine",
-}
-"""``module:class`` of each engine, an ``OcrEngine`` that workers make with its options: the field of ``OcrParams`` with
-its name. Of the vision engine, whose pages the main process asks for, an ``EngineSetup``."""
 
 
 class ChosenEngine:
