@@ -15,7 +15,7 @@ SAID = {  # stage → (Chinese name, what it makes)
     "parse": ("解析", "questions"),
     "clean": ("清洗", "questions"),
     "dedup": ("去重", "merges, clusters"),
-    "annotate": ("预标注", "5 labels each"),
+    "annotate": ("预标注", "labels"),
     "review": ("专家审核", "final labels"),
     "calibrate": ("校准", "who errs where"),
     "split": ("划分", "8:1:1, N each"),
@@ -25,7 +25,7 @@ SAID = {  # stage → (Chinese name, what it makes)
     "audit": ("答案核查", "wrong keys"),
     "report": ("报告", "one page"),
 }
-INPUTS = ("PDF · scans", "images · DOCX", "CMB JSON", "CMExam CSV", "XLSX · JSONL")
+INPUTS = ("PDF · scans", "images · DOCX", "CMB JSON", "CMExam CSV", "XLSX · HTML …")
 STYLE = """
 text { font-family: "Noto Sans", "Noto Sans CJK SC", "PingFang SC", "Microsoft YaHei", sans-serif; fill: #1d2733 }
 .name { font-size: 16px; font-weight: 600 } .zh { font-size: 13px; fill: #44566c }
@@ -123,12 +123,13 @@ def _arrow(x0: float, y0: float, x1: float, y1: float) -> str:
 
 
 LAYERS = (  # from the commands at the top to the records at the bottom
-    ("mind", "commands, notebooks", ("cli/", "api.py", "doctor.py")),
-    ("box", "order and machinery", ("catalogue.py", "runtime/", "config.py", "stage.py", "doctor.py")),
+    ("box", "commands, notebooks", ("cli/", "api.py", "doctor.py")),
+    ("box", "order and machinery", ("catalogue.py", "config.py", "runtime/", "stage.py")),
     ("box", "stages", tuple(stage.name for stage in STAGES)),
     ("box", "looking at results", ("inspect/", "explain.py", "losses.py", "aside.py", "crop.py")),
-    ("box", "shared by stages", ("rendering/", "stats/", "claims/", "text.py", "releases.py", "archives.py")),
-    ("mind", "annotation/", ("llm/", "lexicon/", "learned/", "rubric/", "label_studio/", "agreement")),
+    ("box", "shared by stages", ("rendering/", "stats/", "claims/", "releases.py", "archives.py")),
+    ("box", "", ("text.py", "characters.py", "patterns.py", "labelled.py", "disjoint.py", "finetune/")),
+    ("mind", "annotation/", ("llm/", "lexicon/", "learned/", "label_studio/", "adjudication.py", "rubric/")),
     ("raw", "schemas/", ("records: one a table", "label sets", "reasons", "ids and hashes", "errors")),
 )
 ROW, NAMES, ROOM = 66, 190, 1060
