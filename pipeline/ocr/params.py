@@ -18,13 +18,13 @@ class EngineName(StrEnum):
 
 
 ENGINES = {
-    EngineName.RAPIDOCR: "pipeline.ocr.engines.rapid:RapidEngine",
-    EngineName.PADDLEOCR: "pipeline.ocr.engines.paddle:PaddleEngine",
-    EngineName.VISION: "pipeline.ocr.engines.vision:VisionEngine",
-    EngineName.TESSERACT: "pipeline.ocr.engines.tesseract:TesseractEngine",
+    EngineName.RAPIDOCR: "rapid:RapidEngine",
+    EngineName.PADDLEOCR: "paddle:PaddleEngine",
+    EngineName.VISION: "vision:VisionEngine",
+    EngineName.TESSERACT: "tesseract:TesseractEngine",
 }
-"""``module:class`` of each engine, an ``OcrEngine`` that workers make with its options: the field of ``OcrParams`` with
-its name. Of the vision engine, whose pages the main process asks for, an ``EngineSetup``."""
+"""``module:class`` in ``engines`` of each, an ``OcrEngine`` that workers make with its options: the field of
+``OcrParams`` with its name. Of the vision engine, whose pages the main process asks for, an ``EngineSetup``."""
 
 
 class RapidOcrParams(Params):

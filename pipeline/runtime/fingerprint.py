@@ -106,7 +106,7 @@ class _Module:
     digest: bytes
     """Hash of its syntax tree without docstrings, which knows neither comments nor layout."""
     mentions: frozenset[str]
-    """Names of modules that it imports, or that a registry in it names; some are no modules."""
+    """Names of modules that it imports or names in strings (``f"{__name__}.{one}"``: all beside it); some are none."""
     opens: frozenset[str]
     """Packages whose data files it opens with ``importlib.resources.files``."""
 
@@ -131,6 +131,10 @@ def _module(name: str) -> _Module | None:
                 opens.add(package)
             case ast.Call(func=ast.Name(id="Patterns"), args=[ast.Name(id="__name__")]):
                 opens.add(name.rpartition(".")[0])
+            case ast.JoinedStr(
+                values=[ast.FormattedValue(value=ast.Name(id="__name__")), *_]
+            ):  # any module beside it
+                mentions |= {f"{name}.{path.stem}" for path in file.parent.glob("*.py")}
             case ast.Constant(value=str(text)) if _DOTTED.fullmatch(target := text.partition(":")[0]):
                 mentions.add(target)
     digest = hashlib.sha256(ast.dump(tree).encode(errors="surrogatepass")).digest()

@@ -23,7 +23,7 @@ class ChosenEngine:
     @property
     def module(self) -> str:
         """Name of the module with the class."""
-        return ENGINES[self.name].partition(":")[0]
+        return f"{__name__}.{ENGINES[self.name].partition(':')[0]}"
 
     @cached_property
     def made_of(self) -> type[EngineSetup]:
