@@ -23,7 +23,7 @@ SHARE = 0.02
 Planted = dict[str, str]
 """The wrong key by question."""
 Scores = np.ndarray
-"""How suspicious each question is, in the order of the questions."""
+"""Suspicion of each question, in the order of the questions."""
 
 
 @dataclass

@@ -30,7 +30,7 @@ class Stated:
     answer: Letters | None
     """The letters that it argues for; None where it calls several options right of which one is asked for."""
     rule: str
-    """How it was read: one of ``SURE``, ``slipped`` or ``several``."""
+    """The way in which it was read: one of ``SURE``, ``slipped`` or ``several``."""
     detail: str
     """The words."""
 

@@ -43,7 +43,7 @@ _NO_LETTER = re.compile(r"[\W_]+")
 _LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")
 """The letter before an option."""
 _INLINE = re.compile(r"[\s）)]{1,4}(?=[（(]?[A-H][)）.、．:：])")
-"""Where the next option begins on the same line: 最常见的是（ ）A、出血 B、穿孔."""
+"""The place at which the next option begins on the same line: 最常见的是（ ）A、出血 B、穿孔."""
 
 
 @dataclass(frozen=True)
