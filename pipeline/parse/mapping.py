@@ -64,8 +64,7 @@ class _Search:
         options = self.declared.options if isinstance(self.declared.options, list) else []
         for role, name in [*self.declared.columns().items(), *(("options", name) for name in options)]:
             if name not in self.names:
-                told = f"{role} = {name!r} is no column of it; there are {self.shown}"
-                self._stop("unknown_column", told)
+                self._stop("unknown_column", f"{role} = {name!r} is no column of it; there are {self.shown}")
             elif name not in options:
                 self._take(role, [name], "dataset.toml")
         if options:
