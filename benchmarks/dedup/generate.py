@@ -10,18 +10,20 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from itertools import count, islice
+from itertools import count, islice, pairwise
 from pathlib import Path
 
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS, Maker, with_texts
 from pipeline.dedup.meaning import ASKED, FILLER, FUNCTION, OPPOSITES
+from pipeline.dedup.misreading import look_alike
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType
 
 COPIES = ("exact", "reordered", "reworded", "noise1", "noise3", "noise5")
-TWINS = ("negation", "number", "unit", "sex", "age", "term")
+TWINS = ("negation", "number", "unit", "sex", "age", "term", "word", "right_option")
 
 
 def _pairs(*lines: str) -> tuple[tuple[str, str], ...]:
@@ -114,10 +116,10 @@ def families(bases: list[Question], rng: random.Random) -> Iterator[Made]:
     for replica in count():
         rename = renaming(replica, alphabet)
         renamed = bases if replica == 0 else [_renamed(base, replica, rename) for base in bases]
-        terms = Terms(renamed)
+        terms, words = Terms(renamed), Words(renamed)
         for base in renamed:
             yield Made(base, "base", base.question_id, base.question_id)
-            yield from _family(base, renamed, alphabet, terms, rng)
+            yield from _family(base, renamed, alphabet, (terms, words), rng)
 
 
 def alphabet_of(bases: list[Question]) -> list[str]:
@@ -143,9 +145,9 @@ def in_sources(made: Iterable[Made], alphabet: list[str], rng: random.Random) ->
 
 
 def _family(
-    base: Question, bases: list[Question], alphabet: list[str], terms: Terms, rng: random.Random
+    base: Question, bases: list[Question], alphabet: list[str], known: tuple[Terms, Words], rng: random.Random
 ) -> Iterator[Made]:
-    name = base.question_id
+    name, (terms, words) = base.question_id, known
     makers: dict[str, Maker] = {
         "exact": _typeset,
         "reordered": _reordered,
@@ -163,6 +165,8 @@ def _family(
         "sex": lambda base, _: _stem(base, base.stem.translate(str.maketrans("男女", "女男"))),
         "age": lambda base, rng: _stem(base, _renumbered(base.stem, r"[0-9]+(?=岁)", rng)),
         "term": lambda base, rng: _keyed_otherwise(terms.exchanged(base, rng), rng),
+        "word": lambda base, rng: _stem(base, words.exchanged(base.stem, rng, alike=True)),
+        "right_option": lambda base, rng: _right_option(base, words, rng),
         **HELD_OUT_TWINS,
     }
     for kind in rng.sample(list(makers), 5):
@@ -254,6 +258,57 @@ class Terms:
         if not others:
             return None
         return _stem(base, base.stem[: found.start()] + rng.choice(others) + base.stem[found.end() :])
+
+
+class Words:
+    """Words of two characters that the bases have, by each of their characters: 腹部 and 腰部, 腹部 and 腹腔.
+
+    A pair of characters is a word where it stands in four texts and eight times as often as by chance.
+    """
+
+    def __init__(self, bases: list[Question]) -> None:
+        """Count the pairs of characters."""
+        texts = [text for base in bases for text in (base.stem, *(option.text for option in base.options))]
+        chars = Counter(char for text in texts for char in text)
+        pairs = Counter(
+            pair for text in texts for pair in set(pairwise(text)) if all(map(_IDEOGRAPH.match, pair))
+        )
+        total = chars.total()
+        self._others: dict[tuple[str, str], list[tuple[str, str]]] = {}
+        beside: dict[tuple[int, str], list[tuple[str, str]]] = defaultdict(list)
+        for pair, found in pairs.items():
+            if (
+                found >= 4
+                and found * total > 8 * chars[pair[0]] * chars[pair[1]]
+                and FUNCTION.isdisjoint(pair)
+            ):
+                beside[0, pair[0]].append(pair)
+                beside[1, pair[1]].append(pair)
+                self._others[pair] = []
+        for pair, others in self._others.items():
+            others += [other for key in enumerate(pair) for other in beside[key] if other != pair]
+
+    def exchanged(self, text: str, rng: random.Random, *, alike: bool = False) -> str | None:
+        """The text with a word exchanged for another that shares a character, and looks ``alike`` if wanted."""
+        found = [
+            (place, other)
+            for place, pair in enumerate(pairwise(text))
+            for other in self._others.get(pair, ())
+            if not alike
+            or all(one == two or look_alike(one, two) for one, two in zip(pair, other, strict=True))
+        ]
+        if not found:
+            return None
+        place, other = rng.choice(found)
+        return text[:place] + "".join(other) + text[place + 2 :]
+
+
+def _right_option(base: Question, words: Words, rng: random.Random) -> Question | None:
+    """A word of the right option exchanged, under the same letter: 缓释片 / 控释片."""
+    texts = {option.label: option.text for option in base.options}
+    if not base.answer or (said := words.exchanged(texts[base.answer[0]], rng)) is None:
+        return None
+    return with_texts(base, base.stem, list((texts | {base.answer[0]: said}).values()))
 
 
 def _swapped(text: str, pairs: tuple[tuple[str, str], ...]) -> str | None:

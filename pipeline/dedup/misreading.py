@@ -130,9 +130,17 @@ class TextPair:
             return False
         strays = any(self._strays(edit, side) for side in (0, 1))
         if look_alike(edit.old, edit.new):
-            rare = [self._rare(edit, side) for side in (0, 1)]
-            return strays or any(map(any if self.agreed else all, filter(None, rare)))
+            return strays or self._is_misprint(edit)
         return self.agreed and strays and (look_alike(edit.old, edit.new, loosely=True) or edit.breaks_phrase)
+
+    def _is_misprint(self, edit: Edit) -> bool:
+        """Return whether nobody else writes what one side says, and others write what the other side says.
+
+        Both neighbours count: 腰部 beside 腹部 is a word whatever stands before it. 额叶 and 颞叶 look alike; in a
+        collection that has neither twice, both are terms.
+        """
+        one, other = self._rare(edit, 0), self._rare(edit, 1)
+        return all(one) != all(other)
 
     def _strays(self, edit: Edit, side: int) -> bool:
         """Return whether a whole reading can be a misprint of the other one, which is frequent in the collection."""
@@ -158,10 +166,11 @@ class TextPair:
             return False
         if any(self.doubtful):
             return not edit.old or not edit.new
-        one, other = any(self._rare(edit, 0)), any(self._rare(edit, 1))
-        if not self.vocabulary.is_evidence or one == other:
+        if not self.vocabulary.is_evidence:
             return False
-        return exchanged if edit.old and edit.new else edit.is_inside
+        if edit.old and edit.new:
+            return exchanged and self._is_misprint(edit)
+        return edit.is_inside and any(self._rare(edit, 0)) != any(self._rare(edit, 1))
 
     def _is_strange(self, edit: Edit, side: int) -> bool:
         """Return whether no other text has a reading; a word of two characters (工会 for 卫生) is another term."""
@@ -179,7 +188,7 @@ class TextPair:
         rare = [self.vocabulary.count(a, b) <= 1 for a, b in around]
         if any(rare) or not (edit.old, edit.new)[side]:
             return rare
-        return [bool(around) and all(self.vocabulary.by_chance(a, b) for a, b in around)]
+        return [all(self.vocabulary.by_chance(a, b) for a, b in around)] * len(around)
 
 
 def edits(first: str, second: str) -> list[Edit]:

@@ -173,14 +173,14 @@ class Matching:
         complete: every option has its counterpart.
         score: mean similarity over the options of the longer list, 0..1.
         in_order: counterparts stand at the same places.
-        reworded: how many are alike, but in another wording.
+        reworded: the first question's letters of those that are alike, but in another wording.
     """
 
     labels: dict[str, str]
     complete: bool
     score: float
     in_order: bool
-    reworded: int = 0
+    reworded: frozenset[str] = frozenset()
 
 
 def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, least: float) -> Matching:
@@ -200,7 +200,7 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
     for place, option in enumerate(first.options):
         if (met := _equal(option, second, rest, place)) is not None:
             take(place, met, 1.0)
-    equal, reworded = len(pairs), 0
+    equal, reworded = len(pairs), set[str]()
     for exactly in (True, False):
         for place in range(len(first.options)):
             if place in pairs or not rest:
@@ -213,14 +213,15 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
             vouched = equal >= _VOUCHING and len(rest) == 1 and first.core == second.core
             if _misread(read, vouched=vouched) if exactly else _reworded(read, least):
                 take(place, best, fuzz.ratio(option, second.options[best]) / 100)
-                reworded += not exactly
+                if not exactly:
+                    reworded.add(first.labels[place])
     longer = max(len(first.options), len(second.options), 1)
     return Matching(
         labels={first.labels[one]: second.labels[other] for one, other in sorted(pairs.items())},
         complete=len(pairs) == longer,
         score=sum(scores) / longer,
         in_order=all(one == other for one, other in pairs.items()),
-        reworded=reworded,
+        reworded=frozenset(reworded),
     )
 
 
@@ -308,9 +309,11 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
         said = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
         return Relation(stems.kind, score, said) if close else None
     # Reworded options may be different ones; a specific stem and the same answer prove them equal. The stem must be
-    # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options.
+    # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options. A right
+    # option in another wording may be another answer: 硝苯地平控释片 / 硝苯地平缓释片.
     read = first.core == second.core or first.doubtful or second.doubtful
-    vouched = agreed and read and len(first.core) >= _TELLING
+    wrong = options.reworded.isdisjoint(frozenset().union(*first.keys))
+    vouched = agreed and read and wrong and len(first.core) >= _TELLING
     if (
         not options.complete
         or (options.reworded and not vouched)

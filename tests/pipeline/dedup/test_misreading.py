@@ -85,6 +85,23 @@ def test_equal_options_and_answers_vouch_for_misprints_and_for_no_other_word(
     assert misread(collection, first, second) is otherwise
 
 
+@pytest.mark.parametrize(
+    ("known", "misread_as_other"),
+    [
+        ("腹部", True),  # nobody else writes 腰部
+        ("腹部 腰部", False),  # both are words, whatever stands before them
+        ("", False),  # the collection knows neither
+    ],
+)
+def test_a_word_that_looks_like_another_is_a_misprint_only_where_one_of_them_is_known(
+    vocabulary, known: str, misread_as_other: bool
+) -> None:
+    vocabulary.add(bigrams(known.split() * 3))
+    first, second = "该患者腹部外伤", "该患者腰部外伤"
+    assert look_alike("腹", "腰")
+    assert misread(vocabulary, first, second, agreed=True) is misread_as_other
+
+
 def test_without_enough_of_a_collection_nothing_looks_misread() -> None:
     assert not misread(Vocabulary(), "已经治愈", "己经治愈", **SCANNED)
     assert not misread(Vocabulary(), "血压120mmhg", "血压12銅mmhg", **SCANNED)

@@ -164,3 +164,14 @@ def test_most_chance_pairs_are_put_aside_early() -> None:
     one, other = item("关于胃炎的病因哪项错误"), item("关于薄束的走行哪项错误")
     assert stems_unrelated(one, other, DedupParams())
     assert not stems_unrelated(one, item("关于胄炎的病因哪项错误"), DedupParams())
+
+
+@pytest.mark.parametrize(("place", "kind"), [(0, "variant"), (1, "same_question")])
+def test_another_wording_of_the_right_option_may_be_another_answer(vocabulary, place: int, kind: str) -> None:
+    texts = ["硝苯地平控释制剂", "氨氯地平普通片剂", "卡托普利普通片剂"]
+    reworded = list(texts)
+    reworded[place] = ["硝苯地平缓释制剂", "氨氯地平一般片剂"][place]
+    stem = "老年高血压患者首选的药物是"
+    relation = relate(item(stem, " ".join(texts)), item(stem, " ".join(reworded)), vocabulary, DedupParams())
+    assert relation is not None
+    assert relation.kind == kind

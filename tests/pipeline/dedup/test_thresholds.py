@@ -15,7 +15,7 @@ from schemas.questions import Question
 
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，首选的治疗药物是"
 OPTIONS = "减少尿酸的生成量 促进尿酸的排泄 抑制粒细胞的浸润 分解已有的尿酸 保护肾脏的功能"
-REWORDED = OPTIONS.replace("减少尿酸的生成量", "减少体内尿酸的生成量")
+REWORDED = OPTIONS.replace("抑制粒细胞的浸润", "抑制体内粒细胞的浸润")
 
 
 @pytest.fixture
