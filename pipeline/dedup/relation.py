@@ -210,7 +210,8 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
                 rest, key=lambda other: (fuzz.ratio(option, second.options[other]), other == place, -other)
             )
             read = TextPair(option, second.options[best], vocabulary, doubtful)
-            vouched = equal >= _VOUCHING and len(rest) == 1 and first.core == second.core
+            wrong = first.labels[place] not in _right(first)
+            vouched = wrong and equal >= _VOUCHING and len(rest) == 1 and first.core == second.core
             if _misread(read, vouched=vouched) if exactly else _reworded(read, least):
                 take(place, best, fuzz.ratio(option, second.options[best]) / 100)
                 if not exactly:
@@ -223,6 +224,11 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
         in_order=all(one == other for one, other in pairs.items()),
         reworded=frozenset(reworded),
     )
+
+
+def _right(question: Compared) -> frozenset[str]:
+    """The letters of all right options."""
+    return frozenset().union(*question.keys)
 
 
 def _equal(option: str, second: Compared, rest: list[int], place: int) -> int | None:
@@ -309,10 +315,10 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
         said = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
         return Relation(stems.kind, score, said) if close else None
     # Reworded options may be different ones; a specific stem and the same answer prove them equal. The stem must be
-    # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options. A right
-    # option in another wording may be another answer: 硝苯地平控释片 / 硝苯地平缓释片.
+    # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options. A
+    # right option in another wording may be another answer: 硝苯地平控释片 / 硝苯地平缓释片.
     read = first.core == second.core or first.doubtful or second.doubtful
-    wrong = options.reworded.isdisjoint(frozenset().union(*first.keys))
+    wrong = options.reworded.isdisjoint(_right(first))
     vouched = agreed and read and wrong and len(first.core) >= _TELLING
     if (
         not options.complete
