@@ -12,29 +12,8 @@ from pipeline.parse.params import ParseParams
 from pipeline.report.params import ReportParams
 from pipeline.split.params import SplitParams
 from pipeline.stage import Stage
-from schemas.annotations import (
-    Agreement,
-    Annotation,
-    AnnotationRequest,
-    Calibration,
-    Confusion,
-    Correction,
-    Label,
-    ReliabilityBin,
-    SharingPoint,
-)
+from schemas import annotations, evaluation
 from schemas.documents import Document, Line, Page, SourceRow, Trace
-from schemas.evaluation import (
-    AuditItem,
-    AuditRespondent,
-    Comparison,
-    JudgeAgreement,
-    Judgement,
-    OpenQuestion,
-    Prediction,
-    Preference,
-    Score,
-)
 from schemas.questions import SPLITS, Assignment, Cluster, Merge, Question, TextChange
 from schemas.release import BenchmarkFile, Change, Leak, ReleaseRow
 
@@ -72,7 +51,7 @@ STAGES: tuple[Stage, ...] = (
         title="Remove questions that need a figure or table, and invalid ones, with reasons.",
         unit="questions",
         reads=("parse/questions", "parse/review", "reviews/corrections"),
-        writes={"questions": Question, "changes": TextChange, "corrections": Correction},
+        writes={"questions": Question, "changes": TextChange, "corrections": annotations.Correction},
         params=CleanParams,
         target="pipeline.clean.stage:run",
     ),
@@ -90,7 +69,7 @@ STAGES: tuple[Stage, ...] = (
         title="Label every question with a language model, or offline.",
         unit="questions",
         reads=("dedup/questions", "reviews/pulled"),
-        writes={"annotations": Annotation, "requests": AnnotationRequest},
+        writes={"annotations": annotations.Annotation, "requests": annotations.AnnotationRequest},
         uses_labels=True,
         params=AnnotateParams,
         target="pipeline.annotate:run",
@@ -102,7 +81,7 @@ STAGES: tuple[Stage, ...] = (
         title="Compute final labels from the experts' reviews.",
         unit="questions",
         reads=("dedup/questions", "annotate/annotations", "reviews/pulled", "reviews/corrections"),
-        writes={"labels": Label, "agreement": Agreement},
+        writes={"labels": annotations.Label, "agreement": annotations.Agreement},
         uses_labels=True,
         params=ReviewParams,
         target="pipeline.review.stage:run",
@@ -113,10 +92,10 @@ STAGES: tuple[Stage, ...] = (
         unit="questions",
         reads=("dedup/questions", "annotate/annotations", "annotate/requests", "reviews/pulled"),
         writes={
-            "calibration": Calibration,
-            "confusions": Confusion,
-            "reliability": ReliabilityBin,
-            "sharing": SharingPoint,
+            "calibration": annotations.Calibration,
+            "confusions": annotations.Confusion,
+            "reliability": annotations.ReliabilityBin,
+            "sharing": annotations.SharingPoint,
         },
         uses_labels=True,
         params=CalibrateParams,
@@ -166,13 +145,13 @@ STAGES: tuple[Stage, ...] = (
         unit="prompts",
         reads=("export/train", "export/validation", "export/test", "reviews/answer_scores"),
         writes={
-            "predictions": Prediction,
-            "open_questions": OpenQuestion,
-            "scores": Score,
-            "comparisons": Comparison,
-            "judgements": Judgement,
-            "preferences": Preference,
-            "judge_agreement": JudgeAgreement,
+            "predictions": evaluation.Prediction,
+            "open_questions": evaluation.OpenQuestion,
+            "scores": evaluation.Score,
+            "comparisons": evaluation.Comparison,
+            "judgements": evaluation.Judgement,
+            "preferences": evaluation.Preference,
+            "judge_agreement": evaluation.JudgeAgreement,
         },
         uses_labels=True,
         params=EvaluateParams,
@@ -189,7 +168,7 @@ STAGES: tuple[Stage, ...] = (
         unit="questions",
         reads=("dedup/questions", "dedup/merges", "dedup/review", "clean/corrections"),
         optional=("clean/questions", "evaluate/predictions"),
-        writes={"items": AuditItem, "respondents": AuditRespondent},
+        writes={"items": evaluation.AuditItem, "respondents": evaluation.AuditRespondent},
         params=AuditParams,
         target="pipeline.audit.stage:run",
         parallel=True,

@@ -12,15 +12,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from pipeline.releases import (
-    CHANGELOG,
-    Version,
-    is_version,
-    match_released,
-    parse_version,
-    previous_release,
-    read_release,
-)
+from pipeline import releases
 from schemas.dataset import DatasetParams
 from schemas.release import Change, ReleaseRow
 from schemas.taxonomy import dimensions
@@ -55,7 +47,8 @@ class ReleaseComparison:
     @property
     def is_draft(self) -> bool:
         """Return whether the version is too low for the changes, or already released."""
-        return self.suggested is not None and parse_version(self.version) < parse_version(self.suggested)
+        least = releases.parse_version(self.suggested) if self.suggested else None
+        return least is not None and releases.parse_version(self.version) < least
 
     def facts(self) -> dict[str, Any]:
         """For the manifest."""
@@ -74,16 +67,16 @@ def compare_with_previous(
     dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame
 ) -> ReleaseComparison:
     """Compare the rows of a release with the previous one, if there is one."""
-    folder = previous_release(dataset)
+    folder = releases.previous_release(dataset)
     if folder is None:
         return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
-    changes = compare_releases(read_release(folder), splits, merges)
+    changes = compare_releases(releases.read_release(folder), splits, merges)
     version = _version(folder)
-    suggested = version and ".".join(map(str, next_version(parse_version(version), changes.level())))
+    suggested = version and ".".join(map(str, next_version(releases.parse_version(version), changes.level())))
     return ReleaseComparison(dataset.version, version or folder.name, changes, suggested, _history(folder))
 
 
-def next_version(version: Version, level: Level) -> Version:
+def next_version(version: releases.Version, level: Level) -> releases.Version:
     """The next version. While the first number is 0, nothing is promised yet: each step counts one lower."""
     major, minor, patch = version
     if level == "major":
@@ -99,12 +92,12 @@ def _version(folder: Path) -> str | None:
     with suppress(OSError, ValueError, KeyError, TypeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         said.insert(0, str(manifest["facts"]["release"]["version"]))
-    return next(filter(is_version, said), None)
+    return next(filter(releases.is_version, said), None)
 
 
 def _history(folder: Path) -> str:
     text = ""
-    with suppress(OSError), (folder / CHANGELOG).open("rb") as stream:
+    with suppress(OSError), (folder / releases.CHANGELOG).open("rb") as stream:
         text = stream.read(_LONGEST).decode("utf-8", "replace")
     _, mark, entries = text.partition("\n## ")
     return f"## {entries}".strip() if mark else ""
@@ -167,7 +160,7 @@ def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merg
     old = old.select(
         "question_id", "split", *(pl.col(name).cast(new.schema[name], strict=False) for name in shared)
     )
-    known = match_released(old, new, merges).rename({"old": "previous_id", "new": "question_id"})
+    known = releases.match_released(old, new, merges).rename({"old": "previous_id", "new": "question_id"})
     old = old.rename({"question_id": "previous_id"})
     gone_rows = old.join(known, on="previous_id", how="anti").with_columns(question_id="previous_id")
     before = old.join(known, on="previous_id")

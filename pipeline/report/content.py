@@ -11,16 +11,8 @@ import polars as pl
 from pipeline.export.card import labels_by_split
 from pipeline.rendering.markdown import number
 from pipeline.rendering.tables import Table
+from pipeline.report import published
 from pipeline.report.build import Build, Section, notice
-from pipeline.report.published import (
-    Splits,
-    cmb_table1,
-    cmb_table2,
-    figure2,
-    question_types,
-    table2,
-    text_lengths,
-)
 from pipeline.report.shown import clip, spread_evenly, tally
 from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import LabelStatus
@@ -49,7 +41,8 @@ def exams(build: Build) -> Section | None:
     """CMB's tables 1 and 2; None where nothing says of which exams the questions are."""
     if build.splits is None:
         return None
-    tables = [table for table in (cmb_table1(build.splits), cmb_table2(build.splits)) if table]
+    made = (published.cmb_table1(build.splits), published.cmb_table2(build.splits))
+    tables = [table for table in made if table]
     if not tables:
         return None
     files = {name: data for table in tables for name, data in table.files().items()}
@@ -60,7 +53,7 @@ def lengths(build: Build) -> Section | None:
     """Lengths of the released questions and CMExam's table 2; None before the export."""
     if not (splits := build.released):
         return None
-    table, types = table2(splits), question_types(splits)
+    table, types = published.table2(splits), published.question_types(splits)
     shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
     values = {
         "table": table,
@@ -75,7 +68,7 @@ def lengths(build: Build) -> Section | None:
 
 def _bins(rows: pl.DataFrame) -> list[float]:
     """The share of questions in each bin."""
-    bins = text_lengths(rows).cut(list(_EDGES[1:]), labels=_BINS).cast(pl.String)
+    bins = published.text_lengths(rows).cut(list(_EDGES[1:]), labels=_BINS).cast(pl.String)
     counts = Counter(bins)
     return [counts[name] / rows.height for name in _BINS]
 
@@ -92,11 +85,11 @@ def labels(build: Build) -> Section | None:
         chinese = "，".join(f"{name} {count}" for (_, name), count in few.items())
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
-    files = {**_table(shown, splits).files(), **(figure2(splits) if build.params.figures else {})}
+    files = {**_table(shown, splits).files(), **(published.figure2(splits) if build.params.figures else {})}
     return Section("labels", "Labels in each split", "各划分的标签分布", values, notices, files)
 
 
-def _dimension(dimension: Dimension, splits: Splits) -> dict[str, Any]:
+def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:
     labels, unused = labels_by_split(splits, dimension)
     whole = pl.concat(splits.values())
     settled: dict[str | None, int] = dict(
@@ -126,7 +119,7 @@ def _dimension(dimension: Dimension, splits: Splits) -> dict[str, Any]:
     }
 
 
-def _table(shown: list[dict[str, Any]], splits: Splits) -> Table:
+def _table(shown: list[dict[str, Any]], splits: published.Splits) -> Table:
     records = [
         {
             "dimension": item["name"],

@@ -21,16 +21,7 @@ from pipeline.evaluate.scoring import accepted_answers
 from pipeline.rendering import html
 from pipeline.report.build import Build, Section, notice
 from pipeline.report.shown import unfold
-from schemas.evaluation import (
-    Comparison,
-    JudgeAgreement,
-    Judgement,
-    OpenQuestion,
-    Prediction,
-    Preference,
-    Score,
-    Task,
-)
+from schemas import evaluation as records
 from schemas.release import ReleaseRow
 from schemas.wording import Notice
 
@@ -55,7 +46,7 @@ _BUDGET = 250_000
 """Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB."""
 _ANSWERS = 3000
 """Answers on the page: each takes 250 bytes beside its text."""
-_TASKS = {Task.EXPLANATION: "Explanations 解析", Task.CLINICAL: "Clinical answers 病例问答"}
+_TASKS = {records.Task.EXPLANATION: "Explanations 解析", records.Task.CLINICAL: "Clinical answers 病例问答"}
 
 
 def evaluation(build: Build) -> Section | None:
@@ -63,7 +54,8 @@ def evaluation(build: Build) -> Section | None:
     if (frame := build.filled("evaluate/scores")) is None:
         return None
     found = _evaluated(build, frame)
-    rows = _runs(frame.filter((pl.col("dimension") == _OVERALL) & (pl.col("task") == Task.ANSWER.value)))
+    overall = (pl.col("dimension") == _OVERALL) & (pl.col("task") == records.Task.ANSWER.value)
+    rows = _runs(frame.filter(overall))
     drawn = plots(found) | judge_plots(found.judgements) if build.params.figures else {}
     page = answers_page(build)
     values = {
@@ -80,14 +72,14 @@ def evaluation(build: Build) -> Section | None:
 
 def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
     facts = build.stage("evaluate").facts
-    scores = list(Score.from_frame(frame))
+    scores = list(records.Score.from_frame(frame))
     runs = list(dict.fromkeys(score.run for score in scores))
     return Evaluated(
         scores,
-        build.records("evaluate/comparisons", Comparison),
-        build.records("evaluate/preferences", Preference),
-        build.records("evaluate/judge_agreement", JudgeAgreement),
-        build.records("evaluate/judgements", Judgement),
+        build.records("evaluate/comparisons", records.Comparison),
+        build.records("evaluate/preferences", records.Preference),
+        build.records("evaluate/judge_agreement", records.JudgeAgreement),
+        build.records("evaluate/judgements", records.Judgement),
         from_facts(facts.get("asked", {}), runs),
         **({"more_than": facts["more_than"]} if facts.get("more_than") is not None else {}),
     )
@@ -145,8 +137,8 @@ def answers_page(build: Build) -> bytes | None:
     if frame is None or not build.params.answers:
         return None
     first = frame.filter((pl.col("repeat") == 0) & pl.col("variant").is_null())
-    cards, kinds = _cards(build, first.filter(pl.col("task") == Task.ANSWER.value))
-    texts, asked = _open_cards(build, first.filter(pl.col("task") != Task.ANSWER.value))
+    cards, kinds = _cards(build, first.filter(pl.col("task") == records.Task.ANSWER.value))
+    texts, asked = _open_cards(build, first.filter(pl.col("task") != records.Task.ANSWER.value))
     if not cards and not texts:
         return None
     return html.render(
@@ -160,7 +152,7 @@ def answers_page(build: Build) -> bytes | None:
         aspects=aspects(),
         kinds=[(kind, name, kinds.count(kind)) for kind, name in _KINDS.items() if kinds]
         + [
-            (task, _TASKS[Task(task)], count)
+            (task, _TASKS[records.Task(task)], count)
             for task, count in Counter(card["task"] for card in texts).items()
         ],
     )
@@ -181,8 +173,8 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
     shown = ordered[: min(build.params.answers, _ANSWERS // max(1, kept["run"].n_unique()))]
     is_shown = pl.col("question_id").is_in(shown)
     asked = {row.question_id: row for row in ReleaseRow.from_frame(rows.filter(is_shown))}
-    by_question: dict[str, list[Prediction]] = defaultdict(list)
-    for prediction in Prediction.from_frame(kept.filter(is_shown)):
+    by_question: dict[str, list[records.Prediction]] = defaultdict(list)
+    for prediction in records.Prediction.from_frame(kept.filter(is_shown)):
         by_question[prediction.question_id].append(prediction)
     limit, whole = _lengths(build, sum(map(len, by_question.values())))
     cards = [_card(asked[name], by_question[name], kinds[name], limit, whole) for name in shown]
@@ -205,7 +197,7 @@ def _kinds(kept: pl.DataFrame) -> dict[str, str]:
 
 
 def _card(
-    question: ReleaseRow, predictions: Sequence[Prediction], kind: str, limit: int, whole: int
+    question: ReleaseRow, predictions: Sequence[records.Prediction], kind: str, limit: int, whole: int
 ) -> dict[str, Any]:
     keys = accepted_answers(question)
     return {
@@ -227,8 +219,8 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
         return [], 0
     asked = table.join(predictions, on=["task", "question_id"], how="semi", maintain_order="left")
     kept = asked.head(build.params.answers)
-    given: dict[tuple[str, str], list[Prediction]] = defaultdict(list)
-    for one in Prediction.from_frame(predictions.join(kept, on=["task", "question_id"], how="semi")):
+    given: dict[tuple[str, str], list[records.Prediction]] = defaultdict(list)
+    for one in records.Prediction.from_frame(predictions.join(kept, on=["task", "question_id"], how="semi")):
         given[one.task, one.question_id].append(one)
     limit, whole = _lengths(build, kept.height + sum(map(len, given.values())))
     cards = [
@@ -242,7 +234,7 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
                 for one in given[question.task, question.question_id]
             ],
         }
-        for question in OpenQuestion.from_frame(kept)
+        for question in records.OpenQuestion.from_frame(kept)
     ]
     return cards, asked.height
 
@@ -250,7 +242,7 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
 def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]:
     """Scores of a run's first answer by judge: the mean and each aspect; experts are taken together."""
     scores: dict[tuple[str, str, str], dict[str, dict[str, list[int]]]] = {}
-    for row in build.records("evaluate/judgements", Judgement):
+    for row in build.records("evaluate/judgements", records.Judgement):
         if not row.repeat:
             who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge
             by_judge = scores.setdefault((row.run, row.task, row.question_id), {})

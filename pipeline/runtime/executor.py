@@ -14,15 +14,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
+from rich import progress as bars
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
 from pipeline.runtime.store import ItemStore
 from pipeline.stage import Failure
@@ -174,14 +167,14 @@ class RunContext:
     def progress(self, total: int | None, what: str) -> Iterator[Callable[[int], None]]:
         """A progress bar on a terminal; silent where nobody watches."""
         columns = (
-            TextColumn("  [progress.description]{task.description}"),
-            BarColumn(bar_width=30),
-            MofNCompleteColumn(),
-            TimeElapsedColumn(),
-            TextColumn("ETA"),
-            TimeRemainingColumn(),
+            bars.TextColumn("  [progress.description]{task.description}"),
+            bars.BarColumn(bar_width=30),
+            bars.MofNCompleteColumn(),
+            bars.TimeElapsedColumn(),
+            bars.TextColumn("ETA"),
+            bars.TimeRemainingColumn(),
         )
-        with Progress(
+        with bars.Progress(
             *columns, console=self.console, transient=True, disable=not self.console.is_terminal
         ) as bar:
             yield partial(bar.advance, bar.add_task(what, total=total))

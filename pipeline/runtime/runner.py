@@ -18,16 +18,9 @@ from rich.console import Console
 from pipeline.aside import aside_rows, aside_workbook, documents_of
 from pipeline.catalogue import STAGES
 from pipeline.config import ConfigBase
+from pipeline.runtime import publish
 from pipeline.runtime.executor import RunContext
 from pipeline.runtime.fingerprint import fingerprint
-from pipeline.runtime.publish import (
-    LedgerEntry,
-    Publication,
-    append_run,
-    build_lock,
-    intact_manifest,
-    recover,
-)
 from pipeline.runtime.ray_executor import executor
 from pipeline.runtime.sources import Inputs, upstream_stages
 from pipeline.runtime.store import ItemStore
@@ -92,9 +85,9 @@ class Runner:
             UserError: something the user can put right; the stages before stay published.
         """
         complete = True
-        with build_lock(self.build):
+        with publish.build_lock(self.build):
             for stage in STAGES:
-                recover(self.build / stage.name)
+                publish.recover(self.build / stage.name)
             for stage in STAGES:
                 if stage.name in names:
                     report = self._run_stage(stage, force)
@@ -121,7 +114,7 @@ class Runner:
 
     def state(self, stage: Stage) -> str:
         """``missing``, ``stale`` (its inputs as they stand, parameters or code changed), ``incomplete`` or ``done``."""
-        if (manifest := intact_manifest(self.build / stage.name)) is None:
+        if (manifest := publish.intact_manifest(self.build / stage.name)) is None:
             return "missing"
         try:
             current = self._fingerprint(stage, self._inputs.hashes(stage))
@@ -134,7 +127,7 @@ class Runner:
     def _run_stage(self, stage: Stage, force: bool) -> Report:
         hashes = self._inputs.hashes(stage)
         mark = self._fingerprint(stage, hashes)
-        manifest = intact_manifest(self.build / stage.name)
+        manifest = publish.intact_manifest(self.build / stage.name)
         if manifest and not force and self.state(stage) == "done":
             return Report(stage, manifest, fresh=False)
         with closing(self.context(stage)) as context:
@@ -158,8 +151,9 @@ class Runner:
         finally:
             seconds = time.perf_counter() - clock
             reused, added = context.store.reused, context.store.added
-            when = started.isoformat(timespec="seconds")
-            append_run(self.build, LedgerEntry(stage.name, when, round(seconds, 3), outcome, reused, added))
+            when, took = started.isoformat(timespec="seconds"), round(seconds, 3)
+            entry = publish.LedgerEntry(stage.name, when, took, outcome, reused, added)
+            publish.append_run(self.build, entry)
         return Report(stage, manifest, True, seconds, reused, added, result.notes)
 
     def context(self, stage: Stage) -> RunContext:
@@ -174,7 +168,7 @@ class Runner:
         )
 
     def _publish(self, stage: Stage, result: Result, mark: str, hashes: dict[str, str]) -> dict[str, Any]:
-        publication = Publication(self.build / stage.name)
+        publication = publish.Publication(self.build / stage.name)
         for name in stage.writes:
             publication.table(name, result.tables[name])
         publication.table("rejects", Rejection.to_frame(result.rejects))
