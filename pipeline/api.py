@@ -60,13 +60,9 @@ def _build(
     loaded = load(config, settings)
     runner = Runner(loaded)
     preflight(loaded, runner.due(names, force=force))
-    done: dict[str, Mapping[str, Any]] = {}
-
-    def note(report: Report) -> None:
-        done[report.stage.name] = report.manifest
-
-    runner.run(names, force=force, on_stage_done=note)
-    return done
+    done: list[Report] = []
+    runner.run(names, force=force, on_stage_done=done.append)
+    return {report.stage.name: report.manifest for report in done}
 
 
 def table(config: str | Path, name: str) -> pl.DataFrame:

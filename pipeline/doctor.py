@@ -45,7 +45,7 @@ class Check:
 
 def run_checks(config: ConfigBase | None) -> list[Check]:
     """All checks; those of the configuration only when there is one."""
-    checks = [*_machine(), *_packages(), _label_studio(config), _gpu()]
+    checks = [*_machine(), *_packages(), *_opencv(), _label_studio(config), _gpu()]
     if config is None:
         hint = "`build-dataset init FOLDER` makes one"
         return [*checks, Check("dataset.toml", CheckState.ABSENT, "none in this folder", hint)]
@@ -58,13 +58,20 @@ def _machine() -> Iterator[Check]:
     yield Check("machine", CheckState.OK, f"{available_cores()} cores, {free:.0f} GB free here")
 
 
+_PACKAGES = (
+    ("pymupdf", "reads PDFs", None),
+    ("rapidocr", "embedded OCR models", "pip install rapidocr"),
+    ("openvino", "makes OCR 3 times faster", "pip install openvino"),
+    ("paddleocr", "PaddleOCR engine, if you prefer it", "pip install 'paddleocr>=3.7' (docs/ocr.md)"),
+)
+
+
 def _packages() -> Iterator[Check]:
-    yield _package("pymupdf", "reads PDFs", None)
-    yield _package("rapidocr", "embedded OCR models", "pip install rapidocr")
-    yield _package("openvino", "makes OCR 3 times faster", "pip install openvino")
-    paddle = "pip install 'paddleocr>=3.7' (docs/ocr.md)"
-    yield _package("paddleocr", "PaddleOCR engine, if you prefer it", paddle)
-    yield from _opencv()
+    for name, use, remedy in _PACKAGES:
+        try:
+            yield Check(name, CheckState.OK, f"{version(name)} · {use}")
+        except PackageNotFoundError:
+            yield Check(name, CheckState.ABSENT, f"not installed · {use}", remedy)
 
 
 def _opencv() -> Iterator[Check]:
@@ -79,13 +86,6 @@ def _opencv() -> Iterator[Check]:
         remedy = "pip install --force-reinstall --no-deps opencv-python-headless"
         told = "the build with windows needs libGL.so.1: no OCR engine starts"
         yield Check("opencv", CheckState.WRONG, told, remedy)
-
-
-def _package(name: str, use: str, remedy: str | None) -> Check:
-    try:
-        return Check(name, CheckState.OK, f"{version(name)} · {use}")
-    except PackageNotFoundError:
-        return Check(name, CheckState.ABSENT, f"not installed · {use}", remedy)
 
 
 def _label_studio(config: ConfigBase | None) -> Check:
@@ -182,8 +182,6 @@ def preflight(config: ConfigBase, due: Collection[str]) -> None:
 
 
 def _disk(build: Path) -> list[str]:
-    place = next(folder for folder in (build, *build.parents) if folder.exists())
-    free = shutil.disk_usage(place).free
-    if free < _LEAST_DISK:
-        return [f"only {free // 2**20} MB free for {build}: make room or set dataset.build to another disk"]
-    return []
+    free = shutil.disk_usage(next(folder for folder in (build, *build.parents) if folder.exists())).free
+    told = f"only {free // 2**20} MB free for {build}: make room or set dataset.build to another disk"
+    return [told] if free < _LEAST_DISK else []

@@ -133,24 +133,21 @@ def _resolve(build: Path, wanted: str) -> str:
         raise UserError(f"nothing parsed in {build}: run `build-dataset run` first")
     if wanted in known:
         return wanted
+    where = "ids stand in build/parse/questions.parquet"
     if not wanted.strip():
-        raise UserError(
-            "name a question: its id or the start of it; ids stand in build/parse/questions.parquet"
-        )
+        raise UserError(f"name a question: its id or the start of it; {where}")
     starting = sorted(name for name in known if name.startswith(wanted))
     if len(starting) == 1:
         return starting[0]
     if starting:
         raise UserError(f"{wanted} could be {len(starting)} questions: {', '.join(starting[:5])} …")
     near = get_close_matches(wanted, known, n=3)
-    hint = f"; did you mean {', '.join(near)}?" if near else "; ids stand in build/parse/questions.parquet"
-    raise UserError(f"no question {wanted} in {build}{hint}")
+    hint = f"did you mean {', '.join(near)}?" if near else where
+    raise UserError(f"no question {wanted} in {build}; {hint}")
 
 
 def _known_ids(build: Path) -> set[str]:
-    known: set[str] = set()
-    for stage in STAGES:
-        for table, column in (("questions", "question_id"), ("rejects", "item_id"), ("review", "item_id")):
-            if (found := find_table(build, f"{stage.name}/{table}", [column])) is not None:
-                known.update(found[column])
-    return known
+    columns = {"questions": "question_id", "rejects": "item_id", "review": "item_id"}
+    names = [(f"{stage.name}/{table}", column) for stage in STAGES for table, column in columns.items()]
+    tables = (find_table(build, name, [column]) for name, column in names)
+    return {item for table in tables if table is not None for item in table.to_series()}

@@ -63,21 +63,17 @@ class SourceLoss:
 
     def alarm(self) -> Notice:
         """Say how many are missing, why most of them, and what to do."""
-        names = reason_names()
+        [(reason, count)] = [(self.refused, 0)] if self.refused else self.reasons.most_common(1)
+        name, (english, chinese) = reason_names().get(reason, reason), remedy(reason, self.document)
         if self.refused:
-            english, chinese = remedy(self.refused, self.document)
             detail = self.detail.replace('"FILE"', f'"{self.document}"') or english
-            return Notice(
-                f"{self.document}: not read at all, {self.refused}: {detail}",
-                f"{self.document}：完全没有读出，{names.get(self.refused, self.refused)}：{chinese}",
-            )
-        (reason, count), *_ = self.reasons.most_common(1)
-        english, chinese = remedy(reason, self.document)
+            told = f"{self.document}: not read at all, {reason}: {detail}"
+            return Notice(told, f"{self.document}：完全没有读出，{name}：{chinese}")
         missing = f"{self.lost:,} of {self.n_input:,} ({self.share:.0%})"
         return Notice(
             f"{self.document}: {missing} rejected or waiting, {count:,} as {reason}: {english}",
             f"{self.document}：{self.n_input:,} 题中有 {self.lost:,} 题（{self.share:.0%}）被剔除或待处理，"
-            f"其中 {count:,} 题因{names.get(reason, reason)}：{chinese}",
+            f"其中 {count:,} 题因{name}：{chinese}",
             self.lost,
         )
 

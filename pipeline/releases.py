@@ -38,11 +38,7 @@ def released(dataset: DatasetParams) -> dict[Version, Path]:
 
 
 def previous_release(dataset: DatasetParams) -> Path | None:
-    """The folder of the previous release: ``dataset.previous``, else the highest version in ``dataset.releases``.
-
-    Raises:
-        UserError: what is named, or found, is not a release.
-    """
+    """Return the previous release: ``dataset.previous``, else the highest version in ``dataset.releases``."""
     if dataset.previous is not None:
         return _checked(dataset.previous, f"dataset.previous = {dataset.previous}")
     folders = [*released(dataset).values()]

@@ -58,9 +58,8 @@ def option_of(header: str) -> tuple[str, str] | None:
         rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)
         if rest != name and _LABEL.fullmatch(rest):
             return word, _upper(rest)
-    return (
-        ("", name.upper()) if len(name) == 1 and name.upper() in vocabulary()["options"]["labels"] else None
-    )
+    is_label = len(name) == 1 and name.upper() in vocabulary()["options"]["labels"]
+    return ("", name.upper()) if is_label else None
 
 
 def flags_of(headers: Iterable[str]) -> dict[str, str]:

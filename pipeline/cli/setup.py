@@ -47,9 +47,8 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"
     text = _template(name, place)
     try:
-        (folder / "build").mkdir(parents=True, exist_ok=True)
-        if place == "raw":
-            (folder / "raw").mkdir(exist_ok=True)
+        for made in ("build", "raw") if place == "raw" else ("build",):
+            (folder / made).mkdir(parents=True, exist_ok=True)
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None

@@ -31,11 +31,10 @@ _COUNTED = {
 
 
 def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
-    """Comparison keys of questions, row by row.
+    """Return comparison keys of questions, row by row.
 
-    Returns:
-        Columns ``key`` (shared stem and stem), ``core``, ``option_keys`` (list),
-        ``exact`` (equal for questions that say the same, options in any order).
+    ``key`` is of shared stem and stem, ``core`` and ``option_keys`` (a list) are parts; ``exact`` is equal for
+    questions that say the same, options in any order.
     """
     whole = pl.concat_str(*(_without_head(pl.col(part).fill_null("")) for part in ("shared_stem", "stem")))
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))

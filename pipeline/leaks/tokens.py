@@ -183,36 +183,34 @@ def _folded(texts: pl.DataFrame) -> pl.DataFrame:
 
 def _candidates(texts: list[str], splits: NDArray[np.int8], least: float) -> NDArray[np.int64]:
     """(pairs, 2) rows in different splits that share one of their rarest runs; the lower row first."""
-    found = _runs(texts)
-    slots = (found.hashes >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
+    hashes, rows = _runs(texts)
+    slots = (hashes >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
     met = np.bincount(slots, minlength=1 << _SLOT_BITS)[slots]
-    rare = _prefix(found, met, 1 - least)
-    hashes, rows = found.hashes[rare], found.rows[rare]
-    order = np.lexsort((rows, hashes))
-    return _across(hashes[order], rows[order], splits)
+    rare = _prefix(hashes, rows, met, 1 - least)
+    order = rare[np.lexsort((rows[rare], hashes[rare]))]
+    return _across(hashes[order], rows[order].astype(np.int64), splits)
 
 
-def _runs(texts: list[str]) -> Windows:
+def _runs(texts: list[str]) -> tuple[Hashes, NDArray[np.int32]]:
+    """Return the hash and the text of every run, in as few bytes as they take."""
     parts = []
     for start in range(0, len(texts), _CHUNK):
         found = windows(tokenise(texts[start : start + _CHUNK]), _RUN)
         parts.append((found.hashes, (found.rows + start).astype(np.int32)))
-    hashes, rows = (np.concatenate(side) for side in zip(*parts, strict=True))
-    return Windows(hashes, rows, np.empty(0, np.int64))
+    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _prefix(found: Windows, met: Places, changed: float) -> NDArray[np.int64]:
+def _prefix(hashes: Hashes, rows: NDArray[np.int32], met: Places, changed: float) -> NDArray[np.int64]:
     """The places of each text's rarest runs, without those that it alone has.
 
     A token that changed takes ``_RUN`` runs with it, so two texts of which a share ``changed`` differs have one in
     common among as many of the rarest, and one more (runs that are met as often are ordered by their hash).
     """
-    rows = found.rows
     counts = np.bincount(rows)
     lone = np.bincount(rows, weights=met == 1).astype(np.int64)
     allowed = np.ceil(counts * min(1.0, _RUN * changed)).astype(np.int64) + 1 - lone
     shared = np.flatnonzero((met > 1) & (allowed[rows] > 0))
-    order: NDArray[np.int64] = shared[np.lexsort((found.hashes[shared], met[shared], rows[shared]))]
+    order: NDArray[np.int64] = shared[np.lexsort((hashes[shared], met[shared], rows[shared]))]
     if not len(order):
         return order
     begins = np.flatnonzero(np.concatenate(([True], np.diff(rows[order]) > 0)))
@@ -224,7 +222,7 @@ def _prefix(found: Windows, met: Places, changed: float) -> NDArray[np.int64]:
 def _across(hashes: NDArray[np.uint64], rows: Places, splits: NDArray[np.int8]) -> NDArray[np.int64]:
     """All pairs of rows with one hash (sorted) and different splits."""
     parts = [np.empty(0, np.int64)]
-    for one, other in equal_pairs(hashes, rows.astype(np.int64), _CROWD - 1):
+    for one, other in equal_pairs(hashes, rows, _CROWD - 1):
         apart = splits[one] != splits[other]
         parts.append(np.unique((one[apart] << 32) | other[apart]))
     packed = np.unique(np.concatenate(parts))

@@ -14,24 +14,10 @@ import polars as pl
 
 from pipeline.releases import every_release
 from pipeline.rendering.markdown import notes
+from pipeline.split import units as parts
 from pipeline.split.draw import Contents, SplitDraw, balance, draw, repair
 from pipeline.split.params import SplitParams
-from pipeline.split.units import (
-    OTHER,
-    Row,
-    SplitUnit,
-    Stratum,
-    find_splits,
-    find_units,
-    keep_released,
-    pool_small,
-    read_splits,
-    round_cells,
-    strata_of,
-    stratum_name,
-    totals_by_number,
-    totals_by_share,
-)
+from pipeline.split.units import OTHER, Row, SplitUnit, Stratum, stratum_name
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.questions import SPLITS, Assignment, Rejection
 
@@ -47,10 +33,10 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     """Assign every question to train, validation or test."""
     questions = tables["questions"].sort("question_id")
     seed = context.seed if params.seed is None else params.seed
-    units = find_units(questions, tables["clusters"], seed)
+    units = parts.find_units(questions, tables["clusters"], seed)
     releases = every_release(context.dataset)
-    known = find_splits(questions, tables["merges"], read_splits(releases)) if releases else {}
-    units, given, retired = keep_released(units, known)
+    known = parts.find_splits(questions, tables["merges"], parts.read_splits(releases)) if releases else {}
+    units, given, retired = parts.keep_released(units, known)
     of_row, pooled = _strata(questions, tables["labels"], params)
     state, numbers, quotas = _draw(units, given, of_row, params)
     names = {stratum: stratum_name(stratum) for stratum in numbers}
@@ -98,8 +84,8 @@ def _strata(
     names = list(params.stratify_by)
     if by_subcategory:
         names = ["exam_class", *(name for name in names if name != "exam_class")]
-    found = strata_of(questions, labels, names)
-    final = pool_small(Counter(found), params.min_stratum, keep=int(by_subcategory))
+    found = parts.strata_of(questions, labels, names)
+    final = parts.pool_small(Counter(found), params.min_stratum, keep=int(by_subcategory))
     pooled = sorted(before for before, after in final.items() if before != after)
     return [final[values] for values in found], pooled
 
@@ -125,11 +111,11 @@ def _draw(
         counts = [sizes[stratum] for stratum in members]
         size, several = sum(counts), units_in[pot]
         if whole:
-            totals = totals_by_share(size, several, params.shares())
+            totals = parts.totals_by_share(size, several, params.shares())
         else:
             held_out = params.development_per_subcategory, params.test_per_subcategory
-            totals = totals_by_number(size, several, *held_out)
-        quotas += round_cells(counts, members, totals)
+            totals = parts.totals_by_number(size, several, *held_out)
+        quotas += parts.round_cells(counts, members, totals)
     state = draw(contents, quotas, given)
     numbered = [[numbers[stratum] for stratum in members] for members in pots.values()]
     repair(state, quotas, numbered)

@@ -104,16 +104,10 @@ _KEEPS = (TEST, VALIDATION, TRAIN)
 
 
 def read_splits(releases: Sequence[Path]) -> pl.DataFrame:
-    """The questions of earlier releases and their splits.
+    """Return the questions of earlier releases, each once: ``question_id, stem, shared_stem, options, split``.
 
     A question that was left out of a release and comes back is known from the one before. Of several releases the last
     one's word counts.
-
-    Returns:
-        ``question_id, stem, shared_stem, options, split``, each question once.
-
-    Raises:
-        UserError: a file cannot be read, or a question is in two splits of a release.
     """
     parts = []
     for folder in reversed(releases):
