@@ -120,7 +120,9 @@ def _unpack(archive: Path, build: Path, stamp: int, size: int) -> Unpacked:  # n
         return found
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
-        _sweep(home.parent)
+        for leftover in home.parent.glob(".part-*"):
+            if leftover.stat().st_mtime < time.time() - _LEFTOVER:
+                shutil.rmtree(leftover, ignore_errors=True)
         with TemporaryDirectory(dir=home.parent, prefix=".part-", ignore_cleanup_errors=True) as scratch:
             whole = Path(scratch) / "whole"
             whole.mkdir()
@@ -147,12 +149,6 @@ def _read(home: Path) -> Unpacked | None:
     members = {name: home / file for name, file in index["members"].items()}
     refused = tuple(index["refused"]) if index["refused"] else None
     return Unpacked(members, refused) if all(path.is_file() for path in members.values()) else None
-
-
-def _sweep(folder: Path) -> None:
-    for leftover in folder.glob(".part-*"):
-        if leftover.stat().st_mtime < time.time() - _LEFTOVER:
-            shutil.rmtree(leftover, ignore_errors=True)
 
 
 def _write(archive: Path, folder: Path) -> None:

@@ -54,7 +54,11 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
     for stage in STAGES:
         _follow(build, stage.name, story)
     mine = pl.col("question_id") == story.question_id
-    story.relatives = _relatives(build, story.question_id)
+    story.relatives = [
+        row
+        for own in find_rows(build, "dedup/clusters", mine)
+        for row in find_rows(build, "dedup/clusters", ~mine & (pl.col("cluster_id") == own["cluster_id"]))
+    ]
     story.annotations = find_rows(build, "annotate/annotations", mine)
     story.labels = find_rows(build, "review/labels", mine)
     assigned = find_rows(build, "split/assignments", mine)
@@ -116,15 +120,6 @@ def set_aside(
     for row in find_rows(build, f"{stage}/merges", wanted(pl.col("question_id"))):
         detail = f"into {row['survivor_id']} ({row['kind']}, score {row['score']:.3f})"
         yield row["question_id"], StageEvent(stage, "merged", row["reason"], detail), None
-
-
-def _relatives(build: Path, question_id: str) -> list[Row]:
-    mine = pl.col("question_id") == question_id
-    return [
-        row
-        for own in find_rows(build, "dedup/clusters", mine)
-        for row in find_rows(build, "dedup/clusters", ~mine & (pl.col("cluster_id") == own["cluster_id"]))
-    ]
 
 
 def _resolve(build: Path, wanted: str) -> str:

@@ -3,7 +3,7 @@
 import json
 import string
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib.resources import files
@@ -112,13 +112,6 @@ class Build:
         """Return the rows of the table ``stage/table``; none when it was not made."""
         frame = self.table(reference)
         return [] if frame is None else list(record.from_frame(frame))
-
-    def set_aside(self, table: str) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Each stage's ``rejects`` or ``review`` that holds something."""
-        for stage in self.stages:
-            frame = self.filled(f"{stage.name}/{table}")
-            if frame is not None:
-                yield stage.name, frame
 
     @cached_property
     def splits(self) -> dict[str, pl.DataFrame] | None:

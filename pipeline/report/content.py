@@ -158,31 +158,22 @@ def leaking(build: Build) -> Section | None:
     leaks = build.table("leaks/leaks")
     if leaks is None:
         return None
-    across = leaks.filter(pl.col("kind").is_in(_ACROSS)).height
-    published = leaks.filter(~pl.col("kind").is_in(_ACROSS))["question_id"].n_unique()
-    files = build.table("leaks/benchmarks")
-    kinds = leaks.sort("kind").group_by("kind", maintain_order=True)
-    values = {
-        "across": across,
-        "published": published,
-        "files": files.height if files is not None else 0,
-        "kinds": [_leaks(str(kind), part, build) for (kind,), part in kinds],
-    }
-    told = {"across": across, "published": published}
-    notices = [notice(name, n=count) for name, count in told.items() if count]
-    if not values["files"]:
+    inside = pl.col("kind").is_in(_ACROSS)
+    across, outside = leaks.filter(inside), leaks.filter(~inside)
+    counts = {"across": across.height, "published": outside["question_id"].n_unique()}
+    files = build.filled("leaks/benchmarks")
+    kinds = []
+    for (kind,), part in leaks.sort("kind").group_by("kind", maintain_order=True):
+        worst = part.sort(["score", "question_id"], descending=[True, False]).head(build.params.examples)
+        rows = [
+            {**row, "span": clip(row["span"], build.params.characters)} for row in worst.iter_rows(named=True)
+        ]
+        kinds.append({"kind": kind, "count": part.height, "rows": rows})
+    notices = [notice(name, n=count) for name, count in counts.items() if count]
+    if files is None:
         notices.append(notice("no_benchmark"))
+    values = {**counts, "files": 0 if files is None else files.height, "kinds": kinds}
     return Section("leaking", "Leaks", "泄漏检查", values, notices)
-
-
-def _leaks(kind: str, part: pl.DataFrame, build: Build) -> dict[str, Any]:
-    worst = part.sort(["score", "question_id"], descending=[True, False]).head(build.params.examples)
-    columns = ("question_id", "split", "score", "other_id", "other_split", "file", "line", "span")
-    rows = [
-        {**row, "span": clip(row["span"], build.params.characters)}
-        for row in worst.select(columns).iter_rows(named=True)
-    ]
-    return {"kind": kind, "count": part.height, "rows": rows}
 
 
 def changes(build: Build) -> Section | None:

@@ -93,9 +93,8 @@ def _plots(drawn: Mapping[str, bytes]) -> dict[str, list[tuple[str, Markup]]]:
         if plot.suffix == ".svg":
             kind, _, dimension = plot.stem.partition("accuracy_by_")
             table = "judge_agreement" if kind else _TABLES.get(dimension) or table_name(dimension)
-            found.setdefault(table, []).append(
-                (_CAPTIONS.get(kind.rstrip("_0123456789"), ""), html.inline(data))
-            )
+            caption = _CAPTIONS.get(kind.rstrip("_0123456789"), "")
+            found.setdefault(table, []).append((caption, html.inline(data)))
     return found
 
 
@@ -117,10 +116,8 @@ def _runs(overall: pl.DataFrame) -> list[dict[str, Any]]:
     found = []
     for (run,), rows in overall.group_by("run", maintain_order=True):
         rates = dict(rows.select("metric", "value").iter_rows())
-        accuracy = rows.filter(
-            pl.col("metric").is_in(["accuracy", "mean_accuracy"]) & pl.col("value").is_not_null()
-        )
-        for row in accuracy.head(1).iter_rows(named=True):
+        accuracy = pl.col("metric").is_in(["accuracy", "mean_accuracy"]) & pl.col("value").is_not_null()
+        for row in rows.filter(accuracy).head(1).iter_rows(named=True):
             shown = {name: row[name] for name in ("low", "high", "questions")}
             found.append({"run": run_name(str(run)), "accuracy": row["value"], "rates": rates, **shown})
     return found
@@ -185,15 +182,9 @@ def _kinds(kept: pl.DataFrame) -> dict[str, str]:
     """Return for each question, in the order asked, how far models agree on it."""
     models = kept.filter(~pl.col("run").is_in(REFERENCES))  # guesses would disagree with every model
     right = pl.col("correct").fill_null(value=False)
-    found = (
-        (kept if models.is_empty() else models)
-        .group_by("question_id", maintain_order=True)
-        .agg(everyone=right.all(), anyone=right.any())
-    )
-    return {
-        name: _RIGHT if everyone else _MIXED if anyone else _WRONG
-        for name, everyone, anyone in found.iter_rows()
-    }
+    by_question = (kept if models.is_empty() else models).group_by("question_id", maintain_order=True)
+    found = by_question.agg(everyone=right.all(), anyone=right.any()).iter_rows()
+    return {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in found}
 
 
 def _card(

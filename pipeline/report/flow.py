@@ -67,10 +67,8 @@ def _splits(build: Build) -> dict[str, int]:
     """Questions by split, as exported, else as assigned."""
     tables = {name: build.stage("export").table(name) for name in SPLITS}
     sizes = {name: table["rows"] for name, table in tables.items() if table}
-    assigned = build.stage("split").facts.get("splits", {})
-    return (
-        sizes if len(sizes) == len(SPLITS) else {name: assigned[name] for name in SPLITS if name in assigned}
-    )
+    found = sizes if len(sizes) == len(SPLITS) else build.stage("split").facts.get("splits", {})
+    return {name: found[name] for name in SPLITS if name in found}
 
 
 def _unfinished(build: Build) -> Iterator[Notice]:
@@ -139,8 +137,9 @@ def _unsettled(build: Build) -> Iterator[Notice]:
 
 def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
     """One group a stage and reason, in the order of stages, most frequent first."""
-    examples = {stage: _examples(frame, build) for stage, frame in build.set_aside(table)}
     for stage in build.ran:
+        frame = build.filled(f"{stage.name}/{table}")
+        examples = {} if frame is None else _examples(frame, build)
         for reason, count in stage.reasons[outcome].items():
             apart = reason == _SHOWN_APART
             yield {
@@ -149,7 +148,7 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
                 "reason": reason,
                 "count": count,
                 "apart": apart,
-                "examples": [] if apart else examples.get(stage.name, {}).get(reason, []),
+                "examples": [] if apart else examples.get(reason, []),
             }
 
 

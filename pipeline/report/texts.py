@@ -128,7 +128,16 @@ def duplicates(build: Build) -> Section | None:
     twins = {kind: part for kind, part in _by_kind(clusters, WORDS["twins"]).items() if kind not in _TIES}
     chosen = pl.concat([part.head(most) for part in twins.values()] or [clusters.clear()])
     related = clusters.join(chosen.select("cluster_id").unique(), on="cluster_id", how="semi")
-    pairs = {kind: _merged_pairs(part, most) for kind, part in merged.items()}
+    pairs: dict[str, list[Pair]] = {}
+    for kind, part in merged.items():  # the lowest similarity first: wrong merges are found there
+        worst = (
+            part.sort("score", "question_id")
+            .head(most)
+            .select("survivor_id", "question_id", "score", "reason")
+        )
+        pairs[kind] = [
+            (one, other, f"score {score:.3f} · {why}") for one, other, score, why in worst.iter_rows()
+        ]
     wanted = {name for found in pairs.values() for pair in found for name in pair[:2]}
     wanted |= set(related["question_id"].to_list())
     found = questions.filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS)
@@ -147,14 +156,6 @@ def _by_kind(frame: pl.DataFrame, known: Iterable[str]) -> dict[str, pl.DataFram
     parts = frame.sort("question_id").partition_by("kind", as_dict=True)
     found = {str(kind): part for (kind,), part in parts.items()}
     return {kind: found[kind] for kind in [*known, *sorted(found)] if kind in found}
-
-
-def _merged_pairs(merges: pl.DataFrame, most: int) -> list[Pair]:
-    """Sort rows by similarity, the lowest first: wrong merges are found there."""
-    return [
-        (row["survivor_id"], row["question_id"], f"score {row['score']:.3f} · {row['reason']}")
-        for row in merges.sort("score", "question_id").head(most).iter_rows(named=True)
-    ]
 
 
 def _twin_pairs(chosen: pl.DataFrame, related: pl.DataFrame, rows: Mapping[str, Row]) -> list[Pair]:

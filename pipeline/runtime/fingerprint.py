@@ -87,9 +87,7 @@ def _code_hash(module: str) -> str:
     for read in _closure(module).values():
         contents[read.file] = read.digest
         data = [file for package in read.opens for file in _data_files(package)]
-        if (
-            read.file.name == "__init__.py"
-        ):  # of pages that a package renders, which no call of ``files`` names
+        if read.file.name == "__init__.py":  # may have pages to render, which no call of ``files`` names
             data += [path for path in (read.file.parent / "templates").glob("*") if path.is_file()]
         contents |= {file: file.read_bytes() for file in data}
     digest = hashlib.sha256()
