@@ -85,11 +85,7 @@ def table(config: str | Path, name: str) -> pl.DataFrame:
 
 
 def stage_names(first: str | None, last: str | None) -> list[str]:
-    """Return the names of the stages from ``first`` to ``last``, in order.
-
-    Raises:
-        UserError: no such stage, or the wrong order.
-    """
+    """Return the names of the stages from ``first`` to ``last``, in order; a ``UserError`` where that is none."""
     names = [stage.name for stage in STAGES]
     for name in (first, last):
         if name is not None and name not in names:

@@ -190,11 +190,7 @@ def _cut(paper: Paper, region: Region) -> Pixels:
 
 
 def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
-    """A page as it was read: RGB pixels (height x width x 3), and its width and height in points.
-
-    Raises:
-        UserError: the page cannot be shown.
-    """
+    """Return a page as it was read: RGB pixels (height x width x 3), and its size in points; else a ``UserError``."""
     stamp = paper.path.stat().st_mtime_ns if paper.path.exists() else 0
     try:
         return _page_image(paper.path, stamp, paper.format, page, paper.turned.get(page, 0))

@@ -56,12 +56,9 @@ def _lists(record: type[Record]) -> TypeAdapter[list[Any]]:
 
 
 def column_type(annotation: Any) -> pl.DataType | DataTypeClass:
-    """The polars type that holds values of a Python annotation.
+    """Return the polars type that holds values of a Python annotation; a ``TypeError`` where there is none.
 
     Enumerations and literals are strings, nested records are structs, ``X | None`` is ``X``.
-
-    Raises:
-        TypeError: there is no such type.
     """
     import polars as pl
 

@@ -68,11 +68,13 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     if view is None:
         return False
     console = Console()
-    for line in [f"{view.document}: {counted(view.rows, 'row')}", *view.told]:
+    tables, told = view
+    rows = counted(sum(table.ends.total() for table in tables), "row")
+    for line in [f"{place[0]}: {rows}", *told]:
         say(line, console=console)
-    for table in view.tables:
-        _print_table(console, table, len(view.tables) > 1)
-    names = " or ".join(f'[sources."{table.name}"]' for table in view.tables[:3])
+    for table in tables:
+        _print_table(console, table, len(tables) > 1)
+    names = " or ".join(f'[sources."{table.name}"]' for table in tables[:3])
     say(f"fix: {names} in dataset.toml, then inspect again", console=console)
     return True
 

@@ -167,9 +167,6 @@ def _kinds(edges: Iterable[Edge]) -> dict[int, str]:
     return found
 
 
-STAGE = "dedup"
-
-
 def run(tables: Tables, params: DedupParams, context: Context) -> Result:
     """Merge what is the same, cluster what is related, set aside what contradicts itself.
 
@@ -246,7 +243,7 @@ def _conflict(questions: pl.DataFrame, rows: list[int]) -> ReviewItem:
     return ReviewItem(
         item_id=copies[0].question_id,
         question_ids=[copy.question_id for copy in copies],
-        stage=STAGE,
+        stage="dedup",
         reason="conflicting_answers",
         detail=f"one question, different answers: {said}",
         item="[" + ",".join(copy.model_dump_json(exclude_none=True) for copy in copies) + "]",

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,16 +51,6 @@ class TableView:
     samples: list[Sample]
 
 
-@dataclass(frozen=True)
-class BankView:
-    """Content of the view of a bank."""
-
-    document: str
-    rows: int
-    tables: list[TableView]
-    told: list[str]
-
-
 def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
     """A tabular file by its name in the tables, its path, or a part of the name that no other has; None for others."""
     named = papers(dataset) if dataset.raw.is_dir() else {}
@@ -75,31 +65,18 @@ def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
 
 def view_bank(
     document: str, path: Path, params: OcrParams, declared: Mapping[str | None, SourceParams], most: int = 3
-) -> BankView | None:
+) -> tuple[list[TableView], Sequence[str]] | None:
     """Read a bank as ``read_bank`` does, with up to ``most`` samples of each end in each table."""
-    told: list[str] = []
-    tables = read_bank(document, path, params, declared, told)
-    if tables is None:
-        return None
-    views = [_view(source, most) for source in tables]
-    return BankView(document, sum(len(source.rows) for source in tables), views, told)
+    found = read_bank(document, path, params, declared)
+    return found and ([_view(source, most) for source in found[0]], found[1])
 
 
 def read_bank(
-    document: str,
-    path: Path,
-    params: OcrParams,
-    declared: Mapping[str | None, SourceParams],
-    told: list[str] | None = None,
-) -> list[SourceTable] | None:
-    """Return the tables of a bank; None when the file is no table.
+    document: str, path: Path, params: OcrParams, declared: Mapping[str | None, SourceParams]
+) -> tuple[list[SourceTable], Sequence[str]] | None:
+    """Return the tables of a bank, and what was left out; None when the file is no table.
 
-    Args:
-        document: its name, as ``[sources]`` calls it.
-        path: of the file.
-        params: of the ocr stage.
-        declared: what ``[sources]`` says of it, by sheet.
-        told: gets what was left out.
+    ``document`` is its name in ``[sources]``; ``declared`` is what ``[sources]`` says of it, by sheet.
 
     Raises:
         UserError: it cannot be read.
@@ -110,11 +87,9 @@ def read_bank(
         facts = inspect_file(FileTask(document, path, params))
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
-    if told is not None:
-        told += facts.told
     file = RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)
     reading = DocumentState(file, path, facts)
-    return sources_of(rows_of(reading), document_of(reading, Exam()), declared)
+    return sources_of(rows_of(reading), document_of(reading, Exam()), declared), facts.told
 
 
 def _view(source: SourceTable, most: int) -> TableView:
@@ -148,12 +123,12 @@ def read_labelled(path: Path) -> list[Reviewed]:
     """
     if not path.is_file():
         raise UserError(f"no file {path}: correct [annotate] reviewed")
-    tables = read_bank(str(path), path, OcrParams(), {})
-    if tables is None:
+    found = read_bank(str(path), path, OcrParams(), {})
+    if found is None:
         kinds = "CSV, JSONL, Parquet and workbooks"
         raise UserError(f"{path} is no table: reviewed questions are read from {kinds}")
-    found = []
-    for table in tables:
+    labelled = []
+    for table in found[0]:
         if isinstance(table.columns, Unclear):
             raise UserError(f"{path}: {table.columns.detail}")
         for row, read in table.rows:
@@ -162,10 +137,10 @@ def read_labelled(path: Path) -> list[Reviewed]:
                 continue
             if isinstance(read, RowError):
                 raise UserError(f"{path}: {read.detail}: correct it")
-            found.append(Reviewed(read[0], labels))
-    if not found:
+            labelled.append(Reviewed(read[0], labels))
+    if not labelled:
         raise UserError(f"{path} has no labelled question: it needs a column of {', '.join(dimensions())}")
-    return found
+    return labelled
 
 
 def _labels(path: Path, number: int, fields: Mapping[str, object]) -> Iterator[tuple[str, LabelName]]:

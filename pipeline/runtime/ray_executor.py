@@ -51,23 +51,15 @@ _READING = (
 """Packages that can change what is read. The item store's keys name the versions of the machine that asks."""
 
 
-@dataclass(frozen=True)
-class ClusterResources:
-    """Total resources of a cluster, free or in use."""
-
-    machines: int
-    cpus: float
-    gpus: float
-
-    def room(self, gpus: float) -> int:
-        """Return the number of workers that fit, each with one CPU and ``gpus`` GPUs; none is a ``UserError``."""
-        workers = int(min(self.cpus, self.gpus / gpus) if gpus else self.cpus)
-        if workers < 1:
-            raise UserError(
-                f"[executor] the Ray cluster has {self.cpus:g} CPUs and {self.gpus:g} GPUs, a worker needs 1 and "
-                f"{gpus:g}: join a machine that has them, or set num_gpus"
-            )
-        return workers
+def fitting_workers(cpus: float, gpus: float, gpus_each: float) -> int:
+    """Return the number of workers that fit, each with one CPU and some GPUs; none is a ``UserError``."""
+    workers = int(min(cpus, gpus / gpus_each) if gpus_each else cpus)
+    if workers < 1:
+        raise UserError(
+            f"[executor] the Ray cluster has {cpus:g} CPUs and {gpus:g} GPUs, a worker needs 1 and "
+            f"{gpus_each:g}: join a machine that has them, or set num_gpus"
+        )
+    return workers
 
 
 def connect(address: str) -> bool:
@@ -92,25 +84,23 @@ def connect(address: str) -> bool:
     return True
 
 
-def resources() -> ClusterResources:
-    """Return the resources of the cluster that was joined."""
-    ray: Any = import_module("ray")
+def _resources(ray: Any) -> tuple[float, float]:
+    """Return the CPUs and GPUs of the cluster that was joined, free or in use."""
     found = ray.cluster_resources()
-    machines = sum(bool(node["Alive"]) for node in ray.nodes())
-    return ClusterResources(machines, found.get("CPU", 0.0), found.get("GPU", 0.0))
+    return found.get("CPU", 0.0), found.get("GPU", 0.0)
 
 
 def room(address: str, gpus: float) -> str:
     """Join the cluster for a moment and describe what it has and how many workers fit; no room is a ``UserError``."""
     joined = connect(address)
+    ray: Any = import_module("ray")
     try:
-        found = resources()
+        found, machines = _resources(ray), sum(bool(node["Alive"]) for node in ray.nodes())
     finally:
         if joined:
-            import_module("ray").shutdown()
-    workers = found.room(gpus)
-    has = ", ".join((counted(found.machines, "machine"), f"{found.cpus:g} CPUs", f"{found.gpus:g} GPUs"))
-    return f"{has} at {address}: {counted(workers, 'worker')}"
+            ray.shutdown()
+    workers = counted(fitting_workers(*found, gpus), "worker")
+    return f"{counted(machines, 'machine')}, {found[0]:g} CPUs, {found[1]:g} GPUs at {address}: {workers}"
 
 
 def _probe(address: str) -> None:
@@ -185,7 +175,7 @@ class RayExecutor:
             return
         self._joined = connect(self.address)
         ray: Any = import_module("ray")
-        self._room = self.workers or resources().room(self.gpus)
+        self._room = self.workers or fitting_workers(*_resources(ray), self.gpus)
         self._expected = ray.put(expected(self.shared))
         options = {"num_cpus": 1, "num_gpus": self.gpus, "max_retries": _TRIES - 1, "max_calls": 0}
         self._task: Any = ray.remote(**options)(run_on_worker)

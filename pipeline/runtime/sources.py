@@ -194,11 +194,7 @@ class Inputs:
         return needed | {reference: self._table(reference) for reference in there}
 
     def hashes(self, stage: Stage) -> dict[str, str]:
-        """The content hash of each of a stage's inputs, by reference; those left out that cannot change its result.
-
-        Raises:
-            UserError: a stage before it has not run.
-        """
+        """Return the content hash of a stage's inputs, by reference, without those that cannot change its result."""
         ignored = self._config.params(stage.name).ignores()
         needed = {name: self._needed(stage, name) for name in stage.reads if name not in ignored}
         return needed | {name: self._written(name) or _ABSENT for name in _optional(stage)}

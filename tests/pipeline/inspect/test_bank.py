@@ -22,7 +22,7 @@ def test_columns_and_rows_are_shown_with_what_became_of_them(tmp_path):
     (tmp_path / "bank.csv").write_text(TABLE, encoding="utf-8")
     assert find_bank(dataset(tmp_path), "bank") == ("bank.csv", tmp_path / "bank.csv")
     view = view_bank("bank.csv", tmp_path / "bank.csv", OcrParams(), {})
-    (table,) = view.tables
+    ((table,), _) = view
     assert (table.columns["stem"], table.columns["options"]) == ("试题内容", "A=选项A B=选项B")
     assert table.ends == {"kept": 1, "answer_not_read": 1}
     assert table.samples[0].question.answer == ["B"]
@@ -35,15 +35,14 @@ def test_a_bank_in_an_archive_is_found_by_its_name_in_the_tables(tmp_path):
         archive.writestr("2023/old.csv", TABLE)
     document, path = find_bank(dataset(tmp_path), "bank.csv")
     assert document == "banks.zip/2024/bank.csv"
-    assert view_bank(document, path, OcrParams(), {}).tables[0].ends == {"kept": 1, "answer_not_read": 1}
+    assert view_bank(document, path, OcrParams(), {})[0][0].ends == {"kept": 1, "answer_not_read": 1}
     assert find_bank(dataset(tmp_path), "banks.zip") is None  # two: the name says too little
 
 
 def test_what_the_configuration_says_is_tried_without_a_run(tmp_path):
     (tmp_path / "bank.csv").write_text(TABLE, encoding="utf-8")
-    stopped = view_bank(
-        "bank.csv", tmp_path / "bank.csv", OcrParams(), {None: SourceParams(stem="题面")}
-    ).tables[0]
+    tables, _ = view_bank("bank.csv", tmp_path / "bank.csv", OcrParams(), {None: SourceParams(stem="题面")})
+    stopped = tables[0]
     assert "题面" in stopped.told[0]
     assert [sample.question for sample in stopped.samples] == [None, None]
 

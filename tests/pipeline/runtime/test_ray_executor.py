@@ -9,7 +9,7 @@ import pytest
 from pipeline.config import ExecutorParams, load
 from pipeline.doctor import CheckState, preflight, run_checks
 from pipeline.runtime import ray_executor
-from pipeline.runtime.ray_executor import ClusterResources, RayExecutor, expected, lacks
+from pipeline.runtime.ray_executor import RayExecutor, expected, fitting_workers, lacks
 from schemas.errors import UserError
 
 sys.path.insert(0, str(Path(__file__).parent))
@@ -76,12 +76,12 @@ def test_where_work_runs_makes_nothing_stale():
 
 @pytest.mark.parametrize(("gpus", "workers"), [(0, 16), (1, 4), (0.25, 16), (2, 2)])
 def test_a_cluster_has_room_for_as_many_workers_as_cpus_and_gpus_allow(gpus, workers):
-    assert ClusterResources(machines=2, cpus=16, gpus=4).room(gpus) == workers
+    assert fitting_workers(16, 4, gpus) == workers
 
 
 def test_a_cluster_without_gpus_has_no_room_for_who_needs_one():
     with pytest.raises(UserError, match="16 CPUs and 0 GPUs"):
-        ClusterResources(machines=2, cpus=16, gpus=0).room(1)
+        fitting_workers(16, 0, 1)
 
 
 def test_a_machine_with_the_same_has_nothing_wrong(config):
