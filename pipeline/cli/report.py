@@ -55,10 +55,7 @@ def tell_stage(console: Console, report: Report, *, verbose: bool = False) -> No
     counts = report.manifest["counts"]
     state = "[green]✓[/green]" if report.manifest["complete"] else "[yellow]…[/yellow]"
     took = f"{report.seconds:.1f} s" if report.fresh else "already done"
-    parts = [f"{counts['kept']:,} kept"]
-    parts += [f"{counts[name]:,} {name}" for name in ("merged", "rejected", "waiting") if counts[name]]
-    whole = counted(counts["in"], counts["unit"].removesuffix("s"), counts["unit"])
-    told = f"{state} [bold]{report.stage.name:<9}[/bold] {whole} = {' + '.join(parts)}  [dim]{took}[/dim]"
+    told = f"{state} [bold]{report.stage.name:<9}[/bold] {sum_line(counts)}  [dim]{took}[/dim]"
     console.print(told, highlight=False)
     params = json.dumps(report.manifest["params"], ensure_ascii=False)
     values = {"report": report, "verbose": verbose, "params": params, "reason_line": reason_line}
@@ -165,6 +162,14 @@ def print_whole(console: Console, table: Table) -> None:
     width, console.width = console.width, max(console.width, needed)
     console.print(table, crop=False)
     console.width = width
+
+
+def sum_line(counts: Mapping[str, Any]) -> str:
+    """``64 items = 60 kept + 1 merged + 3 rejected``; the parts add up."""
+    parts = [f"{counts['kept']:,} kept"]
+    parts += [f"{counts[name]:,} {name}" for name in ("merged", "rejected", "waiting") if counts[name]]
+    unit = counts["unit"]
+    return f"{counted(counts['in'], unit.removesuffix('s'), unit)} = {' + '.join(parts)}"
 
 
 def reason_line(reasons: Mapping[str, int], most: int = 8) -> str:
