@@ -84,13 +84,11 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
 
 
 def crop(paper: Paper, regions: Sequence[Region]) -> bytes:
-    """The regions of a question as one PNG picture, strip below strip.
+    """Return the regions of a question as one PNG picture, strip below strip.
 
-    Pages are kept in a small cache, so that the questions of a paper are best asked for in order. Regions that
-    follow each other in a column are one strip; another column or page begins a new one.
-
-    Raises:
-        UserError: there are no regions, or a page cannot be shown.
+    Pages are kept in a small cache, so that the questions of a paper are best asked for in order. Regions that follow
+    each other in a column are one strip; another column or page begins a new one. A ``UserError`` says that there are
+    no regions, or that a page cannot be shown.
     """
     return _png(_sheet(paper, regions))
 

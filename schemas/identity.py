@@ -55,10 +55,8 @@ ROW_PREFIX = "r-"
 def row_id(document: str, source_id: str | None, content: str) -> str:
     """Return the id of a row's question: ``r-3f9a1c2e0b7d4a51``. It survives sorting, adding and removing other rows.
 
-    Args:
-        document: the file's name; short ids of two files are not the same id, UUIDs are.
-        source_id: the source's own id; None where it has none. Then the question is known by what it says.
-        content: see ``content_hash``.
+    Short ids of two ``document`` files are not the same id, UUIDs are. Where the source has no id of its own the
+    question is known by its ``content_hash``.
     """
     if source_id is None:
         return f"{ROW_PREFIX}{content}"

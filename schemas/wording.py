@@ -38,10 +38,9 @@ def minute(moment: str) -> str:
 
 
 def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
-    """``connection 25: no connection to http://…; timeout 1: no answer within 60 s``.
+    """Return ``connection 25: no connection to http://…; timeout 1: no answer within 60 s``.
 
-    Args:
-        failures: reason and detail of each; of a reason's details the most frequent is told.
+    Of the details of a reason the most frequent is told.
     """
     details: dict[str, Counter[str]] = {}
     for reason, detail in failures:

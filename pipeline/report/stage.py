@@ -1,6 +1,6 @@
 """The report stage: one page about everything that was built, with its figures and tables."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from pipeline.rendering import html
 from pipeline.report import content, flow, labelling, texts
@@ -9,7 +9,7 @@ from pipeline.report.evaluation import evaluation
 from pipeline.report.params import ReportParams
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.errors import UserError
-from schemas.wording import Notice, counted, reason_names
+from schemas.wording import counted, reason_names
 
 PAGE = "index.html"
 _SECTIONS: tuple[Callable[[Build], Section | None], ...] = (
@@ -47,25 +47,19 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     files = {name: data for section in sections for name, data in section.files.items()}
     notices = [notice for section in sections for notice in section.notices]
     notices.sort(key=lambda notice: -notice.lost)
-    files[PAGE] = _page(sections, notices, sorted(files), context)
-    return Result(
-        tables={},
-        counts=Counts(n_input=len(build.ran), kept=len(build.ran)),
-        files=files,
-        facts={"warnings": [notice.english for notice in notices]},
-        notes=[f"{counted(len(notices), 'warning')} at the head of the page"] if notices else [],
-    )
-
-
-def _page(
-    sections: Sequence[Section], notices: Sequence[Notice], files: Sequence[str], context: Context
-) -> bytes:
-    return html.render(
+    files[PAGE] = html.render(
         "pipeline.report:report.html",
         dataset=context.dataset,
         sections=sections,
         notices=notices,
         reasons=reason_names(),
         words=WORDS,
-        files=[name for name in files if not name.endswith(".parquet")],
+        files=[name for name in sorted(files) if not name.endswith(".parquet")],
+    )
+    return Result(
+        tables={},
+        counts=Counts(n_input=len(build.ran), kept=len(build.ran)),
+        files=files,
+        facts={"warnings": [notice.english for notice in notices]},
+        notes=[f"{counted(len(notices), 'warning')} at the head of the page"] if notices else [],
     )
