@@ -132,7 +132,8 @@ def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention
         run = tuple(match.group().upper())
         if len(set(run)) != len(run) or not (match.group().isupper() or match.group().islower()):
             continue
-        quote = _quote_after(text, match.end(), quotes)
+        behind = _P.delimiter.match(text, match.end())
+        quote = quotes.get(behind.end()) if behind else None
         own = quote is not None and quote.labels[0] == run[-1]
         covering = bisect_right(starts, match.start()) - 1
         if covering >= 0 and quotes[starts[covering]].end > match.start() and not (own and len(run) == 1):
@@ -142,10 +143,6 @@ def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention
         end = quote.end if own and quote is not None else match.end()
         weak = match.group().islower()
         yield Mention(run, match.start(), end, weak=weak, letters=match.end(), own=own)
-
-
-def _quote_after(text: str, end: int, quotes: Mapping[int, Mention]) -> Mention | None:
-    return quotes.get(_P.delimiter.match(text, end).end())  # type: ignore[union-attr]
 
 
 def _in_word(text: str, match: re.Match[str]) -> bool:

@@ -60,13 +60,8 @@ def arrange(
     body = [run for run in runs if run not in labels] if labels else list(runs)
     rows = [split_row(_mark_cells(row, rules)) for row in group_rows(body)]
     running = _running_rows(rows, page)
-    segments = [
-        (segment_box(segment), segment_text(segment))
-        for index, row in enumerate(rows)
-        if index not in running
-        for segment in row
-    ]
-    gutter = find_gutter(segments, page.width)
+    parts = [segment for index, row in enumerate(rows) if index not in running for segment in row]
+    gutter = find_gutter([(segment_box(part), segment_text(part)) for part in parts], page.width)
     joined = [
         part for index, row in enumerate(rows) for part in _columns(row, None if index in running else gutter)
     ]

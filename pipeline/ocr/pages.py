@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from pipeline.archives import is_copy
 from pipeline.ocr.assemble import DocumentState
@@ -29,15 +29,6 @@ class Job(NamedTuple):
     """Lines of the page that are read from their pictures; empty for all of the page."""
 
 
-class PageMethod(Protocol):
-    """A way of reading pages: by the text layer, or by an engine."""
-
-    params: OcrParams
-
-    def key(self, job: Job) -> str:
-        """Return the key of what is read, which names all that can change it; layout of scans comes later."""
-
-
 class TextLayerReader:
     """Reads text layers, or finds that a page needs OCR."""
 
@@ -45,14 +36,9 @@ class TextLayerReader:
         self.params = params
 
     def key(self, job: Job) -> str:
-        """See ``PageMethod.key``; ``max_pixels`` bounds what is looked at."""
+        """Return the key of what is read, which names all that can change it; ``max_pixels`` bounds a look."""
         found, params = reader(job.reading.facts.format), self.params
-        options = (
-            str(job.page),
-            str(params.force_ocr),
-            str(params.max_pixels),
-            getattr(found, "version", ""),
-        )
+        options = map(str, (job.page, params.force_ocr, params.max_pixels, getattr(found, "version", "")))
         return sha256("text", job.reading.file.sha256, *options, code_hash(type(found).__module__))
 
 
@@ -60,7 +46,7 @@ class Recognition(ChosenEngine):
     """Recognises pages, or lines of them, with an engine."""
 
     def key(self, job: Job) -> str:
-        """See ``PageMethod.key``."""
+        """Return the key of what is recognised; layout comes later."""
         options = json.dumps(self.semantic, sort_keys=True, ensure_ascii=False)
         places = json.dumps([[round(edge, 2) for edge in box] for box in job.boxes])
         made_by = self.module, type(reader(job.reading.facts.format)).__module__
@@ -70,6 +56,10 @@ class Recognition(ChosenEngine):
     def laid_out(self, value: dict[str, Any], reason: str) -> PageRead:
         """Return a page that it recognised, laid out."""
         return to_page(value, reason, self.name.value, self.version, calibrated=self.made_of.calibrated)
+
+
+PageMethod = TextLayerReader | Recognition
+"""A way of reading pages: by the text layer, or by an engine."""
 
 
 class PageStore:

@@ -90,12 +90,9 @@ def _no_places(given: Sequence[Given], encoding: AnswerEncoding) -> str | None:
 
 def readable_share(given: Sequence[Given], encoding: AnswerEncoding) -> float:
     """The share of answers that can be read in an encoding."""
-    good = sum(
-        read_answer(one.value, one.options, encoding) is not None
-        or accepted_of(one.value, [label for label, _ in one.options.pairs]) is not None
-        for one in given
-    )
-    return good / len(given)
+    read = [read_answer(one.value, one.options, encoding) for one in given]
+    accepted = [accepted_of(one.value, [label for label, _ in one.options.pairs]) for one in given]
+    return sum(either != (None, None) for either in zip(read, accepted, strict=True)) / len(given)
 
 
 def _only_reading(value: Any, options: Options) -> AnswerEncoding | None:

@@ -97,11 +97,8 @@ def _longest_run(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     forms: dict[str, list[re.Match[str]]] = defaultdict(list)
     for mark in marks:
         forms[_form(mark)].append(mark)
-    runs = [
-        run
-        for run in forms.values()
-        if run[0].start() == 0 and any(known.startswith("".join(map(_sign, run))) for known in _ALPHABETS)
-    ]
+    at_start = [(run, "".join(map(_sign, run))) for run in forms.values() if run[0].start() == 0]
+    runs = [run for run, signs in at_start if any(known.startswith(signs) for known in _ALPHABETS)]
     return max(runs, key=len, default=[])
 
 

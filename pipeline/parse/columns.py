@@ -86,11 +86,8 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         found = ((label, fields.get(name)) for label, name in columns.options.items())
         if columns.own_labels:
             found = ((label, cells.without_label(value, label)) for label, value in found)
-        right = [
-            label
-            for label, name in columns.flags.items()
-            if (cells.string(fields.get(name)) or "").casefold() in vocabulary()["words"]["right"]
-        ]
+        said = {label: cells.string(fields.get(name)) or "" for label, name in columns.flags.items()}
+        right = [one for one in said if said[one].casefold() in vocabulary()["words"]["right"]]
         named = {plain_header(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(found), named=named, right=right or None)
     if columns.options_in_stem:
@@ -143,11 +140,8 @@ def missing_options(
             if _is_next(column, label, found) or named or repeated > _TOLERATED * len(keys):
                 found[label] = column
                 continue
-            if (
-                label == chr(ord(max(options)) + 1)
-                and 0 < len(keys) < _SHOWN
-                and looks_like(column, rows, [*found.values()])
-            ):
+            few = label == chr(ord(max(options)) + 1) and 0 < len(keys) < _SHOWN
+            if few and looks_like(column, rows, [*found.values()]):
                 return f"{column} may be option {label}, or not"
         # Of a label further on, one key alone is a typing error.
         if named > max(_TOLERATED * len(keys), int(ord(label) > ord(max(options)) + 1)):

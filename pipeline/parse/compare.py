@@ -61,18 +61,14 @@ def _check_lost_options(own: Sequence[Draft]) -> None:
 
     The options C and D of a page in two columns may have been read elsewhere.
     """
-    short: dict[int, list[int]] = group_values(
-        (draft.section, len(draft.options))
-        for draft in own
-        if max(draft.answer or "A") > draft.options[-1][0]
-    )
+    beyond_last = (draft for draft in own if max(draft.answer or "A") > draft.options[-1][0])
+    short = group_values((draft.section, len(draft.options)) for draft in beyond_last)
     sizes = Counter(draft.section for draft in own)
     for draft in own:
         beyond = [size for size in short.get(draft.section, ()) if size >= len(draft.options)]
         if len(beyond) > max(1, MISPRINTED * sizes[draft.section]):
-            draft.flag(
-                "options_missing", f"{len(beyond)} answers of its section name options that were not read"
-            )
+            why = f"{len(beyond)} answers of its section name options that were not read"
+            draft.flag("options_missing", why)
 
 
 def _check_feet(own: Sequence[Draft]) -> None:

@@ -139,11 +139,8 @@ def _case_start(cutting: Cutting, last: int) -> int | None:
 
 def _problems(cutting: Cutting) -> None:
     """试题一（共15分） and all up to the next is one item to be answered in words, if no options stand in it."""
-    problems = [
-        index
-        for index, role in enumerate(cutting.roles)
-        if role is Role.SECTION and _P.problem.match(cutting.pieces[index].text)
-    ]
+    sections = [index for index, role in enumerate(cutting.roles) if role is Role.SECTION]
+    problems = [index for index in sections if _P.problem.match(cutting.pieces[index].text)]
     for head, end in pairwise([*problems, len(cutting.pieces)]):
         run = find_run("\n".join(piece.text for piece in cutting.pieces[head + 1 : end]))
         if run is not None and len(run.options) > 2 and run.form != Form.LOWER:  # variables of code are small
@@ -164,12 +161,9 @@ def _numeral_mark(line: int, text: str) -> NumberCandidate:
 
 def _numbers(cutting: Cutting) -> None:
     """The numbers that run contiguously through the rest."""
-    marks = [
-        mark
-        for index, piece in cutting.texts()
-        if index not in cutting.parts and (mark := heads.number_candidate(index, piece.text))
-    ]
-    marks = _without_parts(marks, cutting.pieces)
+    texts = ((index, piece.text) for index, piece in cutting.texts() if index not in cutting.parts)
+    numbers = [mark for index, text in texts if (mark := heads.number_candidate(index, text))]
+    marks = _without_parts(numbers, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
     weighed = _within_titles(weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups))
     for mark in best_chain(weighed, boundaries) or unnumbered_items(cutting.pieces):

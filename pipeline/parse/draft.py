@@ -52,19 +52,13 @@ class Habits:
     @classmethod
     def of(cls, texts: Sequence[str], fields: Sequence[Fields]) -> Habits:
         """The habits of a paper, from its items' texts and what stands in them."""
-        heads = [found.head for found in fields]
-        shown = [
-            letters_inside(head) in found.answers
-            for head, found in zip(heads, fields, strict=True)
-            if fills_blank(head) and found.answers
-        ]
+        filled = [found for found in fields if fills_blank(found.head)]
+        shown = [letters_inside(found.head) in found.answers for found in filled if found.answers]
         ends = sum(_P.letter_end.search(text) is not None for text in texts)
-        return cls(
-            3 * ends >= len(texts) and (ends > 1 or len(texts) == 1),
-            run_on([read_blanks(head) for head in heads]),
-            sum(map(fills_blank, heads)) > BLANKS * len(heads)
-            or (sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)),
-        )
+        single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
+        repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
+        by_blanks = run_on([read_blanks(found.head) for found in fields])
+        return cls(single_letters, by_blanks, repeats or len(filled) > BLANKS * len(fields))
 
 
 class ItemText:
@@ -202,8 +196,8 @@ class Draft:
     @property
     def confidence(self) -> float | None:
         """Lowest confidence of its lines."""
-        known = [piece.confidence for piece in self.all_pieces if piece.confidence is not None]
-        return min(known) if known else None
+        known = (piece.confidence for piece in self.all_pieces if piece.confidence is not None)
+        return min(known, default=None)
 
 
 def group_values(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
@@ -233,11 +227,8 @@ NOTED = 3
 
 def take_notes(drafts: Sequence[Draft]) -> None:
     """Take the notes off the last options, in place, where several items have one."""
-    noted = [
-        (draft, found)
-        for draft in drafts
-        if draft.options and (found := _P.note.search(draft.options[-1][1]))
-    ]
+    last = ((draft, draft.options[-1][1]) for draft in drafts if draft.options)
+    noted = [(draft, found) for draft, text in last if (found := _P.note.search(text))]
     for draft, found in noted if len(noted) >= NOTED else ():
         label, text = draft.options[-1]
         draft.options[-1] = (label, text[: found.start()])

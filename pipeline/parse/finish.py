@@ -41,12 +41,8 @@ def trace_of_paper(paper: ParsedPaper) -> Trace:
     ]
     steps = [_step(part, rule, pieces, pieces[0].text[:40] or None) for part, rule, pieces in found if pieces]
     lines = [piece for piece, _ in heads] + [piece for _, _, pieces in found for piece in pieces]
-    return Trace(
-        item_id=paper.document,
-        document=paper.document,
-        spans=line_spans(lines),
-        steps=[step for _, step in heads] + steps,
-    )
+    steps = [step for _, step in heads] + steps
+    return Trace(item_id=paper.document, document=paper.document, spans=line_spans(lines), steps=steps)
 
 
 def _step(part: Part, rule: str, pieces: Sequence[ParsedLine], detail: str | None) -> Step:
@@ -191,13 +187,9 @@ class _Ids:
 def _question(draft: Draft, name: str, group: str | None, document: Document) -> Question:
     stem = draft.stem or (f"（{draft.number}）" if draft.shared_stem else "")
     answer = "".join(sorted(set(draft.answer))) if draft.answer else None
-    kind = question_type(
-        draft.announced,
-        stem,
-        answer,
-        shared_case=draft.shared_stem is not None and not draft.shared_options,
-        shared_options=draft.shared_options,
-    )
+    options = draft.shared_options
+    case = draft.shared_stem is not None and not options
+    kind = question_type(draft.announced, stem, answer, shared_case=case, shared_options=options)
     return Question(
         question_id=name,
         document=document.document,

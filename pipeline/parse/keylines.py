@@ -210,11 +210,9 @@ def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
 
 def _goes_on(text: str, following: str) -> bool:
     """Return whether a line of answers ends between a number, or a range, and its letters."""
-    return (
-        _P.unfinished.fullmatch(text) is not None
-        and len(line_pairs(f"{text} {following}")) > max(1, len(line_pairs(text)), len(line_pairs(following)))
-        and not line_pairs(text)
-    )
+    if _P.unfinished.fullmatch(text) is None or line_pairs(text):
+        return False
+    return len(line_pairs(f"{text} {following}")) > max(1, len(line_pairs(following)))
 
 
 def _head_end(text: str) -> int | None:
@@ -230,15 +228,12 @@ def _head_end(text: str) -> int | None:
 
 def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
     """The lines that open a key: by their words, or by what stands under them where the words alone may deceive."""
-    return frozenset(
-        index
-        for index, piece in enumerate(pieces)
-        if (
-            heads.is_key_head(piece.text)
-            or (heads.may_be_key_head(piece.text) and _answers_follow(pieces, index))
-        )
-        and not _marks_one_answer(pieces, index)
-    )
+    found = set[int]()
+    for index, piece in enumerate(pieces):
+        may_be = heads.may_be_key_head(piece.text) and _answers_follow(pieces, index)
+        if (may_be or heads.is_key_head(piece.text)) and not _marks_one_answer(pieces, index):
+            found.add(index)
+    return frozenset(found)
 
 
 def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:

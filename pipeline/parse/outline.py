@@ -172,11 +172,8 @@ class Builder:
 
     def __init__(self, cutting: Cutting) -> None:
         self.cutting = cutting
-        prose = [
-            one.text
-            for one, role in zip(cutting.pieces, cutting.roles, strict=True)
-            if role is not Role.ANSWERS
-        ]
+        placed = zip(cutting.pieces, cutting.roles, strict=True)
+        prose = [one.text for one, role in placed if role is not Role.ANSWERS]
         self.outline = Outline(roles=cutting.roles, prose=prose)
         self.block = Block()
         self.group: Group | None = None

@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from pathlib import PurePosixPath
 
 from pipeline.parse.draft import group_values
@@ -38,24 +37,14 @@ class PairedDocument:
 
     def __init__(self, paper: ParsedPaper) -> None:
         self.paper, self.folder = paper, PurePosixPath(paper.document).parent
+        text = _flat(paper.text)
+        self.named, self.head = _sessions(paper.document), _sessions(text[:_TITLE_LENGTH])
+        """The sessions that its name and its head give."""
+        self.codes = set(_P.code.findall(text))
+        """The codes of exams that stand in it."""
         self.numbers = {draft.number for draft in paper.items if draft.number is not None}
         self.digits = group_values((len(number), number) for number in re.findall(r"\d+", paper.document))
         """Numbers in its name by their length: 2024 differs from 2023, 11 from 12, but a code never from a year."""
-
-    @cached_property
-    def named(self) -> Sessions:
-        """The sessions that its name gives."""
-        return _sessions(self.paper.document)
-
-    @cached_property
-    def head(self) -> Sessions:
-        """The sessions that its head gives."""
-        return _sessions(_flat(self.paper.text)[:_TITLE_LENGTH])
-
-    @cached_property
-    def codes(self) -> set[str]:
-        """The codes of exams that stand in it."""
-        return set(_P.code.findall(_flat(self.paper.text)))
 
 
 def name_stem(document: str) -> str:

@@ -91,17 +91,13 @@ def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointin
 def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
     """The pieces without a heading that is nothing but the number with which the next one begins: 第3题 / 【第3题】."""
     marks = [number_candidate(index, part.text) for index, part in enumerate(parts)]
-    return [
-        part
-        for part, mark, after in zip_longest(parts, marks, marks[1:])
-        if not (
-            mark
-            and after
-            and mark.style is NumberStyle.TITLE
-            and (mark.value, mark.last) == (after.value, after.last)
-            and mark.end >= len(part.text)
-        )
-    ]
+    kept = []
+    for part, mark, after in zip_longest(parts, marks, marks[1:]):
+        alone = mark is not None and mark.style is NumberStyle.TITLE and mark.end >= len(part.text)
+        again = mark and after and (mark.value, mark.last) == (after.value, after.last)
+        if not (alone and again):
+            kept.append(part)
+    return kept
 
 
 def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Unmatched:

@@ -152,14 +152,8 @@ def split_off(text: str) -> tuple[str, str | None]:
 
 def draft_of(item: NumberedItem, pieces: list[ParsedLine], fields: Fields) -> Draft:
     """The draft of an item, with what its marks say; stem, options and answer are still to be read."""
-    draft = Draft(
-        number=item.number,
-        run=item.run,
-        pieces=pieces,
-        block=item.block,
-        explanation=fields.explanation,
-        answered=fields.answered,
-    )
+    draft = Draft(item.number, item.run, pieces, item.block)
+    draft.explanation, draft.answered = fields.explanation, fields.answered
     _trace_item(draft, item)
     for opened in fields.opened:
         part = Part.ANSWER if opened.answer else Part.EXPLANATION
@@ -246,17 +240,9 @@ def part_drafts(
 
 
 def _part_draft(item: NumberedItem, pieces: list[ParsedLine], part: SubItem, parts: Parts) -> Draft:
-    draft = Draft(
-        number=item.number,
-        run=item.run,
-        pieces=pieces,
-        block=item.block,
-        stem=part.stem,
-        options=list(part.options),
-        explanation=part.explanation,
-        shared_stem=parts.lead or None,
-        shared_options=parts.shared_options,
-    )
+    draft = Draft(item.number, item.run, pieces, item.block, part.stem)
+    draft.options, draft.explanation = list(part.options), part.explanation
+    draft.shared_stem, draft.shared_options = parts.lead or None, parts.shared_options
     _trace_item(draft, item)
     draft.add_trace(Part.SHARED, "stems_of_an_item" if parts.shared_options else "parts_of_an_item")
     draft.take_answer(part.answer, "part")

@@ -55,12 +55,8 @@ class Pointed:
 
 def requests_of(papers: Iterable[ParsedPaper], params: PointParams) -> list[tuple[AskedLines, ChatRequest]]:
     """Return a request for every region of judged papers that waits for a reason which another cut can mend."""
-    return [
-        (region, _request(paper, region))
-        for paper in papers
-        if not paper.is_key
-        for region in _regions(paper, params.lines)
-    ]
+    asked = (paper for paper in papers if not paper.is_key)
+    return [(region, _request(paper, region)) for paper in asked for region in _regions(paper, params.lines)]
 
 
 def ask(asked: Sequence[tuple[AskedLines, ChatRequest]], params: PointParams, store: Store) -> Pointed:
@@ -115,16 +111,13 @@ def _regions(paper: ParsedPaper, most: int) -> Iterator[AskedLines]:
     open_region: tuple[int, int] | None = None
     for first, last in _items(paper):
         fails = any(place_of(piece) in failing for piece in paper.pieces[first : last + 1])
-        if open_region and open_region[1] + 1 == first and last - open_region[0] < most:
-            first = open_region[0]
-        elif open_region:
+        if open_region and (open_region[1] + 1 != first or last - open_region[0] >= most):
             yield AskedLines(paper.document, *open_region)
             open_region = None
-        if open_region or fails:
-            open_region = (first, last)
+        begin = open_region[0] if open_region else first
         if open_region and not fails:
-            yield AskedLines(paper.document, *open_region)
-            open_region = None
+            yield AskedLines(paper.document, begin, last)
+        open_region = (begin, last) if fails else None
     if open_region:
         yield AskedLines(paper.document, *open_region)
 
@@ -177,10 +170,8 @@ def _pointing(said: Mapping[str, Any], region: AskedLines, model: str) -> Pointi
         return (region.first + part[0] - 1, region.first + part[1] - 1) if part else None
 
     dropped = frozenset(region.first + line - 1 for line in said["none"])
-    items = [
-        PointedItem(
-            number=one["number"], **{name: places(one[name]) for name in _PARTS}, dropped=dropped, model=model
-        )
-        for one in said["questions"]
-    ]
+    items = []
+    for one in said["questions"]:
+        parts = {name: places(one[name]) for name in _PARTS}
+        items.append(PointedItem(number=one["number"], **parts, dropped=dropped, model=model))
     return Pointing(region.first, region.last, tuple(items), dropped)

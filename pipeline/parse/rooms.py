@@ -256,16 +256,12 @@ def _check_neighbours(items: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms)
         before = [draft for number in below for draft in by_number[gap.section, number]]
         after = [draft for number in above for draft in by_number[gap.section, number]]
         known = {draft.group for draft in before}
-        opened = {
-            draft.group
-            for draft in after
-            if (draft.group_headed or draft.shared_options)
-            and (draft.group_first or 0) <= gap.number  # the head of 8～9 stands behind number 7
-        } - known
+        grouped = (draft for draft in after if draft.group_headed or draft.shared_options)
+        # The head of 8～9 stands behind number 7.
+        opened = {draft.group for draft in grouped if (draft.group_first or 0) <= gap.number} - known
+        fresh = [draft for draft in before if id(draft) not in looked]
         doubtful = [
-            (draft, _has_fewer_options(draft, fewest) or _may_hold_more(draft, rooms))
-            for draft in before
-            if id(draft) not in looked
+            (draft, _has_fewer_options(draft, fewest) or _may_hold_more(draft, rooms)) for draft in fresh
         ]
         looked.update(map(id, before))
         shared = (draft for group in opened for draft in by_group[gap.section, group])

@@ -70,17 +70,12 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     places = [(at, char) for at, one in enumerate(stem) for char in _bare(one)]
     text, texts = "".join(char for _, char in places), [_bare(one) for _, one in options]
     labels = [_bare(label) for label, _ in options]
-    for end in (
-        "".join(label + one for label, one in zip(labels, texts, strict=True)),
-        "".join(texts),
-    ):
-        for tail in (
-            end,
-            *(end + "".join(chr(97 + at) for at in range(len(texts), more)) for more in (4, 5)),
-        ):
-            if len(texts) > 1 and text.endswith(tail) and len(text) > len(tail):
-                before = places[len(text) - len(tail) - 1][0] + 1
-                return _P.choices_announced.sub("", stem[:before] + _closing(stem[before:])), False
+    labelled = "".join(label + one for label, one in zip(labels, texts, strict=True))
+    empty = ["".join(chr(97 + at) for at in range(len(texts), more)) for more in (0, 4, 5)]
+    for tail in (end + labels_alone for end in (labelled, "".join(texts)) for labels_alone in empty):
+        if len(texts) > 1 and text.endswith(tail) and len(text) > len(tail):
+            before = places[len(text) - len(tail) - 1][0] + 1
+            return _P.choices_announced.sub("", stem[:before] + _closing(stem[before:])), False
     places_of = [text.find(one) for one in texts if len(one) > 1]
     start = min(places_of, default=-1)
     repeated = start > 0 and len(texts) > 2 and sum(map(len, texts)) >= _COPIED * (len(text) - start)
@@ -102,9 +97,8 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
     """A stem without what stands behind it that is no part of it: a range of other questions, its own options."""
     stem, others = without_range(stem, number)
     if others:
-        doubts.append(
-            ("options_of_others", f"the stem ends with the range {others}: the options may be theirs")
-        )
+        told = f"the stem ends with the range {others}: the options may be theirs"
+        doubts.append(("options_of_others", told))
     stem, repeated = without_options(stem, options.pairs)
     if repeated:
         doubts.append(("text_left_over", "the stem seems to end with its options, in another form"))
@@ -151,15 +145,11 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     if any(map(_P.date.fullmatch, texts)):
         doubts.append(("text_became_date", "a spreadsheet turned one of its texts into a date"))
     if any(map(_P.left_by_converter.fullmatch, texts)):
-        doubts.append(
-            (
-                "unreadable_characters",
-                "a program wrote the name of an error or of a type for one of its texts",
-            )
-        )
+        told = "a program wrote the name of an error or of a type for one of its texts"
+        doubts.append(("unreadable_characters", told))
     if options.cut_at_marks and len(options.pairs) != usual:
-        detail = (
+        told = (
             f"{len(options.pairs)} options where most rows have {usual}: a text may hold a mark between them"
         )
-        doubts.append(("options_too_many", detail))
+        doubts.append(("options_too_many", told))
     return doubts

@@ -98,15 +98,13 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     if not often:
         return lines
     around = _Surroundings(lines, [text in often for text in texts])
-    refrains = {
-        text
-        for text, found in often.items()
-        if len(text) >= _REFRAIN
-        and (
-            _once_a_page([lines[index].page for index in found], pages)
-            or around.apart(found) >= MOSTLY * len(found)
-        )
-    }
+    refrains = set()
+    for text, found in often.items():
+        on = [lines[index].page for index in found]
+        # No phrase of questions stands once on nearly every page, wherever.
+        once_a_page = pages >= 2 * REPEATED and len(on) == len(set(on)) >= 0.9 * pages
+        if len(text) >= _REFRAIN and (once_a_page or around.apart(found) >= MOSTLY * len(found)):
+            refrains.add(text)
     refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
 
@@ -175,19 +173,13 @@ def _place_kind(text: str) -> str:
     return "number" if heads.number_candidate(0, folded) else "text"
 
 
-def _once_a_page(found: list[int], pages: int) -> bool:
-    """Return whether a text stands once on nearly every page, wherever: no phrase of questions does."""
-    return pages >= 2 * REPEATED and len(found) == len(set(found)) >= 0.9 * pages
-
-
 def _spaceless(line: Line) -> str:
     """Return the text of a line without spaces; nothing for a line that cannot be a refrain."""
     folded = fold(line.text)
     if line.kind is not LineKind.TEXT or len(folded) > 80 or _P.begins.match(folded) is None:
         return ""
     asks = _P.asks.search(folded) or _P.letters.fullmatch(folded) or heads.number_candidate(0, folded)
-    fields = _P.field.match(folded) or opens_option(folded) or opens_explanation(folded)
-    known = asks or fields or heads.group_head(folded) or heads.opens_part(folded)
+    known = asks or _P.field.match(folded) or heads.group_head(folded) or _opens(folded)
     return "" if known else re.sub(r"\s+", "", folded)
 
 
@@ -269,13 +261,8 @@ def _last_cell(line: Line) -> str:
 def _may_be_stamp(text: str) -> bool:
     """Return whether a cell is a bare name: no number, option, head, sentence or letters of a key."""
     folded = fold(text)
-    return (
-        re.fullmatch(rf"[{CJK}A-Za-z ]{{3,20}}", folded) is not None
-        and re.search(rf"[{CJK}]{{2}}", folded) is not None
-        and not opens_option(folded)
-        and not opens_explanation(folded)
-        and not (heads.opens_part(folded))
-    )
+    name = re.fullmatch(rf"[{CJK}A-Za-z ]{{3,20}}", folded) and re.search(rf"[{CJK}]{{2}}", folded)
+    return name is not None and not _opens(folded)
 
 
 def _titles(line: Line) -> bool:
@@ -284,14 +271,13 @@ def _titles(line: Line) -> bool:
 
 def is_title(text: str) -> bool:
     """Return whether a folded line names an exam and is no question, option or head."""
-    return (
-        len(text) <= 60
-        and TITLE.search(text) is not None
-        and heads.number_candidate(0, text) is None
-        and not opens_option(text)
-        and not (_P.sentence.search(text) or opens_explanation(text))
-        and not (heads.opens_part(text))
-    )
+    title = len(text) <= 60 and TITLE.search(text) and not _P.sentence.search(text)
+    return bool(title) and not (heads.number_candidate(0, text) or _opens(text))
+
+
+def _opens(text: str) -> bool:
+    """Return whether a folded line begins an option, an explanation, a section or a key."""
+    return opens_option(text) or opens_explanation(text) or heads.opens_part(text)
 
 
 def _without_counters(lines: list[Line]) -> list[Line]:

@@ -160,11 +160,9 @@ def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -
     by_document: dict[str, list[SourceRow]] = defaultdict(list)
     for row in SourceRow.from_frame(tables["rows"].sort("document", "row", maintain_order=True)):
         by_document[row.document].append(row)
-    read = [
-        source
-        for name, own in sorted(by_document.items())
-        for source in sources_of(own, documents[name], declared_for(name, params.sources))
-    ]
+    read: list[SourceTable] = []
+    for name, own in sorted(by_document.items()):
+        read += sources_of(own, documents[name], declared_for(name, params.sources))
     for source in with_ids(with_former_names(read, tables.get("ids", ReleasedId.to_frame([])))):
         _take(source, outcome)
     tabular = {name for name, document in documents.items() if document.rows is not None}

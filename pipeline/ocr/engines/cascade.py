@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
-from pipeline.ocr.engines.network import STEP, Network, Pixels, narrow_line, values_of
+from pipeline.ocr.engines.network import STEP, Pixels, Run, load_network, narrow_line, values_of
 from pipeline.ocr.glyphs import is_cjk
 
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
@@ -49,16 +49,16 @@ _REMEMBERED = 2000
 class Recogniser:
     """A recognition model and its characters. An image that comes again is not read again."""
 
-    def __init__(self, network: Network, alphabet: Alphabet) -> None:
+    def __init__(self, network: Run, alphabet: Alphabet) -> None:
         self.network, self.alphabet = network, alphabet
         self._known: dict[tuple[bytes, bool], tuple[Glyph, ...]] = {}
 
     @classmethod
     def load(cls, path: Path, backend: str, characters: Path | None = None) -> Recogniser:
         """The model at ``path``; its characters stand in it, or line by line in a file of their own."""
-        network = Network(path, backend)
+        network, known = load_network(path, backend)
         if characters is None:
-            return cls(network, Alphabet(network.characters))
+            return cls(network, Alphabet(known))
         return cls(network, Alphabet(characters.read_text(encoding="utf-8").rstrip("\n").split("\n")))
 
     def read(self, images: Sequence[Pixels], starts: Sequence[bool] | None = None) -> list[list[Glyph]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
@@ -21,22 +21,14 @@ Values = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
 
 
-class Network:
-    """An ONNX model with one input and one output, on one thread: processes read pages side by side."""
+Run = Callable[[Values], Values]
+"""Returns the output of a network for a batch; valid until the next call."""
 
-    def __init__(self, path: Path, backend: str) -> None:
-        """Load the model at ``path`` on ``backend``, ``openvino`` or ``onnxruntime``."""
-        self._run, self._characters = _on_openvino(path) if backend == "openvino" else _on_onnxruntime(path)
 
-    def __call__(self, values: Values) -> Values:
-        """The output for a batch; valid until the next call."""
-        found: Values = self._run(values)
-        return found
-
-    @property
-    def characters(self) -> list[str]:
-        """Return the characters listed in a recogniser's file; empty if it lists none."""
-        return self._characters.split("\n") if self._characters else []
+def load_network(path: Path, backend: str) -> tuple[Run, list[str]]:
+    """Return what runs an ONNX model on one thread, as processes read side by side, and the characters it lists."""
+    run, characters = _on_openvino(path) if backend == "openvino" else _on_onnxruntime(path)
+    return run, characters.split("\n") if characters else []
 
 
 def _on_openvino(path: Path) -> tuple[Any, str]:
@@ -94,7 +86,7 @@ class Detector:
         """Load the model at ``path``; ``side`` is the longer side of the image that it sees, in pixels."""
         from rapidocr.ch_ppocr_det.utils import DBPostProcess
 
-        self._network = Network(path, backend)
+        self._network, _ = load_network(path, backend)
         self._side = side
         self._boxes = DBPostProcess(
             thresh=0.3, box_thresh=0.5, max_candidates=3000, unclip_ratio=1.6, use_dilation=True

@@ -132,9 +132,8 @@ class PaddleEngine(OcrEngine):
         """The lines of an RGB image."""
         words: list[Word] = []
         for page in self._ocr.predict(np.ascontiguousarray(pixels[:, :, ::-1])):
-            for polygon, text, score in zip(
-                page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True
-            ):
+            parts = (page[f"rec_{part}"] for part in ("polys", "texts", "scores"))
+            for polygon, text, score in zip(*parts, strict=True):
                 if text.strip():
                     words.append(Word(text, tuple((float(x), float(y)) for x, y in polygon), float(score)))
         return words
@@ -166,9 +165,8 @@ def _description(model: _Model, source: Path) -> dict[str, Any]:
 
     session = onnxruntime.InferenceSession(str(source), providers=["CPUExecutionProvider"])
     characters = session.get_modelmeta().custom_metadata_map["character"].split("\n")
-    described = _DESCRIPTIONS["rec"]
-    characters_too = described["PostProcess"] | {"character_dict": characters}
-    return named | described | {"PostProcess": characters_too}
+    listed = {"PostProcess": _DESCRIPTIONS["rec"]["PostProcess"] | {"character_dict": characters}}
+    return named | _DESCRIPTIONS["rec"] | listed
 
 
 def check_options(params: PaddleOcrParams) -> None:

@@ -3,7 +3,6 @@
 import math
 import re
 import tomllib
-from functools import cache
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +18,7 @@ from pipeline.ocr.params import RapidOcrParams
 from schemas.errors import UserError
 
 _MODELS = Path(str(files("pipeline.ocr.engines.models")))
+_CONFIDENCE = tomllib.loads((_MODELS / "confidence.toml").read_text(encoding="utf-8"))
 
 _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""
@@ -139,10 +139,4 @@ def share_right(score: float) -> float:
         score: product of the probabilities of a line's letters and digits. It tells right lines from wrong ones better
             than their mean (area under the curve .94 on photographs, the mean's is .92), on photographs as on scans.
     """
-    table = _confidence()
-    return float(np.interp(score, table["score"], table["right"]))
-
-
-@cache
-def _confidence() -> dict[str, list[float]]:
-    return tomllib.loads((_MODELS / "confidence.toml").read_text(encoding="utf-8"))
+    return float(np.interp(score, _CONFIDENCE["score"], _CONFIDENCE["right"]))

@@ -147,11 +147,8 @@ class _Furniture:
             return images
         self._known[index] = {_place(image) for image in images}
         near = [self._places(other) for other in (index - 2, index - 1, index + 1, index + 2)]
-        return [
-            image
-            for image in images
-            if not (_is_large(image) and any(_place(image) in places for places in near))
-        ]
+        again = set[tuple[int, ...]]().union(*near)
+        return [image for image in images if not (_is_large(image) and _place(image) in again)]
 
     def _places(self, index: int) -> set[tuple[int, ...]]:
         if index not in self._known:

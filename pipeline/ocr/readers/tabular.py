@@ -100,11 +100,8 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     if not isinstance(value, dict):
         return
     names = vocabulary()["containers"]["names"]
-    given = {
-        key: part
-        for key, part in value.items()
-        if isinstance(part, str) and _HANDED_DOWN & set(roles_of(key))
-    }
+    texts = ((key, part) for key, part in value.items() if isinstance(part, str))
+    given = {key: part for key, part in texts if _HANDED_DOWN & set(roles_of(key))}
     asks = _asks(value)
     for key, part in value.items():
         known = plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part))
@@ -162,11 +159,8 @@ def questions_in(row: TableRow) -> list[TableRow]:
     whole = any("stem" in roles_of(name) and fields[name] not in (None, "") for name in fields)
     if whole or 1 not in parts or not parts <= numbers["answer"]:
         return [row]
-    own = {
-        name: found
-        for name, found in named.items()
-        if found[1] <= max(numbers["answer"]) and roles_of(found[0])
-    }
+    last = max(numbers["answer"])
+    own = {name: found for name, found in named.items() if found[1] <= last and roles_of(found[0])}
     if not numbers["options"] <= numbers["answer"]:  # option1 … option5 of stem1 and stem2: one option each
         own = {name: found for name, found in own.items() if "options" not in roles_of(found[0])}
     common = {name: value for name, value in fields.items() if name not in own}
