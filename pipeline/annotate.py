@@ -1,14 +1,13 @@
 """The annotate stage: labels in five dimensions for every question, from the annotator that is configured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
 from annotation.learned import LEAST
 from annotation.lexicon_annotator import LexiconAnnotator
+from annotation.llm.messages import AnswerStore
 from annotation.params import AnnotateParams
 from annotation.reviewed import Reviewed, from_reviews, merge_reviewed
 from pipeline.inspect.bank import read_labelled
@@ -20,9 +19,6 @@ from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import DIFFICULTY, dimensions
 from schemas.wording import tally_failures
-
-if TYPE_CHECKING:
-    from annotation.llm.messages import AnswerStore
 
 
 def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:

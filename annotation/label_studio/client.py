@@ -111,8 +111,8 @@ class Studio:
     def projects(self, words: str) -> list[Project]:
         """Projects whose description contains ``words``, the oldest first."""
         with self._told():
-            everything = sorted(map(_project, self._sdk.projects.list()), key=lambda project: project.id)
-        return [project for project in everything if words in project.description]
+            found = [each for each in self._sdk.projects.list() if words in (each.description or "")]
+            return sorted(map(_project, found), key=lambda project: project.id)
 
     def project(self, project_id: int) -> Project:
         """A project with its counts."""

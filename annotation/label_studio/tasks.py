@@ -223,11 +223,8 @@ def verification_tasks(
     pairs = sorted(items, key=lambda pair: pair[1].question_id)
     for question_id, group in groupby(pairs, key=lambda pair: pair[1].question_id):
         own = list(group)
-        shown = {
-            name: text
-            for name, text in shown_fields(own[0][1]).items()
-            if name in ("meta", "text", "key", BASE)
-        }
+        everything = shown_fields(own[0][1])
+        shown = {name: everything[name] for name in ("meta", "text", "key", BASE)}
         shown["reason"] = "\n".join(dict.fromkeys(waiting_reasons(item) for item, _ in own))
         tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
     return tasks

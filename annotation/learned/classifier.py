@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from annotation.learned import LEAST
@@ -32,8 +33,6 @@ class Classifier:
     """Learns every dimension but difficulty from questions in an order that does not depend on their origin."""
 
     def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None) -> None:
-        from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
         self._seen = {item.question.content_hash: row for row, item in enumerate(reviewed)}
         self.accuracy: dict[str, float] = {}
         """Cross-validated accuracy by dimension."""
@@ -57,8 +56,6 @@ class Classifier:
 
     def label(self, questions: Sequence[Question]) -> Iterator[dict[str, Verdict]]:
         """Verdicts on each question in the dimensions that can be learned, as far as anything speaks for a label."""
-        from threadpoolctl import threadpool_limits
-
         for at in range(0, len(questions), _AT_ONCE):
             some = questions[at : at + _AT_ONCE]
             with threadpool_limits(1):

@@ -12,16 +12,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, islice
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import openai
 
 from annotation.llm import messages as wire
 from annotation.llm.limits import CostAccount, Fault, fault_of_status, over_cap, worst_cost
 from annotation.llm.options import LlmOptions, openai_client
 from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
-
-if TYPE_CHECKING:
-    import openai
 
 _ENDED = {"completed", "failed", "expired", "cancelled"}
 _QUEUE_IS_FULL = "token_limit_exceeded"
@@ -231,8 +230,6 @@ class _BatchRun:
     @contextmanager
     def _errors(self) -> Iterator[None]:
         """Turn errors on the way into one line: run again, and the same batches go on."""
-        import openai
-
         url = self.options.base_url
         try:
             yield

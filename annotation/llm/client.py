@@ -1,13 +1,13 @@
 """Sends many requests to an OpenAI-compatible endpoint at once, and pays for none of them twice."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from openai import AsyncOpenAI
 
 from annotation.llm import messages as wire
 from annotation.llm.batches import complete_in_batches
@@ -23,9 +23,6 @@ from annotation.llm.limits import (
 )
 from annotation.llm.options import LlmOptions, openai_client
 from schemas.errors import UserError
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
 
 _NO_COMPLETION = wire.BadAnswerError(wire.Reason.MALFORMED_JSON, "not a chat completion")
 

@@ -126,10 +126,7 @@ def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool)
         "prompt_hash": sha256(read),
         "prompt": read if keep_prompt else None,
         "finish": None if made.text is None else made.finish,
-        "model": made.model,
-        "seed": made.seed,
-        "prompt_tokens": made.prompt_tokens,
-        "completion_tokens": made.completion_tokens,
+        **{name: getattr(made, name) for name in ("model", "seed", "prompt_tokens", "completion_tokens")},
         "likelihoods": compared or None,
     }
 

@@ -1,14 +1,12 @@
 """Language models that read outputs: the answer that a text gives, how good a text is, which of two is better."""
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from annotation.estimate import MESSAGE_TOKENS, token_counter, with_list_prices
 from annotation.llm.client import LlmClient
@@ -25,13 +23,10 @@ from annotation.llm.options import LlmOptions
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.claims import visible_output
 from pipeline.evaluate.params import JudgeOptions, ReaderOptions
-from pipeline.evaluate.prompting import Message, chat, failed_item, fill
-from schemas.evaluation import Judgement, Preference, Winner
+from pipeline.evaluate.prompting import Message, Prompt, chat, failed_item, fill
+from schemas.evaluation import Judgement, Preference, Task, Winner
 from schemas.questions import ReviewItem
 from schemas.release import ReleaseRow
-
-if TYPE_CHECKING:
-    from pipeline.evaluate.tasks import WrittenText
 
 
 @dataclass
@@ -146,6 +141,19 @@ def _letters(labels: Sequence[str], reply: str) -> tuple[str, ...]:
         hint = f"answer 只能含 {'、'.join(labels)}。"
         raise BadAnswerError(Reason.INVALID_LABEL, "answer is no list of the options' letters", hint)
     return tuple(sorted(set(said)))
+
+
+@dataclass(frozen=True)
+class WrittenText:
+    """A text that a run wrote, and what it is to be compared with."""
+
+    run: str
+    task: Task
+    item_id: str
+    prompt: Prompt
+    said: str
+    """The part that a reader is meant to see."""
+    reference: str
 
 
 RUBRIC = _toml("rubric.toml")

@@ -9,11 +9,11 @@ import numpy as np
 from pipeline.evaluate.scoring import (
     Graded,
     GradedText,
-    ScoreBuilder,
     Slice,
     Versions,
     accepted_answers,
     bleu,
+    mean_score,
     partial_credit,
 )
 from pipeline.stats.intervals import Floats, Interval, Unit, bootstrap, interval_of_mean, interval_of_share
@@ -223,12 +223,13 @@ def score_items(
     """
     repeats = sorted({item.repeat for item in items})
     rounds = [[item for item in items if item.repeat == repeat] for repeat in repeats]
-    made = ScoreBuilder(run, part, questions=len({item.item_id for item in items}), task=task)
+    about = {"run": run, "task": task, "questions": len({item.item_id for item in items})}
     scores = []
     for row in METRICS:
         if over not in row.over or row.measure is None:
             continue
         values = [row.measure.value(asked) for asked in rounds]
         if known := [value for value in values if value is not None]:
-            scores.append(made.score(row.name, known, row.measure.interval(items)))
+            interval = row.measure.interval(items)
+            scores.append(mean_score(known, interval, part=part, metric=row.name, **about))
     return scores

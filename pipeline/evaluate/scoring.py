@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from statistics import mean, stdev
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
 from pipeline.stats.intervals import Floats, Interval
 from schemas.annotations import LabelStatus
-from schemas.evaluation import Outcome, Score, Task
+from schemas.evaluation import Outcome, Score
 from schemas.release import ReleaseRow
 from schemas.taxonomy import cmb_catalogue, dimensions
 
@@ -144,39 +144,29 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
     if counted:
         people = sum(row.respondents or 0 for row in counted)
         right = sum((row.human_accuracy or 0.0) * (row.respondents or 0) for row in counted)
-        scores.append(ScoreBuilder(HUMAN, part, len(counted)).score("accuracy", [right / people]))
+        share = [right / people]
+        scores.append(mean_score(share, part=part, run=HUMAN, metric="accuracy", questions=len(counted)))
     if known:
         shares = [row.human_accuracy or 0.0 for row in known]
-        scores.append(ScoreBuilder(HUMAN, part, len(known)).score("mean_accuracy", [mean(shares)]))
+        average = [mean(shares)]
+        scores.append(mean_score(average, part=part, run=HUMAN, metric="mean_accuracy", questions=len(known)))
     return scores
 
 
-@dataclass(frozen=True)
-class ScoreBuilder:
-    """Makes the scores of one run and slice."""
-
-    run: str
-    part: Slice
-    questions: int
-    task: Task = Task.ANSWER
-
-    def score(self, metric: str, values: Sequence[float], interval: Interval | None = None) -> Score:
-        """The score of a metric from its value in every repetition, at least one."""
-        return Score(
-            run=self.run,
-            task=self.task,
-            dimension=self.part.dimension,
-            label=self.part.label,
-            label_en=self.part.label_en,
-            metric=metric,
-            value=mean(values),
-            questions=self.questions,
-            low=interval.low if interval else None,
-            high=interval.high if interval else None,
-            interval=interval.method if interval else None,
-            sd=stdev(values) if len(values) > 1 else None,
-            repeats=len(values),
-        )
+def mean_score(
+    values: Sequence[float], interval: Interval | None = None, *, part: Slice, **about: Any
+) -> Score:
+    """Return a score from its value in every repetition, at least one; ``about`` are further columns."""
+    return Score(
+        **vars(part),
+        **about,
+        value=mean(values),
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
+        interval=interval.method if interval else None,
+        sd=stdev(values) if len(values) > 1 else None,
+        repeats=len(values),
+    )
 
 
 # BLEU and ROUGE of Chinese texts, from counts that add up, so that every slice is scored without reading a text twice.

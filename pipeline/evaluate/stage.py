@@ -13,13 +13,22 @@ from pipeline.evaluate.comparing import compare_runs
 from pipeline.evaluate.grading import describe_run, fingerprint, libraries, run_file, run_settings
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
-from pipeline.evaluate.llm import RUBRIC, Consultation, OutputReader, UnreadOutput, Verdicts, estimate, plan
+from pipeline.evaluate.llm import (
+    RUBRIC,
+    Consultation,
+    OutputReader,
+    UnreadOutput,
+    Verdicts,
+    WrittenText,
+    estimate,
+    plan,
+)
 from pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
 from pipeline.evaluate.prompting import failed_item, load_template
 from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, by_slice, human_scores
-from pipeline.evaluate.tasks import TASKS, AnswerWork, PromptSource, RunOutcome, TaskWork, WrittenText
+from pipeline.evaluate.tasks import TASKS, AnswerWork, PromptSource, RunOutcome, TaskWork
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError

@@ -9,7 +9,7 @@ from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.clinical import conversation, item_id, load_cases
 from pipeline.evaluate.extraction import answers_first
 from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
-from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput
+from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
 from pipeline.evaluate.prompting import Examples, Message, Prompt, load_template, messages, variants
@@ -75,19 +75,6 @@ def left_out(row: ReleaseRow, reason: str, detail: str) -> Rejection:
 def repeated(item_id: str, repeat: int) -> str:
     """Return the id of a prompt, which says its repetition."""
     return f"{item_id}#{repeat}" if repeat else item_id
-
-
-@dataclass(frozen=True)
-class WrittenText:
-    """A text that a run wrote, and what it is to be compared with."""
-
-    run: str
-    task: Task
-    item_id: str
-    prompt: Prompt
-    said: str
-    """The part that a reader is meant to see."""
-    reference: str
 
 
 @dataclass

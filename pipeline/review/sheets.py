@@ -17,6 +17,9 @@ from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 import polars as pl
+import xlsxwriter
+from python_calamine import CalamineError, CalamineWorkbook
+from xlsxwriter.utility import xl_col_to_name
 
 from annotation.label_studio import screen
 from annotation.label_studio.projects import Owner
@@ -25,6 +28,7 @@ from annotation.label_studio.read import PulledRows, read_task, timestamp
 from annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask, choice
 from annotation.params import ReviewParams
 from pipeline.review import folder
+from pipeline.review.exchange import review_tasks
 from pipeline.review.progress import assignment
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Tables
@@ -70,8 +74,6 @@ class Sheet:
 
 def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) -> None:
     """Write the workbook of an expert."""
-    import xlsxwriter
-
     content = BytesIO()
     # What the answers are read with: the expert, and the text and the proposal of each question.
     data = [[expert, owner.dataset, owner.token]]
@@ -142,8 +144,6 @@ def export(
     Raises:
         UserError: nothing waits for the expert, or the file cannot be written.
     """
-    from pipeline.review.exchange import review_tasks
-
     _refuse_uncounted(expert, params)
     known = {address for pulled in folder.read_all(context.build) for address in pulled.people.values()}
     logins = sorted(each for each in known if each.partition("@")[0] == expert)
@@ -219,8 +219,6 @@ def _columns() -> dict[str, int]:
 
 
 def _write_main(book: Any, tasks: Sequence[ReviewTask]) -> None:
-    from xlsxwriter.utility import xl_col_to_name
-
     wrapped = {"text_wrap": True, "valign": "top"}
     grey = book.add_format({**wrapped, "bg_color": "#F2F2F2"})
     head = book.add_format({**wrapped, "bg_color": "#F2F2F2", "bold": True})
@@ -288,8 +286,6 @@ def _result(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator[d
 
 def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
     """Return the rows of answers and of data, cells as text, and the time of saving."""
-    from python_calamine import CalamineError, CalamineWorkbook
-
     try:
         book = CalamineWorkbook.from_path(path)
         if not {_MAIN, _DATA} <= set(book.sheet_names):

@@ -188,8 +188,7 @@ def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
         # A reply cut inside an emoji holds half of a surrogate pair, which is no valid UTF-8.
         outcome.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
         outcome.finish_reason,
-        prompt_tokens=outcome.usage.prompt_tokens,
-        completion_tokens=outcome.usage.completion_tokens,
+        **vars(outcome.usage),
         cost=outcome.cost,
         seed=None if options.seed is None else options.seed + outcome.request.sample,
         model=outcome.model,

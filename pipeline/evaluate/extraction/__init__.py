@@ -13,13 +13,7 @@ from itertools import pairwise
 
 from pipeline.claims import Text, blank_thinking, fold, visible_output
 from pipeline.claims.explanations import asks_for_wrong
-from pipeline.evaluate.extraction.rules import (
-    RULES,
-    FoundAnswer,
-    ReadingTask,
-    is_own,
-    opens_with,
-)
+from pipeline.evaluate.extraction.rules import RULES, FoundAnswer, ReadingTask, is_own, opens_with
 from pipeline.patterns import Patterns
 
 _P = Patterns("answers", files("pipeline.claims"))

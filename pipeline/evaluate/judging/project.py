@@ -1,15 +1,17 @@
 """Answers in free text sent to experts in Label Studio, and experts' scores as judgements of the runs."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import polars as pl
 
+from annotation.label_studio import pull as pulling
+from annotation.label_studio.projects import SCORING
+from annotation.label_studio.push import PushReport
+from annotation.label_studio.tasks import scoring_tasks
 from annotation.params import ReviewParams
 from annotation.rubric import ShownAnswer, aspects
 from pipeline.evaluate.clinical import Case, item_id, load_cases
@@ -36,12 +38,6 @@ from schemas.evaluation import (
 )
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
-
-if TYPE_CHECKING:
-    from annotation.label_studio.projects import Kind
-    from annotation.label_studio.pull import PullReport
-    from annotation.label_studio.push import PushReport
-
 
 RowT = TypeVar("RowT", bound=Record)
 _EXPLAIN = "请给出正确答案并写出解析，说明各选项为什么对或错。\nGive the right answer and explain it."
@@ -179,28 +175,20 @@ def push(
     An answer's task is named by what it shows. One that reads otherwise since the run was made anew is another task;
     the old one is withdrawn unless somebody scored it.
     """
-    from annotation.label_studio.tasks import scoring_tasks
-
     chosen = sample(_given(context.build), params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, SentAnswer.to_frame(each.sent for each in chosen))
-    return send(_kind(params), tasks, review, context, adopt=adopt)
+    kind = replace(SCORING, experts=params.scoring.overlap)
+    return send(kind, tasks, review, context, adopt=adopt)
 
 
 def pull(
-    params: EvaluateParams,
-    review: ReviewParams,
-    context: Context,
-    *,
-    full: bool = False,
-    adopt: bool = False,
-) -> PullReport:
+    params: EvaluateParams, review: ReviewParams, context: Context, *, full: bool = False, adopt: bool = False
+) -> pulling.PullReport:
     """Fetch the scores that experts gave since the last pull into the folder ``reviews`` of the build."""
-    from annotation.label_studio import pull as pulling
-
-    kind = _kind(params)
+    kind = replace(SCORING, experts=params.scoring.overlap)
     before = read_pulled(context.build, kind)
     about = (connect(review), kind, owner_of(context), before)
     with context.progress(None, "answers") as advance:
@@ -233,12 +221,6 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
     )
 
 
-def _kind(params: EvaluateParams) -> Kind:
-    from annotation.label_studio.projects import SCORING
-
-    return replace(SCORING, experts=params.scoring.overlap)
-
-
 def _given(build: Path) -> list[GivenAnswer]:
     """The free texts of the last evaluation."""
     home = build / "evaluate"
@@ -260,13 +242,6 @@ def _rows(path: Path, record: type[RowT]) -> list[RowT]:
 
 def _scores(reviews: Iterable[ExpertReview]) -> Iterator[AnswerScore]:
     for review in reviews:
-        yield AnswerScore(
-            answer_id=review.question_id,
-            aspect=review.dimension,
-            score=int(review.label),
-            expert=review.reviewer,
-            note=review.note,
-            annotation_id=review.annotation_id,
-            updated_at=review.updated_at,
-            seconds=review.seconds,
-        )
+        same = review.model_dump(include={"note", "annotation_id", "updated_at", "seconds"})
+        who = {"answer_id": review.question_id, "expert": review.reviewer}
+        yield AnswerScore(**who, **same, aspect=review.dimension, score=int(review.label))

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation, rank_correlation, ranking
-from pipeline.evaluate.scoring import OVERALL, ScoreBuilder
+from pipeline.evaluate.scoring import OVERALL, mean_score
 from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError, first_problem
 from schemas.evaluation import JudgeAgreement, Judgement, Score, Task
@@ -83,7 +83,7 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
     scores = []
     for (run, task, who), given in found.items():
         asked = {row.question_id for rows in given.values() for row in rows}
-        made = ScoreBuilder(run, OVERALL, len(asked), task)
+        about = {"run": run, "task": task, "questions": len(asked)}
         parts = {f"{name} ({who})": given[name] for name in names if given[name]}
         values = {metric: _means(rows) for metric, rows in parts.items()}
         if len(parts) == len(names):
@@ -94,7 +94,8 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
             clinical = task is Task.CLINICAL
             cases = (row.question_id.rpartition("-")[0] if clinical else row.question_id for row in rows)
             units = (Unit(case, row.score) for case, row in zip(cases, rows, strict=True))
-            scores.append(made.score(metric, values[metric], interval_of_mean(units)))
+            interval = interval_of_mean(units)
+            scores.append(mean_score(values[metric], interval, part=OVERALL, metric=metric, **about))
     return scores
 
 

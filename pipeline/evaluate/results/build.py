@@ -1,10 +1,10 @@
 """All tables of an evaluation in the order in which they are shown, as files, Markdown and text."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from pipeline.evaluate.grading import RunSettings, from_facts
 from pipeline.evaluate.params import EvaluateParams
@@ -16,9 +16,6 @@ from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
 from schemas.taxonomy import dimensions
 from schemas.wording import Notice, counted
-
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
 
 
 @dataclass(frozen=True)
@@ -114,9 +111,6 @@ def files(found: Evaluated) -> Mapping[str, bytes]:
 
 def rich_table(name: str, table: Table) -> RichTable:
     """A table for ``rich.print``; texts of papers are never read as markup."""
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     shown = RichTable(title=Text(name), title_justify="left")
     for index, head in enumerate(table.head):
         shown.add_column(Text(head), justify="left" if index < table.left else "right")
