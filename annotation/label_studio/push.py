@@ -229,7 +229,8 @@ class _Push:
     def _without_lost_answers(self, sent: Mapping[str, ReviewTask]) -> list[comparison.SentTask]:
         """Return the tasks that are there; those that came without the answers that were sent with them go first."""
         there = self.look()
-        answered = {question_id for question_id, task in sent.items() if task.submitted()}
+        given = ((name, each) for name, task in sent.items() for each in task.answers)
+        answered = {name for name, each in given if not each.get("was_cancelled")}
         bare = [each.task_id for each in there if each.annotations == 0 and each.question_id in answered]
         if not bare:
             return there

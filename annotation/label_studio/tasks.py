@@ -62,10 +62,6 @@ class ReviewTask:
         answers = {"annotations": list(self.answers)} if self.answers else {}
         return {"data": dict(self.data), "predictions": predictions, **answers}
 
-    def submitted(self) -> int:
-        """Its earlier answers without those that were skipped."""
-        return sum(not each.get("was_cancelled") for each in self.answers)
-
 
 def tasks_of(
     questions: Iterable[Question],

@@ -64,7 +64,10 @@ def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
     Returns:
         Counts: ``rows``, ``correct``, ``wrong``, ``no_answer``.
     """
-    return write_rows(_scored(list(_rows(path_in))), path_out)
+    if _text(path_in).startswith("["):
+        told = "is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
+        raise UserError(f"{path_in}: {told}")
+    return write_rows(_scored(list(checked_rows(path_in, _OutputRow))), path_out)
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
@@ -89,7 +92,8 @@ def write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
 def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[str, Any]:
     """One row with ``extracted``, ``rule`` and ``correct`` added."""
     known = _OutputRow.model_validate(row)
-    multiple = _multiple(known.question_type)
+    kind = (known.question_type or "").strip()
+    multiple = True if _MULTIPLE.match(kind) else False if _SINGLE.match(kind) else None
     first = answer_first if known.answer_first is None else known.answer_first
     extraction = extract(known.raw_output or "", known.options, multiple, first, stem=known.question)
     letters = extraction.letters
@@ -106,21 +110,6 @@ def _scored(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     silent = (row for row in rows if row.get("answer_first") is None)
     habit = answers_first((row["raw_output"] or "", row["options"]) for row in silent)
     return [score_row(row, habit) for row in rows]
-
-
-def _multiple(question_type: str | None) -> bool | None:
-    name = (question_type or "").strip()
-    if _MULTIPLE.match(name):
-        return True
-    return False if _SINGLE.match(name) else None
-
-
-def _rows(path: Path) -> Iterator[dict[str, Any]]:
-    text = _text(path)
-    if text.startswith("["):
-        told = "is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
-        raise UserError(f"{path}: {told}")
-    yield from checked_rows(path, _OutputRow)
 
 
 def checked_rows(path: Path, form: type[BaseModel]) -> Iterator[dict[str, Any]]:

@@ -156,9 +156,8 @@ class MajorityBackend(Backend):
 def _choices(question: ReleaseRow) -> list[tuple[str, ...]]:
     """Return every possible guess."""
     labels = sorted(option.label for option in question.options)
-    if not is_multiple(question) or len(labels) < 2:
-        return [(label,) for label in labels]
-    return list(chain.from_iterable(combinations(labels, size) for size in range(2, len(labels) + 1)))
+    sizes = range(2, len(labels) + 1) if is_multiple(question) and len(labels) > 1 else (1,)
+    return list(chain.from_iterable(combinations(labels, size) for size in sizes))
 
 
 class OpenAiBackend(Backend):

@@ -219,7 +219,7 @@ def _kappa(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Cohen's kappa with quadratic weights (Cohen 1968) of rounded scores; None where they do not vary."""
     from sklearn.metrics import cohen_kappa_score
 
-    rounded = [round(score) for score in one], [round(score) for score in other]
+    rounded = list(map(round, one)), list(map(round, other))
     varied = len(set(chain(*rounded))) > 1
     return float(cohen_kappa_score(*rounded, weights="quadratic")) if varied else None
 
