@@ -11,6 +11,7 @@ from pipeline.doctor import CheckState, preflight, run_checks
 from pipeline.runtime import ray_executor
 from pipeline.runtime.ray_executor import RayExecutor, expected, fitting_workers, lacks
 from schemas.errors import UserError
+from schemas.identity import sha256
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ray_cluster import MISSING
@@ -101,8 +102,8 @@ def test_a_machine_with_another_version_is_told(monkeypatch):
     monkeypatch.setattr("pipeline.runtime.ray_executor._version", lambda name: "0.0.1")
     assert "numpy 0.0.1, this machine" in lacks(wanted)
     lacks.cache_clear()
-    monkeypatch.setattr("pipeline.runtime.ray_executor._code", lambda: "other")
-    assert "build-dataset with the code other" in lacks(wanted)
+    monkeypatch.setattr("pipeline.runtime.ray_executor.code_hash", lambda module: "other")
+    assert f"build-dataset with the code {sha256('other', 'other')[:12]}" in lacks(wanted)
 
 
 def test_a_run_that_reads_nothing_asks_no_cluster(config, monkeypatch):
