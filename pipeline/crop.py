@@ -101,18 +101,20 @@ class CropTask:
     places: tuple[tuple[str, tuple[Region, ...]], ...]
     """Ids of questions and their regions."""
     most: int
-    """Bytes a picture should take: a PNG that is larger becomes a JPEG that fits, or the smallest there is."""
+    """Bytes a picture may take: a PNG that is larger becomes a JPEG that fits, if one does."""
 
 
-def cut_out(task: CropTask) -> dict[str, tuple[str, bytes]]:
-    """Media type and picture of each question of a task that can be shown."""
-    found: dict[str, tuple[str, bytes]] = {}
+def cut_out(task: CropTask) -> dict[str, str]:
+    """Pictures of the questions of a task that can be shown, as data addresses."""
+    found: dict[str, str] = {}
     for name, regions in task.places:
         with suppress(UserError):
             sheet = _sheet(task.paper, regions)
-            content = _png(sheet)
-            fits = len(content) <= task.most
-            found[name] = ("image/png", content) if fits else ("image/jpeg", jpeg(sheet, task.most))
+            content, kind = _png(sheet), "image/png"
+            if len(content) > task.most:
+                content, kind = jpeg(sheet, task.most), "image/jpeg"
+            if len(content) <= task.most:
+                found[name] = data_uri(content, kind)
     return found
 
 
@@ -125,8 +127,7 @@ def crops(questions: Iterable[Question], context: Context, most: int) -> dict[st
     found: dict[str, str] = {}
     for _, cut in context.map(cut_out, _tasks(questions, context, most), timeout=TIMEOUT):
         if not isinstance(cut, Failure):
-            fits = {name: drawn for name, drawn in cut.items() if len(drawn[1]) <= most}
-            found |= {name: data_uri(content, kind) for name, (kind, content) in fits.items()}
+            found |= cut
     return found
 
 

@@ -26,20 +26,7 @@ _RIDGE = 0.3
 _TENTHS = np.eye(11)
 
 
-@dataclass(frozen=True)
-class Consensus:
-    """The evidence of respondents on the answers.
-
-    Attributes:
-        evidence: questions × answers: log-likelihood of what they said if that answer were right.
-        reliability: of respondents: the share that they get right, by all evidence.
-    """
-
-    evidence: Floats
-    reliability: Floats
-
-
-def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> Consensus:
+def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> tuple[Floats, Floats]:
     """Weigh what respondents said.
 
     Args:
@@ -47,6 +34,10 @@ def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> C
             stand for one; all 0 where it was not asked. Answer 0 is the key.
         alternatives: by question, how many wrong answers there are to give.
         prior: questions × answers: log-probability of being right by all other evidence; -inf for none.
+
+    Returns:
+        Questions × answers: log-likelihood of what they said if that answer were right; and the share that each
+        respondent gets right, by all evidence.
     """
     asked = said.sum(2)
     wrong = _wrong(said, alternatives)
@@ -64,7 +55,7 @@ def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> C
         rest = logsumexp(evidence[:, 1:], axis=1, b=np.isfinite(prior[:, 1:])) - np.log(alternatives)
         learned = _told_apart(said[heard], evidence[heard])
         evidence[heard, 0] += ((rest - evidence[:, 0])[heard] - learned) / 2  # the mean of both log-ratios
-    return Consensus(evidence, right / np.maximum(asked.sum(0), 1))
+    return evidence, right / np.maximum(asked.sum(0), 1)
 
 
 def _told_apart(said: Floats, evidence: Floats) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from pipeline.audit.answers import Answers, Letters
-from pipeline.audit.consensus import Consensus, Floats, consensus
+from pipeline.audit.consensus import Floats, consensus
 from pipeline.claims.explanations import Stated
 from pipeline.stats.intervals import ENOUGH, wilson
 from schemas.evaluation import Evidence
@@ -141,11 +141,11 @@ def weigh_answers(cases: Sequence[AuditCase], answers: Answers, wrong: float) ->
         for name, answer in answers.get(case.question.question_id, {}).items():
             said[row, place[name], own.index(answer)] = 1
     counts = np.array([case.alternatives for case in cases], dtype=np.int64)
-    found = consensus(said, counts, prior) if models else Consensus(np.zeros_like(prior), np.zeros(0))
+    evidence, reliability = consensus(said, counts, prior) if models else (np.zeros_like(prior), np.zeros(0))
     for row, (case, own) in enumerate(zip(cases, choices, strict=True)):
-        _tell(case, own, found.evidence[row, : len(own)], answers.get(case.question.question_id, {}))
-        _settle(case, own, (prior[row] + found.evidence[row])[: len(own)])
-    return dict(zip(models, found.reliability.tolist(), strict=True))
+        _tell(case, own, evidence[row, : len(own)], answers.get(case.question.question_id, {}))
+        _settle(case, own, (prior[row] + evidence[row])[: len(own)])
+    return dict(zip(models, reliability.tolist(), strict=True))
 
 
 def _choices(case: AuditCase, said: Mapping[str, Letters]) -> list[Letters | None]:

@@ -23,7 +23,7 @@ from annotation.llm.embeddings import embed
 from pipeline.dedup.meaning import FILLER
 from pipeline.leaks.files import BenchmarkText
 from pipeline.leaks.params import LeaksParams
-from pipeline.leaks.tokens import Places, Tokens, tokenise, windows
+from pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
 from pipeline.stage import Store
 
 _ASKED = 60
@@ -83,21 +83,21 @@ class Index:
             for line in {_letters(line) for line in nlargest(2, text.split("\n"), key=len)}:
                 self._lines.setdefault(line, []).append(row)
         self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
-        parts = [_runs(tokenise([]), size)]
-        counts: list[Places] = [np.empty(0, np.int64)]
-        for start in range(0, len(texts), _QUESTIONS):
-            tokens = tokenise(texts[start : start + _QUESTIONS])
-            counts.append(tokens.counts)
+        self.tokens = np.zeros(len(texts), np.int64)
+        self._runs, self.common = _rare(joined([*self._all_runs(size)]), common)
+        self._sizes = np.minimum(self.tokens, size)
+        self._lengths = np.unique(self._sizes[self.tokens >= min(LEAST, size)]).tolist() or [size]
+
+    def _all_runs(self, size: int) -> Iterator[Windows]:
+        """Yield the runs of ``size`` tokens, and the shorter questions as one run each; count the tokens."""
+        yield windows(tokenise([]), size)
+        for start in range(0, len(self._texts), _QUESTIONS):
+            tokens = tokenise(self._texts[start : start + _QUESTIONS])
+            self.tokens[start : start + _QUESTIONS] = tokens.counts
             for length in range(min(LEAST, size), size + 1):
-                runs = _runs(tokens, length).with_columns(row=pl.col("row") + start)
-                of_length = np.flatnonzero(tokens.counts == length) + start
-                parts.append(runs if length == size else runs.filter(pl.col("row").is_in(of_length)))
-        self.tokens = np.concatenate(counts)
-        runs = pl.concat(parts)
-        often = runs.group_by("hash").len().filter(pl.col("len") > common)
-        self.common = often.height
-        self._runs = runs.join(often, on="hash", how="anti")
-        self._sizes = self._runs["size"].unique().sort().to_list()
+                runs = windows(tokens, length)
+                mine = (tokens.counts[runs.rows] == length) | (length == size)
+                yield Windows(runs.hashes[mine], runs.rows[mine] + np.int32(start), runs.places[mine])
 
     @property
     def short(self) -> int:
@@ -121,11 +121,10 @@ class Index:
     def _in_block(self, block: Sequence[BenchmarkText]) -> Iterator[BenchmarkMatch]:
         """The best record of each question."""
         tokens = tokenise([record.text for record in block])
-        theirs = pl.concat([_runs(tokenise([]), LEAST), *(_runs(tokens, size) for size in self._sizes)])
         size = pl.col("size").first()
         steps = pl.col("place").diff().fill_null(size)
         pairs = (
-            self._runs.join(theirs, on=["hash", "size"], suffix="_there")
+            self._shared(tokens)
             .sort("row", "row_there", "place", "place_there")
             .group_by("row", "row_there", maintain_order=True)
             .agg(size, "place", "place_there", shared=pl.min_horizontal(steps, size).sum())
@@ -141,6 +140,16 @@ class Index:
                 at = int(tokens.counts[: row["row_there"]].sum()) + row["place_there"][start]
                 line += text.text.count("\n", 0, int(tokens.starts[at]))
             yield BenchmarkMatch(row["row"], row["share"], first, last, line, row["records"], text.text)
+
+    def _shared(self, tokens: Tokens) -> pl.DataFrame:
+        """The runs that questions share with records: their rows, places and tokens."""
+        theirs = joined([windows(tokens, length) for length in self._lengths])
+        first = np.searchsorted(self._runs.hashes, theirs.hashes)
+        counts = np.searchsorted(self._runs.hashes, theirs.hashes, side="right") - first
+        ours = np.repeat(first - np.cumsum(counts) + counts, counts) + np.arange(counts.sum())
+        rows, places = self._runs.rows[ours], self._runs.places[ours]
+        there = {"row_there": theirs.rows.repeat(counts), "place_there": theirs.places.repeat(counts)}
+        return pl.DataFrame({"row": rows, "place": places, "size": self._sizes[rows], **there})
 
     def _by_lines(self, block: Sequence[BenchmarkText], counted: Container[int]) -> Iterator[BenchmarkMatch]:
         """Records with nearly all lines of a question: where short options change places no run of tokens is left."""
@@ -189,11 +198,14 @@ def _longest(places: Places, size: int) -> tuple[int, int, int]:
     return first, int(distinct[ends[longest]]) + size, int(np.flatnonzero(places == first)[0])
 
 
-def _runs(tokens: Tokens, size: int) -> pl.DataFrame:
-    """The runs of ``size`` tokens: their hash, text and place in it."""
-    found = windows(tokens, size)
-    places = {"row": found.rows.astype(np.int32), "place": found.places.astype(np.int32)}
-    return pl.DataFrame({"hash": found.hashes, **places}).with_columns(size=pl.lit(size, pl.Int32))
+def _rare(runs: Windows, common: int) -> tuple[Windows, int]:
+    """Return the runs in the order of their hashes, and how many are met too often and left out."""
+    order = np.argsort(runs.hashes)
+    hashes = runs.hashes[order]
+    met = np.unique(hashes, return_counts=True)[1]
+    rare = np.repeat(met <= common, met)
+    order = order[rare]
+    return Windows(hashes[rare], runs.rows[order], runs.places[order]), int((met > common).sum())
 
 
 def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:

@@ -64,8 +64,8 @@ class Windows:
     """
 
     hashes: Hashes
-    rows: Places
-    places: Places
+    rows: NDArray[np.int32]
+    places: NDArray[np.int32]
 
 
 def tokenise(texts: Sequence[str]) -> Tokens:
@@ -103,7 +103,14 @@ def windows(tokens: Tokens, size: int) -> Windows:
     for offset in reversed(range(size)):
         sums = sums * np.uint64(_BASE) + tokens.hashes[offset : last + offset] + np.uint64(1)
     rows = tokens.rows[inside]
-    return Windows(_mixed(sums[inside]), rows, inside - np.searchsorted(tokens.rows, rows))
+    places = inside - np.searchsorted(tokens.rows, rows)
+    return Windows(_mixed(sums[inside]), rows.astype(np.int32), places.astype(np.int32))
+
+
+def joined(parts: Sequence[Windows]) -> Windows:
+    """Return the runs of all parts, one behind the other."""
+    sides = ([getattr(part, name) for part in parts] for name in ("hashes", "rows", "places"))
+    return Windows(*map(np.concatenate, sides))
 
 
 def _mixed(hashes: Hashes) -> Hashes:
@@ -184,8 +191,8 @@ def _folded(texts: pl.DataFrame) -> pl.DataFrame:
 def _candidates(texts: list[str], splits: NDArray[np.int8], least: float) -> NDArray[np.int64]:
     """(pairs, 2) rows in different splits that share one of their rarest runs; the lower row first."""
     hashes, rows = _runs(texts)
-    slots = (hashes >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
-    met = np.bincount(slots, minlength=1 << _SLOT_BITS)[slots]
+    slots = (hashes >> np.uint64(64 - _SLOT_BITS)).astype(np.int32)
+    met = np.bincount(slots, minlength=1 << _SLOT_BITS).astype(np.int32)[slots]
     rare = _prefix(hashes, rows, met, 1 - least)
     order = rare[np.lexsort((rows[rare], hashes[rare]))]
     return _across(hashes[order], rows[order].astype(np.int64), splits)
@@ -196,18 +203,20 @@ def _runs(texts: list[str]) -> tuple[Hashes, NDArray[np.int32]]:
     parts = []
     for start in range(0, len(texts), _CHUNK):
         found = windows(tokenise(texts[start : start + _CHUNK]), _RUN)
-        parts.append((found.hashes, (found.rows + start).astype(np.int32)))
+        parts.append((found.hashes, found.rows + np.int32(start)))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _prefix(hashes: Hashes, rows: NDArray[np.int32], met: Places, changed: float) -> NDArray[np.int64]:
+def _prefix(
+    hashes: Hashes, rows: NDArray[np.int32], met: NDArray[np.int32], changed: float
+) -> NDArray[np.int64]:
     """The places of each text's rarest runs, without those that it alone has.
 
     A token that changed takes ``_RUN`` runs with it, so two texts of which a share ``changed`` differs have one in
     common among as many of the rarest, and one more (runs that are met as often are ordered by their hash).
     """
     counts = np.bincount(rows)
-    lone = np.bincount(rows, weights=met == 1).astype(np.int64)
+    lone = np.bincount(rows[met == 1], minlength=len(counts))
     allowed = np.ceil(counts * min(1.0, _RUN * changed)).astype(np.int64) + 1 - lone
     shared = np.flatnonzero((met > 1) & (allowed[rows] > 0))
     order: NDArray[np.int64] = shared[np.lexsort((hashes[shared], met[shared], rows[shared]))]

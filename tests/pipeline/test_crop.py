@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 from dataclasses import replace
@@ -13,6 +14,7 @@ import pytest
 from PIL import Image
 
 from pipeline.crop import MARGIN, CropTask, Paper, crop, crop_in_worker, cut_out, find_paper, page_strips
+from pipeline.rendering.html import data_uri
 from schemas.documents import Box, Document, Page
 from schemas.errors import UserError
 from schemas.questions import Region
@@ -144,15 +146,16 @@ def noisy(tmp_path) -> Paper:
 def test_a_cut_out_that_is_too_large_as_png_is_a_jpeg_that_fits(noisy):
     regions = (region(50, 50, 550, 700),)
     assert len(crop(noisy, regions)) > 300_000
-    kind, content = cut_out(CropTask(noisy, (("q", regions),), 300_000))["q"]
-    assert kind == "image/jpeg"
-    assert len(content) <= 300_000
-    assert Image.open(io.BytesIO(content)).width >= 500
+    kind, _, content = cut_out(CropTask(noisy, (("q", regions),), 300_000))["q"].partition(",")
+    assert kind == "data:image/jpeg;base64"
+    picture = base64.b64decode(content)
+    assert len(picture) <= 300_000
+    assert Image.open(io.BytesIO(picture)).width >= 500
 
 
 def test_of_the_questions_of_a_page_those_that_can_be_shown_are_cut_out(paper):
     places = (("a", (MARKED,)), ("b", (region(900, 900, 950, 950),)), ("c", ()))
-    assert cut_out(CropTask(paper, places, 400_000)) == {"a": ("image/png", crop(paper, [MARKED]))}
+    assert cut_out(CropTask(paper, places, 400_000)) == {"a": data_uri(crop(paper, [MARKED]), "image/png")}
 
 
 def test_a_crop_from_a_worker_is_the_same_and_its_errors_are_told(paper):

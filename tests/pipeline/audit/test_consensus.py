@@ -18,7 +18,7 @@ EASY = ["AAAA"] * 40 + ["AAAB"] * 20 + ["AABC"] * 20
 
 
 def against(row: str) -> float:
-    evidence = consensus(*votes(*EASY, row)).evidence[-1]
+    evidence = consensus(*votes(*EASY, row))[0][-1]
     return float(evidence[1:].max() - evidence[0])
 
 
@@ -40,7 +40,7 @@ def test_who_was_not_asked_says_nothing():
 
 
 def test_reliability_is_the_share_that_is_right_by_all():
-    found = consensus(*votes(*EASY)).reliability
+    found = consensus(*votes(*EASY))[1]
     assert found[0] > found[2] > found[3]
 
 
@@ -54,13 +54,13 @@ def test_respondents_that_err_together_count_for_less():
         letters = np.where(wrong, draw.choice(list("BCDE"), wrong.shape), "A")
         if together:
             letters[:, :5] = letters[:, :1]
-        found = consensus(*votes(*map("".join, letters), split)).evidence[-1]
+        found = consensus(*votes(*map("".join, letters), split))[0][-1]
         return float(found[1] - found[0])
 
     assert weight(together=True) < weight(together=False) - 1
 
 
 def test_a_key_that_all_others_gave_needs_no_other_answer():
-    evidence = consensus(*votes(*["AAAAAAAA"] * 30, "BBBBBBBB")).evidence
+    evidence = consensus(*votes(*["AAAAAAAA"] * 30, "BBBBBBBB"))[0]
     assert np.isfinite(evidence).all()
     assert evidence[-1, 1] - evidence[-1, 0] > 0 > evidence[0, 1] - evidence[0, 0]
