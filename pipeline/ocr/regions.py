@@ -108,10 +108,9 @@ def find_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> list[
     regions += [PageRegion(LineKind.FIGURE, box) for box in vectors if not _holds_prose(box, runs)]
     size = float(np.median([run.size for run in runs])) if runs else 10.0
     # A stamp or a watermark lies under lines. Pieces of one image below each other are looked at as one.
-    whole = [bounding_box([drawing.images[index] for index in strip]) for strip in _strips(drawing.images)]
+    whole = map(bounding_box, _strips(drawing.images))
     pictures = [box for box in whole if not (runs and lies_under_text(box, runs))]
-    for images in cluster_boxes(pictures, 1.5):
-        box = bounding_box([pictures[index] for index in images])
+    for box in map(bounding_box, cluster_boxes(pictures, 1.5)):
         if box.area < 0.85 * page.area and not _inside_any(box, vectors):
             kind = LineKind.FORMULA if box.height < 1.8 * size else LineKind.FIGURE
             regions.append(PageRegion(kind, box))
@@ -122,8 +121,8 @@ def find_scan_regions(drawing: Drawing, runs: Sequence[TextRun], page: Rect) -> 
     """Tables and figures of a scanned page, top to bottom; the drawing has boxes of other ink as its images."""
     tables, loose = _tables(drawing)
     pieces = [box for box in [*drawing.images, *_figures(loose)] if not _inside_any(box, tables)]
-    figures = [bounding_box([pieces[index] for index in indices]) for indices in cluster_boxes(pieces, 4.0)]
-    figures = [box for box in figures if box.area < 0.7 * page.area and not _holds_prose(box, runs)]
+    whole = [box for box in map(bounding_box, cluster_boxes(pieces, 4.0)) if box.area < 0.7 * page.area]
+    figures = [box for box in whole if not _holds_prose(box, runs)]
     regions = [PageRegion(LineKind.TABLE, box) for box in tables if not _inside_any(box, figures)]
     regions += [PageRegion(LineKind.FIGURE, box) for box in figures]
     return sorted(regions, key=lambda region: (region.box.y0, region.box.x0))
@@ -137,11 +136,9 @@ def cell_rules(drawing: Drawing, regions: Sequence[PageRegion]) -> list[Rect]:
 
 def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
     """Boxes of ruled tables, and the rules that belong to none."""
-    rules = drawing.across + drawing.down
     tables: list[Rect] = []
     loose: list[Rect] = []
-    for indices in cluster_boxes(rules, 2.5):
-        members = [rules[index] for index in indices]
+    for members in cluster_boxes(drawing.across + drawing.down, 2.5):
         box = bounding_box(members)
         if _is_grid(members) and sum(shape.touches(box, 0.0) for shape in drawing.shapes) < 4:
             tables.append(box)
@@ -172,12 +169,8 @@ def _is_grid(rules: Sequence[Rect]) -> bool:
 
 
 def _figures(pieces: Sequence[Rect]) -> list[Rect]:
-    boxes = []
-    for indices in cluster_boxes(pieces, 12.0):
-        box = bounding_box([pieces[index] for index in indices])
-        if len(indices) >= 3 and min(box.width, box.height) >= 20 and max(box.width, box.height) >= 30:
-            boxes.append(box)
-    return boxes
+    boxes = [bounding_box(group) for group in cluster_boxes(pieces, 12.0) if len(group) >= 3]
+    return [box for box in boxes if min(box.width, box.height) >= 20 and max(box.width, box.height) >= 30]
 
 
 def _without_shading(shapes: Sequence[Rect], runs: Sequence[TextRun]) -> list[Rect]:
@@ -206,17 +199,16 @@ PROSE = 10
 figures are shorter. A stamp over a page has ten and more from nearly every line that crosses it."""
 
 
-def _strips(images: Sequence[Rect]) -> list[list[int]]:
-    """Indices of images, those together that are as wide as each other and touch: producers cut images in strips."""
-    groups: list[list[int]] = []
-    for index in sorted(range(len(images)), key=lambda index: (images[index].x0, images[index].y0)):
-        last = images[groups[-1][-1]] if groups else None
-        box = images[index]
+def _strips(images: Sequence[Rect]) -> list[list[Rect]]:
+    """Images, those together that are as wide as each other and touch: producers cut images in strips."""
+    groups: list[list[Rect]] = []
+    for box in sorted(images, key=lambda box: (box.x0, box.y0)):
+        last = groups[-1][-1] if groups else None
         beside = last and abs(last.x0 - box.x0) < 1 and abs(last.x1 - box.x1) < 1
         if last and beside and abs(last.y1 - box.y0) < 1.5:
-            groups[-1].append(index)
+            groups[-1].append(box)
         else:
-            groups.append([index])
+            groups.append([box])
     return groups
 
 
@@ -268,16 +260,15 @@ def _inside_any(box: Rect, others: Sequence[Rect]) -> bool:
     return any(box.overlap(other) > 0.7 * box.area for other in others)
 
 
-def cluster_boxes(rects: Sequence[Rect], reach: float) -> list[list[int]]:
-    """Groups of indices of rectangles that touch, directly or through others, within ``reach`` points."""
+def cluster_boxes(rects: Sequence[Rect], reach: float) -> list[list[Rect]]:
+    """Groups of rectangles that touch, directly or through others, within ``reach`` points."""
     if not rects:
         return []
-    step = -(-len(rects) // MAX_RECTS)
-    chosen = list(range(0, len(rects), step))
-    x0, y0, x1, y1 = np.array([rects[index] for index in chosen], dtype=np.float32).T[:, :, None]
+    chosen = rects[:: -(-len(rects) // MAX_RECTS)]
+    x0, y0, x1, y1 = np.array(chosen, dtype=np.float32).T[:, :, None]
     meets = (x1 + reach >= x0.T) & (x0 - reach <= x1.T) & (y1 + reach >= y0.T) & (y0 - reach <= y1.T)
     _, labels = connected_components(csr_array(meets), directed=False)
-    groups: dict[int, list[int]] = defaultdict(list)
-    for index, label in zip(chosen, labels.tolist(), strict=True):
-        groups[label].append(index)
+    groups: dict[int, list[Rect]] = defaultdict(list)
+    for rect, label in zip(chosen, labels.tolist(), strict=True):
+        groups[label].append(rect)
     return list(groups.values())

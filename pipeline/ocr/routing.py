@@ -106,8 +106,7 @@ def _holes(drawn: Any, place: Rect) -> int:
 def image_cover(drawing: Drawing, frame: Rect) -> float:
     """Share of the page that images cover, 0..1; overlapping images count once."""
     covered = 0.0
-    for indices in cluster_boxes(drawing.images, 0.0):
-        boxes = [drawing.images[index] for index in indices]
+    for boxes in cluster_boxes(drawing.images, 0.0):
         covered += min(bounding_box(boxes).area, sum(box.area for box in boxes))
     return min(1.0, covered / max(1.0, frame.area))
 

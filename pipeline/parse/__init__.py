@@ -11,7 +11,7 @@ pass                        modules
 4. drafts                   ``assemble``: ``fields`` splits an item, ``options`` finds its options,
                             ``draft`` holds both; ``parts`` takes items of several questions apart
 5. keys                     ``keys`` finds and applies them and reads notes, ``pairing`` matches key documents
-6. judgement                ``gates``, ``examine``, ``compare``, ``rooms`` flag doubts
+6. judgement                ``gates``, ``examine``, ``rooms`` flag doubts
 7. records                  ``finish``, with the reasons of every cut
 =========================== ===========================================================================================
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from pipeline.claims.explanations import SURE, read_explanation
 from pipeline.parse import heads
-from pipeline.parse.compare import compare_items, under_options
 from pipeline.parse.draft import Draft, group_values, text_of
 from pipeline.parse.fields import split_fields
+from pipeline.parse.gates import compare_items, under_options
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.options import find_labels, find_run, opens_option
 from pipeline.parse.outline import Outline

@@ -63,18 +63,11 @@ def bare_candidate(line: int, value: int) -> NumberCandidate:
 CIRCLED_DIGITS = _P.whole("@circled_digits@")
 _CIRCLED = {digit: value for value, digit in enumerate(CIRCLED_DIGITS, 1)}
 
-SPANNED = 0.7
-"""Weight of such a span; lower than that of a number with a dot, because ranges also begin lines of text."""
-_FORMS = [(NumberStyle(row["style"]), row["weight"], re.compile(row["pattern"])) for row in _P.rows("forms")]
-
-
-_SPANS = (
-    (_P.pair, NumberStyle.DOT, 1.1, 1),
-    (_P.span_first, NumberStyle.DOT, 1.1, 9),
-    (_P.title_span, NumberStyle.TITLE, 2.5, 9),
-    (_P.span_of_item, NumberStyle.DOT, SPANNED, 4),
-)
-"""Forms of several numbers with style, weight and the most that the last may be above the first: 2.3., 18~21."""
+_FORMS = [
+    (NumberStyle(row["style"]), row["weight"], row.get("most", 0), re.compile(row["pattern"]))
+    for row in _P.rows("forms")
+]
+"""Style, weight, and of forms of several numbers (2.3., 18~21.) the most that the last may be above the first."""
 
 
 def number_candidate(line: int, text: str) -> NumberCandidate | None:
@@ -96,16 +89,14 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
         return NumberCandidate(line, _CIRCLED[first], NumberStyle.CIRCLED, end, 0.3, _CIRCLED[first])
     if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNn单單多判":
         return None
-    for form, style, weight, most in _SPANS:
+    for style, weight, most, form in _FORMS:
         found = form.match(text)
-        if found and int(found[1]) < int(found[2]) <= int(found[1]) + most:
-            return NumberCandidate(line, int(found[1]), style, found.end(), weight, int(found[2]))
-    for habit, weight, form in _FORMS:
-        found = form.match(text)
-        if found and 0 < int(found[1]) < 5000:
-            value = int(found[1])
-            likely = weight if value < 1000 else weight / 2  # a year, as 1992. is
-            return NumberCandidate(line, value, habit, found.end(), likely, value)
+        value = int(found[1]) if found else 0
+        last = int(found[2]) if found and most else value
+        known = value < last <= value + most if most else 0 < value < 5000
+        if found and known:
+            likely = weight if most or value < 1000 else weight / 2  # a year, as 1992. is
+            return NumberCandidate(line, value, style, found.end(), likely, last)
     return None
 
 
@@ -333,14 +324,6 @@ def question_type(
     return QuestionType.A2 if is_case(stem) else QuestionType.A1
 
 
-def _letters_alone(fields: Fields) -> bool:
-    """Return whether an answer is nothing but letters in order: then options were there and were not read."""
-    return any(
-        re.fullmatch(r"[A-K]{1,6}[.。]?", text) and list(text) == sorted(set(text))
-        for text in fields.answer_texts
-    )
-
-
 def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> tuple[str, str] | None:
     """Return the reason and the detail for which an item is no multiple-choice question."""
     announced = draft.announced
@@ -366,5 +349,8 @@ def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
         return draft.announced
     if INSTRUCTION.search(draft.stem):
         return "instruction"
-    explained = fields.answered and not _letters_alone(fields)
+    letters = [text for text in fields.answer_texts if re.fullmatch(r"[A-K]{1,6}[.。]?", text)]
+    # Letters in order alone: options were there and were not read.
+    alone = any(list(text) == sorted(set(text)) for text in letters)
+    explained = fields.answered and not alone
     return "short_answer" if explained or _P.worth.match(draft.stem) else None

@@ -25,7 +25,8 @@ _SKIPPED = {f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}rPr", f"{W}pPr", f"
 _PICTURES = {f"{W}drawing", f"{W}pict", f"{W}object"}
 _WRAPPERS = {f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smartTag"}
 """Elements around paragraphs, tables, rows or cells that print nothing of their own."""
-_LINE_BREAK = "\n"
+_SIGNS = {f"{W}tab": "\t", f"{W}ptab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
+"""Elements that stand for a character."""
 
 
 class DocxReader:
@@ -89,7 +90,7 @@ class _Walker:
     def _paragraph(self, paragraph: Any) -> Iterator[PageLine]:
         label = self._label(paragraph)
         text = label + "".join(_text(paragraph))
-        for part in text.split(_LINE_BREAK):
+        for part in text.split("\n"):
             stripped = tabs_for_gaps(part.strip(" \t\u3000\u00a0"))
             if stripped:
                 yield PageLine(stripped, None)
@@ -100,10 +101,8 @@ class _Walker:
             yield from self._blocks(box)
 
     def _label(self, paragraph: Any) -> str:
-        found = paragraph.find(f"{W}pPr/{W}numPr")
-        style = paragraph.find(f"{W}pPr/{W}pStyle")
-        inherited = self._styles.get(style.get(f"{W}val")) if style is not None else None
-        list_id, depth = _list_of(found)
+        inherited = self._styles.get(_value(paragraph, "pPr", "pStyle") or "")
+        list_id, depth = _list_of(paragraph.find(f"{W}pPr/{W}numPr"))
         if list_id is None and inherited is not None:
             list_id, depth = inherited[0], depth if depth is not None else inherited[1]
         if list_id in (None, "0") or not "".join(_text(paragraph)).strip():
@@ -140,8 +139,7 @@ def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
     """List and level that a numPr element names."""
     if properties is None:
         return None, None
-    number, level = properties.find(f"{W}numId"), properties.find(f"{W}ilvl")
-    return (None if number is None else number.get(f"{W}val")), integer(level, "val")
+    return _value(properties, "numId"), integer(properties.find(f"{W}ilvl"), "val")
 
 
 def _numbering_root(document: Any) -> Any | None:
@@ -171,12 +169,8 @@ def _text(element: Any) -> Iterator[str]:
             yield child.text or ""
         elif tag == f"{_M}oMath":
             yield omml.linearise(child) or ""
-        elif tag == f"{W}tab" or tag == f"{W}ptab":
-            yield "\t"
-        elif tag in (f"{W}br", f"{W}cr"):
-            yield _LINE_BREAK
-        elif tag == f"{W}noBreakHyphen":
-            yield "-"
+        elif tag in _SIGNS:
+            yield _SIGNS[tag]
         elif tag == f"{W}sym":
             yield glyphs.fold(chr(integer(child, "char", 16) or 0xFFFD), str(child.get(f"{W}font")))
         elif tag == f"{W}r":
@@ -188,8 +182,7 @@ def _text(element: Any) -> Iterator[str]:
 def _scripted(run: Any) -> str:
     """A run's text, raised or lowered where it is and every character can be."""
     text = "".join(_text(run))
-    value = _property(run, "vertAlign")
-    moved = _property(run, "position") or "0"
+    value, moved = _value(run, "rPr", "vertAlign"), _value(run, "rPr", "position") or "0"
     if value == "superscript" or (value is None and moved.isdigit() and int(moved) >= _MOVED):
         return glyphs.superscript(text)
     lower = value is None and moved.startswith("-") and moved[1:].isdigit() and int(moved[1:]) >= _MOVED
@@ -200,9 +193,10 @@ _MOVED = 4
 """Half points by which a run is raised or lowered at least to be a script."""
 
 
-def _property(run: Any, name: str) -> str | None:
-    found = run.find(f"{W}rPr/{W}{name}")
-    return None if found is None else str(found.get(f"{W}val"))
+def _value(element: Any, *path: str) -> str | None:
+    """Return the value that an element below states; None without one."""
+    found = element.find("/".join(f"{W}{name}" for name in path))
+    return None if found is None else found.get(f"{W}val")
 
 
 def _count(paragraph: Any) -> tuple[int, int]:
