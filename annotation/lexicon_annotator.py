@@ -44,18 +44,15 @@ class Lexicon:
 
     def __init__(self, labels: tuple[LabelTerms, ...]) -> None:
         self.labels = labels
-        self._weights: dict[str, dict[str, float]] = {}
+        self.weights: dict[str, dict[str, float]] = {}
+        """By term and label, what a term of the lists is worth."""
         for label in labels:
             for weight, terms in ((WEAK, label.weak), (STRONG, label.strong)):
                 for term in terms:
-                    self._weights.setdefault(term, {})[label.name] = weight
+                    self.weights.setdefault(term, {})[label.name] = weight
             for term in label.none:
-                self._weights.setdefault(term, {})
-        self._by_length = sorted(self._weights, key=lambda term: (-len(term), term))
-
-    def weights(self, term: str) -> Mapping[str, float]:
-        """By label, what a term of the lists is worth."""
-        return self._weights[term]
+                self.weights.setdefault(term, {})
+        self._by_length = sorted(self.weights, key=lambda term: (-len(term), term))
 
     def find(self, texts: Sequence[str]) -> list[list[str]]:
         """The terms in each text from left to right, the longest at each place, none inside another.
@@ -189,7 +186,7 @@ def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, S
         if (share := before.get(other, {}).get(label_there)) is not None:
             scores[name] += share * weight
     for term, place in places.items():
-        for name, weight in words.weights(term).items():
+        for name, weight in words.weights[term].items():
             scores[name] += weight * place
     return scores
 

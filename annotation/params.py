@@ -164,9 +164,8 @@ class ReviewParams(Params):
     @model_validator(mode="after")
     def _consistent_people(self) -> ReviewParams:
         if both := sorted({*self.reviewers} & {*self.adjudicators}):
-            raise ValueError(
-                f"{both[0]} is among reviewers and adjudicators: nobody rules on their own labels"
-            )
+            told = "is among reviewers and adjudicators: nobody rules on their own labels"
+            raise ValueError(f"{both[0]} {told}")
         if len({*self.reviewers}) < len(self.reviewers):
             raise ValueError("somebody is twice among reviewers (capital letters do not count)")
         if strangers := sorted({*self.quotas} - {*self.reviewers}):
@@ -174,9 +173,8 @@ class ReviewParams(Params):
         if not self.reviewers and (self.assign or self.quotas):
             raise ValueError("assign and quotas need reviewers, the experts by e-mail")
         if self.overlap < 1 and not self.assign:
-            raise ValueError(
-                "overlap below 1 needs assign = true: in one project for all, two answer each question"
-            )
+            told = "in one project for all, two answer each question"
+            raise ValueError(f"overlap below 1 needs assign = true: {told}")
         return self
 
 

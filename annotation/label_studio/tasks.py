@@ -204,7 +204,7 @@ def adjudication_tasks(
             **shown_fields(question),
             "text": offered.text,
             "key": offered.key,
-            OPINIONS: "\n".join(_said(standing, own, _names(standing, seed))),
+            OPINIONS: "\n".join(_said(standing, own, seed)),
             CROP: crops.get(standing.question_id, ""),
         }
         tasks.append(task(standing.question_id, shown, prediction_of(agreed, VERSION, None)))
@@ -242,14 +242,11 @@ def waiting_reasons(item: ReviewItem) -> str:
     return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in found)
 
 
-def _names(standing: Standing, seed: int) -> dict[str, str]:
-    people = sorted({review.reviewer for review in standing.reviews})
-    drawn = sorted(people, key=lambda who: sha256(f"{seed}", standing.question_id, who))
-    return {who: _PEOPLE[place % len(_PEOPLE)] for place, who in enumerate(drawn)}
-
-
-def _said(standing: Standing, corrections: Sequence[Correction], names: Mapping[str, str]) -> list[str]:
-    """Return disputed labels, flags, notes and proposed corrections, a line each."""
+def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> list[str]:
+    """Return disputed labels, flags, notes and proposed corrections, a line each; the lot draws people's names."""
+    people = {review.reviewer for review in standing.reviews}
+    drawn = sorted(people, key=lambda who: (sha256(f"{seed}", standing.question_id, who), who))
+    names = {who: _PEOPLE[place % len(_PEOPLE)] for place, who in enumerate(drawn)}
     lines = []
     disputed = {label.dimension for label in standing.labels if label.status is LabelStatus.DISPUTED}
     for numeral, dimension in numbered_dimensions():

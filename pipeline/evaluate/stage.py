@@ -29,6 +29,7 @@ from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
 from pipeline.evaluate.scoring import Graded, by_slice, human_scores
 from pipeline.evaluate.tasks import TASKS, AnswerWork, PromptSource, RunOutcome, TaskWork
+from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -45,7 +46,7 @@ from schemas.evaluation import (
 )
 from schemas.questions import SPLITS, ReviewItem
 from schemas.release import ReleaseRow
-from schemas.wording import counted, tally_failures
+from schemas.wording import tally_failures
 
 
 @dataclass(frozen=True)
@@ -225,12 +226,10 @@ def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
 
 
 def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Result:
-    unanswered = len(made.waiting)
-    rejects = [
-        left.model_copy(update={"detail": f"{each.name} was not asked: {left.detail}"})
-        for each in runs
-        for left in each.work.left_out
-    ]
+    left_out = [(each.name, left) for each in runs for left in each.work.left_out]
+    details = [{"detail": f"{name} was not asked: {left.detail}"} for name, left in left_out]
+    rejects = [left.model_copy(update=own) for (_, left), own in zip(left_out, details, strict=True)]
+    unanswered, lost = len(made.waiting), len(rejects)
     asked = len(made.predictions) + made.verdicts.requests + made.reader.requests
     title = f"Results on the {params.split} split 评测结果"
     comparisons = compare_runs(made.graded)
@@ -257,9 +256,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             "preferences": Preference.to_frame(made.verdicts.preferences),
             "judge_agreement": JudgeAgreement.to_frame(agreement),
         },
-        counts=Counts(
-            n_input=asked + len(rejects), kept=asked - unanswered, rejected=len(rejects), waiting=unanswered
-        ),
+        counts=Counts(asked + lost, kept=asked - unanswered, rejected=lost, waiting=unanswered),
         rejects=rejects,
         review=made.waiting,
         files={
@@ -278,22 +275,17 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             **_cost(params, made),
         },
         complete=not made.waiting,
-        notes=_notes(params, made),
+        notes=notes(
+            "pipeline.evaluate",
+            asked=bool(made.predictions),
+            split=params.split,
+            headlines=results.headlines(made.scores),
+            ended=made.ended,
+            waiting=unanswered,
+            reasons=tally_failures((item.reason, item.detail) for item in made.waiting),
+            stray=made.stray,
+        ),
     )
-
-
-def _notes(params: EvaluateParams, made: _Outcomes) -> list[str]:
-    if not made.predictions:
-        return [f"the {params.split} split holds no questions: nothing was asked"]
-    reasons = tally_failures((item.reason, item.detail) for item in made.waiting)
-    unanswered = counted(len(made.waiting), "prompt")
-    stray = counted(made.stray, "expert score of an answer", "expert scores of answers")
-    return [
-        *results.headlines(made.scores),
-        *(f"{run} could not go on: {error}" for run, error in made.ended.items()),
-        *([f"{unanswered} without an output ({reasons}): run evaluate again"] if reasons else []),
-        *([f"{stray} that no run gives any more: not counted"] if made.stray else []),
-    ]
 
 
 def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form

@@ -48,13 +48,6 @@ class Control:
     accepted: int = 0
     """Probes that were left as they were."""
 
-    def told(self) -> str:
-        """Describe it in one line; empty where nothing was answered."""
-        interval = f" [{self.interval.low:.2f}, {self.interval.high:.2f}]" if self.interval else ""
-        gold = f"gold {self.right / self.gold:.2f}{interval} of {self.gold} labels" if self.gold else ""
-        probes = f"{self.accepted} of {self.probes} wrong proposals accepted" if self.probes else ""
-        return "; ".join(filter(None, (gold, probes)))
-
 
 def with_probes(annotations: pl.DataFrame, share: float, seed: int) -> pl.DataFrame:
     """Return labels to fill in, one of them replaced by a wrong one in a share of questions drawn by lot."""

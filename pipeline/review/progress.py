@@ -160,7 +160,10 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
     experts = {name: 1 if name in single else params.experts for name in groups}
     wanted = {name: max(0, count - len(answered.get(name, ()))) for name, count in experts.items()}
     load = {who: sum(who in people for people in answered.values()) for who in params.reviewers}
-    room = _room(params, sum(wanted.values()) + sum(load.values()))
+    free = len(params.reviewers) - len(params.quotas)
+    rest = sum(wanted.values()) + sum(load.values()) - sum(params.quotas.values())
+    share = max(0, ceil(rest / free)) if free else 0  # an even share of what the quotas leave
+    room = {who: params.quotas.get(who, share) for who in params.reviewers}
     mine: dict[str, set[str]] = {who: set() for who in params.reviewers}
     order = sorted(groups, key=lambda name: (sha256(groups[name]), name))
     for limits in (room, {who: params.quotas.get(who, inf) for who in params.reviewers}):
@@ -173,13 +176,6 @@ def assign(groups: Mapping[str, str], params: ReviewParams, answered: Mapping[st
                     load[who] += 1
                     wanted[name] -= 1
     return Assigned(mine, sum(wanted.values()))
-
-
-def _room(params: ReviewParams, total: int) -> dict[str, float]:
-    """Return the most answers of each expert: their quota, or an even share of what the quotas leave."""
-    free = len(params.reviewers) - len(params.quotas)
-    share = max(0, ceil((total - sum(params.quotas.values())) / free)) if free else 0
-    return {who: params.quotas.get(who, share) for who in params.reviewers}
 
 
 def assignment(tables: Mapping[str, pl.DataFrame], params: ReviewParams) -> Assigned:

@@ -82,9 +82,8 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
         return found
     closed = _P.statement_ends.match(task.said.text, found.end) or _P.called.match(task.said.codes)
     best = _P.called_best.match(task.said.codes)
-    alone = _P.alone_first.match(task.said.text, found.end) and not [
-        claim for claim in task.claims("stated", "called") if claim.start >= found.end
-    ]
+    later = [claim for claim in task.claims("stated", "called") if claim.start >= found.end]
+    alone = _P.alone_first.match(task.said.text, found.end) and not later
     return found if best or (closed and (alone or len(task.said.items) <= 2)) else None
 
 
@@ -145,9 +144,8 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
     judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "W|i?[hn]|iL|,?X|V"
-    if (not mention.own and re.match(judged, follows)) or (
-        mention.weak and follows[:1] not in ("", ".", ":", ",")
-    ):
+    goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",")
+    if goes_on or (not mention.own and re.match(judged, follows)):
         return None
     if not mention.own and not _P.clause_ends.match(task.said.text, mention.letters):
         return None

@@ -96,8 +96,7 @@ def test_answers_to_both_are_taken_out_of_the_reviews_and_counted(tmp_path):
     assert (clicks.probes, clicks.accepted, reads.probes, reads.accepted) == (1, 1, 1, 0)
     assert (clicks.gold, clicks.right) == (40, sum(LABELS[n % 3] == LABELS[0] for n in range(40)))
     assert clicks.interval.low < clicks.right / 40 < clicks.interval.high
-    assert "gold 0.35" in clicks.told()
-    assert "1 of 1 wrong proposals accepted" in clicks.told()
+    assert round(clicks.right / clicks.gold, 2) == 0.35
     assert params.gold is not None
 
 
