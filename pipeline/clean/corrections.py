@@ -139,11 +139,8 @@ def patch_questions(questions: pl.DataFrame, corrections: pl.DataFrame | None) -
             changed.append(result.question)
         _judge(result, found)
     if changed:
-        again = Question.to_frame(changed)
-        order = questions.select("question_id").with_row_index("row")
-        others = questions.filter(~pl.col("question_id").is_in(again["question_id"].implode()))
-        everything = pl.concat([others, again.select(questions.columns)]).join(order, on="question_id")
-        found.questions = everything.sort("row").drop("row")
+        again = Question.to_frame(changed).select(questions.columns)
+        found.questions = questions.update(again, on="question_id", include_nulls=True)
     return found
 
 
