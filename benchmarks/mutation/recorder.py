@@ -1,19 +1,47 @@
-"""Record which tests enter which functions: a pytest plugin, and the marks that it puts into modules."""
+"""Record which tests enter which functions: a pytest plugin, and the marks that it puts into modules.
+
+Every test writes a line of JSON to the file that ``MUTATION_RECORD`` names.
+"""
 
 from __future__ import annotations
 
 import ast
 import json
 import os
+import sys
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+settings.register_profile(
+    "mutation",
+    max_examples=50,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    phases=(Phase.explicit, Phase.generate),  # a failing example need not be small
+    suppress_health_check=list(HealthCheck),  # they look at the clock, which a busy machine slows down
+)
 
 _entered: set[str] = set()
-_rows: list[dict[str, Any]] = []
+
+
+@dataclass
+class Cost:
+    """Processor seconds, and the functions that were entered in them."""
+
+    seconds: float = 0.0
+    entered: set[str] = field(default_factory=set)
+
+
+_fixtures: dict[str, Cost] = {}
+"""The costs of fixtures of a module or session, which every test that uses one pays when it runs alone."""
+_passed: dict[str, bool] = {}
 
 
 def enter(function: str) -> None:
@@ -22,36 +50,89 @@ def enter(function: str) -> None:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Note the functions that a test enters, and the seconds that it takes."""
+def pytest_fixture_setup(fixturedef: pytest.FixtureDef[Any]) -> Iterator[None]:
+    """Note the cost of a fixture that later tests get for nothing."""
+    begun, before = time.process_time(), set(_entered)
     _entered.clear()
+    yield
+    if fixturedef.scope != "function":
+        _fixtures[fixturedef.argname] = Cost(time.process_time() - begun, set(_entered))
+    _entered.update(before)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Write the functions that a test enters, alone, and the seconds that it takes."""
+    _entered.clear()
+    made = set(_fixtures)
     begun = time.process_time()
     yield
-    row = {"test": item.nodeid, "seconds": time.process_time() - begun, "entered": sorted(_entered)}
-    _rows.append(row)
+    seconds, entered = time.process_time() - begun, set(_entered)
+    for name in set(getattr(item, "fixturenames", ())) & set(_fixtures):
+        entered |= _fixtures[name].entered
+        seconds += _fixtures[name].seconds if name in made else 0.0
+    row = {
+        "test": item.nodeid,
+        "seconds": round(seconds, 3),
+        "passed": _passed.get(item.nodeid, False),
+        "entered": sorted(entered),
+    }
+    with Path(os.environ["MUTATION_RECORD"]).open("a", encoding="utf-8") as out:
+        out.write(json.dumps(row) + "\n")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note whether a test passes."""
+    if report.when == "call":
+        _passed[report.nodeid] = report.passed
+    elif report.failed:
+        _passed[report.nodeid] = False
 
 
 def pytest_sessionfinish() -> None:
-    """Write the rows where the environment says."""
-    Path(os.environ["MUTATION_RECORD"]).write_text(json.dumps(_rows), encoding="utf-8")
+    """Write the names of the libraries that the tests import: a worker imports them once, before it forks."""
+    ours = ("pipeline", "annotation", "schemas", "tests", "benchmarks", "conftest", "__main__")
+    names = sorted(
+        name
+        for name, module in list(sys.modules.items())
+        if name.split(".")[0] not in ours and getattr(module, "__spec__", None)
+    )
+    with Path(os.environ["MUTATION_RECORD"]).open("a", encoding="utf-8") as out:
+        out.write(json.dumps({"libraries": names}) + "\n")
+
+
+def functions(
+    tree: ast.AST, prefix: str = ""
+) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Yield the functions of a module and of its classes with their qualified names, but none inside another."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield prefix + node.name, node
+        else:
+            yield from functions(node, f"{prefix}{node.name}." if isinstance(node, ast.ClassDef) else prefix)
 
 
 def marked(source: str, path: str) -> str:
-    """Return a module whose functions call ``enter`` with their path and line when they begin."""
+    """Return a module whose functions call ``enter`` with their path and name when they begin."""
+    lines = source.splitlines(keepends=True)
     tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            call = ast.parse(f"_enter_function({f'{path}:{node.lineno};'!r})").body
-            node.body[_after_docstring(node.body) : _after_docstring(node.body)] = call
-    place = _after_docstring(tree.body)
-    while place < len(tree.body) and getattr(tree.body[place], "module", None) == "__future__":
-        place += 1
-    tree.body[place:place] = ast.parse(
-        "from benchmarks.mutation.recorder import enter as _enter_function"
-    ).body
-    return ast.unparse(ast.fix_missing_locations(tree))
+    calls = [(node.body, f"_enter_function({f'{path}:{name}'!r})\n") for name, node in functions(tree)]
+    importing = "from benchmarks.mutation.recorder import enter as _enter_function\n"
+    after = [node for node in tree.body if getattr(node, "module", None) == "__future__"]
+    for body, call in sorted([*calls, (after[-1:] or tree.body[:1], importing)], key=_line, reverse=True):
+        first = body[0]
+        if call == importing or _is_docstring(first):
+            lines.insert(first.end_lineno or 0, " " * first.col_offset + call)
+        elif lines[first.lineno - 1][: first.col_offset].isspace() or not first.col_offset:
+            lines.insert(_line((body, call)) - 1, " " * first.col_offset + call)
+    return "".join(lines)
 
 
-def _after_docstring(body: list[ast.stmt]) -> int:
-    first = body[0] if body else None
-    return int(isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant))
+def _line(mark: tuple[list[ast.stmt], str]) -> int:
+    """Return the line where the first statement begins, with its decorators."""
+    first = mark[0][0]
+    return min([first.lineno, *(one.lineno for one in getattr(first, "decorator_list", ()))])
+
+
+def _is_docstring(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)

@@ -1,173 +1,174 @@
-"""Decide mutants of one module in this process: the changed code is put in place of the old, and the tests run.
+"""Run tests against changed modules, one forked process for each mutant.
 
-Starting Python takes five times as long as most tests do, so it is done once a module. Run by ``measure`` in a copy of
-the repository, with JSON on standard input: the module, its mutants and their tests. A line of JSON answers each.
+This process imports pytest and the libraries once; a forked child imports only the project, from files of which one
+is changed, so nothing of one mutant is left when the next begins. Run by ``measure`` in a copy of the repository. Each
+line of JSON on standard input names a file, its changed text and the tests; a line of JSON answers.
 """
 
 from __future__ import annotations
 
-import ast
 import contextlib
-import faulthandler
-import functools
 import importlib
-import io
 import json
 import os
-import subprocess
+import resource
+import signal
 import sys
 import time
-import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-ONE_TEST = 20
-"""Seconds that a test may take: a mutant that loops for ever fails by it."""
-OPTIONS = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "--timeout", str(ONE_TEST))
+import benchmarks.mutation.recorder  # noqa: F401  (registers the hypothesis profile)
 
-UNDECIDED = "no time left"
-TOGETHER = 12
-"""Tests that run together, before the time is looked at."""
-
-Undo = Callable[[], None]
-
-
-def functions(value: Any) -> Iterator[types.FunctionType]:
-    """Yield the function below decorators such as ``cache``, ``property`` and ``contextmanager``."""
-    for name in ("__wrapped__", "__func__", "fget", "func"):
-        inner = getattr(value, name, None)
-        if inner is not None and inner is not value:
-            yield from functions(inner)
-    if isinstance(value, types.FunctionType):
-        yield value
+RESULT = Path("mutation-result.json")
+FIRST = 30
+"""Tests of the first process of a mutant; most mutants fail one of them, and the other test files stay unread."""
+SLOWER = 10
+"""A test that takes this many times its recorded processor seconds, and ``GRACE`` more, has no end."""
+GRACE = 5.0
+LONGEST = 900.0
+"""Seconds on the clock after which a child that waits is ended, undecided."""
+MEMORY = 4 << 30
+"""Bytes of data that a child may hold or write to a file: a mutant may allocate without end."""
+OPTIONS = (
+    "-x", "-q", "--no-header", "-p", "no:cacheprovider", "--hypothesis-profile", "mutation", "--timeout", "200",
+)  # fmt: skip
 
 
-def transplant(old: dict[str, Any], new: dict[str, Any], undo: list[Undo]) -> None:
-    """Give the functions of a namespace the code of those of another, and its data their values."""
-    for name, changed in new.items():
-        before = old.get(name)
-        if (
-            isinstance(changed, type)
-            and isinstance(before, type)
-            and changed.__module__ == old.get("__name__")
-        ):
-            transplant({**vars(before), "__name__": None}, dict(vars(changed)), undo)
-            continue
-        pairs = list(zip(functions(before), functions(changed), strict=False))
-        for one, other in pairs:
-            _swap(one, other, undo)
-        if not pairs and "__name__" in old and old["__name__"] and name in old and _is_data(before):
-            _replace(name, before, changed, undo)
+class NoEnd(BaseException):
+    """A test took far more processor time than it should; no ``except Exception`` may hide it."""
 
 
-def _is_data(value: Any) -> bool:
-    return not isinstance(value, types.ModuleType | type) and not callable(value)
+class Chosen:
+    """A pytest plugin that runs the chosen tests in their order and writes the first failure."""
 
+    def __init__(self, tests: dict[str, float]):
+        self.tests = tests
+        self.places = {test: place for place, test in enumerate(tests)}
 
-def _swap(one: types.FunctionType, other: types.FunctionType, undo: list[Undo]) -> None:
-    kept = one.__code__, one.__defaults__, one.__kwdefaults__
-
-    def back() -> None:
-        one.__code__, one.__defaults__, one.__kwdefaults__ = kept
-
-    if one.__module__ == other.__module__ and one.__code__.co_freevars == other.__code__.co_freevars:
-        one.__code__, one.__defaults__, one.__kwdefaults__ = (
-            other.__code__,
-            other.__defaults__,
-            other.__kwdefaults__,
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Keep the chosen tests. One whose name is another now (a parameter that moved) does not run."""
+        items[:] = sorted(
+            (item for item in items if item.nodeid in self.places), key=lambda item: self.places[item.nodeid]
         )
-        undo.append(back)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """Limit the processor time of a test."""
+        signal.setitimer(signal.ITIMER_PROF, GRACE + SLOWER * self.tests[item.nodeid])
+        yield
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Write a failure."""
+        if report.failed:
+            _write(report.nodeid, report.longreprtext)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Write that a test file cannot be read."""
+        if report.failed:
+            _write(report.nodeid, report.longreprtext)
 
 
-def _replace(name: str, before: Any, changed: Any, undo: list[Undo]) -> None:
-    """Replace a constant in every module that has it, where it is another now."""
-    with contextlib.suppress(Exception):
-        if repr(before) == repr(changed):
-            return
-    for module in list(sys.modules.values()):
-        if vars(module).get(name) is before:
-            setattr(module, name, changed)
-            undo.append(functools.partial(setattr, module, name, before))
+def _write(test: str, text: str) -> None:
+    if not RESULT.exists():
+        told = [line for line in text.splitlines() if line.startswith("E  ")]
+        RESULT.write_text(
+            json.dumps({"test": test, "why": (told or [text[-160:]])[0][:160]}), encoding="utf-8"
+        )
 
 
-def clear_caches() -> None:
-    """Forget what cached functions of ours returned."""
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] in ("pipeline", "annotation", "schemas"):
-            for value in list(vars(module).values()):
-                if hasattr(value, "cache_clear"):
-                    value.cache_clear()
+def _no_end(*_: object) -> None:
+    raise NoEnd
 
 
-def run(tests: list[str]) -> str:
-    """Return the first failure; empty where all tests pass."""
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
-        code = pytest.main([*OPTIONS, *tests])
-    if code in (0, 5):
-        return ""
-    lines = [line for line in out.getvalue().splitlines() if line.startswith(("FAILED", "ERROR", "E  "))]
-    return (lines[-1] if lines else out.getvalue()[-160:])[:160]
+def child(tests: dict[str, float]) -> None:
+    """Run tests in this process and end it with the status of pytest."""
+    os.setsid()
+    for what in (resource.RLIMIT_DATA, resource.RLIMIT_FSIZE):
+        resource.setrlimit(what, (MEMORY, MEMORY))
+    most = int(60 + SLOWER * sum(tests.values()))
+    resource.setrlimit(resource.RLIMIT_CPU, (most, most))
+    signal.signal(signal.SIGPROF, _no_end)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(nowhere, number)
+    files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
+    base = str(Path.cwd().with_name(Path.cwd().name + "-tests"))
+    code = pytest.main([*OPTIONS, "--basetemp", base, *files], plugins=[Chosen(tests)])
+    os._exit(int(code))
 
 
-def in_place(tree: ast.Module, mutant: dict[str, Any]) -> bool:
-    """Return whether the changed line lies in a function or a constant of the module, and in no decorator or field."""
-    for node in tree.body:
-        for inner in node.body if isinstance(node, ast.ClassDef) else [node]:
-            if inner.lineno <= mutant["line"] <= (inner.end_lineno or 0):
-                constant = isinstance(inner, ast.Assign | ast.AnnAssign) and inner is node
-                return constant or isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef)
-    return False
+def fork(tests: dict[str, float]) -> dict[str, str]:
+    """Run tests in a child. The answer has the test that fails, or "" where all pass, and why.
+
+    A child that ends in another way failed its first test; "undecided" stands for the test where it did not end.
+    """
+    RESULT.unlink(missing_ok=True)
+    number = os.fork()
+    if not number:
+        try:
+            child(tests)
+        finally:
+            os._exit(99)
+    status = _wait(number)
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(number, signal.SIGKILL)  # what the tests left running
+    if RESULT.exists():
+        found: dict[str, str] = json.loads(RESULT.read_text(encoding="utf-8"))
+        return found
+    if status in (0, 5):
+        return {"test": "", "why": ""}
+    ended = status not in (None, -signal.SIGKILL)  # else it waited, or the machine had no memory left
+    return {"test": next(iter(tests)) if ended else "undecided", "why": f"status {status}"}
 
 
-def decide(told: dict[str, Any], mutant: dict[str, Any], module: types.ModuleType) -> str:
-    """Return the failure that notices a mutant; empty where none does."""
-    source = Path(told["path"]).read_text(encoding="utf-8")
-    text = source[: mutant["start"]] + mutant["after"] + source[mutant["end"] :]
-    if not in_place(ast.parse(source), mutant):
-        return _anew(told, text, source, mutant["tests"])
-    changed = types.ModuleType(module.__name__)
-    changed.__file__, changed.__package__ = module.__file__, module.__package__
-    sys.modules[changed.__name__] = changed  # dataclasses look up their module
-    undo: list[Undo] = []
-    found, until = "", time.process_time() + told["limit"]
-    try:
-        exec(compile(text, told["path"], "exec"), vars(changed))
-        sys.modules[module.__name__] = module
-        transplant(vars(module), vars(changed), undo)
-        clear_caches()
-        tests = mutant["tests"]
-        for start in range(0, len(tests), TOGETHER):
-            if not found:
-                in_time = time.process_time() < until
-                found = run(tests[start : start + TOGETHER]) if in_time else UNDECIDED
-    except Exception as error:  # the changed module cannot even be imported
-        found = f"{type(error).__name__}: {error}"
-    finally:
-        sys.modules[module.__name__] = module
-    for back in reversed(undo):
-        back()
-    clear_caches()
-    return found
+def _wait(number: int) -> int | None:
+    """Return the exit status of a child; None where it was ended because it waited too long."""
+    until, pause = time.monotonic() + LONGEST, 0.005
+    while time.monotonic() < until:
+        ended, status = os.waitpid(number, os.WNOHANG)
+        if ended:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(pause)
+        pause = min(0.1, pause * 1.5)
+    os.killpg(number, signal.SIGKILL)
+    os.waitpid(number, 0)
+    return None
 
 
-def _anew(told: dict[str, Any], text: str, source: str, tests: list[str]) -> str:
-    """Decide a change of a class or a decorator in a process of its own."""
+def decide(told: dict[str, Any], trusted: set[str]) -> dict[str, str]:
+    """Return the first test that fails with a changed module and passes without the change."""
+    tests: dict[str, float] = dict(told["tests"])
     place = Path(told["path"])
-    try:
-        rewrite(place, text)
-        command = [sys.executable, "-m", "pytest", *OPTIONS, *tests]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=10 * told["limit"], check=False
-        )
-        return "" if done.returncode in (0, 5) else (done.stdout + done.stderr)[-160:]
-    except subprocess.TimeoutExpired:
-        return UNDECIDED
-    finally:
-        rewrite(place, source)
+    kept = place.read_text(encoding="utf-8")
+    while tests:
+        rewrite(place, told["text"])
+        try:
+            found = _in_two(tests)
+        finally:
+            rewrite(place, kept)
+        test = found["test"]
+        if test in ("", "undecided") or test in trusted:
+            return found
+        alone = {name: tests[name] for name in tests if name == test or name.startswith(f"{test}::")}
+        if not fork(alone)["test"]:
+            trusted.add(test)
+            return found
+        tests = {name: seconds for name, seconds in tests.items() if name not in alone}
+    return {"test": "", "why": "no test enters it"}
+
+
+def _in_two(tests: dict[str, float]) -> dict[str, str]:
+    """Run the first tests, and the others only where those pass."""
+    names = list(tests)
+    found = fork({name: tests[name] for name in names[:FIRST]})
+    if found["test"] or len(names) <= FIRST:
+        return found
+    return fork({name: tests[name] for name in names[FIRST:]})
 
 
 def rewrite(module: Path, source: str) -> None:
@@ -178,15 +179,15 @@ def rewrite(module: Path, source: str) -> None:
 
 
 def main() -> None:
-    """Decide each mutant."""
-    told = json.loads(sys.stdin.read())
-    module = importlib.import_module(told["path"].removesuffix(".py").replace("/", "."))
-    answers = os.fdopen(os.dup(1), "w")  # tests may write to standard output
-    for mutant in told["mutants"]:
-        faulthandler.dump_traceback_later(20 * told["limit"], exit=True)
-        found = decide(told, mutant, module)
-        verdict = "undecided" if found == UNDECIDED else "killed" if found else "survived"
-        print(json.dumps({"verdict": verdict, "by": found}), file=answers, flush=True)
+    """Import the libraries of the first line, then decide each mutant."""
+    answers = os.fdopen(os.dup(1), "w")  # tests and libraries may write to standard output
+    os.dup2(2, 1)
+    for name in json.loads(sys.stdin.readline())["libraries"]:
+        with contextlib.suppress(Exception):
+            importlib.import_module(name)
+    trusted: set[str] = set()
+    for line in sys.stdin:
+        print(json.dumps(decide(json.loads(line), trusted)), file=answers, flush=True)
 
 
 if __name__ == "__main__":
