@@ -37,10 +37,23 @@ class Workers:
 
     def decide(self, mutant: Mutant, tests: dict[str, float]) -> dict[str, str]:
         """Return the test that fails, "" where all pass, and why."""
-        worker = self._worker()
         source = (ROOT / mutant.path).read_text(encoding="utf-8")
         text = source[: mutant.start] + mutant.after + source[mutant.end :]
-        self._tell(worker, {"path": mutant.path, "text": text, "tests": tests})
+        return self._ask({"path": mutant.path, "text": text, "tests": tests})
+
+    def unsound(self, tests: dict[str, float]) -> set[str]:
+        """Return the tests that fail without a change: what they noticed does not count."""
+        found: set[str] = set()
+        while left := {test: seconds for test, seconds in tests.items() if test not in found}:
+            failed = self._ask({"path": "", "tests": left})["test"]
+            if failed in ("", "undecided"):
+                break
+            found.update({test for test in left if test.startswith(failed)} or left)
+        return found
+
+    def _ask(self, told: Row) -> dict[str, str]:
+        worker = self._worker()
+        self._tell(worker, told)
         assert worker.stdout is not None
         if not (line := worker.stdout.readline()):
             del self.own.process
@@ -129,6 +142,16 @@ def main() -> None:
             decided.append(row)
             change = f"{row['path']}:{row['line']}: {row['before'][:60]} -> {row['after'][:60]}"
             print(f"{len(decided)}/{len(drawn)} {row['verdict']:9} {change}  [{row['test']}]", flush=True)
+        noticing = {
+            test: row["seconds"]
+            for test, row in choice.rows.items()
+            if test in {row["test"] for row in decided}
+        }
+        unsound = pool.submit(workers.unsound, noticing).result()
+    for row in decided:
+        if row["test"] in unsound:
+            print(f"fails without a change, too: {row['test']} ({row['path']}:{row['line']})")
+            row["verdict"] = "undecided"
     print(table(decided))
 
 

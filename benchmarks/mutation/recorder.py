@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import json
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -18,15 +19,19 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-settings.register_profile(
-    "mutation",
-    max_examples=50,
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=(Phase.explicit, Phase.generate),  # a failing example need not be small
-    suppress_health_check=list(HealthCheck),  # they look at the clock, which a busy machine slows down
-)
+for _name, _examples in (("recording", 5), ("mutation", 50)):
+    settings.register_profile(
+        _name,
+        max_examples=_examples,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=(Phase.explicit, Phase.generate),  # a failing example need not be small
+        suppress_health_check=list(HealthCheck),  # they look at the clock, which a busy machine slows down
+    )
+
+LONGEST = 8.0
+"""Processor seconds after which the recording of a test is broken off; it counts as one that fails."""
 
 _entered: set[str] = set()
 
@@ -42,6 +47,17 @@ class Cost:
 _fixtures: dict[str, Cost] = {}
 """The costs of fixtures of a module or session, which every test that uses one pays when it runs alone."""
 _passed: dict[str, bool] = {}
+
+
+class TooLong(BaseException):
+    """A test takes more than the longest time; no ``except Exception`` may hide it."""
+
+
+def _stop(*_: object) -> None:
+    raise TooLong
+
+
+signal.signal(signal.SIGPROF, _stop)
 
 
 def enter(function: str) -> None:
@@ -79,6 +95,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     }
     with Path(os.environ["MUTATION_RECORD"]).open("a", encoding="utf-8") as out:
         out.write(json.dumps(row) + "\n")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Limit the time of a test, its fixtures apart."""
+    signal.setitimer(signal.ITIMER_PROF, LONGEST)
+    yield
+    signal.setitimer(signal.ITIMER_PROF, 0)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -90,7 +90,7 @@ def _record(files: Sequence[str], copy: Path) -> list[Row]:
     out = copy / f"{_hash([copy / file for file in files])}.jsonl"
     command = [
         sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "benchmarks.mutation.recorder",
-        "--hypothesis-profile", "mutation", "--basetemp", str(out.with_suffix("")), "-m", "not slow", *files,
+        "--hypothesis-profile", "recording", "--basetemp", str(out.with_suffix("")), "-m", "not slow", *files,
     ]  # fmt: skip
     variables = {**environment(copy), "MUTATION_RECORD": str(out)}
     subprocess.run(command, cwd=copy, env=variables, capture_output=True, check=False)
