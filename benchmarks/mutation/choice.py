@@ -31,8 +31,9 @@ class Choice:
         self.words: dict[str, set[str]] = {}
         for path in [path for part in PACKAGES for path in (ROOT / part).rglob("*.py")]:
             source = path.read_text(encoding="utf-8")
+            lines = source.splitlines()
             for name, node in functions(ast.parse(source)):
-                text = ast.get_source_segment(source, node) or ""
+                text = " ".join(lines[node.lineno - 1 : node.end_lineno])
                 self.words[f"{path.relative_to(ROOT)}:{name}"] = set(WORD.findall(text))
         self.test_words = {
             file: set(WORD.findall((ROOT / file).read_text(encoding="utf-8")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import random
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,22 +43,24 @@ def mutants(path: Path) -> Iterator[Mutant]:
     def at(line: int, column: int) -> int:
         return starts[line - 1] + len(lines[line - 1].encode()[:column].decode())
 
-    def change(node: ast.expr, kind: str, after: str) -> Mutant:
-        first, last = at(node.lineno, node.col_offset), at(node.end_lineno or 0, node.end_col_offset or 0)
-        name = str(path.relative_to(ROOT))
-        return Mutant(name, node.lineno, kind, first, last, source[first:last], after)
+    def span(node: ast.expr) -> tuple[int, int]:
+        return at(node.lineno, node.col_offset), at(node.end_lineno or 0, node.end_col_offset or 0)
+
+    def text(node: ast.expr) -> str:
+        return source[slice(*span(node))]
 
     without_effect = {
         id(inner) for node in ast.walk(tree) for inner in (*_annotation(node), *_declaration(node))
     }
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
+    formatted = {id(inner) for node in texts for inner in ast.walk(node)}
     for node in ast.walk(tree):
         if id(node) in without_effect:
             continue
-        for kind, after in _changes(node, source):
+        for kind, after in _changes(node, text):
             assert isinstance(node, ast.expr)
-            found = change(node, kind, after)
-            if _is(node, found.before):
-                yield found
+            if id(node) not in formatted or _is(node, text(node)):
+                yield Mutant(str(path.relative_to(ROOT)), node.lineno, kind, *span(node), text(node), after)
 
 
 def _is(node: ast.expr, text: str) -> bool:
@@ -96,10 +98,8 @@ def _joined(node: ast.BinOp) -> bool:
     )
 
 
-def _changes(node: ast.AST, source: str) -> Iterator[tuple[str, str]]:
-    def text(part: ast.AST) -> str:
-        return ast.get_source_segment(source, part) or ""
-
+def _changes(node: ast.AST, text: Callable[[ast.expr], str]) -> Iterator[tuple[str, str]]:
+    """Yield the kind and the text of each change of a node."""
     if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARED:
         yield "comparison", f"({text(node.left)}) {COMPARED[type(node.ops[0])]} ({text(node.comparators[0])})"
     elif isinstance(node, ast.BoolOp):

@@ -19,7 +19,7 @@ from benchmarks.mutation.recorder import marked
 
 RECORDED = ("tests/annotation", "tests/docs", "tests/pipeline", "tests/schemas")
 """The tests that can notice a mutant, without those marked as slow and those that start processes of their own."""
-TOGETHER = 8
+TOGETHER = 16
 """Test files that one process records: starting one takes longer than most tests."""
 
 Row = dict[str, Any]
