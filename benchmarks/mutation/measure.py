@@ -29,8 +29,9 @@ from pipeline.stats.intervals import wilson
 class Workers:
     """Processes that decide mutants, each with a copy of the repository."""
 
-    def __init__(self, folder: Path, libraries: Sequence[str]):
-        self.folder, self.libraries = folder, libraries
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.libraries: list[str] = []
         self.own = threading.local()
         self.count = 0
         self.lock = threading.Lock()
@@ -121,27 +122,41 @@ def main() -> None:
     lines = given.out.read_text(encoding="utf-8").splitlines() if given.out.exists() else []
     kept = {line["id"]: line for line in map(json.loads, lines)}
     recording = Recording(given.record)
+    areas: dict[str, list[Mutant]] = defaultdict(list)
+    for mutant in drawn:
+        areas["/".join(Path(mutant.path).parent.parts[:2])].append(mutant)
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(given.jobs) as pool:
-        recording.complete(given.jobs, Path(folder))
-        rows, libraries = recording.read()
-        choice, workers = Choice(rows), Workers(Path(folder), libraries)
+        workers = Workers(Path(folder))
 
-        def decide(mutant: Mutant) -> Row:
+        def decide(choice: Choice, mutant: Mutant) -> Row:
             name = f"{mutant.path}:{mutant.start}:{mutant.before}:{mutant.after}"
-            if name in kept:
-                return kept[name]
             tests, whole = choice.tests(mutant, given.budget)
+            old = kept.get(name)
+            if old and (old["verdict"] == "killed" or old["ran"] >= len(tests)):
+                return old
             found = workers.decide(mutant, tests) if tests else {"test": "", "why": "no test enters it"}
-            row = {"id": name, **asdict(mutant), "verdict": _verdict(found, whole), **found}
+            row = {
+                "id": name,
+                **asdict(mutant),
+                "ran": len(tests),
+                "verdict": _verdict(found, whole),
+                **found,
+            }
             with given.out.open("a", encoding="utf-8") as out:
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
+            kept[name] = row
+            change = f"{row['path']}:{row['line']}: {row['before'][:60]} -> {row['after'][:60]}"
+            print(f"{row['verdict']:9} {change}  [{row['test']}]", flush=True)
             return row
 
-        decided = []
-        for row in pool.map(decide, drawn):
-            decided.append(row)
-            change = f"{row['path']}:{row['line']}: {row['before'][:60]} -> {row['after'][:60]}"
-            print(f"{len(decided)}/{len(drawn)} {row['verdict']:9} {change}  [{row['test']}]", flush=True)
+        # Recorded and large folders first; what their own tests did not notice, those of the other folders may.
+        ordered = sorted(areas, key=lambda area: (bool(recording.left(area)), -len(areas[area]), area))
+        for step, area in enumerate([*ordered, ""]):
+            recording.complete(area, given.jobs, Path(folder) / f"marked{step}")
+            rows, workers.libraries = recording.read()
+            choice = Choice(rows)
+            mutants = areas[area] if area else drawn
+            decided = list(pool.map(lambda mutant, choice=choice: decide(choice, mutant), mutants))
         noticing = {
             test: row["seconds"]
             for test, row in choice.rows.items()

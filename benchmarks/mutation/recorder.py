@@ -30,7 +30,7 @@ for _name, _examples in (("recording", 5), ("mutation", 50)):
         suppress_health_check=list(HealthCheck),  # they look at the clock, which a busy machine slows down
     )
 
-LONGEST = 8.0
+LONGEST = 5.0
 """Processor seconds after which the recording of a test is broken off; it counts as one that fails."""
 
 _entered: set[str] = set()

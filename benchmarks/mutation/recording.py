@@ -55,14 +55,17 @@ class Recording:
                 rows.extend(row for row in found.get("tests", ()) if row["passed"])
         return rows, sorted(libraries)
 
-    def complete(self, jobs: int, folder: Path) -> None:
-        """Record the test files that are new or changed, each in its turn in one of ``jobs`` processes."""
+    def left(self, area: str) -> list[str]:
+        """Return the test files of a folder that are new or changed; of all folders where none is given."""
         lines = self.place.read_text(encoding="utf-8").splitlines() if self.place.exists() else []
         known = {(found.get("file"), found.get("hash")) for found in map(json.loads, lines)}
-        left = [file for file, value in self.files.items() if (file, value) not in known]
-        if not left:
+        files = self.files.items()
+        return [file for file, value in files if (file, value) not in known and _is_of(file, area)]
+
+    def complete(self, area: str, jobs: int, copy: Path) -> None:
+        """Record those test files."""
+        if not (left := self.left(area)):
             return
-        copy = folder / "marked"
         copy_to(copy)
         for path in [path for part in PACKAGES for path in (copy / part).rglob("*.py")]:
             name = str(path.relative_to(copy))
@@ -83,6 +86,12 @@ class Recording:
                         out.write(json.dumps(told) + "\n")
                         libraries = []
                 print(f"recorded {done}/{len(parts)}", flush=True)
+
+
+def _is_of(file: str, area: str) -> bool:
+    """Return whether a test file mirrors a module of a folder; those below ``pipeline`` are folders of their own."""
+    own = Path(file).parent.relative_to("tests")
+    return not area or (own == Path(area) if area == "pipeline" else own.is_relative_to(area))
 
 
 def _record(files: Sequence[str], copy: Path) -> list[Row]:

@@ -87,7 +87,7 @@ def _no_end(*_: object) -> None:
 
 def child(tests: dict[str, float]) -> None:
     """Run tests in this process and end it with the status of pytest."""
-    os.setsid()
+    os.setpgrp()
     for what in (resource.RLIMIT_DATA, resource.RLIMIT_FSIZE):
         resource.setrlimit(what, (MEMORY, MEMORY))
     most = int(60 + SLOWER * sum(tests.values()))
