@@ -114,12 +114,15 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish() -> None:
-    """Write the names of the libraries that the tests import: a worker imports them once, before it forks."""
+    """Write the names of the libraries that the tests import: a worker imports them once, before it forks.
+
+    Modules with private names are left to those that import them: ``_asyncio`` before ``asyncio`` breaks both.
+    """
     ours = ("pipeline", "annotation", "schemas", "tests", "benchmarks", "conftest", "__main__")
     names = sorted(
         name
-        for name, module in list(sys.modules.items())
-        if name.split(".")[0] not in ours and getattr(module, "__spec__", None)
+        for name in list(sys.modules)
+        if name.split(".")[0] not in ours and not any(part.startswith("_") for part in name.split("."))
     )
     with Path(os.environ["MUTATION_RECORD"]).open("a", encoding="utf-8") as out:
         out.write(json.dumps({"libraries": names}) + "\n")
