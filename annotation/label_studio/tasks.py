@@ -46,7 +46,12 @@ class ReviewTask:
     """Earlier annotations, in the form of an import."""
 
     def sent(
-        self, *, arm: str | None = None, batch: str | None = None, version: str | None = None, of: int = 0
+        self,
+        *,
+        arm: str | None = None,
+        batch: str | None = None,
+        version: str | None = None,
+        of: int | None = None,
     ) -> ReviewTask:
         """Return it as it is sent, with the arm and the batch of the first time; a blind one has nothing filled in."""
         arm, batch = arm or self.arm, batch or self.batch

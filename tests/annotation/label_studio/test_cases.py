@@ -79,6 +79,13 @@ def test_what_both_say_is_filled_in_and_what_they_dispute_is_left_open():
     assert filled_in == {name: [label] for name, label in FIRST.items() if name != "difficulty"}
 
 
+def test_what_one_expert_alone_says_is_left_open():
+    alone, *_ = FIRST
+    [task] = case(said(ZHANG), [each for each in said(LI, difficulty="极难") if each.dimension != alone])
+    assert task.prediction is not None
+    assert alone not in {item["from_name"] for item in task.prediction["result"]}
+
+
 def test_who_is_first_is_drawn_by_lot_for_each_question():
     groups = [
         group

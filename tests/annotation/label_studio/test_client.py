@@ -81,7 +81,11 @@ def test_tasks_whose_reply_is_lost_are_not_sent_again():
 
 @pytest.mark.parametrize(
     ("status", "remedy"),
-    [(403, "ask who runs it"), (413, "client_max_body_size"), (502, "look whether that runs")],
+    [
+        (403, "ask who runs it"),
+        (413, "client_max_body_size"),
+        *((status, "look whether that runs") for status in (502, 503, 504)),
+    ],
 )
 def test_the_page_of_a_proxy_is_told_with_what_to_do(status, remedy):
     def answer(path):
@@ -91,6 +95,35 @@ def test_the_page_of_a_proxy_is_told_with_what_to_do(status, remedy):
         studio = Studio(url, "token", key_env="KEY", timeout=5)
         with pytest.raises(UserError, match=f"answers {status} .*{remedy}"):
             studio.import_tasks(7, [{}])
+
+
+def test_a_refused_request_is_told_with_the_reason_of_the_server():
+    def answer(path):
+        return (200, USER) if "whoami" in path else (400, {"detail": "no such column"})
+
+    with server(answer) as url, pytest.raises(UserError, match=r"refused a request \(400\): no such column"):
+        list(Studio(url, "token", key_env="KEY", timeout=5).tasks(1))
+
+
+def test_only_tasks_without_answers_are_deleted():
+    answers = {1: 0, 2: 1, 3: 0}
+
+    def answer(path):
+        if "whoami" in path or "actions" in path:
+            return 200, USER
+        filters = json.loads(parse_qs(urlsplit(path).query)["query"][0])["filters"]["items"]
+        [count] = [one["value"] for one in filters if one["filter"].endswith("total_annotations")]
+        tasks = [{"id": task, "data": {}} for task, given in answers.items() if given == count]
+        return 200, {"tasks": tasks, "total": len(tasks)}
+
+    with server(answer) as url:
+        assert Studio(url, "token", key_env="KEY", timeout=5).delete_unanswered(1, [1, 2, 3]) == 2
+
+
+@pytest.mark.parametrize(("email", "address"), [("Li@Example.org", "li@example.org"), ("", "user 1")])
+def test_a_person_is_known_by_the_address_and_without_one_by_the_account(email, address):
+    with server(lambda path: (200, USER if "whoami" in path else [{**USER, "email": email}])) as url:
+        assert Studio(url, "token", key_env="KEY", timeout=5).reviewers == {1: address}
 
 
 def test_an_address_that_only_redirects_to_the_server_is_refused():
