@@ -6,7 +6,7 @@ import pytest
 
 from annotation.estimate import estimate
 from annotation.llm.client import LlmClient
-from annotation.llm.messages import Answer, Failed, Reason, json_object
+from annotation.llm.messages import UNUSABLE_AFTER, Answer, Failed, Reason, json_object
 from annotation.llm.options import LlmOptions
 from annotation.llm_annotator import LlmAnnotator
 from annotation.params import AnnotateLlmOptions, AnnotateParams
@@ -182,11 +182,11 @@ def test_without_credit_halfway_the_other_answers_are_safe_and_the_rest_goes_aga
 
 def test_a_batch_of_useless_answers_is_not_paid_a_second_time(batches):
     server, store = batches(lambda question, earlier: Reply(content="<p>hello</p>")), Store()
-    asked = [replace(each, check=json_object) for each in requests(30)]
+    asked = [replace(each, check=json_object) for each in requests(UNUSABLE_AFTER)]
     client = LlmClient(options(server), batch=True)
-    with pytest.raises(UserError, match=r"30 answers of m in a row are of no use .*<p>hello</p>"):
+    with pytest.raises(UserError, match=r"10 answers of m in a row are of no use .*<p>hello</p>"):
         list(client.complete_many(asked, store))
-    assert sum(server.asked.values()) == 30
+    assert sum(server.asked.values()) == UNUSABLE_AFTER == 10
 
 
 def test_an_endpoint_without_batches_is_told(batches):

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.llm_annotator import choose_shots, prompts
+from annotation.llm_annotator import LlmAnnotator, choose_shots, prompts
 from annotation.params import AnnotateLlmOptions
 from annotation.reviewed import Reviewed, digest, from_reviews, merge_reviewed
 from schemas.annotations import ExpertReview
 from schemas.taxonomy import dimensions
 from tests.annotation.test_llm_annotator import questions
+from tests.conftest import MemoryStore
 
 LABELS = {
     "disease_group": "循环系统疾病",
@@ -108,3 +109,9 @@ def test_examples_are_part_of_the_prompt_s_hash():
         for given in ((), items(3), items(20)[10:])
     }
     assert len(hashes) == 3
+
+
+def test_the_number_of_examples_that_a_question_is_shown_is_a_fact_of_the_annotator():
+    llm = AnnotateLlmOptions(base_url="http://127.0.0.1:9/v1", model="m", shots=3)
+    facts = LlmAnnotator(llm, MemoryStore(), choose_shots(items(20), 3)).identity.facts
+    assert facts["shots"] == 3

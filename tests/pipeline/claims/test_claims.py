@@ -42,6 +42,19 @@ def test_an_explanation_states_an_answer_and_judges_options(text, answer, right,
     assert ("".join(said.judged.right), "".join(said.judged.wrong)) == (right, wrong)
 
 
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [("Digoxin is wrong.", "C"), ("Digoxins are wrong.", "C"), ("Digoxinase is wrong.", "")],
+)
+def test_an_english_option_is_named_by_its_whole_word_or_the_plural(text, wrong):
+    assert "".join(read(text, DRUGS).judged.wrong) == wrong
+
+
+def test_a_few_words_may_stand_between_an_option_and_its_verdict():
+    assert stands("D in fact is wrong.") == {"D": Stance.DENIED}
+    assert stands("D, in the opinion of other people who wrote books, is wrong.") == {}
+
+
 def test_what_is_only_supposed_or_other_peoples_is_not_asserted():
     assert read_claims("如果问心率，则答案是A。", FOUR).answer is None
     assert read_claims("很多人误选A。", FOUR).answer is None
