@@ -169,7 +169,7 @@ def test_a_wrong_key_stops_at_once_and_is_told_without_the_key(serve, monkeypatc
         (Reply(status=403), "does not accept the key"),
         (Reply(status=403, raw=b"<html>blocked</html>", headers={"content-type": "text/html"}), "a firewall"),
         (Reply(status=307, headers={"location": "http://127.0.0.1:9/v1"}), "redirects elsewhere"),
-        (Reply(status=400, content="unsupported_parameter"), "response_format, logprobs.* provider says: …"),
+        (Reply(status=400, content="unsupported_parameter"), "response_format, .* it says: provider says: …"),
         (Reply(content="我不会 JSON", raw=None), "10 answers of m in a row are of no use .*我不会 JSON"),
         (Reply(raw=b'{"choices": [], "note": "empty"}'), "of no use .*empty"),
         (Reply(raw=b"<html>login</html>", headers={"content-type": "text/html"}), "of no use .*login"),
@@ -180,6 +180,14 @@ def test_what_no_request_can_overcome_stops_early(serve, reply, says):
     with pytest.raises(UserError, match=says):
         ask(server, 200, Store(), concurrency=4)
     assert sum(server.asked.values()) <= 14
+
+
+def test_many_useless_answers_in_a_row_stop_also_a_run_that_began_well(serve):
+    server = serve(
+        lambda question, earlier, body: Reply() if question == "0" else Reply(content="我", raw=None)
+    )
+    with pytest.raises(UserError, match="60 answers of m in a row are of no use"):
+        ask(server, 80, Store(), concurrency=1)
 
 
 def test_failures_never_carry_what_the_provider_said(serve):

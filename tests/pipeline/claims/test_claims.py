@@ -47,7 +47,7 @@ def test_an_explanation_states_an_answer_and_judges_options(text, answer, right,
     [("Digoxin is wrong.", "C"), ("Digoxins are wrong.", "C"), ("Digoxinase is wrong.", "")],
 )
 def test_an_english_option_is_named_by_its_whole_word_or_the_plural(text, wrong):
-    assert "".join(read(text, DRUGS).judged.wrong) == wrong
+    assert "".join(read_claims(text, DRUGS).judged.wrong) == wrong
 
 
 def test_a_few_words_may_stand_between_an_option_and_its_verdict():
