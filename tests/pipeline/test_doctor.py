@@ -1,4 +1,5 @@
 from importlib.util import spec_from_file_location
+from types import SimpleNamespace
 
 import pytest
 
@@ -23,6 +24,12 @@ def test_without_a_configuration_the_doctor_says_how_to_make_one():
 def test_a_missing_raw_folder_is_wrong(tmp_path):
     found = checks(tmp_path, '[dataset]\nname = "x"\n', raw=False)
     assert found["raw folder"].state is CheckState.WRONG
+
+
+def test_too_little_room_for_the_build_is_wrong_with_the_room_there_is(tmp_path, monkeypatch):
+    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=150 * 1024 * 1024))
+    found = checks(tmp_path, '[dataset]\nname = "x"\n')
+    assert any("only 150 MB free" in check.detail for check in found.values())
 
 
 def test_no_language_model_is_no_fault(tmp_path):

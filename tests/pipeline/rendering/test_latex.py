@@ -43,6 +43,7 @@ def test_a_wide_table_stacks_intervals_and_languages_and_is_scaled():
     text = latex(table(3, 4))
     assert r"\makecell[tr]{\textbf{61.6 $\pm$ 0.1} \\ {[}60.4, 62.8]}" in text
     assert r"\makecell[tl]{考试 \\ Exam}" in text
+    assert r"\begin{table}" in text
     assert r"\begin{adjustbox}{max width=\linewidth" in text
 
 
