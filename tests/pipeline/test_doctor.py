@@ -5,7 +5,8 @@ import pytest
 
 from pipeline import doctor
 from pipeline.config import load
-from pipeline.doctor import CheckState, run_checks
+from pipeline.doctor import CheckState, preflight, run_checks
+from schemas.errors import UserError
 
 
 def checks(folder, text, raw=True):
@@ -26,10 +27,11 @@ def test_a_missing_raw_folder_is_wrong(tmp_path):
     assert found["raw folder"].state is CheckState.WRONG
 
 
-def test_too_little_room_for_the_build_is_wrong_with_the_room_there_is(tmp_path, monkeypatch):
+def test_too_little_room_for_the_build_stops_a_run_with_the_room_there_is(tmp_path, monkeypatch):
     monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=150 * 1024 * 1024))
-    found = checks(tmp_path, '[dataset]\nname = "x"\n')
-    assert any("only 150 MB free" in check.detail for check in found.values())
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
+    with pytest.raises(UserError, match="only 150 MB free"):
+        preflight(load(tmp_path / "dataset.toml"), ["parse"])
 
 
 def test_no_language_model_is_no_fault(tmp_path):
