@@ -128,7 +128,7 @@ LAYERS = (  # from the commands at the top to the records at the bottom
     ("box", "stages", tuple(stage.name for stage in STAGES)),
     ("box", "looking at results", ("inspect/", "explain.py", "losses.py", "aside.py", "crop.py")),
     ("box", "shared by stages", ("rendering/", "stats/", "claims/", "releases.py", "archives.py")),
-    ("box", "", ("text.py", "characters.py", "patterns.py", "labelled.py", "disjoint.py", "finetune/")),
+    ("box", "", ("text.py", "characters.py", "patterns.py", "disjoint.py", "finetune/")),
     ("mind", "annotation/", ("llm/", "lexicon/", "learned/", "label_studio/", "adjudication.py", "rubric/")),
     ("raw", "schemas/", ("records: one a table", "label sets", "reasons", "ids and hashes", "errors")),
 )
