@@ -83,8 +83,8 @@ def latex(table: Table) -> str:
     columns = _columns(table, packed=False)
     if _total(columns) > _WIDTH:
         columns = _columns(table, packed=True)
-    panels = [_panel(table, panel) for panel in _panels(columns, table.left)]
-    return _template().render(table=table, caption=_escape(table.caption), panels=panels)
+    panels = [_panel(panel) for panel in _panels(columns, table.left)]
+    return _template().render(table=table, panels=panels)
 
 
 def _columns(table: Table, *, packed: bool) -> list[_Column]:
@@ -124,8 +124,8 @@ def _panels(columns: Sequence[_Column], left: int) -> Iterator[list[_Column]]:
     yield texts + numbers
 
 
-def _panel(table: Table, columns: Sequence[_Column]) -> dict[str, Any]:
-    """Values of the template for one table: its environment, size, columns, head and rows."""
+def _panel(columns: Sequence[_Column]) -> dict[str, Any]:
+    """Values of the template for one table: its environment, size and columns."""
     width = _total(columns)
     cells = [[column.head for column in columns], *zip(*(column.cells for column in columns), strict=True)]
     height = _LINE * (2 + sum(_lines(columns, row) for row in cells))
@@ -138,31 +138,13 @@ def _panel(table: Table, columns: Sequence[_Column]) -> dict[str, Any]:
         "kind": "table" if upright >= min(turned, _GOOD) else "sidewaystable",
         "landscape": width > _WIDTH,
         "size": next(fitting, "scriptsize"),
-        "columns": "".join(column.kind for column in columns),
-        "head": " & ".join(_stack(list(map(_escape, column.head)), column) for column in columns),
-        "rows": [" & ".join(_cell(table, at, column) for column in columns) for at in range(len(table.rows))],
+        "columns": columns,
     }
 
 
 def _lines(columns: Sequence[_Column], row: Sequence[Sequence[str]]) -> int:
     """Lines that a row takes."""
     return max(1, *(column.lines(cell) for column, cell in zip(columns, row, strict=True)))
-
-
-def _cell(table: Table, at: int, column: _Column) -> str:
-    first, *below = map(_escape if column.is_text else _number, column.cells[at])
-    if (at, column.place) in table.best:
-        first = rf"\textbf{{{first}}}"
-    elif (at, column.place) in table.second:
-        first = rf"\underline{{{first}}}"
-    return _stack([first, *below], column)
-
-
-def _stack(lines: Sequence[str], column: _Column) -> str:
-    if len(lines) == 1:
-        return lines[0]
-    side, broken = "l" if column.is_text else "r", r" \\ ".join(lines)
-    return f"\\makecell[t{side}]{{{broken}}}"
 
 
 def _number(text: str) -> str:
@@ -182,7 +164,7 @@ def _escapes() -> dict[int, str]:
 
 @cache
 def _template() -> Template:
-    return environment(
+    made = environment(
         "pipeline.rendering",
         lstrip_blocks=False,
         block_start_string="<%",
@@ -191,7 +173,9 @@ def _template() -> Template:
         variable_end_string=">>",
         comment_start_string="<#",
         comment_end_string="#>",
-    ).get_template("table.tex")
+    )
+    made.filters |= {"tex": _escape, "tex_number": _number}
+    return made.get_template("table.tex")
 
 
 def _total(columns: Sequence[_Column]) -> float:
