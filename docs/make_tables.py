@@ -24,10 +24,10 @@ GATES_INTRODUCTION = """# Gates of the parser
 Written by `make docs` from `docs/gates.toml`; do not edit.
 
 A question waits for a person when one of these is found, in the order in which they are checked. `build-dataset
-review verify` shows it beside its page. The last column names the modules of `pipeline/parse/` that look for it.
+review verify` shows it beside its page. Each stands as its code in `pipeline/parse/`.
 
-| reason | | stops | example | |
-| --- | --- | --- | --- | --- |
+| reason | | stops | example |
+| --- | --- | --- | --- |
 """
 INTRODUCTION = """# Tables
 
@@ -50,8 +50,7 @@ def gates() -> str:
     """The page of the parser's gates."""
     rows = tomllib.loads(GATES.with_suffix(".toml").read_text(encoding="utf-8"))["gates"]
     return GATES_INTRODUCTION + "".join(
-        f"| `{row['reason']}` | {reason_names()[row['reason']]} | {row['for']} | {row['example']} "
-        f"| {' '.join(f'`{name}`' for name in row['modules'])} |\n"
+        f"| `{row['reason']}` | {reason_names()[row['reason']]} | {row['for']} | {row['example']} |\n"
         for row in rows
     )
 
