@@ -2,8 +2,9 @@
 
     python -m benchmarks.dedup.growth QUESTIONS.jsonl --sizes 125000 250000 500000 --made 250000
 
-Sizes beyond ``--made`` take the generated questions again with their content renamed. The generator renames before it
-makes copies; renamed afterwards, traditional and misread copies differ more, so that more pairs are compared.
+The largest size takes the ``--made`` questions again and again, each time with their content renamed. The generator renames
+before it makes copies; renamed afterwards, traditional and misread copies differ more, so that more pairs are compared.
+Every size therefore takes the same share of each renaming.
 """
 
 import argparse
@@ -44,10 +45,10 @@ def main() -> None:
     alphabet, parts = alphabet_of(bases), [frame]
     while sum(part.height for part in parts) < max(options.sizes):
         parts.append(renamed(frame, FIRST_RENAMING + len(parts), alphabet))
-    whole = pl.concat(parts)
     before: tuple[int, float] | None = None
     for size in sorted(options.sizes):
-        used = measured(whole.head(size).sort("question_id"))
+        share = pl.concat(part.head(math.ceil(size / len(parts))) for part in parts).head(size)
+        used = measured(share.sort("question_id"))
         grown = f", n^{math.log(used / before[1]) / math.log(size / before[0]):.2f}" if before else ""
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
         print(f"{size:,} questions: {used:.1f} s of processors{grown}, peak {memory:.2f} GB\n", flush=True)
