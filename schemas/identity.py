@@ -38,7 +38,8 @@ def is_hidden(name: str) -> bool:
 def is_ignored(path: str) -> bool:
     """Return whether a file beside papers is none: hidden, settings (``labels.toml``), a note (``README.txt``)."""
     *folders, name = path.lower().split("/")
-    return any(map(is_hidden, [*folders, name])) or name.endswith(".toml") or name.startswith("readme")
+    is_note = name in ("readme", "readme.md", "readme.txt")
+    return is_note or name.endswith(".toml") or any(map(is_hidden, [*folders, name]))
 
 
 def question_id(document_sha256: str, section: int, number: str) -> str:

@@ -2,9 +2,9 @@
 
     python -m benchmarks.dedup.growth QUESTIONS.jsonl --sizes 125000 250000 500000 --made 250000
 
-The largest size takes the ``--made`` questions again and again, each time with their content renamed. The generator renames
-before it makes copies; renamed afterwards, traditional and misread copies differ more, so that more pairs are compared.
-Every size therefore takes the same share of each renaming.
+The largest size takes the ``--made`` questions again and again, each time with their content renamed. The generator
+renames before it makes copies; renamed afterwards, traditional and misread copies differ more, so that more pairs are
+compared. Every size therefore takes the same share of each renaming.
 """
 
 import argparse

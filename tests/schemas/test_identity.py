@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.identity import content_hash, question_id, row_id, sha256
+from schemas.identity import content_hash, is_ignored, question_id, row_id, sha256
 
 
 def test_ids_sort_as_the_questions_stand_in_the_paper():
@@ -33,3 +34,19 @@ def test_options_in_another_order_say_something_else_to_the_hash():
 @given(st.lists(st.text(), min_size=3))
 def test_borders_between_parts_count(parts):
     assert sha256(*parts) != sha256("".join(parts))
+
+
+@pytest.mark.parametrize(
+    ("path", "ignored"),
+    [
+        ("README.md", True),
+        ("2019/readme.txt", True),
+        ("labels.toml", True),
+        ("a/.cache/paper.pdf", True),
+        ("~$paper.docx", True),
+        ("readme-2019真题.pdf", False),  # a paper, whatever its name
+        ("readme.pdf", False),
+    ],
+)
+def test_notes_and_settings_beside_papers_are_ignored_and_nothing_else(path: str, ignored: bool) -> None:
+    assert is_ignored(path) is ignored

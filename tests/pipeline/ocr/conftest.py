@@ -14,6 +14,7 @@ from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.pdf import PdfReader
 from schemas.documents import RawFile
+from schemas.identity import is_ignored
 
 Placed = tuple[float, float, str]
 """x, baseline, text."""
@@ -68,7 +69,7 @@ def files_table() -> Callable[[Path], pl.DataFrame]:
                 bytes=path.stat().st_size,
             )
             for path in sorted(raw.rglob("*"))
-            if path.is_file()
+            if path.is_file() and not is_ignored(path.relative_to(raw).as_posix())
         )
 
     return table

@@ -57,8 +57,8 @@ def test_large_files_may_take_more(tmp_path):
 def test_a_process_over_its_time_is_ended_although_native_code_holds_it(path):
     code = (
         "import sys, pathlib, re\n"
-        "from pipeline.ocr.bounds import bounded\n"
-        "with bounded(pathlib.Path(sys.argv[1]), 0.1):\n"
+        "from pipeline.ocr.bounds import limit_resources\n"
+        "with limit_resources(pathlib.Path(sys.argv[1]), 0.1):\n"
         "    re.match(r'(a+)+$', 'a' * 60 + 'b')\n"  # hours inside one call of native code
     )
     done = subprocess.run([sys.executable, "-c", code, str(path)], check=False, timeout=600)
