@@ -142,17 +142,22 @@ def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
         options = {option.label: option.text for option in row.options}
         several = row.question_type in SEVERAL_ANSWERS or len(row.answer or ()) > 1
         said = read_explanation(row.explanation, row.stem, options, several=several)
-        if said is not None or (said := _quoted(row.explanation or "", options, several)) is not None:
+        said = said or _quoted(row.explanation or "", row.stem, options, several)
+        if said is not None:
             found[row.question_id] = said
     return found
 
 
-def _quoted(explanation: str, options: Mapping[str, str], several: bool) -> Stated | None:
-    """Return weak evidence if nothing is stated or judged: the option that these words as an answer would name."""
-    read = extract(explanation, options, several, answer_first=False)
+def _quoted(explanation: str, stem: str, options: Mapping[str, str], several: bool) -> Stated | None:
+    """Return weak evidence if nothing is stated or judged: the option that these words as an answer would name.
+
+    A bare letter is none (表达B系抗原). Of 59 answers on CMExam's 3,400 questions 50 are right.
+    """
+    read = extract(explanation, options, several, answer_first=False, stem=stem)
     if read.letters is None or read.span is None:
         return None
-    return Stated(frozenset(read.letters), "quoted", explanation[slice(*read.span)][:_SHOWN].strip())
+    words = explanation[slice(*read.span)][:_SHOWN].strip()
+    return None if words in options else Stated(frozenset(read.letters), "quoted", words)
 
 
 def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str, Stated], list[str]]:

@@ -86,6 +86,12 @@ def test_an_explanation_that_only_names_an_option_is_weak_evidence(context):
     assert row(result, "q001")["suspicion"] < row(result, "q002")["suspicion"]
 
 
+def test_a_letter_inside_a_term_of_an_explanation_is_no_evidence(context):
+    texts = ["胃炎", "肝炎", "肾炎", "肺炎"]
+    result = audited(context, [question(1, explanation="细胞表达B系抗原。", texts=texts)])
+    assert not row(result, "q001")["evidence"]
+
+
 @pytest.mark.parametrize("poison", [frozenset({"q007"}), frozenset()])
 def test_no_explanation_is_lost_in_silence_when_a_worker_dies(context, monkeypatch, poison):
     monkeypatch.setattr(audit_stage, "_BATCH", 5)
