@@ -137,10 +137,10 @@ class TextPair:
         """Return whether nobody else writes what one side says, and others write what the other side says.
 
         Both neighbours count: 腰部 beside 腹部 is a word whatever stands before it. 额叶 and 颞叶 look alike; in a
-        collection that has neither twice, both are terms.
+        collection that has neither twice, both are terms. Where a side has no neighbours to go by, nothing is shown.
         """
         one, other = self._rare(edit, 0), self._rare(edit, 1)
-        return all(one) != all(other)
+        return bool(one and other) and all(one) != all(other)
 
     def _strays(self, edit: Edit, side: int) -> bool:
         """Return whether a whole reading can be a misprint of the other one, which is frequent in the collection."""

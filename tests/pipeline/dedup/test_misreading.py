@@ -102,6 +102,13 @@ def test_a_word_that_looks_like_another_is_a_misprint_only_where_one_of_them_is_
     assert misread(vocabulary, first, second, agreed=True) is misread_as_other
 
 
+def test_a_place_that_stands_in_the_core_alone_shows_no_misprint(vocabulary) -> None:
+    vocabulary.add(bigrams(["患者腰部外伤"] * 3))
+    pair = TextPair("胃炎", "患者腰部外伤", vocabulary, agreed=True)  # 腹部 does not stand in the first key
+    (edit,) = content_edits("患者腹部外伤", "患者腰部外伤")
+    assert not pair.looks_misread(edit)
+
+
 def test_without_enough_of_a_collection_nothing_looks_misread() -> None:
     assert not misread(Vocabulary(), "已经治愈", "己经治愈", **SCANNED)
     assert not misread(Vocabulary(), "血压120mmhg", "血压12銅mmhg", **SCANNED)
