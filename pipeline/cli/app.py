@@ -1,7 +1,5 @@
 """The commands, put together; errors of the user become one line, exit code 2."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """Commands for typer: options take their help from ``commands.toml``, those of a stage follow from its parameters."""
 
-from __future__ import annotations
-
 import inspect
 import tomllib
 import types

@@ -1,7 +1,5 @@
 """Keys: found in a paper or in a document of their own, applied to drafts; notes after appeals."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence

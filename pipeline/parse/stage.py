@@ -1,7 +1,5 @@
 """The parse stage: lines and rows in, questions out, everything accounted for."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import PurePosixPath

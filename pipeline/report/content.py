@@ -1,7 +1,5 @@
 """Sections on the released questions: exams, lengths, labels, how they were split, leaks, changes since a release."""
 
-from __future__ import annotations
-
 from collections import Counter
 from itertools import pairwise
 from typing import Any

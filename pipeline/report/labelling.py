@@ -1,7 +1,5 @@
 """Sections on labels: who labelled, how far experts agree, how good each annotator is."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import polars as pl
