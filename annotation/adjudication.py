@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, product
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 
 from annotation.annotator import MEASURED
@@ -12,8 +13,7 @@ from annotation.label_studio.editable import ANSWER, VERDICT
 from schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview, Label, LabelStatus
 from schemas.taxonomy import dimensions
 
-ADJUDICATION = "adjudication"
-"""The project whose reviews are rulings."""
+ADJUDICATION = "adjudication"  # the project whose reviews are rulings
 
 _ENOUGH = 2  # experts who must say the same for it to be final
 
@@ -22,23 +22,12 @@ _ENOUGH = 2  # experts who must say the same for it to be final
 class Rules:
     """Rules that settle disagreement."""
 
-    adjudicators: frozenset[str] = frozenset()
-    """Reviewers whose label is final wherever they give it."""
-    majority: bool = True
-    """True if two of three experts settle a label."""
+    adjudicators: frozenset[str] = frozenset()  # reviewers whose label is final wherever they give it
+    majority: bool = True  # True if two of three experts settle a label
 
     def rules(self, review: ExpertReview) -> bool:
         """Return whether a review is a ruling: by an adjudicator, or in the adjudication project."""
         return review.project == ADJUDICATION or review.reviewer in self.adjudicators
-
-
-@dataclass(frozen=True)
-class Flag:
-    """An expert's statement that a question is wrong."""
-
-    kind: str
-    """``wrong_stem``, ``wrong_key``, ``out_of_scope``."""
-    reviewers: tuple[str, ...]
 
 
 def proposed_labels(annotations: Iterable[Annotation]) -> dict[tuple[str, str], Annotation]:
@@ -61,25 +50,20 @@ def final_labels(
 
     ``reviews`` are at most one a question, dimension and reviewer, see ``latest_reviews``.
     """
-    said_by = proposed_labels(annotations)
-    votes: dict[tuple[str, str], dict[str, str]] = {}
-    rulings: dict[tuple[str, str], dict[str, str]] = {}
+    stated = proposed_labels(annotations)
+    said: dict[tuple[str, str], list[ExpertReview]] = defaultdict(list)
     for review in reviews:
-        said = rulings if rules.rules(review) else votes
-        said.setdefault((review.question_id, review.dimension), {})[review.reviewer] = review.label
-    return [
-        final_label(*key, said_by.get(key), votes.get(key, {}), rules, rulings.get(key, {}))
-        for key in product(question_ids, dimensions())
-    ]
+        said[review.question_id, review.dimension].append(review)
+    keys = product(question_ids, dimensions())
+    return [_final_label(*key, stated.get(key), said.get(key, ()), rules) for key in keys]
 
 
-def final_label(
+def _final_label(
     question_id: str,
     dimension: str,
     stated: Annotation | None,
-    votes: Mapping[str, str],
+    reviews: Sequence[ExpertReview],
     rules: Rules,
-    rulings: Mapping[str, str] = MappingProxyType({}),
 ) -> Label:
     """The label of one question in one dimension.
 
@@ -87,11 +71,10 @@ def final_label(
     the majority does where ``rules`` allow it. A measurement stands until the experts agree on another label:
     it outweighs a single expert, and counts as a vote when they disagree.
     """
-    experts = [label for reviewer, label in sorted(votes.items()) if reviewer not in rules.adjudicators]
-    final = [label for reviewer, label in sorted(votes.items()) if reviewer in rules.adjudicators]
-    final += [label for _, label in sorted(rulings.items())]
     measured = stated.label if stated is not None and stated.annotator == MEASURED else None
-    label, status = _decide(experts, final, stated, measured, rules)
+    experts = [review.label for review in reviews if not rules.rules(review)]
+    rulings = {review.label for review in reviews if rules.rules(review)}
+    label, status = _decide(experts, rulings, stated, measured, majority=rules.majority)
     own = status is LabelStatus.UNREVIEWED or (status is LabelStatus.SINGLE and measured is not None)
     # An expert cannot measure either: their label stands in for a measurement, too.
     instead = stated is not None and (stated.estimate or (measured is not None and label != measured))
@@ -103,7 +86,7 @@ def final_label(
         status=status,
         annotator=stated.annotator if own and stated is not None else None,
         estimate=instead and label is not None,
-        reviewers=sorted({*votes, *rulings}),
+        reviewers=sorted({review.reviewer for review in reviews}),
     )
 
 
@@ -119,37 +102,36 @@ def latest_reviews(reviews: Iterable[ExpertReview]) -> tuple[list[ExpertReview],
     return [latest[key] for key in sorted(latest)], superseded
 
 
-def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> list[Flag]:
-    """The flags of one question that stand: an adjudicator's where one looked at it, otherwise every expert's."""
+def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> dict[str, list[str]]:
+    """Return who raised each flag that stands: of an adjudicator who looked at the question, else of every expert."""
     ruling = [review for review in reviews if rules.rules(review)]
-    raised: dict[str, set[str]] = {}
-    for review in ruling or reviews:
-        for kind in review.flags:
-            raised.setdefault(kind, set()).add(review.reviewer)
-    return [Flag(kind, tuple(sorted(raised[kind]))) for kind in sorted(raised)]
+    raised = sorted({(kind, review.reviewer) for review in ruling or reviews for kind in review.flags})
+    return {kind: [who for _, who in pairs] for kind, pairs in groupby(raised, key=itemgetter(0))}
 
 
 def _decide(
     experts: Sequence[str],
-    rulings: Sequence[str],
+    rulings: Set[str],
     stated: Annotation | None,
     measured: str | None,
-    rules: Rules,
+    *,
+    majority: bool,
 ) -> tuple[str | None, LabelStatus]:
     unanimous = len(experts) >= _ENOUGH and len(set(experts)) == 1
-    if len(set(rulings)) == 1:
-        agreed = unanimous and experts[0] == rulings[0]
-        return rulings[0], LabelStatus.AGREED if agreed else LabelStatus.ADJUDICATED
-    if rulings:
+    if len(rulings) > 1:
         return None, LabelStatus.DISPUTED
+    if rulings:
+        [ruling] = rulings
+        agreed = unanimous and experts[0] == ruling
+        return ruling, LabelStatus.AGREED if agreed else LabelStatus.ADJUDICATED
     if not experts:
         return (stated.label if stated is not None else None), LabelStatus.UNREVIEWED
     if len(experts) == 1:
         return (experts[0] if measured is None else measured), LabelStatus.SINGLE
     if unanimous:
         return experts[0], LabelStatus.AGREED
-    winner = _majority(experts) if rules.majority else None
-    if winner is None and rules.majority and measured is not None:
+    winner = _majority(experts) if majority else None
+    if winner is None and majority and measured is not None:
         winner = _majority([*experts, measured])
     return winner, LabelStatus.DISPUTED if winner is None else LabelStatus.ADJUDICATED
 
@@ -162,16 +144,11 @@ def _majority(votes: Sequence[str]) -> str | None:
 class State(StrEnum):
     """State of a question over all its dimensions; the first state that applies."""
 
-    DISPUTED = "disputed"
-    """Experts disagree in at least one dimension."""
-    FLAGGED = "flagged"
-    """An expert says that the question itself is wrong."""
-    ONE_OF_TWO = "one_of_two"
-    """At least one dimension waits for the second expert."""
-    UNREVIEWED = "unreviewed"
-    """Nobody has looked at it."""
-    DONE = "done"
-    """Settled in every dimension."""
+    DISPUTED = "disputed"  # experts disagree in at least one dimension
+    FLAGGED = "flagged"  # an expert says that the question itself is wrong
+    ONE_OF_TWO = "one_of_two"  # at least one dimension waits for the second expert
+    UNREVIEWED = "unreviewed"  # nobody has looked at it
+    DONE = "done"  # settled in every dimension
 
 
 WAITING = (State.DISPUTED, State.FLAGGED, State.ONE_OF_TWO)
@@ -185,7 +162,7 @@ class Standing:
     question_id: str
     state: State
     labels: Sequence[Label]
-    flags: Sequence[Flag]
+    flags: Mapping[str, Sequence[str]]  # who raised each flag that stands
     reviews: Sequence[ExpertReview]
 
     def detail(self) -> str:
@@ -194,7 +171,7 @@ class Standing:
         for name in [each.dimension for each in self.labels if each.status is LabelStatus.DISPUTED]:
             votes = (f"{r.reviewer} = {r.label}" for r in self.reviews if r.dimension == name)
             parts.append(f"{name}: {' / '.join(votes)}")
-        parts += [f"{flag.kind} by {', '.join(flag.reviewers)}" for flag in self.flags]
+        parts += [f"{kind} by {', '.join(who)}" for kind, who in self.flags.items()]
         if not parts:
             who = sorted({review.reviewer for review in self.reviews})
             parts = [f"reviewed by {', '.join(who)}"]
@@ -208,16 +185,12 @@ class ReviewStatus:
     """Progress of the review, as of the last pull."""
 
     questions: int
-    states: Mapping[State, int]
-    """Questions by state; they add up to ``questions``."""
+    states: Mapping[State, int]  # questions by state; they add up to `questions`
     dimensions: Mapping[str, Mapping[LabelStatus, int]]
     """Questions by status of the label, for each dimension."""
-    experts: Mapping[str, int]
-    """Questions that each expert reviewed."""
-    flags: Mapping[str, int]
-    """Flags that stand, by kind."""
-    last_review: str | None
-    """Time of the latest review (UTC)."""
+    experts: Mapping[str, int]  # questions that each expert reviewed
+    flags: Mapping[str, int]  # flags that stand, by kind
+    last_review: str | None  # time of the latest review (UTC)
 
 
 def standings(
@@ -227,14 +200,10 @@ def standings(
     answered: Mapping[str, Set[str]] = MappingProxyType({}),
     single: Set[str] = frozenset(),
 ) -> list[Standing]:
-    """Return the state of each question, in the order of ``labels``.
+    """Return the state of each question, in the order of ``labels``, which are those of all dimensions.
 
-    Args:
-        labels: of all questions in all dimensions.
-        reviews: those that count.
-        rules: whose flags are final.
-        answered: kinds of flags, by question, that an accepted correction has answered.
-        single: questions that only one expert is to review.
+    ``answered`` are kinds of flags, by question, that an accepted correction has answered; ``single`` are questions
+    that only one expert is to review.
     """
     said: dict[str, list[ExpertReview]] = defaultdict(list)
     for review in reviews:
@@ -242,7 +211,8 @@ def standings(
     found = []
     for name, group in groupby(labels, key=lambda label: label.question_id):
         own, own_reviews, done = list(group), said[name], answered.get(name, frozenset())
-        flags = [flag for flag in standing_flags(own_reviews, rules) if flag.kind not in done]
+        raised = standing_flags(own_reviews, rules)
+        flags = {kind: who for kind, who in raised.items() if kind not in done}
         state = _state(own, flags, single=name in single)
         found.append(Standing(name, state, own, flags, own_reviews))
     return found
@@ -254,7 +224,7 @@ def review_status(found: Sequence[Standing]) -> ReviewStatus:
     labels = Counter((label.dimension, label.status) for standing in found for label in standing.labels)
     names = dict.fromkeys(name for name, _ in labels)
     experts = Counter(who for standing in found for who in {each.reviewer for each in standing.reviews})
-    flags = Counter(flag.kind for standing in found for flag in standing.flags)
+    flags = Counter(kind for standing in found for kind in standing.flags)
     moments = [review.updated_at for standing in found for review in standing.reviews]
     return ReviewStatus(
         questions=len(found),
@@ -266,21 +236,19 @@ def review_status(found: Sequence[Standing]) -> ReviewStatus:
     )
 
 
-def _state(labels: Sequence[Label], flags: Sequence[Flag], *, single: bool) -> State:
+def _state(labels: Sequence[Label], flags: Mapping[str, Sequence[str]], *, single: bool) -> State:
     statuses = {label.status for label in labels}
     if LabelStatus.DISPUTED in statuses:
         return State.DISPUTED
     if flags:
         return State.FLAGGED
-    if LabelStatus.SINGLE in statuses and not single:
-        return State.ONE_OF_TWO
     if statuses == {LabelStatus.UNREVIEWED}:
         return State.UNREVIEWED
-    return State.ONE_OF_TWO if LabelStatus.UNREVIEWED in statuses else State.DONE
+    half = LabelStatus.UNREVIEWED in statuses or (LabelStatus.SINGLE in statuses and not single)
+    return State.ONE_OF_TWO if half else State.DONE
 
 
-ALONE = frozenset({ADJUDICATION, "verification"})
-"""Projects in which one person decides."""
+ALONE = frozenset({ADJUDICATION, "verification"})  # projects in which one person decides
 
 
 def decided_corrections(
@@ -289,24 +257,18 @@ def decided_corrections(
     """Corrections with their status, in the order of question, field and person.
 
     A person who decides alone (the adjudicator, who saw what the experts proposed; whoever verified what was read)
-    has the last word. Without one, what two experts write alike counts; what one writes is a proposal.
-
-    Args:
-        corrections: at most one a question, field, person and project.
-        ruled: questions that an adjudicator has dealt with: what nobody took up there is declined.
-        adjudicators: people whose word is final wherever they say it.
+    has the last word. Without one, what two experts write alike counts; what one writes is a proposal. In ``ruled``
+    questions, with which an adjudicator has dealt, what nobody took up is declined.
     """
     closed, final = set(ruled), set(adjudicators)
-    groups: dict[tuple[str, str, str], list[Correction]] = {}
-    for correction in corrections:
-        key = (correction.question_id, correction.field, correction.content_hash)
-        groups.setdefault(key, []).append(correction)
+    key = attrgetter("question_id", "field", "content_hash")
+    in_order = attrgetter("question_id", "field", "content_hash", "by", "origin", "annotation_id")
     found = []
-    for (question_id, _, _), group in sorted(groups.items()):
-        winner = _winner(group, final, closed=question_id in closed)
-        still_open = winner is None and question_id not in closed
-        loser = CorrectionStatus.PROPOSED if still_open else CorrectionStatus.DECLINED
-        for each in sorted(group, key=lambda c: (c.by, c.origin, c.annotation_id)):
+    for (question_id, _, _), own in groupby(sorted(corrections, key=in_order), key=key):
+        group, is_closed = list(own), question_id in closed
+        winner = _winner(group, final, closed=is_closed)
+        loser = CorrectionStatus.DECLINED if winner or is_closed else CorrectionStatus.PROPOSED
+        for each in group:
             wins = winner is not None and each.after == winner.after
             status = CorrectionStatus.ACCEPTED if wins else loser
             found.append(each.model_copy(update={"status": status}))
@@ -315,10 +277,10 @@ def decided_corrections(
 
 def answered_flags(corrections: Iterable[Correction]) -> dict[str, set[str]]:
     """Kinds of flags, by question, that an accepted correction has answered."""
-    found: dict[str, set[str]] = {}
+    found: dict[str, set[str]] = defaultdict(set)
     for correction in corrections:
         if correction.status is CorrectionStatus.ACCEPTED:
-            found.setdefault(correction.question_id, set()).update(_flags(correction))
+            found[correction.question_id] |= _flags(correction)
     return found
 
 
@@ -328,9 +290,8 @@ def _winner(group: Sequence[Correction], final: set[str], *, closed: bool) -> Co
         return max(rulings, key=lambda each: (each.updated_at, each.annotation_id))
     if closed:
         return None
-    people = {each.by for each in group}
-    alike = len({each.after for each in group}) == 1
-    return group[0] if len(people) >= _ENOUGH and alike else None
+    people, proposed = {each.by for each in group}, {each.after for each in group}
+    return group[0] if len(people) >= _ENOUGH and len(proposed) == 1 else None
 
 
 def _flags(correction: Correction) -> set[str]:

@@ -17,10 +17,8 @@ class Identity:
     name: str
     model: str | None = None
     prompt_hash: str | None = None
-    notes: Sequence[str] = field(default_factory=tuple)
-    """Lines for the user."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """Further facts for the manifest."""
+    notes: Sequence[str] = field(default_factory=tuple)  # lines for the user
+    facts: Mapping[str, Any] = field(default_factory=dict)  # further facts for the manifest
 
 
 @dataclass(frozen=True)
@@ -29,8 +27,7 @@ class Verdict:
 
     label: LabelName
     confidence: float | None
-    estimate: bool
-    """True where it stands in for something that was not measured."""
+    estimate: bool  # True where it stands in for something that was not measured
 
     def annotation(self, question_id: str, dimension: str, by: Identity) -> Annotation:
         """Return it as a row, with who says so."""
@@ -51,8 +48,7 @@ class Labelled:
     """A question with a verdict in every dimension that could be told."""
 
     question_id: str
-    verdicts: Mapping[str, Verdict]
-    """By name of the dimension."""
+    verdicts: Mapping[str, Verdict]  # by name of the dimension
     requests: Sequence[AnnotationRequest] = ()
 
 
@@ -63,8 +59,7 @@ class Unlabelled:
     question_id: str
     reason: str
     detail: str
-    requests: Sequence[AnnotationRequest] = ()
-    """Requests that were billed, or may have been."""
+    requests: Sequence[AnnotationRequest] = ()  # requests that were billed, or may have been
 
 
 class Annotator(Protocol):
@@ -77,12 +72,7 @@ class Annotator(Protocol):
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
-        """One result a question, in any order.
-
-        Args:
-            questions: to label.
-            progress: called with the number of units of work that have just ended; see ``units``.
-        """
+        """One result a question, in any order; ``progress`` hears how many ``units`` of work have just ended."""
 
     def units(self, questions: Sequence[Question]) -> int:
         """Return the number of units of work in those questions: one a question, unless it says otherwise."""

@@ -21,8 +21,7 @@ from schemas.questions import Question
 
 SECONDS_A_REQUEST = 2.0
 """Latency that the time is reckoned with; the endpoint's own is unknown before it is asked."""
-MESSAGE_TOKENS = 4
-"""Tokens that frame each message, as OpenAI counts them."""
+MESSAGE_TOKENS = 4  # tokens that frame each message, as OpenAI counts them
 Options = TypeVar("Options", bound=LlmOptions)
 
 
@@ -32,23 +31,16 @@ class Estimate:
 
     annotator: str
     questions: int
-    stored: int = 0
-    """Requests whose answers are there already."""
-    requests: int = 0
-    """Requests still to be made."""
+    stored: int = 0  # requests whose answers are there already
+    requests: int = 0  # requests still to be made
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    cost: float | None = 0.0
-    """None without prices."""
+    cost: float | None = 0.0  # None without prices
     currency: str = "USD"
-    seconds: float | None = 0.0
-    """None if only the endpoint knows: a batch may take a day."""
-    batch_cost: float | None = 0.0
-    """The same through the Batch API."""
-    counted: str = ""
-    """The encoding that counted the tokens."""
-    listed: str | None = None
-    """Date and source of the prices, where they are list prices and not configured."""
+    seconds: float | None = 0.0  # None if only the endpoint knows: a batch may take a day
+    batch_cost: float | None = 0.0  # the same through the Batch API
+    counted: str = ""  # the encoding that counted the tokens
+    listed: str | None = None  # date and source of the prices, where they are list prices and not configured
 
 
 def estimate(
@@ -119,11 +111,9 @@ def _tokens(request: ChatRequest, count: Counter, count_shared: Counter) -> int:
 
 CJK_TOKENS = 0.8
 """Tokens a Chinese character, about: Gemma 3 took 1,051 to 1,099 for prompts that this reckons at 1,035."""
-OTHER_TOKENS = 0.3
-"""Tokens of any other character, about: some three to four characters a token."""
+OTHER_TOKENS = 0.3  # tokens of any other character, about: some three to four characters a token
 
-_OLDER = re.compile(r"gpt-3\.5|gpt-4(-|$)")
-"""Models before gpt-4o."""
+_OLDER = re.compile(r"gpt-3\.5|gpt-4(-|$)")  # models before gpt-4o
 
 Counter = Callable[[str], int]
 

@@ -21,14 +21,11 @@ class LabelTerms(BaseModel, extra="forbid", frozen=True):
     """Terms that indicate a label."""
 
     name: str
-    base: float = 0.0
-    """Score without any term."""
+    base: float = 0.0  # score without any term
     strong: tuple[str, ...] = ()
     weak: tuple[str, ...] = ()
-    none: tuple[str, ...] = ()
-    """Words that contain a term by chance and do not count."""
-    exam: tuple[str, ...] = ()
-    """Words in the exam's name that settle the label."""
+    none: tuple[str, ...] = ()  # words that contain a term by chance and do not count
+    exam: tuple[str, ...] = ()  # words in the exam's name that settle the label
     links: Mapping[str, Mapping[str, float]] = Field(default_factory=dict, alias="from")
     """Score for a label of another dimension, decided before this one, at its full share; by that dimension."""
 
@@ -44,14 +41,12 @@ class Lexicon:
 
     def __init__(self, labels: tuple[LabelTerms, ...]) -> None:
         self.labels = labels
-        self.weights: dict[str, dict[str, float]] = {}
+        self.weights: dict[str, dict[str, float]] = {term: {} for label in labels for term in label.none}
         """By term and label, what a term of the lists is worth."""
         for label in labels:
-            for weight, terms in ((WEAK, label.weak), (STRONG, label.strong)):
-                for term in terms:
-                    self.weights.setdefault(term, {})[label.name] = weight
-            for term in label.none:
-                self.weights.setdefault(term, {})
+            for term in (*label.weak, *label.strong):
+                weight = STRONG if term in label.strong else WEAK
+                self.weights.setdefault(term, {})[label.name] = weight
         self._by_length = sorted(self.weights, key=lambda term: (-len(term), term))
 
     def find(self, texts: Sequence[str]) -> list[list[str]]:
@@ -87,8 +82,7 @@ def _named(dimension: Dimension) -> Lexicon:
 
 
 NAME = "lexicon"
-EXAM_BONUS = 30.0
-"""Score of a label that the exam's own name states: more than any text adds up to."""
+EXAM_BONUS = 30.0  # score of a label that the exam's own name states: more than any text adds up to
 STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
 """Weights of a term by its place; the stem says what a question is about, wrong options less so.
 
@@ -150,10 +144,9 @@ def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
 
 
 def _shares_of(question: Question, terms: Mapping[str, Terms]) -> dict[str, Scores]:
-    exam = " ".join(part for part in (question.exam_type, question.exam_class, question.exam_subject) if part)
     shares: dict[str, Scores] = {}
     for name in terms:
-        scores = score_labels(name, terms[name], exam, shares)
+        scores = score_labels(name, terms[name], question.exam, shares)
         # Shares of the squares: a clear lead is worth more than many faint traces.
         total = sum(value * value for value in scores.values()) or 1.0
         shares[name] = {label: value * value / total for label, value in scores.items()}
@@ -182,9 +175,11 @@ def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, S
         for term in found:
             places[term] = max(places.get(term, 0.0), weight)
     scores = dict(_of_exam(words, exam))
-    for name, other, label_there, weight in _links(words):
-        if (share := before.get(other, {}).get(label_there)) is not None:
-            scores[name] += share * weight
+    for item in words.labels:
+        for other, weights in item.links.items():
+            shares = before.get(other, {})
+            for label_there, weight in weights.items():
+                scores[item.name] += shares.get(label_there, 0.0) * weight
     for term, place in places.items():
         for name, weight in words.weights[term].items():
             scores[name] += weight * place
@@ -199,17 +194,6 @@ def _of_exam(words: Lexicon, exam: str) -> Mapping[str, float]:
         item.name: item.base + (EXAM_BONUS if any(word in said for word in item.exam) else 0.0)
         for item in words.labels
     }
-
-
-@cache
-def _links(words: Lexicon) -> tuple[tuple[str, str, str, float], ...]:
-    """Return what labels of other dimensions add: (label, other dimension, label there, score at its full share)."""
-    return tuple(
-        (item.name, other, label_there, weight)
-        for item in words.labels
-        for other, weights in item.links.items()
-        for label_there, weight in weights.items()
-    )
 
 
 def _parts(question: Question) -> Iterator[tuple[str, float]]:

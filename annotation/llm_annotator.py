@@ -28,8 +28,7 @@ from schemas.wording import SPECIAL_TOKENS
 ALL_AT_ONCE = "label.v3.zh.md"
 ONE_AT_A_TIME = "dimension.v2.zh.md"
 """Unchanged, since token counts were measured with it; short, since it is sent once for each dimension."""
-GENERAL = "label.general.v1.zh.md"
-"""For label sets of other subjects than CMExam's."""
+GENERAL = "label.general.v1.zh.md"  # for label sets of other subjects than CMExam's
 MOST_EXPLANATION = 400
 """Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
 _NUMERALS = "零一二三四五六七八九"
@@ -43,8 +42,7 @@ class LabelPrompt:
     """The prompt that asks for labels in some dimensions."""
 
     dimensions: tuple[Dimension, ...]
-    response_format: str
-    """``json_schema``, ``json_object`` or ``none``."""
+    response_format: str  # `json_schema`, `json_object` or `none`
     shots: tuple[Reviewed, ...] = ()
     """Examples, labelled in all these dimensions; the last one is in reserve, for a question that is one itself."""
 
@@ -110,9 +108,8 @@ def example(asked: Sequence[Dimension], value: str) -> str:
 
 def render(question: Question) -> str:
     """A question as data for the prompt: it cannot close the tag that it stands in, nor begin another turn."""
-    exam = " ".join(part for part in (question.exam_type, question.exam_class, question.exam_subject) if part)
     lines = [
-        f"来源考试：{exam}" if exam else None,
+        f"来源考试：{question.exam}" if question.exam else None,
         question.shared_stem,
         question.stem,
         *(f"{option.label}. {option.text}" for option in question.options),
@@ -136,8 +133,7 @@ def _read(name: str) -> str:
     return (files("annotation.prompts") / name).read_text(encoding="utf-8")
 
 
-_LONGEST = 400
-"""Characters of an example; a long one costs tokens with every question."""
+_LONGEST = 400  # characters of an example; a long one costs tokens with every question
 
 
 def choose_shots(reviewed: Sequence[Reviewed], count: int) -> list[Reviewed]:
@@ -163,8 +159,7 @@ def _labels(item: Reviewed) -> set[tuple[str, str]]:
     return {(name, label.zh) for name, label in item.labels.items()}
 
 
-_ESTIMATED = {"difficulty"}
-"""Dimensions that a model can only guess from the text."""
+_ESTIMATED = {"difficulty"}  # dimensions that a model can only guess from the text
 
 
 class LlmAnnotator(Annotator):

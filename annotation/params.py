@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeInt, model_validator
 
-from annotation.learned import LEAST
 from annotation.llm.options import Endpoint, LlmOptions
+from annotation.reviewed import LEAST
 from schemas.errors import UserError
 from schemas.identity import file_sha256
-from schemas.params import Address, Params, Person, VariableName, non_semantic, option
+from schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
 
 
 class AnnotateLlmOptions(LlmOptions):
@@ -123,11 +123,8 @@ class ReviewParams(Params):
         2, "Experts who review each question; with overlap below 1, that share of them", ge=2, le=5
     )
     bootstrap: int = option(1000, "Resamples for the intervals of Krippendorff's alpha", ge=100, le=100_000)
-    blind: float = non_semantic(
-        0.0,
-        "Share of questions sent without labels filled in, drawn by lot, to measure anchoring",
-        ge=0,
-        le=1,
+    blind: Share = non_semantic(
+        0.0, "Share of questions sent without labels filled in, drawn by lot, to measure anchoring"
     )
     assign: bool = non_semantic(
         False, "Give each of reviewers a project of their own with their part of the questions"
@@ -139,11 +136,8 @@ class ReviewParams(Params):
     gold: Path | None = non_semantic(
         None, "Labelled questions to mix in, as a measure of the experts: CSV, JSONL or Parquet"
     )
-    probes: float = non_semantic(
-        0.0,
-        "Share of questions in which one proposed label is wrong on purpose, to see who only clicks",
-        ge=0,
-        le=1,
+    probes: Share = non_semantic(
+        0.0, "Share of questions in which one proposed label is wrong on purpose, to see who only clicks"
     )
     priority: Literal["uncertainty", "order"] = non_semantic(
         "uncertainty", "What experts get first: what the annotator was least sure of, or the papers' order"
@@ -173,8 +167,7 @@ class ReviewParams(Params):
         if not self.reviewers and (self.assign or self.quotas):
             raise ValueError("assign and quotas need reviewers, the experts by e-mail")
         if self.overlap < 1 and not self.assign:
-            told = "in one project for all, two answer each question"
-            raise ValueError(f"overlap below 1 needs assign = true: {told}")
+            raise ValueError("overlap below 1 needs assign = true: in one project for all, two answer each")
         return self
 
 

@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from annotation.adjudication import ADJUDICATION, Rules, latest_reviews, standing_flags
 from schemas.annotations import ExpertReview
@@ -10,6 +11,7 @@ from schemas.identity import sha256
 from schemas.questions import Question
 from schemas.taxonomy import LabelName, dimensions
 
+LEAST = 20  # least number of reviewed questions for learning: in all, and in one dimension
 _OUTWEIGHS = 1000  # votes
 _SPOILT = {"wrong_stem", "out_of_scope"}
 """Flags of questions that must not be learned from; a wrong key does not affect the labels."""
@@ -20,8 +22,7 @@ class Reviewed:
     """A question with the labels that experts gave it, in some or all dimensions."""
 
     question: Question
-    labels: Mapping[str, LabelName]
-    """By name of the dimension."""
+    labels: Mapping[str, LabelName]  # by name of the dimension
 
 
 def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview]) -> list[Reviewed]:
@@ -31,23 +32,22 @@ def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview])
     does not rule on it. One expert's label counts where no other has looked; where as many say one thing as
     another, none does.
     """
-    votes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    votes: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for question_id, said in _by_question(reviews).items():
-        if any(flag.kind in _SPOILT for flag in standing_flags(said, Rules())):
+        if _SPOILT & standing_flags(said, Rules()).keys():
             continue
         for review in said:
             weight = _OUTWEIGHS if review.project == ADJUDICATION else 1
-            votes[question_id][review.dimension][review.label] += weight
-    pairs = [(question, _settled(votes.get(question.question_id, {}))) for question in questions]
+            votes[question_id, review.dimension][review.label] += weight
+    pairs = [(question, _settled(votes, question.question_id)) for question in questions]
     return [Reviewed(question, labels) for question, labels in pairs if labels]
 
 
 def merge_reviewed(*sources: Sequence[Reviewed]) -> list[Reviewed]:
     """All of them, each question (by what it says) once: earlier sources go first."""
     found: dict[str, Reviewed] = {}
-    for source in sources:
-        for item in source:
-            found.setdefault(item.question.content_hash, item)
+    for item in chain(*sources):
+        found.setdefault(item.question.content_hash, item)
     return list(found.values())
 
 
@@ -69,12 +69,11 @@ def _by_question(reviews: Iterable[ExpertReview]) -> dict[str, list[ExpertReview
     return found
 
 
-def _settled(votes: Mapping[str, Counter[str]]) -> dict[str, LabelName]:
+def _settled(votes: Mapping[tuple[str, str], Counter[str]], question_id: str) -> dict[str, LabelName]:
     labels = {}
     for name, dimension in dimensions().items():
-        ranked = votes.get(name, Counter()).most_common(2)
-        if not ranked or (len(ranked) == 2 and ranked[0][1] == ranked[1][1]):
-            continue
-        if (label := dimension.find(ranked[0][0])) is not None:
+        counts = votes.get((question_id, name), Counter())
+        most = [label for label, count in counts.items() if count == max(counts.values())]
+        if len(most) == 1 and (label := dimension.find(most[0])) is not None:
             labels[name] = label
     return labels

@@ -5,11 +5,10 @@ from functools import partial
 from typing import Any
 
 from annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
-from annotation.learned import LEAST
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.llm.messages import AnswerStore
 from annotation.params import AnnotateParams
-from annotation.reviewed import Reviewed, from_reviews, merge_reviewed
+from annotation.reviewed import LEAST, Reviewed, from_reviews, merge_reviewed
 from pipeline.inspect.bank import read_labelled
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
@@ -147,7 +146,7 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
                 f"{len(reviewed)} questions are reviewed, {chosen} needs {LEAST}: run `build-dataset review pull`, "
                 "name a file in [annotate] reviewed, or set annotator = 'lexicon'"
             )
-        from annotation.learned.classifier import LearnedAnnotator
+        from annotation.learned_annotator import LearnedAnnotator
 
         if chosen == "learned":
             return LearnedAnnotator(reviewed)

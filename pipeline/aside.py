@@ -1,26 +1,36 @@
-"""Items that were rejected, merged or wait for a person: rows for the terminal, and workbooks."""
+"""Items that were rejected, merged or wait for a person: rows for the terminal and workbooks; counts by source file.
+
+The end of a run, ``status`` and the report show the same counts.
+"""
+
+from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import astuple, dataclass
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from pipeline.catalogue import STAGES
-from pipeline.losses import Documents, content_of
 from pipeline.runtime.publish import find_table
 from schemas.questions import Rejection, ReviewItem
-from schemas.wording import in_both_languages
+from schemas.wording import Notice, in_both_languages, reason_names, remedy
 
-TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}
-"""Table of each outcome."""
+TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}  # table of each outcome
+_LOSING = ("parse", "clean", "dedup", "split", "export")
+"""Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
 _HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 detail", "内容 text")
-_CELL = 32_767
-"""Characters that a cell of a workbook holds; Excel's own limit."""
-_ROWS = 100_000
-"""Rows of a workbook: more take seconds to write, and nobody reads them there."""
+_CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit
+_ROWS = 100_000  # rows of a workbook: more take seconds to write, and nobody reads them there
+
+Read = Callable[[str], pl.DataFrame | None]
+"""A table by ``stage/name``; None where it was not made."""
 
 
 @dataclass(frozen=True)
@@ -111,3 +121,163 @@ def workbook(sheet: str, rows: Iterable[Iterable[str | float | None]]) -> bytes:
                 written.write_number(at, column, value)
     book.close()
     return target.getvalue()
+
+
+@dataclass
+class SourceLoss:
+    """A source file and what became of its questions."""
+
+    document: str
+    refused: str = ""  # reason for which it could not be read at all; such a file has no questions to count
+    detail: str = ""
+    """The same in a sentence, with what to do where that depends on the file: ``a RAR archive; unpack it``."""
+    kept: int = 0
+    merged: int = 0  # questions of which another copy was kept
+    rejected: int = 0
+    waiting: int = 0
+    merged_into: Counter[str] = field(default_factory=Counter)
+    """Questions by the document of the copy that was kept."""
+    reasons: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def n_input(self) -> int:
+        """Questions of the file."""
+        return self.kept + self.merged + self.lost
+
+    @property
+    def lost(self) -> int:
+        """Questions that were rejected or wait."""
+        return self.rejected + self.waiting
+
+    @property
+    def share(self) -> float:
+        """Share of its questions that were rejected or wait; all of a file that could not be read."""
+        return self.lost / self.n_input if self.n_input else float(bool(self.refused))
+
+    def mainly(self) -> str:
+        """Return the reason of most losses, in both languages, and its count."""
+        if self.refused:
+            return f"{in_both_languages(self.refused)}: not read"
+        return "".join(f"{in_both_languages(name)} {count:,}" for name, count in self.reasons.most_common(1))
+
+    def alarm(self) -> Notice:
+        """Say how many are missing, why most of them, and what to do."""
+        [(reason, count)] = [(self.refused, 0)] if self.refused else self.reasons.most_common(1)
+        name, (english, chinese) = reason_names().get(reason, reason), remedy(reason, self.document)
+        if self.refused:
+            detail = self.detail.replace('"FILE"', f'"{self.document}"') or english
+            told = f"{self.document}: not read at all, {reason}: {detail}"
+            return Notice(told, f"{self.document}：完全没有读出，{name}：{chinese}")
+        missing = f"{self.lost:,} of {self.n_input:,} ({self.share:.0%})"
+        return Notice(
+            f"{self.document}: {missing} rejected or waiting, {count:,} as {reason}: {english}",
+            f"{self.document}：{self.n_input:,} 题中有 {self.lost:,} 题（{self.share:.0%}）被剔除或待处理，"
+            f"其中 {count:,} 题因{name}：{chinese}",
+            self.lost,
+        )
+
+
+def source_losses(read: Read) -> list[SourceLoss]:
+    """Every source that was read or refused, those that lost most first."""
+    outcomes = _ItemOutcomes(read)
+    found: dict[str, SourceLoss] = {}
+    for item, outcome in outcomes.items.items():
+        document, size = outcome.document, outcome.size
+        loss = found.setdefault(document, SourceLoss(document))
+        if outcome.name == "refused":
+            loss.refused, loss.detail = outcome.reason, outcome.detail
+            continue
+        setattr(loss, outcome.name, getattr(loss, outcome.name) + size)
+        if outcome.name == "merged":
+            loss.merged_into[outcomes.document_of(outcomes.survivors[item]) or document] += size
+        if outcome.reason:
+            loss.reasons[outcome.reason] += size
+    return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
+
+
+def loss_notices(found: list[SourceLoss], threshold: float) -> list[Notice]:
+    """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
+    alarming = [loss for loss in found if loss.share > threshold]
+    return [loss.alarm() for loss in sorted(alarming, key=lambda loss: -loss.lost)]
+
+
+def shared_questions(read: Read) -> Counter[tuple[str, str]]:
+    """Questions that two sources share: by pairs of documents in their order, one question once."""
+    outcomes = _ItemOutcomes(read)
+    groups: dict[str, set[str]] = defaultdict(set)
+    for item, survivor in outcomes.survivors.items():
+        groups[survivor] |= {name for one in (item, survivor) if (name := outcomes.document_of(one))}
+    return Counter(pair for names in groups.values() for pair in combinations(sorted(names), 2))
+
+
+class Documents:
+    """The documents of a build by what ids of items begin with."""
+
+    def __init__(self, documents: pl.DataFrame | None) -> None:
+        """Take the table ``ocr/documents``; None where it was not made."""
+        rows = [] if documents is None else documents.select("document", "sha256", "rows").rows()
+        self.rows = {name: count for name, _, count in rows}
+        """Rows of tabular documents."""
+        self._prefixes = {sha[:8]: name for name, sha, _ in rows}
+
+    def of(self, item: str) -> str | None:
+        """Return the document of an id: the document's own, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
+        head = item.rpartition("#")[0]
+        near = self._prefixes.get(item[:8])
+        return next((name for name in (item, head) if name in self.rows), near)
+
+
+@dataclass(frozen=True)
+class _Outcome:
+    """The outcome of an item of a source."""
+
+    document: str
+    name: str
+    reason: str = ""
+    size: int = 1  # questions; more than one for a table that was stopped as a whole
+    detail: str = ""
+
+
+class _ItemOutcomes:
+    """The outcomes of all items of all sources."""
+
+    def __init__(self, read: Read) -> None:
+        self.items: dict[str, _Outcome] = {}
+        self._documents = Documents(read("ocr/documents"))
+        merges = read("dedup/merges")
+        pairs = () if merges is None else merges.select("question_id", "survivor_id").iter_rows()
+        self.survivors: dict[str, str] = dict(pairs)
+        for name, row in _aside(read("ocr/rejects")):
+            self.items[name] = _Outcome(name, "refused", row["reason"], 0, row["detail"])
+        if (questions := read("parse/questions")) is not None:
+            for name, document in questions.select("question_id", "document").iter_rows():
+                self.items[name] = _Outcome(document, "kept")
+        for stage in _LOSING:
+            for outcome in ("rejected", "waiting"):
+                for name, row in _aside(read(f"{stage}/{TABLES[outcome]}")):
+                    self._set(name, outcome, row["reason"], row["item"])
+        for name in self.survivors:
+            self._set(name, "merged")
+
+    def _set(self, name: str, outcome: str, reason: str = "", item: str | None = None) -> None:
+        document = self.document_of(name) or content_of(item).get("document")
+        if document is not None:
+            self.items[name] = _Outcome(document, outcome, reason, self._documents.rows.get(name) or 1)
+
+    def document_of(self, item: str) -> str | None:
+        """Return the document of a question, a row, a number that is missing, or a document."""
+        return self.items[item].document if item in self.items else self._documents.of(item)
+
+
+def _aside(frame: pl.DataFrame | None) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the ids of what a stage set aside, with the row that says why."""
+    for row in frame.iter_rows(named=True) if frame is not None else ():
+        for name in row.get("question_ids") or [row["item_id"]]:
+            yield name, row
+
+
+def content_of(item: str | None) -> dict[str, Any]:
+    """Return what a row holds of the item itself: a question, the first of several, or nothing."""
+    value = json.loads(item) if item else None
+    first = value[0] if isinstance(value, list) and value else value
+    return first if isinstance(first, dict) else {}

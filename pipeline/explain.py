@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from pipeline.aside import TABLES
 from pipeline.catalogue import STAGES
 from pipeline.runtime.publish import built, find_rows, find_table
 from schemas.documents import Trace
@@ -22,8 +23,7 @@ class StageEvent:
     """The outcome of a stage for an item."""
 
     stage: str
-    outcome: str
-    """``kept``, ``corrected``, ``merged``, ``rejected``, ``waiting``."""
+    outcome: str  # `kept`, `corrected`, `merged`, `rejected`, `waiting`
     reason: str | None = None
     detail: str | None = None
 
@@ -33,11 +33,9 @@ class QuestionHistory:
     """Everything the build folder knows of a question."""
 
     question_id: str
-    question: Row | None = None
-    """The newest form of it; None when it never became a question."""
+    question: Row | None = None  # the newest form of it; None when it never became a question
     events: list[StageEvent] = field(default_factory=list)
-    relatives: list[Row] = field(default_factory=list)
-    """Other questions of its duplicate cluster."""
+    relatives: list[Row] = field(default_factory=list)  # other questions of its duplicate cluster
     annotations: list[Row] = field(default_factory=list)
     labels: list[Row] = field(default_factory=list)
     split: str | None = None
@@ -45,11 +43,7 @@ class QuestionHistory:
 
 
 def explain(build: Path, wanted: str) -> QuestionHistory:
-    """Collect the story of the question with this id, or of the only one whose id begins with it.
-
-    Raises:
-        UserError: nothing was built, no such question, or several.
-    """
+    """Collect the story of the question with this id, or of the only one whose id begins with it; or ``UserError``."""
     story = QuestionHistory(_resolve(build, wanted))
     for stage in STAGES:
         _follow(build, stage.name, story)
@@ -110,8 +104,8 @@ def set_aside(
     condition on ids.
     """
     name = pl.col("name")
-    for table, outcome in (("rejects", "rejected"), ("review", "waiting")):
-        if (frame := find_table(build, f"{stage}/{table}")) is None:
+    for outcome in ("rejected", "waiting"):
+        if (frame := find_table(build, f"{stage}/{TABLES[outcome]}")) is None:
             continue
         ids = pl.concat_list(*(column for column in ("item_id", "question_ids") if column in frame.columns))
         named = frame.with_columns(name=ids.list.unique(maintain_order=True)).explode("name")
@@ -123,7 +117,10 @@ def set_aside(
 
 
 def _resolve(build: Path, wanted: str) -> str:
-    known = _known_ids(build)
+    columns = {"questions": "question_id", "rejects": "item_id", "review": "item_id"}
+    names = [(f"{stage.name}/{table}", column) for stage in STAGES for table, column in columns.items()]
+    tables = (find_table(build, name, [column]) for name, column in names)
+    known: set[str] = {item for table in tables if table is not None for item in table.to_series()}
     if not known:
         raise UserError(f"nothing parsed in {build}: run `build-dataset run` first")
     if wanted in known:
@@ -139,10 +136,3 @@ def _resolve(build: Path, wanted: str) -> str:
     near = get_close_matches(wanted, known, n=3)
     hint = f"did you mean {', '.join(near)}?" if near else where
     raise UserError(f"no question {wanted} in {build}; {hint}")
-
-
-def _known_ids(build: Path) -> set[str]:
-    columns = {"questions": "question_id", "rejects": "item_id", "review": "item_id"}
-    names = [(f"{stage.name}/{table}", column) for stage in STAGES for table, column in columns.items()]
-    tables = (find_table(build, name, [column]) for name, column in names)
-    return {item for table in tables if table is not None for item in table.to_series()}

@@ -14,8 +14,7 @@ if TYPE_CHECKING:  # 0.2 s, which `--help` does without
     import polars as pl
     from polars.datatypes import DataTypeClass
 
-_SCALARS = {bool: "Boolean", int: "Int64", float: "Float64", str: "String"}
-"""Names of polars' types."""
+_SCALARS = {bool: "Boolean", int: "Int64", float: "Float64", str: "String"}  # names of polars' types
 
 
 class Record(BaseModel, extra="forbid", frozen=True, defer_build=True):

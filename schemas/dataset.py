@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemas.params import Params, non_semantic, option
+from schemas.params import Params, Share, non_semantic, option
 
 
 def _date(value: str) -> str:
@@ -40,11 +40,8 @@ class DatasetParams(Params):
     releases: Path = non_semantic(
         Path("releases"), "Folder with what was released; the highest version is the previous release"
     )
-    loss_alarm: float = non_semantic(
-        0.2,
-        "Share of a file's questions, rejected or waiting, from which a warning names the file",
-        ge=0,
-        le=1,
+    loss_alarm: Share = non_semantic(
+        0.2, "Share of a file's questions, rejected or waiting, from which a warning names the file"
     )
     previous: Path | None = non_semantic(None, "The previous release (a folder), where it is not in releases")
 

@@ -84,6 +84,11 @@ class Question(Record):
     content_hash: str
     """Hash of its content: see ``schemas.identity.content_hash``."""
 
+    @property
+    def exam(self) -> str:
+        """The exam that it is from, as far as the source names it: ``医师考试 执业医师``."""
+        return " ".join(filter(None, (self.exam_type, self.exam_class, self.exam_subject)))
+
 
 class TextChange(Record):
     """A text that tidying changed; it restores the text as it was read."""
@@ -145,8 +150,11 @@ class Cluster(Record):
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[str, ...] = get_args(Split)
-SPLIT_NAMES: Mapping[str, str] = {"train": "训练集", "validation": "验证集", "test": "测试集"}
-"""Their Chinese names."""
+SPLIT_NAMES: Mapping[str, str] = {
+    "train": "训练集",
+    "validation": "验证集",
+    "test": "测试集",
+}  # their Chinese names
 
 
 class Assignment(Record):

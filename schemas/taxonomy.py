@@ -14,10 +14,8 @@ from schemas.identity import sha256
 _TAXONOMIES = files("schemas") / "taxonomies"
 DIFFICULTY = "difficulty"
 """The dimension that is cut from people's accuracy where a source has it, in every label set that has one."""
-LEVELS = 5
-"""Its labels, from easy to hard (CMExam, section 3)."""
-MOST_DIMENSIONS = 9
-"""Limit of the experts' screen and of the Chinese numerals in prompts."""
+LEVELS = 5  # its labels, from easy to hard (CMExam, section 3)
+MOST_DIMENSIONS = 9  # limit of the experts' screen and of the Chinese numerals in prompts
 
 
 class LabelName(BaseModel, extra="forbid", frozen=True, str_strip_whitespace=True):

@@ -52,12 +52,10 @@ class Project:
     label_config: str
     model_version: str | None
     tasks: int
-    annotations: int
-    """Submitted ones, without those that were skipped."""
+    annotations: int  # submitted ones, without those that were skipped
     predictions: int = 0
     description: str = ""
-    experts: int | None = None
-    """People for each task; None where it is unknown."""
+    experts: int | None = None  # people for each task; None where it is unknown
 
 
 class Studio:
@@ -138,12 +136,8 @@ class Studio:
     def tasks(self, project_id: int, *filters: Filter, answers: bool = False) -> Iterator[dict[str, Any]]:
         """Tasks that match all filters, in the order of their ids: ``id``, ``data`` and ``total_annotations``.
 
-        Each page begins after the last id: numbered pages shift when a task is deleted, and a task is skipped.
-
-        Args:
-            project_id: of the project.
-            filters: see ``task_filter``.
-            answers: give ``updated_at`` and ``annotations`` instead of their number.
+        Each page begins after the last id: numbered pages shift when a task is deleted, and a task is skipped. With
+        ``answers``, tasks have ``updated_at`` and ``annotations`` instead of their number.
         """
         last = 0
         with self._told():
@@ -292,8 +286,7 @@ _BEFORE = {
     **dict.fromkeys(
         (502, 503, 504), "Label Studio does not answer it; look whether that runs, and run this again"
     ),
-}
-"""Remedies for the answers of what stands before the server, which are pages and not JSON."""
+}  # remedies for the answers of what stands before the server, which are pages and not JSON
 
 
 def _stranger(url: str) -> str:

@@ -16,8 +16,7 @@ from typing import Any
 from annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, QUESTION_ID, ReviewTask
 
 Prediction = Mapping[str, Any]
-_REPLACING = 4
-"""Cost of deleting a prediction and adding another, in additions."""
+_REPLACING = 4  # cost of deleting a prediction and adding another, in additions
 
 
 @dataclass(frozen=True)
@@ -28,12 +27,9 @@ class SentTask:
     question_id: str | None
     digest: str | None
     arm: str | None
-    batch: int
-    """The batch with which it was sent; 0 if unknown."""
-    batch_size: int
-    """Planned number of questions in that batch; 0 if unknown."""
-    annotations: int
-    """Submitted ones."""
+    batch: int  # the batch with which it was sent; 0 if unknown
+    batch_size: int  # planned number of questions in that batch; 0 if unknown
+    annotations: int  # submitted ones
 
     @classmethod
     def of(cls, task: Mapping[str, Any]) -> SentTask:
@@ -76,10 +72,8 @@ class ProjectChanges:
     questions: dict[int, str] = field(default_factory=dict)
     """The question of each task that is there and wanted."""
     last_batch: int = 0
-    sizes: dict[int, int] = field(default_factory=dict)
-    """Planned number of questions by batch."""
-    arrived: Counter[int] = field(default_factory=Counter)
-    """Number of tasks on the server by batch."""
+    sizes: dict[int, int] = field(default_factory=dict)  # planned number of questions by batch
+    arrived: Counter[int] = field(default_factory=Counter)  # number of tasks on the server by batch
     predictions: Mapping[int, Sequence[Prediction]] = field(default_factory=dict)
     """The predictions of each task on the server."""
 

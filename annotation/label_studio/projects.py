@@ -118,30 +118,22 @@ class Owner:
     """The owner of a project: two folders may give their datasets one name."""
 
     dataset: str
-    token: str
-    """Of the folder, drawn once."""
+    token: str  # of the folder, drawn once
 
 
 @dataclass(frozen=True)
 class Kind:
     """A kind of project."""
 
-    name: str
-    """``review``, ``adjudication``, ``verification``, ``scoring``."""
+    name: str  # `review`, `adjudication`, `verification`, `scoring`
     zh: str
     purpose: str
-    experts: int
-    """People for each question."""
-    config: Callable[[], str]
-    """Its screen."""
-    prune: bool
-    """True where questions that nobody answered leave it when they no longer belong there."""
-    nothing: str
-    """Message for when there is nothing to send."""
-    command: str
-    """Sends its questions; for messages."""
-    expert: str = ""
-    """Its expert where each has a project; empty where all share one."""
+    experts: int  # people for each question
+    config: Callable[[], str]  # its screen
+    prune: bool  # True where questions that nobody answered leave it when they no longer belong there
+    nothing: str  # message for when there is nothing to send
+    command: str  # sends its questions; for messages
+    expert: str = ""  # its expert where each has a project; empty where all share one
 
     @property
     def key(self) -> str:

@@ -26,8 +26,7 @@ _ORDER = {
     "corrections": ("question_id", "field", "by"),
     "rejects": ("item_id", "reason", "detail", "item"),
     "annotations": ("question_id", "annotation_id"),
-}
-"""Columns that each table is sorted by, the question first."""
+}  # columns that each table is sorted by, the question first
 _KEY = list(_ORDER["annotations"])
 _GONE = pl.col("gone").fill_null(value=False)
 
@@ -58,10 +57,8 @@ class Pulled:
     corrections: pl.DataFrame = field(default_factory=lambda: Correction.to_frame([]))
     rejects: pl.DataFrame = field(default_factory=lambda: Rejection.to_frame([]))
     annotations: pl.DataFrame = field(default_factory=lambda: SeenAnnotation.to_frame([]))
-    project: str | None = None
-    """The project and the server that it is from."""
-    since: str | None = None
-    """The latest change that was seen."""
+    project: str | None = None  # the project and the server that it is from
+    since: str | None = None  # the latest change that was seen
     people: Mapping[str, str] = field(default_factory=dict)
     """E-mail addresses by account, as of then, see ``Studio.accounts``."""
 
@@ -96,28 +93,17 @@ class PullReport:
     """Result of a pull."""
 
     kind: str
-    full: bool
-    """True where everything was read, not only what changed."""
-    new: int
-    """Annotations that were not there the last time."""
-    changed: int
-    """Annotations that were there and are different now."""
-    deleted: int
-    """Annotations that are gone; their reviews are, too."""
-    reviews: int
-    """Reviews in all, one a question, dimension and expert."""
-    questions: int
-    """Questions with at least one annotation that counts."""
-    rejects: Mapping[str, int]
-    """Annotations that do not count, by reason, in all."""
-    third_experts: tuple[str, ...]
-    """Questions that more people reviewed than were asked."""
-    kept: int = 0
-    """Number of all annotations that are gone from the server and are kept here."""
-    newly_gone: int = 0
-    """Number of those that the previous pull still found."""
-    remedy: str | None = None
-    """The command, where the whole project is gone, that makes it anew."""
+    full: bool  # True where everything was read, not only what changed
+    new: int  # annotations that were not there the last time
+    changed: int  # annotations that were there and are different now
+    deleted: int  # annotations that are gone; their reviews are, too
+    reviews: int  # reviews in all, one a question, dimension and expert
+    questions: int  # questions with at least one annotation that counts
+    rejects: Mapping[str, int]  # annotations that do not count, by reason, in all
+    third_experts: tuple[str, ...]  # questions that more people reviewed than were asked
+    kept: int = 0  # number of all annotations that are gone from the server and are kept here
+    newly_gone: int = 0  # number of those that the previous pull still found
+    remedy: str | None = None  # the command, where the whole project is gone, that makes it anew
 
 
 def pull(

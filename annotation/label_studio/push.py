@@ -22,32 +22,22 @@ class PushReport:
 
     kind: str
     project: int
-    url: str
-    """The address at which experts begin: the blind label stream."""
-    created: bool
-    """True where the project was made."""
+    url: str  # the address at which experts begin: the blind label stream
+    created: bool  # True where the project was made
     added: int
-    batch: int
-    """The batch of those that were added, from 1."""
-    updated: int
-    """Questions whose text or filled-in labels changed since they were sent."""
+    batch: int  # the batch of those that were added, from 1
+    updated: int  # questions whose text or filled-in labels changed since they were sent
     unchanged: int
-    later: int
-    """Questions that were not sent because of the given limit."""
+    later: int  # questions that were not sent because of the given limit
     changed_after_review: tuple[str, ...]
     """Ids of updated questions that an expert had already reviewed as they were."""
     duplicates_removed: int
     """Tasks of the same question that nobody had reviewed; 0 unless something else wrote to the project."""
-    withdrawn: int
-    """Tasks that nobody had answered and that no longer need an answer."""
-    others: int
-    """Tasks of questions that left this dataset; they stay in the project."""
-    replies_lost: int
-    """Requests without a reply; their effect was looked up."""
-    mended: int = 0
-    """Number of times that tasks were lost on the server and sent again."""
-    restored: int = 0
-    """Answers that had been pulled earlier and went back to the server with their questions."""
+    withdrawn: int  # tasks that nobody had answered and that no longer need an answer
+    others: int  # tasks of questions that left this dataset; they stay in the project
+    replies_lost: int  # requests without a reply; their effect was looked up
+    mended: int = 0  # number of times that tasks were lost on the server and sent again
+    restored: int = 0  # answers that had been pulled earlier and went back to the server with their questions
 
 
 def push(
@@ -66,20 +56,10 @@ def push(
 ) -> PushReport:
     """Add the tasks that are not there, and update those that changed. Running it again adds nothing.
 
-    Tasks are counted after they were sent; missing ones are looked for and sent once more.
-
-    Args:
-        studio: the connection.
-        kind: of the project.
-        owner: whose project it is.
-        tasks: all of the dataset's, the most urgent first: people get them in this order.
-        title: of the project when it is made; from the dataset's name when None.
-        version: who predicted the labels that are to be filled in.
-        batch: tasks in one import.
-        count: add at most so many.
-        answers: annotations of questions, which go back with those that are not there any more.
-        adopt: take over another folder's project.
-        advance: called with the number of tasks that are dealt with.
+    Tasks are counted after they were sent; missing ones are looked for and sent once more. ``tasks`` are all of the
+    dataset's, the most urgent first: people get them in this order. At most ``count`` are added, ``batch`` in one
+    import. ``version`` names who predicted the labels to fill in; ``answers`` of questions go back with those that
+    are not there any more.
 
     Raises:
         UserError: see ``Studio``; a prediction is not of the taxonomy; there is nothing to send and never was;

@@ -33,8 +33,7 @@ class PulledRows:
 
     reviews: list[ExpertReview] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)
-    rejects: list[Rejection] = field(default_factory=list)
-    """Rows that do not count, with the reason."""
+    rejects: list[Rejection] = field(default_factory=list)  # rows that do not count, with the reason
 
     def extend(self, other: PulledRows) -> None:
         """Add another's."""
@@ -46,17 +45,11 @@ class PulledRows:
 def read_task(
     data: Mapping[str, Any], annotations: Iterable[Mapping[str, Any]], people: Mapping[int, str], project: str
 ) -> PulledRows:
-    """Read the annotations of one question.
+    """Read the annotations of one question, as the REST API gives them with its task's ``data``.
 
-    Args:
-        data: of its task.
-        annotations: as the REST API gives them.
-        people: e-mail addresses by user id.
-        project: ``review``, ``adjudication``, ``verification`` or ``scoring``.
-
-    Returns:
-        For each person the latest annotation that was not skipped, as one review a dimension and one correction a
-        field; everything else as rejects. What is wrong with one dimension does not touch the others.
+    ``people`` are e-mail addresses by user id; ``project`` is a name in ``kinds.toml``. For each person the latest
+    annotation that was not skipped gives one review a dimension and one correction a field; everything else becomes
+    rejects. What is wrong with one dimension does not touch the others.
     """
     rows = PulledRows()
     latest: dict[str, _Answer] = {}
@@ -73,8 +66,8 @@ def read_task(
                 latest[reviewer].reject("superseded", f"{reviewer} submitted it again; the later one counts")
             latest[reviewer] = answer
     for _, answer in sorted(latest.items()):
-        other = {"verification": answer.read_verdict, "scoring": answer.read_scores}
-        other.get(project, answer.read_labels)()
+        readers = {"verification": answer.read_verdict, "scoring": answer.read_scores}
+        readers.get(project, answer.read_labels)()
     return rows
 
 
@@ -114,8 +107,7 @@ class _Answer:
     rows: PulledRows
     reviewer: str
     project: str
-    data: Mapping[str, Any]
-    """The task's."""
+    data: Mapping[str, Any]  # the task's
     annotation: Mapping[str, Any]
 
     @cached_property
@@ -152,9 +144,8 @@ class _Answer:
         """Add what does not count."""
         item = {"annotation_id": self.annotation["id"], "result": self.annotation.get("result") or []}
         said = json.dumps(item, ensure_ascii=False, sort_keys=True)
-        question_id = str(self.data[QUESTION_ID])
-        row = Rejection(item_id=question_id, stage=STAGE, reason=reason, detail=detail, item=said)
-        self.rows.rejects.append(row)
+        place = {"item_id": str(self.data[QUESTION_ID]), "stage": STAGE}
+        self.rows.rejects.append(Rejection(**place, reason=reason, detail=detail, item=said))
 
     def read_labels(self) -> None:
         """Add labels, flags and corrections."""
@@ -189,24 +180,24 @@ class _Answer:
             self._decide(found[0])
 
     def _read_label(self, name: str, known: Sequence[str], flags: Sequence[str]) -> None:
-        labels = self._choices(name)
-        problem = None
+        labels, where = self._choices(name), f"{self.reviewer}, {name}"
         if not labels:
-            problem = "missing_dimension", "no label"
+            self.reject("missing_dimension", f"{where}: no label")
         elif len(labels) > 1:
-            problem = "several_labels", f"{len(labels)} labels: {'、'.join(labels)}"
+            self.reject("several_labels", f"{where}: {len(labels)} labels: {'、'.join(labels)}")
         elif labels[0] not in known:
-            problem = "unknown_label", f"no label {labels[0]!r} in the taxonomy"
-        if problem is not None:
-            self.reject(problem[0], f"{self.reviewer}, {name}: {problem[1]}")
-            return
+            self.reject("unknown_label", f"{where}: no label {labels[0]!r} in the taxonomy")
+        else:
+            self._add_review(name, labels[0], flags)
+
+    def _add_review(self, name: str, label: str, flags: Sequence[str]) -> None:
         arm, batch = self.data.get(ARM), str(self.data.get(BATCH) or "")
         seconds = self.annotation.get("lead_time")
         self.rows.reviews.append(
             ExpertReview(
                 **self._common(),
                 dimension=name,
-                label=labels[0],
+                label=label,
                 reviewer=self.reviewer,
                 origin=self._items[name].get("origin"),
                 flags=list(flags),

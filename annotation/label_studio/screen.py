@@ -18,8 +18,7 @@ from annotation.rubric import aspects
 from schemas.errors import UserError
 from schemas.taxonomy import DIFFICULTY, Dimension, LabelName, dimensions
 
-TEXT = "question"
-"""The object that all controls belong to."""
+TEXT = "question"  # the object that all controls belong to
 NOTE, CROP, FLAGS, OPINIONS, VERDICT = "note", "crop", "flags", "opinions", "verdict"
 CORRECTED, CORRECTED_KEY = "corrected", "corrected_key"
 """Editable text of stem and options, and of the key; shown when they are said to be wrong."""
@@ -38,8 +37,7 @@ _CHORDS = ("shift", "alt")
 """Keys that are held while a label of a long list is chosen by its code: those that browsers and Label Studio leave."""
 _CODES = "abcdefghijklmnopqrstuvwxyz123456789"
 """Of the labels of a long list, in their order: the n-th chapter of the ICD has the n-th letter."""
-_NONE = "0"
-"""Key of the label "not applicable", which comes last."""
+_NONE = "0"  # key of the label "not applicable", which comes last
 SCORE_KEYS = ("12345", "qwert", "asdfg", "zxcvb")
 """Of each aspect: a row of the keyboard, its leftmost key the worst score."""
 
@@ -48,8 +46,7 @@ SCORE_KEYS = ("12345", "qwert", "asdfg", "zxcvb")
 class Offer:
     """A choice that is no label of the taxonomy: a flag, or a verdict."""
 
-    kind: str
-    """Its name in tables."""
+    kind: str  # its name in tables
     zh: str
     en: str
     key: str

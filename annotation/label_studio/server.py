@@ -48,8 +48,7 @@ _QUIET_SERVER = {
     "LABEL_STUDIO_LATEST_VERSION_CHECK": "0",
     "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "1",
     "DJANGO_DB": "sqlite",
-}
-"""No analytics, no crash reports, no version check, no sign-up without an invitation."""
+}  # no analytics, no crash reports, no version check, no sign-up without an invitation
 
 
 @dataclass(frozen=True)
@@ -58,8 +57,7 @@ class Account:
 
     email: str
     password: str
-    token: str
-    """Token for the API: 40 hex digits."""
+    token: str  # token for the API: 40 hex digits
     admin: bool = False
 
 

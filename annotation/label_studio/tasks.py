@@ -21,8 +21,7 @@ from schemas.wording import findings, in_both_languages
 
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""
-DIGEST = "digest"
-"""The key in a task's data that says what is shown."""
+DIGEST = "digest"  # the key in a task's data that says what is shown
 BATCH, ARM = "batch", "arm"
 """Keys in a task's data that say with which batch it was sent, and whether labels are filled in. They stay as they
 were when the question was first sent, whatever changes."""
@@ -36,14 +35,11 @@ class ReviewTask:
     """A question as a task."""
 
     question_id: str
-    data: Mapping[str, str]
-    """The texts on the screen, the question's id, and a digest of those texts."""
-    prediction: Mapping[str, Any] | None
-    """Labels to fill in; None when there are none."""
+    data: Mapping[str, str]  # the texts on the screen, the question's id, and a digest of those texts
+    prediction: Mapping[str, Any] | None  # labels to fill in; None when there are none
     arm: str = PREFILLED
     batch: str = "1"
-    answers: tuple[Mapping[str, Any], ...] = ()
-    """Earlier annotations, in the form of an import."""
+    answers: tuple[Mapping[str, Any], ...] = ()  # earlier annotations, in the form of an import
 
     def sent(
         self,
@@ -77,16 +73,10 @@ def tasks_of(
     blind: float = 0.0,
     seed: int = 0,
 ) -> list[ReviewTask]:
-    """The tasks of questions, in their order, with what annotators said filled in.
+    """The tasks of questions, in their order, with what annotators said filled in, and cut-outs (data addresses).
 
-    Args:
-        questions: to be reviewed.
-        annotations: what annotators said.
-        version: name of what annotated, see ``model_version``.
-        crops: cut-outs from pages as data addresses, by question.
-        blind: share of questions, drawn by lot, in which nothing is filled in. A question's lot depends on the
-            seed and its id alone, and the lots of questions of a group are one.
-        seed: of the lots.
+    In a share of questions, ``blind``, nothing is filled in. A question's lot depends on the seed and its id alone,
+    and the lots of questions of a group are one. ``version`` names what annotated, see ``model_version``.
     """
     said: dict[str, dict[str, Annotation]] = {}
     for (question_id, dimension), annotation in proposed_labels(annotations).items():
@@ -260,8 +250,8 @@ def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> l
             own.sort(key=lambda review: _PEOPLE.index(names[review.reviewer]))
             votes = [f"{names[review.reviewer]} {review.label}" for review in own]
             lines.append(f"{numeral} {dimension.zh}：{'　｜　'.join(votes)}")
-    raised = [(who, flag.kind) for flag in standing.flags for who in flag.reviewers if who in names]
-    flags = sorted((names[who], _FLAGS.get(kind, kind)) for who, kind in raised)
+    raised = [(names[who], kind) for kind, people in standing.flags.items() for who in people]
+    flags = sorted((who, _FLAGS.get(kind, kind)) for who, kind in raised)
     notes = sorted({(names[r.reviewer], r.note) for r in standing.reviews if r.note})
     proposed = sorted(corrections, key=lambda c: (names.get(c.by, ""), c.field))
     lines += [f"⚑ {who} {flag}" for who, flag in flags]

@@ -245,8 +245,7 @@ class _BatchRun:
 
 ENDPOINT: Final = "/v1/chat/completions"
 MOST_ROWS = 50_000
-MOST_BYTES = 190 * 10**6
-"""OpenAI takes 50,000 requests and 200 MB in one file."""
+MOST_BYTES = 190 * 10**6  # OpenAI takes 50,000 requests and 200 MB in one file
 
 
 @dataclass(frozen=True)
@@ -254,10 +253,8 @@ class BatchRow:
     """One row of an output or error file."""
 
     key: str
-    status: int
-    """Of HTTP; 0 where the row was never tried."""
-    code: str | None
-    """The provider's code of an error."""
+    status: int  # of HTTP; 0 where the row was never tried
+    code: str | None  # the provider's code of an error
     body: Any
 
 
@@ -267,10 +264,8 @@ class Batch:
 
     token: str
     """Our name for it, which the endpoint keeps as metadata: how a batch is found again whose id never arrived."""
-    keys: tuple[str, ...]
-    """Of the requests whose answers are not in the store yet."""
-    id: str | None = None
-    """The endpoint's; None until its reply arrived."""
+    keys: tuple[str, ...]  # of the requests whose answers are not in the store yet
+    id: str | None = None  # the endpoint's; None until its reply arrived
 
 
 def input_lines(requests: Mapping[str, wire.ChatRequest], options: LlmOptions) -> Iterator[tuple[str, bytes]]:

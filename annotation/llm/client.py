@@ -26,8 +26,7 @@ from schemas.errors import UserError
 
 _NO_COMPLETION = wire.BadAnswerError(wire.Reason.MALFORMED_JSON, "not a chat completion")
 
-_DEAD_AFTER = 20
-"""Failed requests in a row, retries included, after which an endpoint counts as down."""
+_DEAD_AFTER = 20  # failed requests in a row, retries included, after which an endpoint counts as down
 _WRONG_FORM_AFTER = 5
 """Number of refusals without any acceptance after which the form of requests is at fault."""
 _UNUSABLE_LATER = 60
@@ -52,19 +51,11 @@ class LlmClient:
         store: wire.AnswerStore,
         progress: Callable[[int], None] | None = None,
     ) -> Iterator[wire.Outcome]:
-        """Answer every request, from the store where it is there and from the endpoint where not.
+        """Yield an outcome of every request: stored answers first, then the others as the endpoint gives them.
 
-        Args:
-            requests: any number; those that are the same to the letter are asked once.
-            store: gets every good answer before it is yielded; failures are never stored as answers.
-            progress: called with the number of requests that have just ended.
-
-        Yields:
-            One outcome a request: stored answers first, then the others as they arrive.
-
-        Raises:
-            UserError: the endpoint refuses the key, the model or the form of all requests. What was answered
-                before is in the store.
+        Requests that are the same to the letter are asked once. The store gets every good answer before it is
+        yielded; failures are never stored as answers. ``progress`` hears how many requests have just ended. Raises
+        ``UserError`` where the endpoint refuses the key, the model or the form of all requests.
         """
         groups: dict[str, list[wire.ChatRequest]] = {}
         for request in requests:

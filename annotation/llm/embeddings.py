@@ -15,8 +15,7 @@ from annotation.llm.options import Endpoint, openai_client
 from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
 
-_BATCH = 64
-"""Texts of one request."""
+_BATCH = 64  # texts of one request
 _CHARACTERS = 2000
 """Characters of a text that are embedded: models cut longer ones themselves, each in its own way."""
 

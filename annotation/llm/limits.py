@@ -18,12 +18,10 @@ from annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Us
 from annotation.llm.options import LlmOptions
 from schemas.errors import UserError, bad_certificate
 
-LONGEST_WAIT = 300.0
-"""Longest wait in seconds; an endpoint that asks for more counts as failed."""
+LONGEST_WAIT = 300.0  # longest wait in seconds; an endpoint that asks for more counts as failed
 _FIRST_BACKOFF = 0.5
 _LONGEST_BACKOFF = 30.0
-_LOOK = 0.02
-"""Seconds between looks for a free place."""
+_LOOK = 0.02  # seconds between looks for a free place
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _UNKNOWN_RESET = 1.0
@@ -123,8 +121,7 @@ _REFUSED_CODES = {
 }
 _TOO_LONG_CODES = {"context_length_exceeded", "string_above_max_length"}
 _RETRIED_STATUS = {408, 409, 425}
-_GATEWAY = {502, 504, 524}
-"""A gateway gave up on a server that may have worked, and charged, behind it."""
+_GATEWAY = {502, 504, 524}  # a gateway gave up on a server that may have worked, and charged, behind it
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 """Errors before a request was sent; after later ones the endpoint may have worked on it."""
 
@@ -135,10 +132,8 @@ class Fault:
 
     reason: Reason
     detail: str
-    retry: bool
-    """True where another attempt may help."""
-    wait: float | None = None
-    """Seconds the endpoint asked to wait."""
+    retry: bool  # True where another attempt may help
+    wait: float | None = None  # seconds the endpoint asked to wait
     maybe_billed: bool = False
     """True where the endpoint may have worked, and charged, without our seeing the answer."""
 

@@ -25,16 +25,14 @@ class Reason(StrEnum):
     TIMEOUT = "timeout"
     CONNECTION = "connection"
     BAD_REQUEST = "bad_request"
-    TOO_LONG = "too_long"
-    """The question does not fit the model's context."""
+    TOO_LONG = "too_long"  # the question does not fit the model's context
     REFUSED = "refused"
     TRUNCATED = "truncated"
     EMPTY = "empty"
     MALFORMED_JSON = "malformed_json"
     INVALID_LABEL = "invalid_label"
     SPENDING_CAP = "spending_cap"
-    NOT_ASKED = "not_asked"
-    """The endpoint failed so often in a row that the rest was not asked."""
+    NOT_ASKED = "not_asked"  # the endpoint failed so often in a row that the rest was not asked
     ERROR = "error"
 
 
@@ -68,8 +66,7 @@ class AnswerStore(Protocol):
 class ChatRequest:
     """One chat completion to ask for."""
 
-    id: str
-    """The caller's name for it; not sent, not part of the key."""
+    id: str  # the caller's name for it; not sent, not part of the key
     messages: Sequence[Message]
     """``{"role": …, "content": …}``, the parts that all requests share first, so that providers can cache them."""
     response_format: Mapping[str, Any] | None = None
@@ -77,12 +74,9 @@ class ChatRequest:
     """Raises ``BadAnswerError`` for a text that cannot be used; such an answer is not stored."""
     keep_unfinished: bool = False
     """True where truncated and refused answers are answers (evaluation) and not failures (annotation)."""
-    part: int = 0
-    """Number among the caller's requests of that id; not sent, not part of the key."""
-    sample: int = 0
-    """Number of the sample, where the same is asked several times on purpose."""
-    logprobs: bool = False
-    """True to ask how probable the model found each token of its answer."""
+    part: int = 0  # number among the caller's requests of that id; not sent, not part of the key
+    sample: int = 0  # number of the sample, where the same is asked several times on purpose
+    logprobs: bool = False  # True to ask how probable the model found each token of its answer
 
     def body(self, options: LlmOptions) -> dict[str, Any]:
         """The JSON fields of the request as they are sent, without ``options.extra_body``."""
@@ -128,15 +122,13 @@ class Usage:
 class Waste:
     """Calls for one request, in all runs, that gave no usable answer, and their cost."""
 
-    calls: int = 0
-    """Calls with a known bill: the answer came and could not be used."""
+    calls: int = 0  # calls with a known bill: the answer came and could not be used
     prompt_tokens: int = 0
     completion_tokens: int = 0
     unseen: int = 0
     """Calls whose bill never came: timeouts, broken connections, replies without a count of tokens."""
     most_prompt: int = 0
-    most_completion: int = 0
-    """Most tokens that those can have had."""
+    most_completion: int = 0  # most tokens that those can have had
 
     def __add__(self, other: Waste) -> Waste:
         return Waste(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
@@ -147,19 +139,15 @@ class Answer:
     """A model's answer, fresh or stored."""
 
     request: ChatRequest
-    text: str
-    """Empty where the model only refused."""
-    finish_reason: str
-    """``stop``; ``length`` or ``refusal`` only with ``keep_unfinished``."""
+    text: str  # empty where the model only refused
+    finish_reason: str  # `stop`; `length` or `refusal` only with `keep_unfinished`
     usage: Usage
     cost: float | None
     """At the prices of the options; None where unknown; zero where an earlier request of this call is the same."""
     logprobs: Sequence[tuple[int, float]] | None = None
     """Length in bytes and log-probability of each token of ``text``; None where not asked for or not given."""
-    waste: Waste = Waste()
-    """Cost beside ``usage``."""
-    model: str | None = None
-    """The model's name as the endpoint reports it; kept with ``keep_unfinished``."""
+    waste: Waste = Waste()  # cost beside `usage`
+    model: str | None = None  # the model's name as the endpoint reports it; kept with `keep_unfinished`
 
 
 @dataclass(frozen=True)
@@ -168,25 +156,20 @@ class Failed:
 
     request: ChatRequest
     reason: Reason
-    detail: str
-    """One sentence of ours; never the provider's error text."""
-    waste: Waste = Waste()
-    """Cost that was billed all the same, or may have been."""
+    detail: str  # one sentence of ours; never the provider's error text
+    waste: Waste = Waste()  # cost that was billed all the same, or may have been
 
 
 Outcome = Answer | Failed
-Ended = list[tuple[str, Outcome]]
-"""Outcomes of requests that have just ended, by key."""
+Ended = list[tuple[str, Outcome]]  # outcomes of requests that have just ended, by key
 
 Completion = Mapping[str, Any]
 """A chat completion as the endpoint sent it: plain JSON, because endpoints take liberties with the form."""
 _HARMONY_END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
 _SECRET = re.compile(r"\b(?:sk|key|Bearer)[-_ ][\w-]{6,}")
 """Something like a key, which providers quote in their errors: `Incorrect API key provided: sk-abc…`."""
-_ENDS = {"tool_calls", "function_call", "eos", "stop_sequence"}
-"""Other names of a whole answer's end."""
-_MOST_TOKENS = 10**8
-"""Upper bound on plausible token counts; an endpoint that reports more is wrong."""
+_ENDS = {"tool_calls", "function_call", "eos", "stop_sequence"}  # other names of a whole answer's end
+_MOST_TOKENS = 10**8  # upper bound on plausible token counts; an endpoint that reports more is wrong
 
 
 def error_excerpt(completion: object, options: LlmOptions, most: int = 160) -> str:
@@ -249,10 +232,8 @@ def has_message(completion: object) -> bool:
 def message_text(completion: Completion, *, elsewhere: bool = True) -> str:
     """The text of the message; half of a surrogate pair, which no file can hold, becomes a question mark.
 
-    Args:
-        completion: a whole one.
-        elsewhere: where the message has no text, take the arguments of its tool call, or its reasoning if that
-            holds JSON: servers put answers there that were asked for in a schema.
+    With ``elsewhere``, a message without text gives the arguments of its tool call, or its reasoning if that holds
+    JSON: servers put answers there that were asked for in a schema.
     """
     message = completion["choices"][0]["message"]
     text = _text(message.get("content"))

@@ -19,8 +19,7 @@ class Aspect(BaseModel, extra="forbid", frozen=True):
     name: str
     zh: str
     en: str
-    scale: Scale
-    """Meanings of 1, 2, 3, 4 and 5, in Chinese."""
+    scale: Scale  # meanings of 1, 2, 3, 4 and 5, in Chinese
     scale_en: Scale
 
 
@@ -35,10 +34,8 @@ def aspects() -> tuple[Aspect, ...]:
 class ShownAnswer:
     """Everything on the screen of a scorer; nothing names the author of the answer."""
 
-    case: str
-    """The patient's case; of an exam question the question itself."""
-    conversation: str
-    """Earlier questions with their solutions; empty where there are none."""
+    case: str  # the patient's case; of an exam question the question itself
+    conversation: str  # earlier questions with their solutions; empty where there are none
     question: str
     answer: str
     reference: str

@@ -20,8 +20,7 @@ import numpy as np
 from sklearn.metrics import f1_score
 
 from annotation.annotator import Annotator
-from annotation.learned.classifier import LearnedAnnotator
-from annotation.learned.model import Embed
+from annotation.learned_annotator import Embed, LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
 from annotation.llm.embeddings import embed
 from annotation.llm.options import Endpoint

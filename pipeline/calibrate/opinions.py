@@ -7,10 +7,9 @@ from pathlib import Path
 import polars as pl
 
 from annotation.annotator import MEASURED, Annotator
-from annotation.learned import LEAST
-from annotation.learned.classifier import LearnedAnnotator
+from annotation.learned_annotator import LearnedAnnotator
 from annotation.lexicon_annotator import LexiconAnnotator
-from annotation.reviewed import from_reviews
+from annotation.reviewed import LEAST, from_reviews
 from pipeline.stage import Tables
 from schemas.annotations import Annotation, Calibration, Confusion, ExpertReview, ReliabilityBin, SharingPoint
 from schemas.errors import UserError

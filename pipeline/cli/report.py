@@ -95,7 +95,7 @@ def tell_files(console: Console, config: ConfigBase, most: int) -> None:
     ``most`` files are listed, those that lost the largest share first; what lost more than ``dataset.loss_alarm`` is
     warned of.
     """
-    from pipeline.losses import loss_notices, source_losses
+    from pipeline.aside import loss_notices, source_losses
     from pipeline.runtime.publish import find_table, read_manifest
 
     found = source_losses(partial(find_table, config.dataset.build))

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.losses import loss_notices, shared_questions, source_losses
+from pipeline.aside import loss_notices, shared_questions, source_losses
 from pipeline.report.build import WORDS, Build, Section, notice
 from pipeline.report.shown import item_text
 from schemas.annotations import LabelStatus

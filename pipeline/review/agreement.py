@@ -3,7 +3,8 @@
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, groupby
+from operator import itemgetter
 from typing import Any
 
 import polars as pl
@@ -21,8 +22,7 @@ _PARTS = (
     pl.format("batch {}", pl.col("batch").max()),
     pl.col("updated_at").max().str.slice(0, 10).str.to_date().dt.strftime("week %G-W%V"),
     pl.when(_BLIND).then(pl.lit(BLIND)).when(~_BLIND).then(pl.lit(PREFILLED)),
-)
-"""The batch of a question, the week (ISO 8601) of its last review, and whether labels were filled in."""
+)  # the batch of a question, the week (ISO 8601) of its last review, and whether labels were filled in
 
 
 def agreement(
@@ -36,13 +36,8 @@ def agreement(
 ) -> list[Agreement]:
     """Agreement in each dimension: of all experts together, of each pair, and, with ``labels``, for each label.
 
-    Args:
-        reviews: at most one row a question, dimension and reviewer.
-        dimensions: which, in the order of the result.
-        resamples: of the bootstrap.
-        seed: of the bootstrap; the same ratings have the same interval in whichever row.
-        slice_name: what part of the work these reviews are; null for all of it.
-        labels: whether each label also has a row.
+    ``reviews`` are at most one a question, dimension and reviewer, all of them or of a part, ``slice_name``. The same
+    ratings have the same bootstrap interval in whichever row.
     """
     rows = []
     for dimension in dimensions:
@@ -164,8 +159,5 @@ def _row(
 
 def _ratings(reviews: pl.DataFrame) -> list[Mapping[str, str]]:
     """Labels by expert, unit by unit, in the order of question ids."""
-    units: dict[str, dict[str, str]] = defaultdict(dict)
-    columns = reviews.select("question_id", "reviewer", "label").sort("question_id", "reviewer")
-    for question_id, reviewer, label in columns.iter_rows():
-        units[question_id][reviewer] = label
-    return list(units.values())
+    rows = reviews.select("question_id", "reviewer", "label").sort("question_id", "reviewer").iter_rows()
+    return [dict(row[1:] for row in unit) for _, unit in groupby(rows, key=itemgetter(0))]

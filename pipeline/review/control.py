@@ -21,32 +21,24 @@ from schemas.identity import lot, sha256
 from schemas.questions import Question
 from schemas.taxonomy import dimensions
 
-PROBE = "probe"
-"""Stands for the annotator of a label that is wrong on purpose."""
-_IN_A_ROW = 20
-"""Gold labels in a point of the control chart."""
-_SIGMAS = 3.0
-"""Distance of the lower control limit from an expert's own mean (Shewhart's p-chart)."""
+PROBE = "probe"  # stands for the annotator of a label that is wrong on purpose
+_IN_A_ROW = 20  # gold labels in a point of the control chart
+_SIGMAS = 3.0  # distance of the lower control limit from an expert's own mean (Shewhart's p-chart)
 
 
 @dataclass(frozen=True)
 class Control:
     """An expert's answers to gold questions and probes."""
 
-    questions: int = 0
-    """Number of gold questions answered."""
-    gold: int = 0
-    """Number of labels given to them."""
+    questions: int = 0  # number of gold questions answered
+    gold: int = 0  # number of labels given to them
     right: int = 0
-    interval: Interval | None = None
-    """95 % of the share that is right; labels of one question are a cluster."""
+    interval: Interval | None = None  # 95 % of the share that is right; labels of one question are a cluster
     chart: tuple[float, ...] = ()
     """Share that is right of the last gold labels, after each of them; empty where there are too few."""
-    limit: float = 0.0
-    """Lower control limit of the chart."""
+    limit: float = 0.0  # lower control limit of the chart
     probes: int = 0
-    accepted: int = 0
-    """Probes that were left as they were."""
+    accepted: int = 0  # probes that were left as they were
 
 
 def with_probes(annotations: pl.DataFrame, share: float, seed: int) -> pl.DataFrame:
@@ -104,39 +96,34 @@ def separate(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFr
     is_probe = ~is_gold & (pl.col("shown_by") == PROBE).fill_null(value=False)
     is_probe &= ~pl.col("blind").fill_null(value=False)
     accepted = is_probe & (pl.col("label") == pl.col("shown"))
-    columns = ("question_id", "dimension", "reviewer", "updated_at", "kind", "right")
+    own = ("question_id", "dimension", "reviewer", "updated_at")
     gold_answers = reviews.filter(is_gold).join(known, on=["question_id", "dimension"])
     parts = (
-        gold_answers.with_columns(kind=pl.lit("gold"), right=pl.col("label") == pl.col("known")),
-        reviews.filter(is_probe).with_columns(kind=pl.lit(PROBE), right=~accepted),
+        gold_answers.select(*own, kind=pl.lit("gold"), right=pl.col("label") == pl.col("known")),
+        reviews.filter(is_probe).select(*own, kind=pl.lit(PROBE), right=~accepted),
     )
-    control = pl.concat([part.select(columns) for part in parts])
-    order = ("updated_at", "question_id", "dimension", "reviewer")
-    return reviews.filter(~is_gold & ~accepted), control.sort(order)
+    in_order = ("updated_at", "question_id", "dimension", "reviewer")
+    return reviews.filter(~is_gold & ~accepted), pl.concat(parts).sort(in_order)
 
 
 def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
     """Return how each expert answered gold questions and probes."""
-    found = {}
-    for (who, *_), own in answers.group_by("reviewer", maintain_order=True):
-        gold = own.filter(pl.col("kind") == "gold")
-        probes = own.filter(pl.col("kind") == PROBE)
-        right = gold["right"].to_list()
-        mean = sum(right) / len(right) if right else 0.0
-        enough = len(right) >= 2 * _IN_A_ROW
-        found[str(who)] = Control(
-            questions=gold["question_id"].n_unique(),
-            gold=len(right),
-            right=sum(right),
-            interval=interval_of_share(
-                Unit(name, float(is_right)) for name, is_right in gold[["question_id", "right"]].iter_rows()
-            ),
-            chart=tuple(
-                sum(right[end - _IN_A_ROW : end]) / _IN_A_ROW
-                for end in range(_IN_A_ROW, len(right) + 1 if enough else 0)
-            ),
-            limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
-            probes=probes.height,
-            accepted=int((~probes["right"]).sum()),
-        )
-    return found
+    return {str(who): _control(own) for (who, *_), own in answers.group_by("reviewer", maintain_order=True)}
+
+
+def _control(answers: pl.DataFrame) -> Control:
+    """Return how one expert answered."""
+    gold, probes = (answers.filter(pl.col("kind") == kind) for kind in ("gold", PROBE))
+    right, answer = gold["right"].to_list(), ("question_id", "right")
+    mean = sum(right) / len(right) if right else 0.0
+    ends = range(_IN_A_ROW, len(right) + 1) if len(right) >= 2 * _IN_A_ROW else ()
+    return Control(
+        questions=gold["question_id"].n_unique(),
+        gold=len(right),
+        right=sum(right),
+        interval=interval_of_share(Unit(name, float(one)) for name, one in gold.select(answer).rows()),
+        chart=tuple(sum(right[end - _IN_A_ROW : end]) / _IN_A_ROW for end in ends),
+        limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
+        probes=probes.height,
+        accepted=int((~probes["right"]).sum()),
+    )

@@ -32,14 +32,11 @@ from schemas.questions import Rejection
 FOLDER = "reviews"
 HISTORY = "history"
 SHOWN = "shown.parquet"
-CONTROL = "control.parquet"
-"""Answers to gold questions and probes."""
+CONTROL = "control.parquet"  # answers to gold questions and probes
 _STATE = "state.json"
 _TOKEN = "token"  # noqa: S105 - the name of a file
-_SNAPSHOTS = 30
-"""Number of recent pulls that are all kept; of earlier ones the last of each day is kept."""
-SHEETS = replace(REVIEW, name="sheets")
-"""Folder of reviews in workbooks, kept like those of a project."""
+_SNAPSHOTS = 30  # number of recent pulls that are all kept; of earlier ones the last of each day is kept
+SHEETS = replace(REVIEW, name="sheets")  # folder of reviews in workbooks, kept like those of a project
 _TABLES: dict[str, type[Record]] = {
     "reviews": ExpertReview,
     "corrections": Correction,

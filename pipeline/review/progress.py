@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from math import ceil, inf
-from statistics import median
 
 import polars as pl
 
@@ -34,20 +33,15 @@ class ExpertWork:
     """Work of one expert, for whoever coordinates and pays; shares are null where unknown."""
 
     reviewer: str
-    questions: int
-    """Questions reviewed."""
+    questions: int  # questions reviewed
     left: int
     """Questions that wait for this expert: those assigned, or the open ones, shared evenly where more than two work."""
-    seconds: float | None
-    """Median time a question, as the screen measured it; null in workbooks."""
-    hours: float | None
-    """Time that the screen measured, in all; pauses beyond ten minutes count ten minutes."""
+    seconds: float | None  # median time a question, as the screen measured it; null in workbooks
+    hours: float | None  # time that the screen measured, in all; pauses beyond ten minutes count ten minutes
     quick: float | None
     """Share of the measured questions that were answered in less time than it takes to read one."""
-    accepted: float | None
-    """Share of the labels filled in that were left as they were."""
-    agreed: float | None
-    """Share of the labels on which another expert's was the same."""
+    accepted: float | None  # share of the labels filled in that were left as they were
+    agreed: float | None  # share of the labels on which another expert's was the same
     first: str
     last: str
     control: Control = field(default_factory=Control)
@@ -89,26 +83,28 @@ def expert_work(
     agreed = _share(pairs, pl.col("label") == pl.col("label_other"))
     accepted = _share(filled, pl.col("origin") == "prediction")
     left = {who: len(own) for who, own in (assigned or {}).items()} or _shared(question_ids, mine, experts)
-    found = []
-    for (who, *_), own in mine.group_by("reviewer", maintain_order=True):
-        name, answers = str(who), own.unique("question_id", keep="last", maintain_order=True)
-        times = answers["seconds"].drop_nulls().to_list()
-        found.append(
-            ExpertWork(
-                reviewer=name,
-                questions=answers.height,
-                left=left.get(name, 0),
-                seconds=median(times) if times else None,
-                hours=sum(min(time, _BREAK) for time in times) / 3600 if times else None,
-                quick=sum(time < QUICK for time in times) / len(times) if times else None,
-                accepted=accepted.get(name),
-                agreed=agreed.get(name),
-                first=min(own["updated_at"]),
-                last=max(own["updated_at"]),
-                control=(controls or {}).get(name, Control()),
-            )
+    answers = mine.group_by("reviewer", "question_id", maintain_order=True).agg(
+        pl.col("seconds").last(), first=pl.col("updated_at").min(), last=pl.col("updated_at").max()
+    )
+    time = pl.col("seconds")
+    work = answers.group_by("reviewer", maintain_order=True).agg(
+        pl.col("first").min(),
+        pl.col("last").max(),
+        questions=pl.len(),
+        seconds=time.median(),
+        hours=time.clip(upper_bound=_BREAK).mean() * time.count() / 3600,  # null without any, as a sum is not
+        quick=(time < QUICK).mean(),
+    )
+    return [
+        ExpertWork(
+            **row,
+            left=left.get(row["reviewer"], 0),
+            accepted=accepted.get(row["reviewer"]),
+            agreed=agreed.get(row["reviewer"]),
+            control=(controls or {}).get(row["reviewer"], Control()),
         )
-    return found
+        for row in work.iter_rows(named=True)
+    ]
 
 
 def _shared(question_ids: Sequence[str], answers: pl.DataFrame, experts: int) -> dict[str, int]:
@@ -133,10 +129,8 @@ def _share(rows: pl.DataFrame, condition: pl.Expr) -> dict[str, float]:
 class Assigned:
     """Assignment of questions to experts."""
 
-    questions: Mapping[str, Set[str]]
-    """Of each expert, the questions that wait for their answer."""
-    unassigned: int
-    """Answers for which nobody is left: quotas are full, or there are too few experts."""
+    questions: Mapping[str, Set[str]]  # of each expert, the questions that wait for their answer
+    unassigned: int  # answers for which nobody is left: quotas are full, or there are too few experts
 
 
 def single_reviewed(groups: Mapping[str, str], overlap: float) -> set[str]:

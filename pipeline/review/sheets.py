@@ -38,8 +38,7 @@ from schemas.identity import sha256
 
 _MAIN, _GUIDE, _LABELS, _DATA = "复核 review", "说明 guide", "labels", "data"
 _YES = "是"
-_OUT = "workbooks.parquet"
-"""Table of the questions that went to each expert in workbooks."""
+_OUT = "workbooks.parquet"  # table of the questions that went to each expert in workbooks
 _LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
 _FIXED = {
     "题目编号 ID": 14, "题干与选项 question": 60, "答案 key": 8, "解析 explanation": 40, "机器建议 proposal": 24,
@@ -51,8 +50,7 @@ _WRITTEN = {
     "完成 done": 8,
 }
 _ID, _DONE = next(iter(_FIXED)), list(_WRITTEN)[-1]
-_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
-"""Characters that no cell may hold."""
+_ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # characters that no cell may hold
 _SAVED = re.compile(rb"<dcterms:modified[^>]*>([^<]+)<")
 """Time at which a workbook was saved: `<dcterms:modified xsi:type="dcterms:W3CDTF">2026-11-22T08:00:00Z<`."""
 
@@ -64,12 +62,9 @@ class Sheet:
     expert: str
     answers: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
     """Data of the task and the annotation, as the server would send them, of each confirmed row."""
-    places: Sequence[int]
-    """Row of the workbook of each of them."""
-    unconfirmed: int
-    """Rows in which a label was changed or something written, and which are not confirmed."""
-    open: int
-    """All other rows that are not confirmed."""
+    places: Sequence[int]  # row of the workbook of each of them
+    unconfirmed: int  # rows in which a label was changed or something written, and which are not confirmed
+    open: int  # all other rows that are not confirmed
 
 
 def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) -> None:
@@ -139,10 +134,7 @@ def export(
     """Write a workbook with the questions that wait for an expert; return their number.
 
     Left out is what the expert has answered, what enough people have, and what workbooks that are out hold for them;
-    with ``assign``, what is assigned to others.
-
-    Raises:
-        UserError: nothing waits for the expert, or the file cannot be written.
+    with ``assign``, what is assigned to others. Raises ``UserError`` where nothing waits for the expert.
     """
     _refuse_uncounted(expert, params)
     known = {address for pulled in folder.read_all(context.build) for address in pulled.people.values()}
@@ -184,10 +176,8 @@ def import_sheets(
     """Read workbooks that came back; return each with what it holds, and a line on each answer that does not count.
 
     Their answers count like those from the server. The same workbook again changes nothing; a later one of the
-    same expert replaces what it answers anew. Rows that are not confirmed take nothing back.
-
-    Raises:
-        UserError: one is none of ours, or its expert's answers would not count; then none is taken in.
+    same expert replaces what it answers anew. Rows that are not confirmed take nothing back. Where one is none of
+    ours, or its expert's answers would not count, a ``UserError`` says so and none is taken in.
     """
     owner = folder.owner_of(context)
     sheets = [(path, read(path, owner)) for path in paths]

@@ -25,8 +25,7 @@ from schemas.taxonomy import dimensions
 STAGE = "review"
 FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
 """Reason of questions with final labels and an error: somebody must correct them in `review verify`."""
-_STAGES = ("parse", "clean", "dedup", "audit", STAGE)
-"""Stages whose waiting questions are verified."""
+_STAGES = ("parse", "clean", "dedup", "audit", STAGE)  # stages whose waiting questions are verified
 
 
 @dataclass(frozen=True)
@@ -36,12 +35,10 @@ class Settled:
     rules: adjudication.Rules
     annotations: list[Annotation]
     labels: list[Label]
-    reviews: list[ExpertReview]
-    """Those that count."""
+    reviews: list[ExpertReview]  # those that count
     corrections: list[Correction]
     standings: list[adjudication.Standing]
-    ignored: dict[str, int]
-    """Reviews that do not count, by reason."""
+    ignored: dict[str, int]  # reviews that do not count, by reason
 
     def judged(self) -> list[ExpertReview]:
         """Reviews by experts, without those of people who know the others' answers."""
@@ -56,8 +53,7 @@ def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
     corrections = list(Correction.from_frame(tables["corrections"])) if "corrections" in tables else []
     counted, ignored = _counted(tables["pulled"], set(question_ids), params, rules)
     reviews, superseded = adjudication.latest_reviews(counted)
-    if superseded:
-        ignored["superseded"] = len(superseded)
+    ignored |= {"superseded": len(superseded)} if superseded else {}
     labels = adjudication.final_labels(question_ids, annotations, reviews, rules)
     single = single_reviewed(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
     found = adjudication.standings(labels, reviews, rules, adjudication.answered_flags(corrections), single)
@@ -74,22 +70,19 @@ def _counted(
     counted: list[ExpertReview] = []
     ignored: Counter[str] = Counter()
     for review in everything:
+        in_ruling = review.project == adjudication.ADJUDICATION
+        rulers = params.adjudicators if in_ruling else ()
         if review.question_id not in question_ids:
             ignored["other_question"] += 1
-        elif not _invited(review, params):
+        elif not (review.reviewer in rulers if rulers else params.invites(review.reviewer)):
             ignored["other_reviewer"] += 1
-        elif review.project == adjudication.ADJUDICATION and (review.question_id, review.reviewer) in own:
+        elif in_ruling and (review.question_id, review.reviewer) in own:
             ignored["ruled_on_own_label"] += 1
         elif review.label not in known.get(review.dimension, ()):
             ignored["unknown_label"] += 1
         else:
             counted.append(review)
     return counted, dict(sorted(ignored.items()))
-
-
-def _invited(review: ExpertReview, params: ReviewParams) -> bool:
-    rules = review.project == adjudication.ADJUDICATION and params.adjudicators
-    return review.reviewer in params.adjudicators if rules else params.invites(review.reviewer)
 
 
 def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], int]:
@@ -189,16 +182,14 @@ def _is_total(row: Agreement) -> bool:
 
 def _review_item(standing: adjudication.Standing, rules: adjudication.Rules) -> ReviewItem:
     ruled = any(review.flags and rules.rules(review) for review in standing.reviews)
-    flagged = FLAGGED_BY_ADJUDICATOR if ruled else standing.state.value
-    said = [
-        {"dimension": r.dimension, "reviewer": r.reviewer, "label": r.label, "flags": r.flags, "note": r.note}
-        for r in standing.reviews
-    ]
+    is_final = ruled and standing.state is adjudication.State.FLAGGED
+    shown = {"dimension", "reviewer", "label", "flags", "note"}
+    said = [review.model_dump(include=shown) for review in standing.reviews]
     return ReviewItem(
         item_id=standing.question_id,
         question_ids=[standing.question_id],
         stage=STAGE,
-        reason=flagged if standing.state is adjudication.State.FLAGGED else standing.state.value,
+        reason=FLAGGED_BY_ADJUDICATOR if is_final else standing.state.value,
         detail=standing.detail(),
         item=json.dumps(said, ensure_ascii=False, sort_keys=True),
     )

@@ -7,9 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from annotation.adjudication import (
-    Flag,
     Rules,
-    final_label,
     final_labels,
     latest_reviews,
     standing_flags,
@@ -30,8 +28,14 @@ def stated(label: str = "易", annotator: str = "lexicon", *, estimate: bool = T
 MEASURED_EASY = stated("易", MEASURED, estimate=False)
 
 
+def label_of(votes: dict[str, str], said: Annotation | None = None, rules: Rules = JUDGE):
+    reviews = [review(who, label, dimension="difficulty") for who, label in votes.items()]
+    found = final_labels(["q"], [said] if said else [], reviews, rules)
+    return next(label for label in found if label.dimension == "difficulty")
+
+
 def decided(votes: dict[str, str], said: Annotation | None = None, rules: Rules = JUDGE):
-    label = final_label("q", "difficulty", said, votes, rules)
+    label = label_of(votes, said, rules)
     return label.label, label.status.value
 
 
@@ -85,7 +89,7 @@ def test_measured_difficulty_stands_until_the_experts_agree_on_another(votes, ex
 
 def test_a_label_that_was_not_measured_stays_an_estimate_whoever_gives_it():
     def is_estimate(annotation, votes):
-        return final_label("q", "difficulty", annotation, votes, JUDGE).estimate
+        return label_of(votes, annotation).estimate
 
     assert is_estimate(stated(), {})
     assert is_estimate(stated(), {"a": "中等", "b": "中等"})
@@ -96,7 +100,7 @@ def test_a_label_that_was_not_measured_stays_an_estimate_whoever_gives_it():
 
 def test_the_annotator_is_named_only_where_no_experts_label_stands():
     def annotator(annotation, votes):
-        return final_label("q", "difficulty", annotation, votes, JUDGE).annotator
+        return label_of(votes, annotation).annotator
 
     assert annotator(stated(), {}) == "lexicon"
     assert annotator(stated(), {"a": "易"}) is None
@@ -120,7 +124,7 @@ votes = st.dictionaries(st.sampled_from(["a", "b", "c", "d", "judge"]), st.sampl
 @given(votes, st.sampled_from([None, stated(), MEASURED_EASY]), st.booleans())
 def test_a_label_is_null_exactly_when_it_is_disputed_or_nobody_gave_one(given_votes, annotation, majority):
     rules = Rules(frozenset({"judge"}), majority)
-    label = final_label("q", "difficulty", annotation, given_votes, rules)
+    label = label_of(given_votes, annotation, rules)
     nobody = not given_votes and annotation is None
     assert (label.label is None) == (label.status is LabelStatus.DISPUTED or nobody)
     assert label.label in {None, *given_votes.values(), annotation and annotation.label}
@@ -140,8 +144,7 @@ def test_a_ruling_does_not_supersede_the_same_person_s_review():
 
 def test_an_adjudicators_flags_replace_the_experts():
     experts = [review("a", flags=["wrong_key"]), review("b", flags=["wrong_key", "wrong_stem"])]
-    assert standing_flags(experts, JUDGE) == [Flag("wrong_key", ("a", "b")), Flag("wrong_stem", ("b",))]
-    assert standing_flags([*experts, review("judge")], JUDGE) == []
-    assert standing_flags([*experts, review("judge", flags=["wrong_stem"])], JUDGE) == [
-        Flag("wrong_stem", ("judge",))
-    ]
+    assert standing_flags(experts, JUDGE) == {"wrong_key": ["a", "b"], "wrong_stem": ["b"]}
+    assert standing_flags([*experts, review("judge")], JUDGE) == {}
+    ruled = [*experts, review("judge", flags=["wrong_stem"])]
+    assert standing_flags(ruled, JUDGE) == {"wrong_stem": ["judge"]}

@@ -12,9 +12,9 @@ from annotation.llm_annotator import LlmAnnotator
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from schemas.errors import UserError
 from tests.annotation.batch_server import BatchServer
+from tests.annotation.llm.test_client import Store, requests
 from tests.annotation.scripted_server import Reply
 from tests.annotation.test_llm_annotator import questions
-from tests.annotation.test_llm_client import Store, requests
 
 
 class Killed(BaseException):

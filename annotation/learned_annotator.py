@@ -1,4 +1,7 @@
-"""The classifier of one dimension: three opinions, weighted by their results on questions they had not seen."""
+"""Labels by a classifier of each dimension that learned from the questions that experts have reviewed.
+
+Three opinions on a label are weighted by their results on questions that they had not seen.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from annotation.lexicon_annotator import fold
+from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from annotation.lexicon_annotator import estimated_difficulty, fold, shares_of
+from annotation.reviewed import LEAST, Reviewed, digest
 from schemas.identity import sha256
 from schemas.questions import Question
+from schemas.taxonomy import Dimension, dimensions
 
+NAME = "learned"
 Matrix = NDArray[np.float64]
-Opinion = Callable[[Matrix], Matrix]
-"""From features to log-probabilities of all labels of the dimension."""
+Opinion = Callable[[Matrix], Matrix]  # from features to log-probabilities of all labels of the dimension
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """From texts to vectors of an embedding model, one row a text."""
 
@@ -27,8 +34,7 @@ After 300 of CMExam's questions, on 700 others, mean of four draws: 100 and 30 g
 RARE = 5.0
 """Times a label has to be seen for its probability to come half from what was learned, half from the lexicon, which
 knows the terms of labels that no reviewed question has."""
-_BALANCE = 0.5
-"""A label seen half as often weighs 2 ** 0.5 as much in learning."""
+_BALANCE = 0.5  # a label seen half as often weighs 2 ** 0.5 as much in learning
 _LEVEL = 0.15
 """Power of a label's frequency by which its probability is divided: the most frequent one wins fewer close calls.
 
@@ -48,8 +54,7 @@ MOST_ALIKE = 0.95
 
 Learning disciplines from 300 questions that are all dentistry gave .05 on the rest of CMExam, the lexicon .66.
 """
-_NEAR = 1.2
-"""Nearness, as a multiple of the usual one, from which the learned opinions are trusted in full."""
+_NEAR = 1.2  # nearness, as a multiple of the usual one, from which the learned opinions are trusted in full
 _FLOOR = 1e-6  # probability of a label that a classifier has never met
 _LEXICON_FLOOR = 1e-3
 _LEAST_FAR = 0.1  # weight of the lexicon on questions unlike all that were reviewed
@@ -61,10 +66,8 @@ class Views:
     """Features that the opinions look at, one row a question."""
 
     text: Matrix
-    lexicon: Matrix
-    """Shares of all labels of all dimensions."""
-    own: Matrix
-    """Shares of this dimension's labels, in the taxonomy's order."""
+    lexicon: Matrix  # shares of all labels of all dimensions
+    own: Matrix  # shares of this dimension's labels, in the taxonomy's order
     near: Matrix
     """Likeness of each to the questions that the opinions on it were learned from: see ``nearest_similarity``."""
 
@@ -96,7 +99,7 @@ class DimensionModel:
     def __init__(self, views: Views, labels: NDArray[np.intp], folds: NDArray[np.intp], count: int) -> None:
         self._count, self._learned_from = count, len(labels)
         self._often = np.bincount(labels, minlength=count) + 2.0
-        self._usual = float(views.near.mean()) or 1.0
+        self._usual = float(views.near.mean()) or 1.0  # 1 where no question resembles another
         unseen = np.zeros((4, len(labels), count))
         unseen[2] = log_shares(views.own)  # all there is where every question is of one case
         for inside, outside in fold_rows(folds):
@@ -207,7 +210,7 @@ Up to here they are exact: a linear classifier needs no more directions than the
 """
 _EXPLAINED = 100  # characters of an explanation that are embedded: it begins with what the question is about
 _NEIGHBOURS = 3  # nearest reviewed questions whose similarity counts
-_AT_ONCE = 2000  # questions whose similarities to all landmarks are held in memory
+_AT_ONCE = 2000  # questions labelled together: 800 similarities to landmarks of each are held in memory
 
 
 class TextFeatures:
@@ -240,12 +243,9 @@ class TextFeatures:
 
     def __call__(self, questions: Sequence[Question]) -> Matrix:
         """Coordinates of questions, one row each."""
-        rows = [np.zeros((0, self._projection.shape[1]))]
-        for at in range(0, len(questions), _AT_ONCE):
-            terms = self._vectorizer.transform(map(text_of, questions[at : at + _AT_ONCE]))
-            rows.append((terms @ self._landmarks.T).toarray() @ self._projection)
-        found = np.vstack(rows)
-        if self._embed is None or not questions:
+        terms = self._vectorizer.transform(map(text_of, questions))
+        found: Matrix = (terms @ self._landmarks.T).toarray() @ self._projection
+        if self._embed is None:
             return found
         meant = self._embed(list(map(meaning_of, questions))).astype(float) - self._mean
         return np.hstack([found, meant / np.maximum(np.linalg.norm(meant, axis=1, keepdims=True), 1e-9)])
@@ -253,8 +253,6 @@ class TextFeatures:
 
 def nearest_similarity(questions: Matrix, learned: Matrix) -> Matrix:
     """Return the likeness of each question to those learned from: mean cosine with the nearest three."""
-    if not len(learned):
-        return np.zeros(len(questions))
     similar = questions @ learned.T
     nearest = min(_NEIGHBOURS, len(learned))
     return np.asarray(np.partition(similar, -nearest, axis=1)[:, -nearest:].mean(axis=1))
@@ -262,14 +260,125 @@ def nearest_similarity(questions: Matrix, learned: Matrix) -> Matrix:
 
 def text_of(question: Question) -> str:
     """All that a question says, folded: exam, stem, options, explanation."""
-    exam = (question.exam_type, question.exam_class, question.exam_subject)
     texts = (option.text for option in question.options)
-    parts = (*exam, question.shared_stem, question.stem, *texts, question.explanation)
-    return fold(" ".join(part for part in parts if part))
+    parts = (question.exam, question.shared_stem, question.stem, *texts, question.explanation)
+    return fold(" ".join(filter(None, parts)))
 
 
 def meaning_of(question: Question) -> str:
     """The text of a question that is embedded: case, stem, options, the beginning of the explanation."""
     texts = (option.text for option in question.options)
     parts = (question.shared_stem, question.stem, *texts, (question.explanation or "")[:_EXPLAINED])
-    return "\n".join(part for part in parts if part)
+    return "\n".join(filter(None, parts))
+
+
+class Classifier:
+    """Learns every dimension but difficulty from questions in an order that does not depend on their origin."""
+
+    def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None) -> None:
+        self.accuracy: dict[str, float] = {}
+        """Cross-validated accuracy by dimension."""
+        self._models: dict[str, DimensionModel] = {}
+        self._unseen: dict[str, dict[str, Matrix]] = {}
+        """By dimension and content hash, what a model says that had not seen the question."""
+        questions = [item.question for item in reviewed]
+        with threadpool_limits(1):  # sums in one order: the same labels on every run
+            self._text = TextFeatures(questions, embed)
+            self._learned = self._text(questions)
+            folds = folds_of([question.group_id or question.content_hash for question in questions])
+            near = np.zeros(len(questions))
+            for others, own in fold_rows(folds):
+                near[own] = nearest_similarity(self._learned[own], self._learned[others])
+            for name, views in _views(questions, self._learned, near).items():
+                self._learn(name, views, folds, reviewed)
+
+    def label(self, questions: Sequence[Question]) -> Iterator[dict[str, Verdict]]:
+        """Verdicts on each question in the dimensions that can be learned, as far as anything speaks for a label."""
+        for at in range(0, len(questions), _AT_ONCE):
+            some = questions[at : at + _AT_ONCE]
+            with threadpool_limits(1):
+                text = self._text(some)
+                views = _views(some, text, nearest_similarity(text, self._learned))
+                found = [self._probabilities(name, some, view) for name, view in views.items()]
+            for rows in zip(*found, strict=True):
+                said = {
+                    name: _verdict(dimensions()[name], row) for name, row in zip(views, rows, strict=True)
+                }
+                yield {name: verdict for name, verdict in said.items() if verdict is not None}
+
+    def _learn(self, name: str, views: Views, folds: NDArray[np.intp], reviewed: Sequence[Reviewed]) -> None:
+        known = dimensions()[name].labels
+        rows = np.array([row for row, item in enumerate(reviewed) if name in item.labels], dtype=np.intp)
+        labels = np.array([known.index(reviewed[row].labels[name]) for row in rows], dtype=np.intp)
+        if len(rows) < LEAST or np.bincount(labels).max() > MOST_ALIKE * len(rows):
+            return
+        model = self._models[name] = DimensionModel(views[rows], labels, folds[rows], len(known))
+        hashes = [reviewed[row].question.content_hash for row in rows]
+        self._unseen[name] = dict(zip(hashes, model.out_of_fold, strict=True))
+        self.accuracy[name] = round(float((model.out_of_fold.argmax(axis=1) == labels).mean()), 4)
+
+    def _probabilities(self, name: str, questions: Sequence[Question], views: Views) -> Matrix:
+        if (model := self._models.get(name)) is None:
+            return np.asarray(np.exp(log_shares(views.own)))
+        unseen, found = self._unseen[name], model(views)
+        return np.array(
+            [unseen.get(one.content_hash, row) for one, row in zip(questions, found, strict=True)]
+        )
+
+
+def _views(questions: Sequence[Question], text: Matrix, near: Matrix) -> dict[str, Views]:
+    """Return the features of the questions by dimension; the lexicon gives labels without a term list no share."""
+    rows = list(shares_of(questions))
+    together = np.array([[share for shares in row.values() for share in shares.values()] for row in rows])
+    own = {
+        name: np.array([[row[name].get(zh, 0.0) for zh in dimensions()[name].zh_names()] for row in rows])
+        for name in rows[0]
+    }
+    return {name: Views(text, together, shares, near) for name, shares in own.items()}
+
+
+def _verdict(dimension: Dimension, probabilities: Matrix) -> Verdict | None:
+    """Return the likeliest label; None if all are equally likely."""
+    best = int(probabilities.argmax())
+    if len(probabilities) > 1 and probabilities[best] == probabilities.min():
+        return None
+    return Verdict(dimension.labels[best], round(float(probabilities[best]), 3), estimate=False)
+
+
+class LearnedAnnotator(Annotator):
+    """A classifier of each dimension but difficulty, which the text does not tell (.35, always saying easy: .35).
+
+    A question that it learned from is labelled by a model that had not seen it: so its labels of reviewed questions
+    are as good as those of other questions, and no echo of the experts.
+    """
+
+    def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None, name: str = NAME) -> None:
+        self._embed, self._name = embed, name
+        self._reviewed = sorted(reviewed, key=lambda item: item.question.content_hash)
+        self._classifier: Classifier | None = None
+
+    @property
+    def identity(self) -> Identity:
+        """``learned`` or ``embeddings:MODEL``, and what from."""
+        how = "offline" if self._embed is None else "with embeddings"
+        notes = [
+            f"labelled {how} by a classifier that learned from {len(self._reviewed)} reviewed questions; "
+            "[annotate.llm] model = … asks a language model"
+        ]
+        facts: dict[str, object] = {"reviewed": len(self._reviewed), "reviewed_hash": digest(self._reviewed)}
+        if self._classifier is not None:
+            facts["out_of_fold_accuracy"] = self._classifier.accuracy
+            told = ", ".join(f"{name} {value:.2f}" for name, value in self._classifier.accuracy.items())
+            notes.append(f"right about reviewed questions it had not seen: {told}")
+        return Identity(self._name, notes=tuple(notes), facts=facts)
+
+    def annotate(
+        self, questions: Sequence[Question], progress: Callable[[int], None]
+    ) -> Iterator[Labelled | Unlabelled]:
+        """One result a question, in their order."""
+        self._classifier = Classifier(self._reviewed, self._embed)
+        for question, verdicts in zip(questions, self._classifier.label(questions), strict=True):
+            known = {**verdicts, **estimated_difficulty()}
+            in_order = {name: known[name] for name in dimensions() if name in known}
+            yield Labelled(question.question_id, in_order)
+            progress(1)

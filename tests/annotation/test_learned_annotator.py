@@ -5,8 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from annotation.learned.classifier import LearnedAnnotator
-from annotation.learned.model import folds_of
+from annotation.learned_annotator import LearnedAnnotator, folds_of
 from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from annotation.reviewed import Reviewed
@@ -14,7 +13,7 @@ from pipeline.annotate import choose, problems
 from pipeline.inspect.bank import read_labelled
 from schemas.errors import UserError
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
-from tests.annotation.test_lexicon import question
+from tests.annotation.test_lexicon_annotator import question
 from tests.conftest import MemoryStore
 from tests.pipeline.leaks.test_embeddings import Endpoint
 from tests.pipeline.leaks.test_embeddings import endpoint as endpoint
@@ -133,7 +132,8 @@ def test_a_label_set_of_one_s_own_is_learned(law):
 
 
 def test_where_nothing_speaks_for_a_label_none_is_said(law):
-    (none, some) = run([], [question("法律的渊源"), question("犯罪的构成")])
+    unlabelled = [Reviewed(question(f"第{number}题"), {}) for number in range(20)]
+    (none, some) = run(unlabelled, [question("法律的渊源"), question("犯罪的构成")])
     assert none.verdicts == {}
     assert some.verdicts["area"].label.zh == "刑法"
 
