@@ -198,8 +198,7 @@ def wait_until(condition, child, seconds: float = 60) -> None:
 
 
 def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(context):
-    from tests.annotation.test_learned import reviewed
-
+    from tests.annotation.test_learned_annotator import reviewed
     from tests.annotation.test_reviewed import review
 
     items = reviewed(40)

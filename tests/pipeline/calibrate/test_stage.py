@@ -4,7 +4,6 @@ import re
 
 import polars as pl
 import pytest
-from tests.annotation.test_learned import reviewed
 
 from annotation.params import CalibrateParams
 from pipeline.calibrate.stage import run
@@ -12,6 +11,7 @@ from pipeline.catalogue import stage
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.errors import UserError
 from schemas.questions import Question
+from tests.annotation.test_learned_annotator import reviewed
 from tests.annotation.test_reviewed import review
 
 RIGHT = 45
