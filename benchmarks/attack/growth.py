@@ -150,8 +150,7 @@ def _member(items: Any) -> str:
 
 def targets() -> dict[str, Callable[[str], object]]:
     """Return what foreign text goes through, by name."""
-    from pipeline.clean import validity
-    from pipeline.clean.filters import judge_question as judge_question
+    from pipeline.clean import filters
     from pipeline.clean.params import CleanParams
     from pipeline.dedup.keys import with_keys
     from pipeline.evaluate.extraction import extract
@@ -163,7 +162,7 @@ def targets() -> dict[str, Callable[[str], object]]:
     options = {"A": "青霉素", "B": "链霉素", "C": "红霉素", "D": "四环素"}
 
     cells = Options(list(options.items()))
-    captions = (validity.needs_figure, validity.needs_table, validity.needs_formula)
+    captions = (filters.needs_figure, filters.needs_table, filters.needs_formula)
 
     def question(stem: str) -> Question:
         return Question.model_validate(
@@ -188,7 +187,7 @@ def targets() -> dict[str, Callable[[str], object]]:
         "keys, one line": lambda text: (line_pairs(text), grid([text, text])),
         "keys, a cell": lambda text: read_answer(text, cells),
         "captions": lambda text: [find(question(text), CleanParams()) for find in captions],
-        "clean": lambda text: judge_question(question(text), CleanParams()),
+        "clean": lambda text: filters.judge_question(question(text), CleanParams()),
         "dedup keys": lambda text: with_keys(Question.to_frame([question(text)])),
         "leaks tokens": lambda text: tokenise([text]),
         "answers, alone": lambda text: extract(text, options),

@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.dedup.generate import read_questions
 from benchmarks.dedup.measure import interval
 from pipeline.clean.params import CleanParams
-from pipeline.clean.validity import truncated
+from pipeline.clean.filters import truncated
 from schemas.questions import Question
 
 SLIPS = ("，", "、", "；", ",", "（")

@@ -1,32 +1,185 @@
 """The filters of the clean stage, in order. The first that a question fails gives the reason.
 
+A filter checks that a question is whole: a stem, distinct options, a key among them, readable text, no figure missing.
 To add one: write a function that takes a question and the parameters and returns a sentence or None, and list it
-here under a reason code. A ``prefilter`` makes it fast; it needs none.
+in ``FILTERS`` under a reason code. A ``prefilter`` makes it fast; it needs none.
 """
 
 import re
+import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from importlib.resources import files
 from typing import Literal
 
 import polars as pl
 
 from pipeline.characters import UNREADABLE as NO_MEANING
-from pipeline.clean import validity
 from pipeline.clean.params import CleanParams
-from pipeline.clean.validity import PATTERNS as _P
+from pipeline.patterns import Patterns
 from schemas.questions import Question
+from schemas.wording import SPECIAL_TOKENS
+
+_NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
+_UNREADABLE = re.compile(NO_MEANING)
+PATTERNS = Patterns("validity", files("pipeline.clean"))
+
+
+def empty_stem(question: Question, _: CleanParams) -> str | None:
+    """A stem of at most one character asks nothing; a blank's number does, where the text with the blank is shared."""
+    content = _NO_CONTENT.sub("", (question.shared_stem or "") + question.stem)
+    return f"the stem is “{question.stem}”" if len(content) <= 1 else None
+
+
+def too_long(question: Question, params: CleanParams) -> str | None:
+    """More text than a question has: a file that was cut wrong. CMExam's longest stem has 676 characters."""
+    found = sum(len(text) for _, text in _parts(question))
+    return (
+        f"{found:,} characters, at most {params.max_characters:,}" if found > params.max_characters else None
+    )
+
+
+def too_few_options(question: Question, params: CleanParams) -> str | None:
+    """Options without text do not count."""
+    found = sum(bool(option.text) for option in question.options)
+    return f"{found} of at least {params.min_options} options" if found < params.min_options else None
+
+
+def truncated(question: Question, _: CleanParams) -> str | None:
+    """The stem breaks off, or an option is missing or has no text."""
+    if _breaks_off(question.stem):
+        return f"the stem ends with “{question.stem[-8:]}”"
+    if empty := [option.label for option in question.options if not option.text]:
+        return f"option {', '.join(empty)} has no text"
+    labels = [option.label for option in question.options]
+    expected = [chr(ord("A") + place) for place in range(len(labels))]
+    return f"options are labelled {' '.join(labels)}" if labels != expected else None
+
+
+def _breaks_off(stem: str) -> bool:
+    if stem.endswith(("“", "‘")):  # A mark that opens and closes, as typists have it: 称为“血府“.
+        return stem.count(stem[-1]) % 2 == 1
+    if PATTERNS.no_content.search(stem):
+        return True
+    return bool(
+        PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem)
+    )
+
+
+def duplicate_options(question: Question, _: CleanParams) -> str | None:
+    """Two options with one text cannot both be wrong or right."""
+    seen: dict[str, str] = {}
+    for option in question.options:
+        text = unicodedata.normalize("NFKC", option.text)
+        if text in seen:
+            return f"options {seen[text]} and {option.label} both say “{option.text[:30]}”"
+        seen[text] = option.label
+    return None
+
+
+def every_answer_accepted(question: Question, _: CleanParams) -> str | None:
+    """After appeals whatever is answered earns the mark (一律给分): the item is void and measures nothing."""
+    singles = {letters[0] for letters in question.accepted_answers or [] if len(letters) == 1}
+    void = singles and singles >= {option.label for option in question.options}
+    return "the corrected key accepts every answer" if void else None
+
+
+def no_answer(question: Question, _: CleanParams) -> str | None:
+    """No key was found for the question."""
+    return None if question.answer else "no key was found"
+
+
+def answer_not_in_options(question: Question, _: CleanParams) -> str | None:
+    """Every letter of the key, and of every accepted answer, must be an option's label."""
+    labels = {option.label for option in question.options}
+    keys = [question.answer or [], *(question.accepted_answers or [])]
+    strange = sorted({letter for key in keys for letter in key} - labels)
+    return f"the key {', '.join(strange)} is not among {''.join(sorted(labels))}" if strange else None
+
+
+def garbled_text(question: Question, params: CleanParams) -> str | None:
+    """Glyphs without meaning, or the marks of a wrong decoding."""
+    text = " ".join(text for _, text in _parts(question))
+    if found := PATTERNS.mojibake.search(text):
+        return f"the text contains “{found.group()[:12]}”"
+    if text.isascii():
+        return None
+    share = len(_UNREADABLE.findall(text)) / len(text)
+    return f"{share:.0%} of the characters cannot be read" if share > params.max_garbled else None
+
+
+def unreadable(question: Question, _: CleanParams) -> str | None:
+    """Fail a text with an unreadable character; the question waits until somebody reads the print."""
+    for _name, part in _parts(question):
+        if found := _UNREADABLE.search(part):
+            around = part[max(0, found.start() - 8) : found.end() + 8]
+            return f"U+{ord(found.group()):04X} in “{around}” cannot be read; see the page and correct it"
+    return None
+
+
+SUSPICIOUS = f"{SPECIAL_TOKENS}|{PATTERNS.suspicious.pattern}"
+"""Text that speaks to a model and not to a candidate."""
+
+
+def suspicious_text(question: Question, _: CleanParams) -> str | None:
+    """Fail a text that could steer a model that reads it; a person decides whether it belongs to the question."""
+    for _name, part in [*_parts(question), ("explanation", question.explanation or "")]:
+        if found := re.search(SUSPICIOUS, part):
+            return f"“{found[0][:40]}” speaks to a model, not to a candidate"
+    return None
+
+
+def low_confidence(question: Question, params: CleanParams) -> str | None:
+    """OCR was unsure of a line of it."""
+    found = question.confidence
+    if found is None or found >= params.min_confidence:
+        return None
+    return f"a line was recognised with confidence {found:.2f}, below {params.min_confidence:.2f}"
+
+
+def needs_figure(question: Question, params: CleanParams) -> str | None:
+    """A figure stands inside the question, or its text points at one."""
+    return None if params.keep_figures else _evidence(question, "figure")
+
+
+def needs_table(question: Question, params: CleanParams) -> str | None:
+    """A table stands inside the question, or its text points at one."""
+    return None if params.keep_tables else _evidence(question, "table")
+
+
+def needs_formula(question: Question, params: CleanParams) -> str | None:
+    """A formula that is a picture or an object stands inside the question: its text has an empty place there."""
+    found = "formula" in (question.attachments or []) and not params.keep_formulas
+    return "a formula that could not be read stands inside the question" if found else None
+
+
+def _evidence(question: Question, kind: str) -> str | None:
+    if kind in (question.attachments or []):
+        return f"a {kind} stands inside the question on its page"
+    phrase = getattr(PATTERNS, f"needs_{kind}")
+    for part, text in _parts(question):
+        found = phrase.search(text)
+        # an option that speaks of tables in general: 表内数据不留空格
+        if found and not (part.startswith("option") and PATTERNS.in_general.match(text, found.start())):
+            around = text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
+            return f"the {part} says “{around}”"
+    return None
+
+
+def _parts(question: Question) -> list[tuple[str, str]]:
+    parts = [("shared stem", question.shared_stem or ""), ("stem", question.stem)]
+    return parts + [(f"option {option.label}", option.text) for option in question.options]
+
 
 UNREADABLE = "unreadable_characters"
 _COMMENT = "comment"
 """Stands for the rules on comments among the reasons to look at a question."""
-_LABELS = "".join(chr(ord("A") + place) for place in range(26))
 
 Action = Literal["reject", "review"]
 Check = Callable[[Question, CleanParams], str | None]
 """One sentence for people when the question fails, None when it passes."""
-Prefilter = pl.Expr | Callable[[CleanParams], pl.Expr]
-"""An expression over a ``Question`` table: true for all rows that fail, and for few others."""
+
+_EVERY = pl.lit(value=True)
 
 
 @dataclass(frozen=True)
@@ -45,21 +198,15 @@ class Filter:
     Attributes:
         reason: the code.
         check: what it looks for.
-        prefilter: spares it most questions (of CMExam's nineteen in twenty); without one it sees every question.
+        prefilter: an expression over a ``Question`` table with the options of ``[clean]`` as further columns: true or
+            null for all rows that fail, and for few others (of CMExam's for one in twenty). Without it all are checked.
         action: what becomes of those that fail.
     """
 
     reason: str
     check: Check
-    prefilter: Prefilter | None = None
+    prefilter: pl.Expr = _EVERY
     action: Action = "reject"
-
-    def suspects(self, params: CleanParams) -> pl.Expr:
-        """The rows that the check has to see: also those for which the prefilter is null."""
-        if self.prefilter is None:
-            return pl.lit(value=True)
-        expression = self.prefilter if isinstance(self.prefilter, pl.Expr) else self.prefilter(params)
-        return expression.fill_null(value=True)
 
 
 def _option(field: str) -> pl.Expr:
@@ -70,77 +217,50 @@ _SHARED = pl.col("shared_stem").fill_null("")
 _TEXT = pl.concat_str(_SHARED, "stem", _option("text").list.join("\n").fill_null(""), separator="\n")
 """All that a reader sees before answering."""
 _BESIDE = pl.col("attachments").fill_null([]).list
-_IN_TURN = pl.lit(_LABELS).str.starts_with(_option("label").list.join("").fill_null(""))
+_IN_TURN = pl.lit("ABCDEFGHIJKLMNOPQRSTUVWXYZ").str.starts_with(_option("label").list.join("").fill_null(""))
 _NO_TEXT = _option("text").list.contains("")
 _SEVERAL = pl.col("accepted_answers").is_not_null()
 _FORMS = pl.col("options").list.eval(pl.element().struct.field("text").str.normalize("NFKC")).list
 # A character that is seldom part of a word: of a wrong decoding (锟斤拷, Ã©), or for private use.
 _SIGNS = r"\(cid:|锟|烫|屯|[À-ÿ]|\?{5}|[\x{E000}-\x{F8FF}\x{FFF0}-\x{FFFF}\x{E0000}-\x{10FFFF}]"
-
-
-def _too_long(params: CleanParams) -> pl.Expr:
-    return _TEXT.str.len_chars() > params.max_characters
-
-
-def _few_options(params: CleanParams) -> pl.Expr:
-    return (pl.col("options").list.len() < params.min_options) | _NO_TEXT
-
-
-def _unsure(params: CleanParams) -> pl.Expr:
-    return pl.col("confidence").fill_null(1.0) < params.min_confidence
-
+_FIGURE, _TABLE = (
+    _BESIDE.contains(kind) | _TEXT.str.contains(getattr(PATTERNS, f"{kind}_words").pattern)
+    for kind in ("figure", "table")
+)
+_STEERS = pl.concat_str(_TEXT, pl.col("explanation").fill_null("")).str.contains(SUSPICIOUS)
+_NO_STEM = ~pl.concat_str(_SHARED, "stem").str.contains(r"(?s)[\p{L}\p{N}].*[\p{L}\p{N}]")
+_FEW_OPTIONS = (pl.col("options").list.len() < pl.col("min_options")) | _NO_TEXT
+_CUT = pl.col("stem").str.contains(PATTERNS.last_words.pattern) | _NO_TEXT | ~_IN_TURN
+_UNSURE = pl.col("confidence").fill_null(1.0) < pl.col("min_confidence")
+_STRANGE_KEY = pl.col("answer").list.set_difference(_option("label")).list.len().fill_null(0) > 0
 
 FILTERS: tuple[Filter, ...] = (
-    Filter("too_long", validity.too_long, _too_long),
-    Filter(
-        "needs_figure",
-        validity.needs_figure,
-        _BESIDE.contains("figure") | _TEXT.str.contains(_P.figure_words.pattern),
-    ),
-    Filter(
-        "needs_table",
-        validity.needs_table,
-        _BESIDE.contains("table") | _TEXT.str.contains(_P.table_words.pattern),
-    ),
-    Filter("needs_formula", validity.needs_formula, _BESIDE.contains("formula")),
-    Filter("garbled_text", validity.garbled_text, _TEXT.str.contains(_SIGNS)),
-    Filter(UNREADABLE, validity.unreadable, _TEXT.str.contains(NO_MEANING), action="review"),
-    Filter(
-        "suspicious_text",
-        validity.suspicious_text,
-        pl.concat_str(_TEXT, pl.col("explanation").fill_null("")).str.contains(validity.SUSPICIOUS),
-        action="review",
-    ),
-    Filter(
-        "empty_stem",
-        validity.empty_stem,
-        ~pl.concat_str(_SHARED, "stem").str.contains(r"(?s)[\p{L}\p{N}].*[\p{L}\p{N}]"),
-    ),
-    Filter("too_few_options", validity.too_few_options, _few_options),
-    Filter(
-        "truncated",
-        validity.truncated,
-        pl.col("stem").str.contains(_P.last_words.pattern) | _NO_TEXT | ~_IN_TURN,
-    ),
-    Filter("duplicate_options", validity.duplicate_options, _FORMS.n_unique() < _FORMS.len()),
-    Filter("every_answer_accepted", validity.every_answer_accepted, _SEVERAL),
-    Filter("no_answer", validity.no_answer, pl.col("answer").list.len().fill_null(0) == 0),
-    Filter(
-        "answer_not_in_options",
-        validity.answer_not_in_options,
-        (pl.col("answer").list.set_difference(_option("label")).list.len().fill_null(0) > 0) | _SEVERAL,
-    ),
-    Filter("low_confidence", validity.low_confidence, _unsure, action="review"),
+    Filter("too_long", too_long, _TEXT.str.len_chars() > pl.col("max_characters")),
+    Filter("needs_figure", needs_figure, _FIGURE),
+    Filter("needs_table", needs_table, _TABLE),
+    Filter("needs_formula", needs_formula, _BESIDE.contains("formula")),
+    Filter("garbled_text", garbled_text, _TEXT.str.contains(_SIGNS)),
+    Filter(UNREADABLE, unreadable, _TEXT.str.contains(NO_MEANING), action="review"),
+    Filter("suspicious_text", suspicious_text, _STEERS, action="review"),
+    Filter("empty_stem", empty_stem, _NO_STEM),
+    Filter("too_few_options", too_few_options, _FEW_OPTIONS),
+    Filter("truncated", truncated, _CUT),
+    Filter("duplicate_options", duplicate_options, _FORMS.n_unique() < _FORMS.len()),
+    Filter("every_answer_accepted", every_answer_accepted, _SEVERAL),
+    Filter("no_answer", no_answer, pl.col("answer").list.len().fill_null(0) == 0),
+    Filter("answer_not_in_options", answer_not_in_options, _STRANGE_KEY | _SEVERAL),
+    Filter("low_confidence", low_confidence, _UNSURE, action="review"),
 )
 
 
 def suspect_reasons(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
     """The reasons for which each row of a ``Question`` table has to be looked at; none for most."""
-    looks = {item.reason: item.suspects(params) for item in FILTERS}
+    looks = {item.reason: item.prefilter.fill_null(value=True) for item in FILTERS}
     looks[_COMMENT] = pl.col("comment").is_not_null() & bool(params.comment_rules)
     named = [pl.when(look).then(pl.lit(reason)) for reason, look in looks.items()]
-    reasons: list[list[str]] = questions.select(pl.concat_list(named).list.drop_nulls())[:, 0].to_list()
-    return reasons
+    options = {name: pl.lit(value) for name, value in params if isinstance(value, int | float)}
+    found = questions.with_columns(**options).select(pl.concat_list(named).list.drop_nulls())
+    return found.to_series().to_list()
 
 
 def judge_question(

@@ -4,10 +4,9 @@ from collections import Counter
 
 import polars as pl
 
-from pipeline.clean.corrections import Patches, patch_questions, verified_questions
+from pipeline.clean.corrections import Patches, patch_questions, tidy_questions, verified_questions
 from pipeline.clean.filters import UNREADABLE, FilterVerdict, judge_question, suspect_reasons
 from pipeline.clean.params import CleanParams
-from pipeline.clean.tidying import tidy_questions
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Correction
 from schemas.questions import Question, Rejection, ReviewItem

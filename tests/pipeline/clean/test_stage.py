@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.characters import UNREADABLE
-from pipeline.clean import tidying
+from pipeline.clean import corrections
 from pipeline.clean.params import CleanParams
 from pipeline.clean.stage import run
 from schemas.questions import Question, TextChange
@@ -22,7 +22,7 @@ def question(number: int, stem: str, options: list[str], answer: list[str] | Non
 
 
 def tidied(item: Question) -> Question:
-    frame, _ = tidying.tidy_questions(Question.to_frame([item]))
+    frame, _ = corrections.tidy_questions(Question.to_frame([item]))
     return next(iter(Question.from_frame(frame)))
 
 
