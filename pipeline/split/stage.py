@@ -15,7 +15,7 @@ import polars as pl
 from pipeline.releases import every_release
 from pipeline.rendering.markdown import notes
 from pipeline.split import units as parts
-from pipeline.split.draw import Contents, SplitDraw, balance, draw, repair
+from pipeline.split.draw import Contents, SplitDraw
 from pipeline.split.params import SplitParams
 from pipeline.split.units import OTHER, Row, SplitUnit, Stratum, stratum_name
 from pipeline.stage import Context, Counts, Result, Tables
@@ -116,10 +116,11 @@ def _draw(
             held_out = params.development_per_subcategory, params.test_per_subcategory
             totals = parts.totals_by_number(size, several, *held_out)
         quotas += parts.round_cells(counts, members, totals)
-    state = draw(contents, quotas, given)
     numbered = [[numbers[stratum] for stratum in members] for members in pots.values()]
-    repair(state, quotas, numbered)
-    balance(state, quotas, numbered)
+    state = SplitDraw(contents, quotas, numbered, given)
+    state.draw()
+    state.repair()
+    state.balance()
     return state, numbers, quotas
 
 

@@ -1,10 +1,11 @@
 """Units, questions that stay together; strata and their quotas; splits of earlier releases."""
 
 import hashlib
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -227,56 +228,49 @@ def round_cells(sizes: Sequence[int], keys: Sequence[tuple[str, ...]], totals: S
     everything = sum(sizes)
     if everything == 0:
         return [[0] * len(totals) for _ in sizes]
-    cells: list[Row] = []
-    open_cells: list[list[bool]] = []
-    debts: dict[tuple[int, str], list[int]] = {}
+    ups: list[list[bool | None]] = []
+    debts: dict[tuple[int, str], list[int]] = defaultdict(lambda: [0] * len(totals))
     for size, key in zip(sizes, keys, strict=True):
         rest = [size * total % everything for total in totals]
-        row = [size * total // everything for total in totals]
-        owed = [debts.setdefault(margin, [0] * len(totals)) for margin in [(-1, ""), *enumerate(key)]]
-        for debt in owed:
-            for split, part in enumerate(rest):
-                debt[split] += part
+        owed = [debts[margin] for margin in [(-1, ""), *enumerate(key)]]
+        for debt, (split, part) in product(owed, enumerate(rest)):
+            debt[split] += part
         order = sorted(
-            (split for split in range(len(totals)) if rest[split]),
+            (split for split, part in enumerate(rest) if part),
             key=lambda split: (-sum(debt[split] for debt in owed), -rest[split], -split),
         )
-        for split in order[: size - sum(row)]:
-            row[split] += 1
-            for debt in owed:
-                debt[split] -= everything
-        cells.append(row)
-        open_cells.append([part > 0 for part in rest])
+        chosen = order[: sum(rest) // everything]
+        for debt, split in product(owed, chosen):
+            debt[split] -= everything
+        ups.append([split in chosen if part else None for split, part in enumerate(rest)])
     floors = [[size * total // everything for total in totals] for size in sizes]
-    _settle(cells, floors, open_cells, totals)
-    return cells
+    missing = [total - sum(column) for total, column in zip(totals, zip(*floors, strict=True), strict=True)]
+    _settle(ups, missing)
+    return [[down + bool(up) for down, up in zip(*row, strict=True)] for row in zip(floors, ups, strict=True)]
 
 
-def _settle(cells: list[Row], floors: list[Row], open_cells: list[list[bool]], totals: Sequence[int]) -> None:
-    """Bring the columns to their totals by moving roundings up, from split to split or through a third one."""
+def _settle(ups: list[list[bool | None]], missing: Sequence[int]) -> None:
+    """Bring the columns to their totals by moving roundings up, from split to split or through a third one.
+
+    Args:
+        ups: whether a cell is rounded up, by stratum and split; None where there is nothing to round.
+        missing: how many cells of each split have to be.
+    """
     while True:
-        off = [sum(column) - total for column, total in zip(zip(*cells, strict=True), totals, strict=True)]
+        off = [
+            sum(map(bool, column)) - few for column, few in zip(zip(*ups, strict=True), missing, strict=True)
+        ]
         if not any(off):
             return
         start, end = off.index(max(off)), off.index(min(off))
-        others = (split for split in range(len(totals)) if split not in (start, end))
+        others = (split for split in range(len(missing)) if split not in (start, end))
         ways = [[(start, end)], *([(start, split), (split, end)] for split in others)]
-        steps = next(
-            way for way in ways if all(_movable(cells, floors, open_cells, *step) is not None for step in way)
-        )
+        steps = next(way for way in ways if all(_giving(ups, *step) for step in way))
         for giver, taker in steps:
-            row = _movable(cells, floors, open_cells, giver, taker)
-            assert row is not None
-            cells[row][giver] -= 1
-            cells[row][taker] += 1
+            row = _giving(ups, giver, taker)[-1]
+            row[giver], row[taker] = False, True
 
 
-def _movable(
-    cells: list[Row], floors: list[Row], open_cells: list[list[bool]], giver: int, taker: int
-) -> int | None:
-    """The last stratum whose rounding up can move from ``giver`` to ``taker``."""
-    for row in reversed(range(len(cells))):
-        down = open_cells[row][taker] and cells[row][taker] == floors[row][taker]
-        if down and cells[row][giver] > floors[row][giver]:
-            return row
-    return None
+def _giving(ups: list[list[bool | None]], giver: int, taker: int) -> list[list[bool | None]]:
+    """The strata whose rounding up can move from ``giver`` to ``taker``."""
+    return [row for row in ups if row[giver] and row[taker] is False]
