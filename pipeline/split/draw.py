@@ -115,10 +115,9 @@ class SplitDraw:
                 short = sum(self.need[stratum][split] for stratum in pot)
                 source, target = (TRAIN, split) if short > 0 else (split, TRAIN)
                 for _ in range(abs(short)):
-                    unit = self._next(pot, singles, split, source)
-                    if unit is None:
+                    if (moving := self._next(pot, singles, split, source)) is None:
                         break
-                    self.put(unit, target)
+                    self.put(moving, target)
 
     def _next(self, pot: Pot, singles: Mapping[int, list[int]], split: int, source: int) -> int | None:
         """The next single question to move out of ``source``: the lowest lot in, the highest out."""
