@@ -16,8 +16,8 @@ from pathlib import Path
 
 from benchmarks.dedup.generate import read_questions
 from benchmarks.dedup.measure import interval
-from pipeline.clean.params import CleanParams
 from pipeline.clean.filters import truncated
+from pipeline.clean.params import CleanParams
 from schemas.questions import Question
 
 SLIPS = ("，", "、", "；", ",", "（")

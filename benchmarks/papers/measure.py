@@ -22,8 +22,8 @@ from typing import Any
 import polars as pl
 from rapidfuzz.distance import Levenshtein
 
-from pipeline.clean.params import CleanParams
 from pipeline.clean.filters import needs_figure
+from pipeline.clean.params import CleanParams
 from pipeline.config import load
 from pipeline.runtime.runner import Runner
 from schemas.questions import Question
