@@ -1,27 +1,232 @@
-"""The page of a paper, put together: pages with boxes and pictures, items beside them."""
+"""The page of a paper: what became of every line, from the tables of a build folder; pages with boxes and pictures."""
 
+import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from enum import StrEnum
+from functools import cached_property, partial
+from importlib.resources import files
+from itertools import groupby
 from pathlib import Path
+from typing import Any
 
+import polars as pl
 from markupsafe import Markup, escape
 
+from pipeline.catalogue import STAGES
 from pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, page_strips
-from pipeline.inspect.collect import NAMES, Fate, ItemCard, PaperTables, item_cards
+from pipeline.explain import StageEvent, set_aside
 from pipeline.rendering.html import data_uri, render
 from pipeline.runtime.executor import LocalExecutor
+from pipeline.runtime.publish import built, find_rows, read_manifest
 from pipeline.stage import Failure
-from schemas.documents import Box, Line, LineKind, Page
+from schemas.documents import Box, Document, Line, LineKind, Page, Span, Step, Trace
 from schemas.errors import UserError
 from schemas.questions import Region
 from schemas.wording import counted, findings, in_both_languages
 
 MAX_PAGES = 120
 """Pages on one HTML page: more are neither legible in its size nor quick to load."""
+_BUDGET = 9_000_000
+"""Bytes of all pictures of a page together; as text they take a third more."""
+_MAX_BYTES = 260_000
+"""Of one picture: a scan of 1,000 pixels across at good quality."""
+_QUOTED = re.compile(r"'([^']{4,120})'")
+"""The place that a finding names: something is missing in stem: '1,2,3, ,n，其出栈序列'."""
+
+
+class Fate(StrEnum):
+    """Fates of lines of a paper; the value is also the class of style."""
+
+    WAITING = "waiting"
+    UNUSED = "unused"
+    DOUBTFUL = "doubtful"
+    KEPT = "kept"
+    MERGED = "merged"
+    REJECTED = "rejected"
+    KEY = "key"
+    HEAD = "head"
+    COVER = "cover"
+    RUNNING = "running"
+
+
+NAMES: dict[str, dict[str, Any]] = tomllib.loads(
+    (files("pipeline.inspect") / "names.toml").read_text(encoding="utf-8")
+)
+"""English and Chinese names of ``fates`` and ``regions``, and the fates of lines by the ``steps`` of a paper."""
+
+LOW_CONFIDENCE = 0.9
+"""Lowest confidence of a question's lines below which it is shown among the uncertain ones."""
+
+Place = tuple[int, int]
+"""Page and ``Line.order``."""
+
+
+@dataclass
+class ItemCard:
+    """An item of the paper, or text that became none."""
+
+    name: str
+    """Its id; for unused text a name of its own."""
+    fate: Fate
+    events: list[StageEvent] = field(default_factory=list)
+    question: dict[str, Any] | None = None
+    """The newest row of table ``questions``; for others the record they would have been."""
+    steps: list[Step] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    """The lines of unused text."""
+    pages: list[int] = field(default_factory=list)
+
+    @property
+    def confidence(self) -> float | None:
+        """The lowest confidence of its lines; None for text layers."""
+        value: float | None = (self.question or {}).get("confidence")
+        return value
+
+
+class PaperTables:
+    """The rows of a build folder that speak of one document."""
+
+    def __init__(self, build: Path, wanted: str) -> None:
+        """Find the document whose name is, or alone contains, ``wanted``; a ``UserError`` says why there is none."""
+        self.build = build
+        self.document = _resolve(build, wanted)
+        name = pl.col("document") == self.document.document
+        self.pages = list(Page.from_frame(built(build, "ocr/pages").filter(name)))
+        self.lines = list(Line.from_frame(built(build, "ocr/lines").filter(name)))
+        self.traces = [Trace.model_validate(row) for row in find_rows(build, "parse/traces", name)]
+        facts = (read_manifest(build / "parse") or {}).get("facts", {})
+        self.keys: dict[str, str] = facts.get("keys", {})
+        """Papers by the documents that hold their answers."""
+
+    def is_mine(self, name: pl.Expr) -> pl.Expr:
+        """Return the condition that an id is the document's or one of its items'."""
+        return (name == self.document.document) | name.str.starts_with(f"{self.document.sha256[:8]}-")
+
+    @cached_property
+    def items(self) -> dict[Place, list[str]]:
+        """The items that each line belongs to."""
+        found: dict[Place, list[str]] = defaultdict(list)
+        for trace in self.traces:
+            if trace.item_id != trace.document:
+                for place in _places(trace.spans):
+                    found[place].append(trace.item_id)
+        return found
+
+    @cached_property
+    def fates(self) -> dict[Place, Fate]:
+        """The fates of lines that belong to no item; those of a key file are key."""
+        fates: dict[Place, Fate] = {}
+        for trace in self.traces:
+            for step in trace.steps if trace.item_id == trace.document else ():
+                fate = Fate(NAMES["steps"].get(step.part, Fate.UNUSED))
+                fates |= dict.fromkeys(_places(step.spans), fate)
+        rest = Fate.KEY if self.document.document in self.keys else Fate.UNUSED
+        for line in self.lines:
+            place = _place(line)
+            if place in self.items:
+                fates.pop(place, None)
+            elif line.kind in ("header", "footer"):
+                fates[place] = Fate.RUNNING
+            elif line.kind == "text":
+                fates.setdefault(place, rest)
+        return fates
+
+    @cached_property
+    def unused(self) -> dict[str, list[Line]]:
+        """Lines of text one after the other on a page that became nothing, by the name of their card."""
+
+        def key(line: Line) -> tuple[int, bool]:
+            unused = line.text and self.fates.get(_place(line)) is Fate.UNUSED
+            return line.page, bool(unused)
+
+        ordered = sorted(self.lines, key=_place)
+        runs = [list(run) for (_, unused), run in groupby(ordered, key) if unused]
+        return {f"unused-{run[0].page}-{run[0].order}": run for run in runs}
+
+
+def _resolve(build: Path, wanted: str) -> Document:
+    known = {one.document: one for one in Document.from_frame(built(build, "ocr/documents"))}
+    same = [wanted] if wanted in known else sorted(name for name in known if Path(name).stem == wanted)
+    found = same or sorted(name for name in known if wanted in name)
+    if len(found) > 1:
+        raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")
+    if not found:
+        raise UserError(f"no paper {wanted} in {build}{_why_not(build, known, wanted)}")
+    if known[found[0]].pages is None:
+        raise UserError(f"{found[0]} is a table: `build-dataset explain ID` shows its questions")
+    return known[found[0]]
+
+
+def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
+    """Return the reason for which a paper was not read, or names like it."""
+    for row in find_rows(build, "ocr/rejects", pl.col("item_id") == wanted):
+        return f": it was rejected, {row['reason']}: {row['detail']}"
+    near = get_close_matches(wanted, known, n=3)
+    return f"; did you mean {', '.join(near)}?" if near else "; `build-dataset status` counts what was read"
+
+
+def item_cards(tables: PaperTables) -> list[ItemCard]:
+    """The paper's items, and its unused text, in the order in which a person should look at them."""
+    found: dict[str, ItemCard] = {}
+    mine = tables.is_mine(pl.col("question_id"))
+    for name in (stage.name for stage in STAGES if "questions" in stage.writes):
+        for row in find_rows(tables.build, f"{name}/questions", mine):
+            found[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
+    for stage in STAGES:
+        for name, event, item in set_aside(tables.build, stage.name, tables.is_mine):
+            card = found.setdefault(name, ItemCard(name, Fate.KEPT))
+            card.events.append(event)
+            content = json.loads(item) if item else None
+            if not card.question and isinstance(content, dict) and "stem" in content:
+                card.question = content
+    for trace in tables.traces:
+        if trace.item_id in found:
+            found[trace.item_id].steps = trace.steps
+            found[trace.item_id].pages = sorted({span.page for span in trace.spans})
+    for card in found.values():
+        card.fate = _fate(card)
+        card.pages = card.pages or list((card.question or {}).get("pages") or ())
+    unused = [
+        ItemCard(name, Fate.UNUSED, texts=[line.text for line in run], pages=[run[0].page])
+        for name, run in tables.unused.items()
+    ]
+    in_order = [found[name] for name in _reading_order(tables.traces, found)]
+    return sorted([*unused, *in_order], key=lambda card: list(Fate).index(card.fate))
+
+
+def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
+    """Items as they stand in the paper; those that stand nowhere (a missing number) by their ids among them."""
+    places = {trace.item_id: min(_places(trace.spans), default=(0, 0)) for trace in traces}
+    last: Place = (0, 0)
+    keys: dict[str, tuple[Place, str]] = {}
+    for name in sorted(names):
+        last = places.get(name, last)
+        keys[name] = (last, name)
+    return sorted(keys, key=lambda name: keys[name])
+
+
+def _fate(card: ItemCard) -> Fate:
+    """Return the fate of an item; waiting wins, because a person has to look at it."""
+    outcomes = {event.outcome for event in card.events}
+    for fate in (Fate.WAITING, Fate.REJECTED, Fate.MERGED):
+        if fate.value in outcomes:
+            return fate
+    doubtful = card.confidence is not None and card.confidence < LOW_CONFIDENCE
+    return Fate.DOUBTFUL if doubtful else Fate.KEPT
+
+
+def _place(line: Line) -> Place:
+    return line.page, line.order
+
+
+def _places(spans: Sequence[Span]) -> Iterator[Place]:
+    return ((span.page, order) for span in spans for order in range(span.first, span.last + 1))
 
 
 @dataclass(frozen=True)
@@ -57,8 +262,6 @@ class PaperView:
     """Facts of the paper, by name."""
     sheets: list[PageView]
     cards: list[ItemCard]
-    counts: dict[Fate, int]
-    """Cards by fate."""
     notes: list[str]
 
 
@@ -75,10 +278,6 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     return view.document, render(
         "pipeline.inspect:paper.html", view=view, uncertain=uncertain, **names, **helpers
     )
-
-
-_QUOTED = re.compile(r"'([^']{4,120})'")
-"""The place that a finding names: something is missing in stem: '1,2,3, ,n，其出栈序列'."""
 
 
 def _marked(card: ItemCard, text: str) -> Markup:
@@ -104,9 +303,8 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
     view = PaperView(
         tables.document.document,
         _facts(tables),
-        page_views(tables, found, shown),
+        list(page_views(tables, found, shown)),
         found,
-        {fate: count for fate in Fate if (count := sum(card.fate is fate for card in found))},
         notes if len(shown) < count else [],
     )
     view.notes += _draw(build, raw, view)
@@ -141,7 +339,7 @@ def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
     except UserError as error:
         return [f"No pictures: {error}"]
     sheets = {sheet.page.page: sheet for sheet in boxed}
-    most = min(MAX_BYTES, BUDGET // len(boxed))
+    most = min(_MAX_BYTES, _BUDGET // len(boxed))
     failed: dict[int, str] = {}
     with closing(LocalExecutor()) as executor:  # in worker processes: a hostile page costs itself alone
         for page, content in executor.map(partial(draw_page, paper, most), sheets, TIMEOUT):
@@ -152,70 +350,50 @@ def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
     return [f"Page {page} cannot be shown: {why}" for page, why in sorted(failed.items())]
 
 
-BUDGET = 9_000_000
-"""Bytes of all pictures of a page together; as text they take a third more."""
-
-MAX_BYTES = 260_000
-"""Of one picture: a scan of 1,000 pixels across at good quality."""
-
-
-def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> list[PageView]:
-    """Pages ``shown``, each with its boxes; pages without boxes have lines of text."""
-    made = _MarkBuilder(tables, cards)
-    found = []
+def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> Iterator[PageView]:
+    """Yield pages ``shown``, each with its boxes; pages without boxes have lines of text."""
+    known = {card.name: card for card in cards}
+    at = {place: [known[name] for name in names if name in known] for place, names in tables.items.items()}
+    at |= {
+        _place(line): [known[name]] for name, run in tables.unused.items() if name in known for line in run
+    }
     for page in tables.pages:
         if page.page in shown:
-            mine = [line for line in tables.lines if line.page == page.page]
-            boxed = page.width > 0 and all(line.box for line in mine) and tables.document.format != "docx"
-            found.append(PageView(page, made.marks(mine)) if boxed else PageView(page, [], made.texts(mine)))
-    return found
+            lines = [line for line in tables.lines if line.page == page.page]
+            boxed = page.width > 0 and all(line.box for line in lines) and tables.document.format != "docx"
+            became = [_became(line, at.get(_place(line), []), tables.fates) for line in lines]
+            yield PageView(page, *((_boxes(lines, became), []) if boxed else ([], _texts(lines, became))))
 
 
-class _MarkBuilder:
-    """Makes the marks of pages."""
+def _became(line: Line, cards: Sequence[ItemCard], fates: Mapping[Place, Fate]) -> PageMark:
+    """Return a mark without a box: the cards of a line, their numbers and the fate to look at first."""
+    style = min((card.fate for card in cards), key=list(Fate).index, default=fates.get(_place(line)))
+    numbers = [(card.question or {}).get("number") for card in cards]
+    known = list(dict.fromkeys(str(number) for number in numbers if number is not None))
+    label = f"{known[0]}–{known[-1]}" if len(known) > 1 else "".join(known)
+    return PageMark(style or "none", tuple(card.name for card in cards), label)
 
-    def __init__(self, tables: PaperTables, cards: Sequence[ItemCard]) -> None:
-        self._tables = tables
-        self._cards = {card.name: card for card in cards}
-        self._unused = {(line.page, line.order): name for name, run in tables.unused.items() for line in run}
 
-    def _became(self, line: Line) -> tuple[str, tuple[str, ...]]:
-        """Style and cards of a line."""
-        place = (line.page, line.order)
-        if names := tuple(name for name in self._tables.items.get(place, ()) if name in self._cards):
-            return min((self._cards[name].fate for name in names), key=list(Fate).index).value, names
-        name = self._unused.get(place)
-        return str(self._tables.fates.get(place, "none")), (name,) if name else ()
+def _boxes(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:
+    """Return blocks of lines of the same items, one after the other, and regions on top of them."""
+    pairs = list(zip(lines, became, strict=True))
+    regions = [
+        PageMark(line.kind, mark.cards, _region(line.kind), line.box)
+        for line, mark in pairs
+        if line.kind in NAMES["regions"] and not line.text
+    ]
+    blocks = groupby((pair for pair in pairs if pair[1].style != "none"), lambda pair: pair[1])
+    marks = []
+    for mark, block in blocks:
+        parts = [Region(page=line.page, box=line.box) for line, _ in block if line.box]
+        marks += [replace(mark, box=strip.box) for strip in page_strips(parts)]
+    return marks + regions
 
-    def marks(self, lines: Iterable[Line]) -> list[PageMark]:
-        """Blocks of lines of the same items, one after the other, and regions on top of them."""
-        blocks: list[tuple[str, tuple[str, ...], list[Region]]] = []
-        regions: list[PageMark] = []
-        for line in lines:
-            style, names = self._became(line)
-            assert line.box is not None
-            if line.kind in NAMES["regions"] and not line.text:
-                regions.append(PageMark(line.kind.value, names, _region(line.kind), line.box))
-            if style == "none":
-                continue
-            if not blocks or blocks[-1][:2] != (style, names):
-                blocks.append((style, names, []))
-            blocks[-1][2].append(Region(page=line.page, box=line.box))
-        marks = [
-            PageMark(style, names, self._label(names), strip.box)
-            for style, names, parts in blocks
-            for strip in page_strips(parts)
-        ]
-        return marks + regions
 
-    def texts(self, lines: Iterable[Line]) -> list[PageMark]:
-        """Lines as text; a region without text is named."""
-        return [PageMark(*self._became(line), line.text or f"［{_region(line.kind)}］") for line in lines]
-
-    def _label(self, names: Sequence[str]) -> str:
-        numbers = [(self._cards[name].question or {}).get("number") for name in names if name in self._cards]
-        known = list(dict.fromkeys(str(number) for number in numbers if number is not None))
-        return f"{known[0]}–{known[-1]}" if len(known) > 1 else "".join(known)
+def _texts(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:
+    """Return lines as text; a region without text is named."""
+    shown = (line.text or f"［{_region(line.kind)}］" for line in lines)
+    return [replace(mark, label=text) for mark, text in zip(became, shown, strict=True)]
 
 
 def _region(kind: LineKind) -> str:

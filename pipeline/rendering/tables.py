@@ -1,13 +1,23 @@
 """Tables of results: Parquet and CSV for programs, Markdown and LaTeX for papers."""
 
+from __future__ import annotations
+
 import io
-from collections.abc import Mapping, Sequence
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+from unicodedata import east_asian_width
 
 import polars as pl
 
 from pipeline.rendering import markdown
-from pipeline.rendering.latex import latex
+
+if TYPE_CHECKING:
+    from jinja2 import Template
 
 Cell = tuple[int, int]
 """Row and column, from 0."""
@@ -52,3 +62,84 @@ class Table:
             for at, row in enumerate(cells)
         ]
         return markdown.table([markdown.text(cell) for cell in self.head], rows, self.left)
+
+
+# Sizes in em, of an article's page (10 pt, one column).
+_WIDTH, _HEIGHT = 34.5, 52.0  # of its text; the height is the width of a table on its side
+_GAP = 1.2  # between columns
+_TEXT = 13.0  # width of a column of long texts: "Certain infectious or parasitic diseases" takes two lines
+_LATIN = 0.58  # of a letter or digit: digits of Latin Modern at 7 pt are 0.569 em wide
+_UPRIGHT = 0.8  # a table is turned where it would be smaller than 8 pt upright
+_SIZES = {"normalsize": 1.0, "small": 0.9, "footnotesize": 0.8, "scriptsize": 0.7}  # 7 pt is legible
+
+_BREAKS = re.compile(
+    r"(?<=[ :/_+-])|(?<=[\u3007-\u9fff])"
+)  # a line may end there: "openai:", "model-", "7b "
+_GLUE = re.compile(r" (?![\[(])")  # "61.6 ± 0.1 [60.4, 62.8]" is broken before its interval only
+_MINUS = re.compile(r"(?<!\w)-(?=\d)")  # "-1.5", not "CMB-2"
+_ESCAPES = dict.fromkeys((*range(0x20), 0x7F), " ")  # control characters, then those with a meaning in LaTeX
+_ESCAPES |= str.maketrans(
+    tomllib.loads((files("pipeline.rendering") / "templates" / "latex.toml").read_text("utf-8"))
+)
+
+
+def latex(table: Table) -> str:
+    """Return the table for an article of one column, whatever its shape; it goes on over pages.
+
+    Where it is wider than the page its cells are broken into lines, a value above its interval; then it is set smaller,
+    and on its side. What would be smaller than 7 pt becomes several tables, each with the columns of text.
+    """
+    rows = [(*row[: table.left], *map(_number, row[table.left :])) for row in table.rows]
+    columns = list(zip(table.head, *rows, strict=True))
+    widths = [max(map(_width, cells)) for cells in columns]
+    broken = _room(widths, range(len(widths))) > _WIDTH
+    if broken:
+        numbers = (
+            [part for cell in cells for part in _BREAKS.split(cell)] for cells in columns[table.left :]
+        )
+        texts = (min(width, _TEXT) for width in widths[: table.left])
+        widths = [*texts, *(max(map(_width, parts)) for parts in numbers)]
+    panels = list(_panels(widths, table.left))
+    return _template().render(table=table, rows=rows, panels=panels, widths=widths if broken else None)
+
+
+def _panels(widths: Sequence[float], left: int) -> Iterator[dict[str, Any]]:
+    """Yield tables of as many numbers as can be read on a page's longer side, each behind the columns of text."""
+    shown = list(range(left))
+    for column in range(left, len(widths)):
+        if len(shown) > left and _room(widths, [*shown, column]) * _SIZES["scriptsize"] > _HEIGHT:
+            yield _panel(shown, widths)
+            shown = list(range(left))
+        shown.append(column)
+    yield _panel(shown, widths)
+
+
+def _panel(shown: Sequence[int], widths: Sequence[float]) -> dict[str, Any]:
+    width = _room(widths, shown)
+    turned = width * _UPRIGHT > _WIDTH
+    fitting = (name for name, scale in _SIZES.items() if width * scale <= (_HEIGHT if turned else _WIDTH))
+    return {"columns": shown, "turned": turned, "size": next(fitting, "scriptsize")}
+
+
+def _room(widths: Sequence[float], columns: Sequence[int]) -> float:
+    return sum(widths[column] + _GAP for column in columns)
+
+
+def _width(text: str) -> float:
+    return sum(1.0 if east_asian_width(character) in "WF" else _LATIN for character in text)
+
+
+def _number(cell: str) -> str:
+    return _MINUS.sub("−", _GLUE.sub("\u00a0", cell))
+
+
+def _tex(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+@cache
+def _template() -> Template:
+    braces = {"variable_start_string": "<<", "variable_end_string": ">>"}
+    made = markdown.environment("pipeline.rendering", lstrip_blocks=False, **braces)
+    made.filters["tex"] = _tex
+    return made.get_template("table.tex")

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from pipeline.rendering import html
-from pipeline.report import content, flow, labelling, texts
+from pipeline.report import content, flow, texts
 from pipeline.report.build import WORDS, Build, Section
 from pipeline.report.evaluation import evaluation
 from pipeline.report.params import ReportParams
@@ -26,9 +26,9 @@ _SECTIONS: tuple[Callable[[Build], Section | None], ...] = (
     content.exams,
     content.lengths,
     content.labels,
-    labelling.labelling,
-    labelling.agreement,
-    labelling.calibration,
+    content.labelling,
+    content.agreement,
+    content.calibration,
     content.splitting,
     content.leaking,
     content.changes,

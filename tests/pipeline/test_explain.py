@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from pipeline.cli.app import app
 from pipeline.cli.inspect import _file_name
 from pipeline.explain import explain, question_place
-from pipeline.inspect.collect import Fate, PaperTables, item_cards
+from pipeline.inspect.page import Fate, PaperTables, item_cards
 from schemas.errors import UserError
 
 cli = CliRunner()

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(shutil.which("xelatex") is None, reason="no XeLa
 
 HEAD = r"""\documentclass{article}
 \usepackage{xeCJK}
-\usepackage{adjustbox, array, booktabs, longtable, makecell, pdflscape, rotating}
+\usepackage{array, booktabs, longtable, pdflscape}
 \begin{document}
 """
 LABELS = (

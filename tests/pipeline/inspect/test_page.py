@@ -10,8 +10,16 @@ import pytest
 
 from pipeline.crop import find_paper
 from pipeline.explain import StageEvent
-from pipeline.inspect.collect import Fate, ItemCard, PaperTables, item_cards
-from pipeline.inspect.page import _marked, draw_page, inspect_page, view_paper
+from pipeline.inspect.page import (
+    Fate,
+    ItemCard,
+    PaperTables,
+    _marked,
+    draw_page,
+    inspect_page,
+    item_cards,
+    view_paper,
+)
 from schemas.errors import UserError
 
 
