@@ -51,8 +51,7 @@ _TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label)(?:\s[^<>]{0,200}
 _APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)(?=[^<\s])")
 """A place between a paragraph and other text: <p>甲</p><p>乙</p> are two lines."""
 _BREAK = re.compile(r"<br\s?/?>")
-_MARKUP_ROUNDS = 5
-"""Largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)."""
+_MARKUP_ROUNDS = 5  # largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)
 
 TIDIABLE = r"[\s．&<" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""

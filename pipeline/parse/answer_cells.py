@@ -15,10 +15,8 @@ from schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
 
-_BETWEEN_HEADERS = r"[,，、;；|]"
-"""Marks between the headers that an answer names: option1,option3."""
-_BETWEEN_TEXTS = ("\n", "|", ";", "；")
-"""Marks between the texts of several right options: 甲;丙."""
+_BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
+_BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
 
 
 class AnswerEncoding(StrEnum):
@@ -28,8 +26,7 @@ class AnswerEncoding(StrEnum):
     TEXTS = "texts"
     FROM_0 = "index_from_0"
     FROM_1 = "index_from_1"
-    UNKNOWN = "unknown"
-    """Letters or texts, decided row by row: each row allows only one reading."""
+    UNKNOWN = "unknown"  # letters or texts, decided row by row: each row allows only one reading
 
 
 MOST = 0.95
@@ -47,8 +44,7 @@ class Given:
 
     value: Any
     options: Options
-    concluded: str | None
-    """Letters that the explanation ends with: 故选C."""
+    concluded: str | None  # letters that the explanation ends with: 故选C
 
 
 def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | str:

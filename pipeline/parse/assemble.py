@@ -98,8 +98,7 @@ def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
     return behind - asks
 
 
-ANSWERING = 0.8
-"""Share of a run's items that must be key entries for the run to be a key without a head."""
+ANSWERING = 0.8  # share of a run's items that must be key entries for the run to be a key without a head
 
 
 def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:

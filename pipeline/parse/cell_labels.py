@@ -10,13 +10,11 @@ from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 
-Pairs = list[tuple[str, str]]
-"""Options as (label, text)."""
+Pairs = list[tuple[str, str]]  # options as (label, text)
 OPEN, CLOSE, AFTER = (_P.whole(f"@{name}@") for name in ("open", "close", "after"))
 """Brackets around a label and the end of one: A. A、 A: A) A - ."""
 _ALPHABETS = ("ABCDEFGHIJK", "abcdefghijk", "123456789")
-_APART = " \t\n。；;，,、/|$"
-"""Signs after which a label stands apart from the option before it."""
+_APART = " \t\n。；;，,、/|$"  # signs after which a label stands apart from the option before it
 
 
 def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:

@@ -14,8 +14,7 @@ from schemas.columns import option_of, plain_header, vocabulary
 
 _P = Patterns(__name__)
 
-Fields = Mapping[str, Any]
-"""A row's values by the name of their column."""
+Fields = Mapping[str, Any]  # a row's values by the name of their column
 
 LABELS = "ABCDEFGHIJK"
 ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}
@@ -33,13 +32,11 @@ class Options:
     pairs: Pairs
     printed: dict[str, str] = field(default_factory=dict)
     """Letters by the labels that the source prints, where these are numbers."""
-    right: list[str] | None = None
-    """Labels of those that the source itself marks as right."""
+    right: list[str] | None = None  # labels of those that the source itself marks as right
     cut_at_marks: bool = False
     """True if unlabelled options were cut at line ends or marks: an option that contains such a mark shifts the
     others."""
-    inside: Sequence[str] = ()
-    """Labels of options in which another label may stand: A.甲 B.乙C.丙."""
+    inside: Sequence[str] = ()  # labels of options in which another label may stand: A.甲 B.乙C.丙
     named: Mapping[str, str] = field(default_factory=dict)
     """Labels by the header of the option's column, as ``plain_header`` has it, since keys may name it: 选1, option3."""
 

@@ -18,8 +18,7 @@ from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 
-SURE = 0.9
-"""Least weight of a number that opens an item of its own; numbered blanks may follow it."""
+SURE = 0.9  # least weight of a number that opens an item of its own; numbered blanks may follow it
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +35,7 @@ class Cloze:
 
     lead: str
     blanks: tuple[Blank, ...]
-    labelled: bool
-    """True if the options of each stand behind its number."""
+    labelled: bool  # true if the options of each stand behind its number
 
     @property
     def sure(self) -> bool:
@@ -53,8 +51,7 @@ def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
     found: dict[int, list[int]] = {}
     values: dict[int, int] = {}
     owner: int | None = None
-    blanks: set[str] = set()
-    """The numbers in brackets from the item's first line on."""
+    blanks: set[str] = set()  # the numbers in brackets from the item's first line on
     for index, piece in enumerate(pieces):
         mark = None if piece.kind in REGIONS else heads.number_candidate(index, piece.text)
         if mark and _P.book_title.match(piece.text):
@@ -133,8 +130,7 @@ def run_on(items: Sequence[Cloze | None]) -> bool:
     )
 
 
-FAR = 80
-"""The most lines that a lead may have."""
+FAR = 80  # the most lines that a lead may have
 
 
 def find_leads(cutting: Cutting) -> dict[int, GroupHead]:

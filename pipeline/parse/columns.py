@@ -27,11 +27,9 @@ class Columns:
 
     roles: dict[str, list[str]] = field(default_factory=dict)
     """Columns by role; the first that holds something counts."""
-    options: dict[str, str] = field(default_factory=dict)
-    """Columns of one option each, by label."""
+    options: dict[str, str] = field(default_factory=dict)  # columns of one option each, by label
     encoding: AnswerEncoding = AnswerEncoding.UNKNOWN
-    found_by: dict[str, str] = field(default_factory=dict)
-    """``name``, ``content`` or ``dataset.toml``, by role."""
+    found_by: dict[str, str] = field(default_factory=dict)  # `name`, `content` or `dataset.toml`, by role
     own_labels: bool = False
     """The cells of options begin with the label of their column: A、甲 under A; a bare label is an empty cell."""
     options_in_stem: bool = False
@@ -97,8 +95,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
 
 _LIKE = 60
 """Least likeness (0..100) of a header to the expected next one for it to be that one: D项目 for D项."""
-_TOLERATED = 0.02
-"""Share of keys that may name an option no column holds: typing errors."""
+_TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
 4."""

@@ -25,12 +25,9 @@ BOUNDARIES = {
     Role.KEY_HEAD: Boundary(0.3, key=True),
     Role.ANSWERS: Boundary(0.5, key=True),
 }
-RIVAL = 1.4
-"""The weight of a number that is printed like one of a question (1.0) and has options (0.4)."""
-UNCLEAR = 0.3
-"""Largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日."""
-SHORT = 24
-"""Width below which a line may be the end of the words before it."""
+RIVAL = 1.4  # the weight of a number that is printed like one of a question (1.0) and has options (0.4)
+UNCLEAR = 0.3  # largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日
+SHORT = 24  # width below which a line may be the end of the words before it
 
 
 def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
@@ -202,8 +199,7 @@ def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate,
     return not split_fields("\n".join(texts)).opened
 
 
-TITLED = 5
-"""Least number of marks like 第1题 with options for this style to number the questions."""
+TITLED = 5  # least number of marks like 第1题 with options for this style to number the questions
 
 
 def _within_titles(marks: list[NumberCandidate]) -> list[NumberCandidate]:

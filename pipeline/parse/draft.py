@@ -31,23 +31,18 @@ _Value = TypeVar("_Value")
 
 BLANKS = 0.6
 """Share of items whose stem must contain one bracket with letters for the paper to print its answers there."""
-SHOWN = 3
-"""Least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)."""
-LABELLED = 2.3
-"""The mean strength of labels with a mark of their own at the starts of lines or columns."""
+SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
+LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns
 
 
 @dataclass(frozen=True, slots=True)
 class Habits:
     """Habits that the items of a paper share."""
 
-    single_letters: bool
-    """Answers are printed as single letters on lines of their own."""
-    by_blanks: bool
-    """The numbers of blanks, not of items, are those of the questions."""
+    single_letters: bool  # answers are printed as single letters on lines of their own
+    by_blanks: bool  # the numbers of blanks, not of items, are those of the questions
 
-    blanks_inside: bool
-    """Answers stand in the blanks of stems, wherever these are."""
+    blanks_inside: bool  # answers stand in the blanks of stems, wherever these are
 
     @classmethod
     def of(cls, texts: Sequence[str], fields: Sequence[Fields]) -> Habits:
@@ -98,47 +93,33 @@ class Draft:
     pieces: list[ParsedLine]
     block: Block
     stem: str = ""
-    suffix: str = ""
-    """a, b … for parts of a numbered item."""
+    suffix: str = ""  # a, b … for parts of a numbered item
     options: list[tuple[str, str]] = field(default_factory=list)
-    answer: str | None = None
-    """Letters without separators, as printed."""
+    answer: str | None = None  # letters without separators, as printed
     accepted: list[str] | None = None
     comment: str | None = None
     explanation: str | None = None
     shared_stem: str | None = None
-    group: str | None = None
-    """Name of its group within the paper."""
-    group_headed: bool = False
-    """True if a head opens its group."""
+    group: str | None = None  # name of its group within the paper
+    group_headed: bool = False  # true if a head opens its group
     group_first: int | None = None
-    group_last: int | None = None
-    """The first and the last number that the head of its group names."""
-    options_in_cells: bool = False
-    """True if every table in it begins with one of its options' labels."""
+    group_last: int | None = None  # the first and the last number that the head of its group names
+    options_in_cells: bool = False  # true if every table in it begins with one of its options' labels
     shared_options: bool = False
-    carries: bool = False
-    """True if options follow it that are taken for those of the next questions."""
-    shared_pieces: list[ParsedLine] = field(default_factory=list)
-    """The pieces of its shared stem or options."""
+    carries: bool = False  # true if options follow it that are taken for those of the next questions
+    shared_pieces: list[ParsedLine] = field(default_factory=list)  # the pieces of its shared stem or options
     section: int = 0
-    entry: bool = False
-    """True if it is an entry of a key: an answer or explanation without a stem."""
+    entry: bool = False  # true if it is an entry of a key: an answer or explanation without a stem
     answered: bool = False
-    of_parts: bool = False
-    """True if the letters of an entry answer the parts of an item, one each."""
-    key_head: str = ""
-    """The head that its answer stands under in a key."""
-    in_blank: bool = False
-    """True if its answer was read from a blank in its stem."""
-    tag: str = ""
-    """The item type printed at its stem: [多选题]."""
+    of_parts: bool = False  # true if the letters of an entry answer the parts of an item, one each
+    key_head: str = ""  # the head that its answer stands under in a key
+    in_blank: bool = False  # true if its answer was read from a blank in its stem
+    tag: str = ""  # the item type printed at its stem: [多选题]
     set_aside: tuple[str, str] | None = None
     """Reason and detail, for items that are no multiple-choice questions."""
     flags: list[tuple[str, str]] = field(default_factory=list)
     """Reasons and details for a person to look at it."""
-    steps: list[Step] = field(default_factory=list)
-    """Why it was cut as it was."""
+    steps: list[Step] = field(default_factory=list)  # why it was cut as it was
 
     def flag(self, reason: str, detail: str) -> None:
         """Send it to review."""
@@ -221,8 +202,7 @@ def take_tag(draft: Draft) -> None:
         draft.stem = _P.score.sub("", draft.stem)
 
 
-NOTED = 3
-"""Least number of items with such a note for the note to be no part of an option."""
+NOTED = 3  # least number of items with such a note for the note to be no part of an option
 
 
 def take_notes(drafts: Sequence[Draft]) -> None:

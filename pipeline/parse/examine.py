@@ -29,8 +29,7 @@ FOOT = _P.foot
 
 NEXT = 5
 """Largest distance of a numbered answer inside an explanation that may belong to a later question: 1. A 肝… 2. 3. D."""
-PARTS = 9
-"""Most questions on one case; those after a case that no head announces may be its."""
+PARTS = 9  # most questions on one case; those after a case that no head announces may be its
 LONG, TIMES = 60, 4
 """An option longer than this and so many times the longest of the others may hold what follows it."""
 

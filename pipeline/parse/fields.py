@@ -19,11 +19,9 @@ class FieldMarker(StrEnum):
     """The part of an item that a marker opens."""
 
     ANSWER = "answer"
-    CONCLUSION = "conclusion"
-    """故选C on a line of its own: an answer if no other mark comes before it."""
+    CONCLUSION = "conclusion"  # 故选C on a line of its own: an answer if no other mark comes before it
     EXPLANATION = "explanation"
-    GUESS = "guess"
-    """The answer that a candidate gave (考生答案：A); it is not the key and is dropped."""
+    GUESS = "guess"  # the answer that a candidate gave (考生答案：A); it is not the key and is dropped
 
 
 _MARK = re.compile(
@@ -37,8 +35,7 @@ class MarkerPlace:
     """The place at which an answer or an explanation begins."""
 
     words: str
-    line: int
-    """Of the item's text, from 0."""
+    line: int  # of the item's text, from 0
     answer: bool
 
 
@@ -46,17 +43,13 @@ class MarkerPlace:
 class Fields:
     """The parts of an item's text."""
 
-    head: str
-    """Stem and options, lines apart."""
+    head: str  # stem and options, lines apart
     answers: tuple[str, ...]
     """Every answer it states in letters, as printed without separators; of parts one each."""
-    answer_texts: tuple[str, ...]
-    """The text after each answer marker, letters and explanation included."""
+    answer_texts: tuple[str, ...]  # the text after each answer marker, letters and explanation included
     explanation: str | None
-    verdict: bool
-    """True if an answer is right / wrong, as true/false items have it."""
-    opened: tuple[MarkerPlace, ...] = ()
-    """The words that open answers and explanations, in order."""
+    verdict: bool  # true if an answer is right / wrong, as true/false items have it
+    opened: tuple[MarkerPlace, ...] = ()  # the words that open answers and explanations, in order
 
     @property
     def answered(self) -> bool:

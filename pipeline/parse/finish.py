@@ -101,8 +101,7 @@ class ParseOutcome:
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The roles found for the columns of tabular documents."""
     notes: list[str] = field(default_factory=list)
-    into: int = 0
-    """The number of candidates, counted before their fate."""
+    into: int = 0  # the number of candidates, counted before their fate
 
     def reject(self, name: str, reason: str, detail: str, item: str | None = None) -> None:
         """Reject an item, a row or a document."""
@@ -166,8 +165,7 @@ class _Ids:
     def __init__(self, sha256: str) -> None:
         self.sha256 = sha256
         self.taken: set[str] = set()
-        self.extra: Counter[str] = Counter()
-        """Letters tried for each name."""
+        self.extra: Counter[str] = Counter()  # letters tried for each name
 
     def of(self, draft: Draft) -> str:
         number = f"{draft.number:03d}{draft.suffix}" if draft.number is not None else draft.suffix

@@ -30,8 +30,7 @@ _P = Patterns(__name__)
 
 HABIT = 10
 """Least number of answers in blanks, in half of a section's stems, for the section to print them there."""
-SOME = 3
-"""Least number of items with options in a section for an item without options to be doubtful."""
+SOME = 3  # least number of items with options in a section for an item without options to be doubtful
 
 
 Mismatch = tuple[str, str, str]
@@ -213,8 +212,7 @@ def unread_keys(paper: ParsedPaper) -> list[Mismatch]:
     return [("key_not_read", head, "no answer was read under this head") for head in heads]
 
 
-_LABELLED = 2.0
-"""The mean strength of labels at the starts of lines."""
+_LABELLED = 2.0  # the mean strength of labels at the starts of lines
 
 
 def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
@@ -249,8 +247,7 @@ def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
 
 ALIKE = 0.9
 """Share of a section's questions that must have the same number of options for it to be the section's usual one."""
-SEVERAL, MANY = 3, 10
-"""Least number of questions for that: of a section, of a whole paper."""
+SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a whole paper
 REPEATED, SHORT = 3, 8
 """Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
 that are longer than so many characters need to stand in two items only."""

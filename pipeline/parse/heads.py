@@ -35,24 +35,16 @@ class NumberStyle(StrEnum):
 class NumberCandidate:
     """A place that may be the start of a question."""
 
-    line: int
-    """Index of its piece."""
+    line: int  # index of its piece
     value: int
     style: NumberStyle
-    end: int
-    """The place at which the rest of the line begins."""
-    weight: float
-    """The likelihood of a question number by the place alone, about 0 to 1.2."""
-    last: int
-    """The last number where it covers several (2.3. or 18~21.); otherwise its value."""
-    supported: bool = False
-    """True if options or an answer follow it before the next number."""
-    options: bool = False
-    """True if options do."""
-    given: str | None = None
-    """The letters in the bracket before the number, as in （C）1."""
-    worded: bool = False
-    """True if it numbers an item that is to be answered in words."""
+    end: int  # the place at which the rest of the line begins
+    weight: float  # the likelihood of a question number by the place alone, about 0 to 1.2
+    last: int  # the last number where it covers several (2.3. or 18~21.); otherwise its value.
+    supported: bool = False  # true if options or an answer follow it before the next number
+    options: bool = False  # true if options do
+    given: str | None = None  # the letters in the bracket before the number, as in （C）1
+    worded: bool = False  # true if it numbers an item that is to be answered in words
 
 
 def bare_candidate(line: int, value: int) -> NumberCandidate:
@@ -103,8 +95,7 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
 CHINESE = _P.whole("@chinese@")
 _SECTIONS = [re.compile(row["pattern"]) for row in _P.rows("sections")]
 _GROUPS = [re.compile(row["pattern"]) for row in _P.rows("groups")]
-CASE_LINES = 15
-"""Most lines that such a case may have."""
+CASE_LINES = 15  # most lines that such a case may have
 
 
 def split_heads(text: str) -> list[str]:
@@ -185,10 +176,8 @@ class GroupHead:
 
     first: int | None
     last: int | None
-    options: bool
-    """True if options are shared; otherwise a case is."""
-    end: int
-    """The place at which the rest of the line begins."""
+    options: bool  # true if options are shared; otherwise a case is
+    end: int  # the place at which the rest of the line begins
 
 
 def _group_span(found: re.Match[str] | None) -> tuple[int, int] | None:
@@ -247,12 +236,10 @@ def _about_options(text: str) -> bool:
 INSTRUCTION = _P.instruction
 
 _ANNOUNCED = _P.table("announced")
-_CHOICE = {"single", *QuestionType}
-"""Kinds of multiple-choice items that a head announces."""
+_CHOICE = {"single", *QuestionType}  # kinds of multiple-choice items that a head announces
 ONE_ANSWER = _CHOICE - SEVERAL_ANSWERS
 WITHOUT_CASE = _CHOICE - SHARING
-SHARED_OPTIONS = {"B1", "C"}
-"""Kinds of items whose options may stand in the head of their section."""
+SHARED_OPTIONS = {"B1", "C"}  # kinds of items whose options may stand in the head of their section
 SET_ASIDE = {
     "true_false": "a true/false item",
     "fill_in": "an item with blanks to fill in",
@@ -268,8 +255,7 @@ SET_ASIDE = {
 class Announcement:
     """The statement of a head about the items under it."""
 
-    kind: str | None
-    """A question type, ``single``, or a reason to set items aside."""
+    kind: str | None  # a question type, `single`, or a reason to set items aside
     count: int | None
     span: tuple[int, int] | None
 

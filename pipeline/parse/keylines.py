@@ -33,14 +33,10 @@ class KeyLine:
     """Answers of several questions, and after which item they stand."""
 
     pairs: tuple[KeyPair, ...]
-    item: int
-    """The number of items before it."""
-    head: str = ""
-    """The head of the section they stand under, without its instructions."""
-    title: str = ""
-    """The whole line of that head: 参考答案（B卷）."""
-    span: tuple[int, ...] = ()
-    """All numbers of a grid row, also those without an answer."""
+    item: int  # the number of items before it
+    head: str = ""  # the head of the section they stand under, without its instructions
+    title: str = ""  # the whole line of that head: 参考答案（B卷）
+    span: tuple[int, ...] = ()  # all numbers of a grid row, also those without an answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +45,7 @@ class Grid:
 
     pairs: tuple[KeyPair, ...]
     numbers: tuple[int, ...]
-    lines: int
-    """The number of lines it takes."""
+    lines: int  # the number of lines it takes
 
 
 @lru_cache(READ)
@@ -180,12 +175,9 @@ def _row(
     return " ".join(parts), True, end
 
 
-EXPLAINED_WITHIN = 12
-"""Number of lines under the head of a key within which its first explanation must come."""
-ANSWERED_WITHIN = 3
-"""Number of lines under a possible head of a key within which its first answer must come."""
-HEAD_LENGTH = 60
-"""Number of characters after a head within which answers on the same line must begin."""
+EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
+ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
+HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
 
 
 def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:

@@ -21,11 +21,9 @@ class AppealNote:
     """A note on questions after appeals."""
 
     numbers: tuple[int, ...]
-    accepted: tuple[str, ...]
-    """Every answer that earns the mark; empty when everybody gets it."""
+    accepted: tuple[str, ...]  # every answer that earns the mark; empty when everybody gets it
     note: str
-    unread: bool = False
-    """True if the note says something about marks that was not understood."""
+    unread: bool = False  # true if the note says something about marks that was not understood
 
 
 def corrections(text: str) -> list[AppealNote]:
@@ -59,10 +57,8 @@ class KeyEntry:
 
     letters: str | None
     explanation: str | None = None
-    head: str = ""
-    """The head it stands under."""
-    of_parts: bool = False
-    """True if its letters answer the parts of an item: （1）A（2）C."""
+    head: str = ""  # the head it stands under
+    of_parts: bool = False  # true if its letters answer the parts of an item: （1）A（2）C
 
 
 @dataclass(slots=True)
@@ -70,20 +66,13 @@ class KeyRun:
     """One numbering of a key: the answers of one section or of the whole paper."""
 
     entries: dict[int, KeyEntry] = field(default_factory=dict)
-    repeated: list[int] = field(default_factory=list)
-    """Numbers with two different answers."""
-    source: str = ""
-    """The document it stands in."""
-    head: str = ""
-    """The head it stands under."""
-    title: str = ""
-    """The whole line of that head."""
-    rule: str = "key_list"
-    """Its form: a list of answers, or an entry each."""
-    after_section: int = 0
-    """The number of question sections before it."""
-    noted: set[int] = field(default_factory=set)
-    """Numbers whose cells refer to a note."""
+    repeated: list[int] = field(default_factory=list)  # numbers with two different answers
+    source: str = ""  # the document it stands in
+    head: str = ""  # the head it stands under
+    title: str = ""  # the whole line of that head
+    rule: str = "key_list"  # its form: a list of answers, or an entry each
+    after_section: int = 0  # the number of question sections before it
+    noted: set[int] = field(default_factory=set)  # numbers whose cells refer to a note
     short: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """For every number of a grid row that has fewer answers than numbers, the numbers left without."""
 
@@ -185,8 +174,7 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
             entry.head, entry.of_parts = draft.block.name, draft.of_parts
 
 
-Unmatched = list[tuple[int, int]]
-"""(section or 0, number) of entries without a question."""
+Unmatched = list[tuple[int, int]]  # (section or 0, number) of entries without a question
 
 
 def apply_entries(

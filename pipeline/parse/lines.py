@@ -27,20 +27,15 @@ REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 class ParsedLine:
     """A line, or a region, in reading order over the whole document."""
 
-    text: str
-    """Folded; side-by-side parts are separated by tabs; empty for regions."""
+    text: str  # folded; side-by-side parts are separated by tabs; empty for regions
     page: int
     box: Box | None
     confidence: float | None
     kind: LineKind
-    centred: bool = False
-    """True if it stands in the middle of its column, as headings do."""
-    in_table: bool = False
-    """True if it stands inside a table's region."""
-    order: int = 0
-    """Its line's place in the reading order of the page."""
-    other: str | None = None
-    """A second reading of its line, where that differs in what matters."""
+    centred: bool = False  # true if it stands in the middle of its column, as headings do
+    in_table: bool = False  # true if it stands inside a table's region
+    order: int = 0  # its line's place in the reading order of the page
+    other: str | None = None  # a second reading of its line, where that differs in what matters
 
 
 def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:

@@ -18,10 +18,8 @@ from pipeline.parse.fields import concluded_answer
 from schemas.columns import option_groups, plain_header, roles_of, vocabulary
 from schemas.dataset import SourceParams
 
-SAMPLE = 2000
-"""Number of rows, spread over the table, by which columns are judged."""
-_FEW = 10
-"""Least number of rows for letters under a meaningless header to be a key."""
+SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
+_FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
 def find_mapping(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:

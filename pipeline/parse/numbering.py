@@ -11,15 +11,11 @@ from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 
-ANNOUNCED = 0.5
-"""Added where the head of a shared text above names the number."""
-OPENS_OPTIONS = 0.4
-"""Added for options after a number: lists inside explanations have none."""
-IN_LIST = 0.5
-"""Factor on the weight of a number that may belong to a list inside a stem or an explanation."""
+ANNOUNCED = 0.5  # added where the head of a shared text above names the number
+OPENS_OPTIONS = 0.4  # added for options after a number: lists inside explanations have none
+IN_LIST = 0.5  # factor on the weight of a number that may belong to a list inside a stem or an explanation
 OPTIONS_WITHIN = 30
-LIKELY = 0.5
-"""Least weight of a place that ends the item before it, in the search for options."""
+LIKELY = 0.5  # least weight of a place that ends the item before it, in the search for options
 
 
 def weigh_candidates(
@@ -129,8 +125,7 @@ def _between(boundaries: Sequence[int], first: int, last: int) -> bool:
     return bisect_right(boundaries, first) < bisect_right(boundaries, last)
 
 
-GAP = 10
-"""Numbers that may be missing in a row before a jump counts as a restart."""
+GAP = 10  # numbers that may be missing in a row before a jump counts as a restart
 RESTART = 8.0
 """The cost of a restart without a head, in questions: lists inside explanations are shorter than this."""
 LATE = 1.2
@@ -145,8 +140,7 @@ _NEAR = {frozenset((NumberStyle.DOT, NumberStyle.BARE))}
 class Boundary:
     """A line that opens something."""
 
-    cost: float
-    """Of a restart of the numbering after it."""
+    cost: float  # of a restart of the numbering after it
     key: bool = False
     """True if a key stands under it: its entries may begin at any number of the paper, and leave some out."""
 
@@ -157,14 +151,12 @@ class _ChainSearch:
 
     score: list[float] = field(default_factory=list)
     back: list[int] = field(default_factory=list)
-    first: list[int] = field(default_factory=list)
-    """The number with which its chain begins."""
+    first: list[int] = field(default_factory=list)  # the number with which its chain begins
     ends: dict[tuple[NumberStyle, int], int] = field(default_factory=dict)
     best: int = -1
     restart_score: float = float("-inf")
     restart_from: int = -1
-    in_key: bool = False
-    """True if the head of a key has been passed."""
+    in_key: bool = False  # true if the head of a key has been passed
 
     def best_score(self) -> float:
         return self.score[self.best] if self.best >= 0 else 0.0
@@ -238,8 +230,7 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
     return cost + 1e-4 * min(after.line - before.line, 1000)
 
 
-UNNUMBERED = 3
-"""Least number of items in a paper without any numbers."""
+UNNUMBERED = 3  # least number of items in a paper without any numbers
 PLAIN = 0.9
 """Share of first options in such a paper that only one line must separate from the answer of the item before."""
 

@@ -35,26 +35,19 @@ class OptionLabel:
     start: int
     end: int
     form: Form
-    strength: float
-    """0..3: how much place and form look like a label."""
+    strength: float  # 0..3: how much place and form look like a label
 
 
 @dataclass(frozen=True, slots=True)
 class OptionRun:
     """A run of options in a text."""
 
-    start: int
-    """The place of the first label."""
-    options: tuple[tuple[str, str], ...]
-    """(label, text), in the order of labels."""
-    last: int
-    """The place at which the text of the last option begins."""
-    strength: float
-    """Mean strength of its labels."""
-    repaired: str | None = None
-    """The label that was missing and left only one place."""
-    form: str = ""
-    """The style of most of its labels."""
+    start: int  # the place of the first label
+    options: tuple[tuple[str, str], ...]  # (label, text), in the order of labels
+    last: int  # the place at which the text of the last option begins
+    strength: float  # mean strength of its labels
+    repaired: str | None = None  # the label that was missing and left only one place
+    form: str = ""  # the style of most of its labels
 
 
 _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
@@ -171,8 +164,7 @@ def _place(text: str, position: int) -> float:
 
 def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
     """The chain A, B, C … with most strength; near labels win over far ones."""
-    best: dict[tuple[str, Form], int] = {}
-    """For each letter and form the label at the end of the best chain."""
+    best: dict[tuple[str, Form], int] = {}  # for each letter and form the label at the end of the best chain
     back: list[int] = []
     scores: list[float] = []
     for index, label in enumerate(labels):

@@ -16,13 +16,11 @@ class Role(StrEnum):
     TEXT = "text"
     NUMBER = "number"
     SECTION = "section"
-    HEADING = "heading"
-    """A centred line without a number, between questions."""
+    HEADING = "heading"  # a centred line without a number, between questions
     KEY_HEAD = "key_head"
     GROUP = "group"
     ANSWERS = "answers"
-    RUNNING = "running"
-    """A line of no question, as the pointing model says."""
+    RUNNING = "running"  # a line of no question, as the pointing model says
 
 
 HEADS = (Role.SECTION, Role.HEADING, Role.KEY_HEAD, Role.GROUP)
@@ -35,10 +33,8 @@ class Block:
 
     heads: list[str] = field(default_factory=list)
     is_key: bool = False
-    opens_key: bool = False
-    """True if the head of a key opens it: then it is no section of the key before."""
-    answered: bool = False
-    """True if lines of answers stand in it."""
+    opens_key: bool = False  # true if the head of a key opens it: then it is no section of the key before
+    answered: bool = False  # true if lines of answers stand in it
 
     @property
     def text(self) -> str:
@@ -68,8 +64,7 @@ class PointedItem:
     options: tuple[int, int]
     answer: tuple[int, int] | None
     explanation: tuple[int, int] | None
-    dropped: frozenset[int]
-    """Lines of no question, also between its own."""
+    dropped: frozenset[int]  # lines of no question, also between its own
     model: str
 
     def at(self, line: int) -> int:
@@ -84,8 +79,7 @@ class Pointing:
     first: int
     last: int
     items: tuple[PointedItem, ...]
-    dropped: frozenset[int]
-    """Lines that belong to no question."""
+    dropped: frozenset[int]  # lines that belong to no question
 
 
 @dataclass(slots=True)
@@ -93,23 +87,16 @@ class NumberedItem:
     """A numbered piece of the paper."""
 
     number: int
-    last: int
-    """The last number where it is an item of several questions (2.3. …); otherwise the number."""
-    run: int
-    """Number of the run of the numbering, from 0."""
+    last: int  # the last number where it is an item of several questions (2.3. …); otherwise the number.
+    run: int  # number of the run of the numbering, from 0
     pieces: list[ParsedLine]
     block: Block
     group: Group | None = None
-    given: str | None = None
-    """The answer printed before its number, as in （C）1."""
-    worded: bool = False
-    """True if it is known to be answered in words: no options are looked for."""
-    style: str = ""
-    """The style of its number."""
-    printed: str = ""
-    """Its number as it is printed."""
-    pointed: PointedItem | None = None
-    """The parts of its lines that a model points at."""
+    given: str | None = None  # the answer printed before its number, as in （C）1
+    worded: bool = False  # true if it is known to be answered in words: no options are looked for
+    style: str = ""  # the style of its number
+    printed: str = ""  # its number as it is printed
+    pointed: PointedItem | None = None  # the parts of its lines that a model points at
 
 
 @dataclass(slots=True)
@@ -119,19 +106,14 @@ class Outline:
     items: list[NumberedItem] = field(default_factory=list)
     blocks: list[Block] = field(default_factory=list)
     keys: list[KeyLine] = field(default_factory=list)
-    preamble: list[ParsedLine] = field(default_factory=list)
-    """Lines before the first head and item."""
-    after_keys: list[ParsedLine] = field(default_factory=list)
-    """Lines after lines of answers."""
-    instructions: list[ParsedLine] = field(default_factory=list)
-    """Lines under heads, before the first item."""
+    preamble: list[ParsedLine] = field(default_factory=list)  # lines before the first head and item
+    after_keys: list[ParsedLine] = field(default_factory=list)  # lines after lines of answers
+    instructions: list[ParsedLine] = field(default_factory=list)  # lines under heads, before the first item
     groups: list[Group] = field(default_factory=list)
-    roles: list[Role] = field(default_factory=list)
-    """Of every piece, in order: the trace."""
+    roles: list[Role] = field(default_factory=list)  # of every piece, in order: the trace
     rivals: list[tuple[ParsedLine, int]] = field(default_factory=list)
     """Lines inside items that look like the beginning of one, and their numbers."""
-    prose: list[str] = field(default_factory=list)
-    """All lines but those of answers."""
+    prose: list[str] = field(default_factory=list)  # all lines but those of answers
 
 
 @dataclass
@@ -139,18 +121,15 @@ class Cutting:
     """The state of the cut: the role of every line so far."""
 
     pieces: Sequence[ParsedLine]
-    roles: list[Role]
-    """The role of each; text until a pass says otherwise."""
+    roles: list[Role]  # the role of each; text until a pass says otherwise
     answers: dict[int, KeyLine] = field(default_factory=dict)
     groups: dict[int, GroupHead] = field(default_factory=dict)
-    marks: dict[int, NumberCandidate] = field(default_factory=dict)
-    """The numbers of items."""
+    marks: dict[int, NumberCandidate] = field(default_factory=dict)  # the numbers of items
     rivals: list[NumberCandidate] = field(default_factory=list)
     """Numbers with options under them that were not chosen."""
     pointed: dict[int, PointedItem] = field(default_factory=dict)
     """Items whose lines a model named, by their first line."""
-    parts: set[int] = field(default_factory=set)
-    """Lines inside an item, whatever number they begin with."""
+    parts: set[int] = field(default_factory=set)  # lines inside an item, whatever number they begin with
 
     def texts(self) -> Iterator[tuple[int, ParsedLine]]:
         """The lines that are still text; regions have none."""
@@ -180,8 +159,7 @@ class Builder:
         self.open: list[ParsedLine] | None = self.outline.preamble
         """The list that takes the next line of text; None below a head, whose instructions it is."""
         self.run = 0
-        self.fresh = True
-        """True if the block has no item yet."""
+        self.fresh = True  # true if the block has no item yet
 
     def build(self) -> Outline:
         """The outline of all pieces."""

@@ -17,19 +17,16 @@ _P = Patterns(__name__)
 _SESSIONS = _P.table("sessions")
 _TITLE_LENGTH = 400
 """The length of a document's head, which names its session. Questions further down mention years too."""
-_ENOUGH = 3
-"""Points of evidence in the texts that make a match without a matching name."""
+_ENOUGH = 3  # points of evidence in the texts that make a match without a matching name
 WHOLE = 0.9
 """Share of a paper's questions that a key must answer to override another key; a key with fewer may be misread."""
 DIFFERENT = 0.3
 """The share of a paper's own answers a key must contradict to be another paper's: of four options one in four
 agrees by chance; keys corrected after appeals change one in twenty."""
-COMPARED = 5
-"""The least number of answers compared for that."""
+COMPARED = 5  # the least number of answers compared for that
 
 
-Sessions = dict[str, set[str]]
-"""Marks of a session by their kind: year, sitting, volume, code."""
+Sessions = dict[str, set[str]]  # marks of a session by their kind: year, sitting, volume, code
 
 
 class PairedDocument:
@@ -40,8 +37,7 @@ class PairedDocument:
         text = _flat(paper.text)
         self.named, self.head = _sessions(paper.document), _sessions(text[:_TITLE_LENGTH])
         """The sessions that its name and its head give."""
-        self.codes = set(_P.code.findall(text))
-        """The codes of exams that stand in it."""
+        self.codes = set(_P.code.findall(text))  # the codes of exams that stand in it
         self.numbers = {draft.number for draft in paper.items if draft.number is not None}
         self.digits = group_values((len(number), number) for number in re.findall(r"\d+", paper.document))
         """Numbers in its name by their length: 2024 differs from 2023, 11 from 12, but a code never from a year."""

@@ -27,17 +27,13 @@ class ParsedPaper:
     document: str
     pieces: list[ParsedLine]
     """All its lines and regions without running heads, in the order of ``outline.roles``."""
-    running: list[ParsedLine]
-    """Running heads and feet."""
-    drafts: list[Draft]
-    """Questions, items set aside and entries of keys, in order."""
+    running: list[ParsedLine]  # running heads and feet
+    drafts: list[Draft]  # questions, items set aside and entries of keys, in order
     key: Key
-    count: int | None
-    """The number of questions that it states."""
+    count: int | None  # the number of questions that it states
     text: str
     outline: Outline
-    keyed: set[int] = field(default_factory=set)
-    """Numbers that its key, in it or beside it, answers."""
+    keyed: set[int] = field(default_factory=set)  # numbers that its key, in it or beside it, answers
     unmatched: set[tuple[int, int]] = field(default_factory=set)
     """Those of them (section, number) that it does not have."""
     gaps: list[Gap] = field(default_factory=list)

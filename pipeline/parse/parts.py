@@ -37,12 +37,10 @@ class SubItem:
 class Parts:
     """The questions inside an item."""
 
-    lead: str
-    """The text before them: a case, or the words over the options."""
+    lead: str  # the text before them: a case, or the words over the options
     parts: tuple[SubItem, ...]
     shared_options: bool
-    doubt: str | None = None
-    """Why a person should look at them."""
+    doubt: str | None = None  # why a person should look at them
 
 
 def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
@@ -266,8 +264,7 @@ def unnumbered_drafts(item: NumberedItem, pieces: list[ParsedLine], rest: str) -
 
 COPY = 0.8
 """Least likeness of two questions with one number to be one question printed twice; others of a subject reach 0.5."""
-SEVERAL = 3
-"""The least number of questions printed again."""
+SEVERAL = 3  # the least number of questions printed again
 
 
 def continue_cases(drafts: Sequence[Draft]) -> None:

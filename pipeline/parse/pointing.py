@@ -41,8 +41,7 @@ class AskedLines:
 class Pointed:
     """The model's answers."""
 
-    pointings: dict[str, list[Pointing]] = field(default_factory=dict)
-    """By document."""
+    pointings: dict[str, list[Pointing]] = field(default_factory=dict)  # by document
     asked: int = 0
     failed: int = 0
     cost: float | None = 0.0

@@ -33,10 +33,8 @@ RAGGED = 0.1
 page."""
 BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5
 """The room, in lines, that may stand before a head, and before the first entry of a key without a head: 1、B."""
-BEFORE_LABEL = 1.5
-"""The room, in lines, that may stand before the line of an option."""
-CASE_LINES = 2
-"""The room that the head of a shared text and its text take at least."""
+BEFORE_LABEL = 1.5  # the room, in lines, that may stand before the line of an option
+CASE_LINES = 2  # the room that the head of a shared text and its text take at least
 
 WIDEST = 0.98
 """The share of lines without boxes that are no wider than the paper: a few may be, as addresses are."""
@@ -82,8 +80,7 @@ class Rooms:
         pieces, drafts, self.edges = paper.pieces, paper.drafts, edges
         self.heads = {place_of(piece) for piece, role in paper.roles() if role in HEADS}
         heights = [piece.box.y1 - piece.box.y0 for piece in pieces if piece.box]
-        self.drawn = bool(heights)
-        """True if it is known where lines stand."""
+        self.drawn = bool(heights)  # true if it is known where lines stand
         if not self.drawn:
             return
         self.height = median(heights)
@@ -91,10 +88,8 @@ class Rooms:
         self.far = FAR * self.height * (2 if any(piece.confidence is not None for piece in pieces) else 1)
         self.following = {place_of(one): other for one, other in pairwise(pieces)}
         self.before = {place_of(other): one for one, other in pairwise(pieces)}
-        self.holes: dict[Place, float] = {}
-        """Places of lines after which others were lost, and how many."""
-        self.before_heads: dict[Place, float] = {}
-        """The same where the room may be that before a head."""
+        self.holes: dict[Place, float] = {}  # places of lines after which others were lost, and how many
+        self.before_heads: dict[Place, float] = {}  # the same where the room may be that before a head
         self.breaks = {place_of(one) for one, other in pairwise(pieces) if _breaks(one, other)}
         entries = (draft.pieces[0] for draft in drafts if draft.entry and draft.pieces)
         self.apart = {place_of(piece): BEFORE_KEY for piece in entries} | dict.fromkeys(
@@ -226,8 +221,7 @@ def _check_followers(rooms: Rooms, items: Sequence[Draft], gaps: Sequence[Gap]) 
     least = min((len(draft.pieces) for draft in own if draft.options), default=1)
     lost = Counter(gap.section for gap in gaps)
     places = [place_of(draft.pieces[0]) for draft in own]
-    passed = 0
-    """The questions before this one follow an earlier hole."""
+    passed = 0  # the questions before this one follow an earlier hole
     for place, count in sorted(rooms.holes.items()):
         first = bisect_right(places, place)
         if not 0 < first < len(own) or own[first - 1].set_aside:

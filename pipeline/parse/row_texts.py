@@ -12,15 +12,11 @@ from schemas.columns import vocabulary
 
 _P = Patterns(__name__)
 
-Doubts = list[tuple[str, str]]
-"""Open points of a row that was read: (reason, detail)."""
+Doubts = list[tuple[str, str]]  # open points of a row that was read: (reason, detail)
 
-_WIDEST = 20
-"""Most questions that such a range names; a wider range is a quantity."""
-_NUMBERED = 0.9
-"""Share of stems that must begin with rising numbers for these to be numbers of questions."""
-_COPIED = 0.8
-"""Share of the end of a stem that its options must make up for the stem to repeat them."""
+_WIDEST = 20  # most questions that such a range names; a wider range is a quantity
+_NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
+_COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
 
 
 def numbers_lead(stems: Sequence[str]) -> bool:

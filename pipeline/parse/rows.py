@@ -40,10 +40,8 @@ class SourceTable:
     """A table of questions as it was read: a file, or a sheet of one."""
 
     document: Document
-    sheet: str | None
-    """None where it is the only one."""
-    columns: Columns | Unclear
-    """Its mapping, or why it was stopped: then every row has that error."""
+    sheet: str | None  # none where it is the only one
+    columns: Columns | Unclear  # its mapping, or why it was stopped: then every row has that error
     rows: list[Read]
     own_ids: Mapping[int, str] = field(default_factory=dict)
     """The source's own id by number of the row, where it stands once."""
@@ -77,16 +75,11 @@ class _Habits:
     """Facts about a table that its rows are read by."""
 
     columns: Columns
-    space: str
-    """Scope in which the source's own ids are unique."""
-    percent: bool
-    """Accuracies are in percent: a value of the column is above 1, so 1 means 1 %."""
-    own_ids: Mapping[int, str]
-    """The source's own id by number of the row, where it stands once."""
-    size: int
-    """Options that most rows have."""
-    numbered: bool
-    """Stems begin with their numbers."""
+    space: str  # scope in which the source's own ids are unique
+    percent: bool  # accuracies are in percent: a value of the column is above 1, so 1 means 1 %
+    own_ids: Mapping[int, str]  # the source's own id by number of the row, where it stands once
+    size: int  # options that most rows have
+    numbered: bool  # stems begin with their numbers
 
     @classmethod
     def of(cls, rows: Mapping[int, Fields], columns: Columns, space: str) -> _Habits:
@@ -136,8 +129,7 @@ def questions_of(
     return SourceTable(document, sheet, columns, read, habits.own_ids, part)
 
 
-_ON_A_CASE = 8
-"""Questions below a case that is written at its first question alone, at most."""
+_ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:

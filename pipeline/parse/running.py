@@ -15,22 +15,17 @@ from schemas.documents import Line, LineKind
 _P = Patterns(__name__)
 TITLE = _P.title
 
-CLEAR = 0.6
-"""The weight from which on a number that is not 1 opens the questions of an excerpt."""
-RUNNING_PAGES = 3
-"""Least number of pages that a page-counting line must open or close to be a running head."""
-STAMPED = 4
-"""The lines from the top or the bottom of a page within which a stamp may stand."""
-REPEATED = 3
-"""The least number of times that a refrain comes, word for word."""
+CLEAR = 0.6  # the weight from which on a number that is not 1 opens the questions of an excerpt
+RUNNING_PAGES = 3  # least number of pages that a page-counting line must open or close to be a running head
+STAMPED = 4  # the lines from the top or the bottom of a page within which a stamp may stand
+REPEATED = 3  # the least number of times that a refrain comes, word for word
 OF_PAGES, OF_ITEMS = 0.5, 0.1
 """Least share of pages, and of numbered lines, with which it must come. It comes with every page or item, while
 heads of parts (【问题1】) and of tables came on a quarter of the pages of real papers at most."""
 MOSTLY = 0.8
 """Share of its places in which a line must look like a refrain; site text does in all but those beside a broken
 item."""
-_REFRAIN = 4
-"""Least length of a refrain in characters; shorter lines (上一节) count only beside one."""
+_REFRAIN = 4  # least length of a refrain in characters; shorter lines (上一节) count only beside one
 
 
 def without_running(lines: list[Line]) -> list[Line]:

@@ -21,8 +21,7 @@ from schemas.documents import Document, Line, SourceRow, Trace
 from schemas.questions import Question
 from schemas.release import ReleasedId
 
-Pointings = Mapping[str, Sequence[Pointing]]
-"""A model's answers about lines, by document."""
+Pointings = Mapping[str, Sequence[Pointing]]  # a model's answers about lines, by document
 
 
 def run(tables: Tables, params: ParseParams, context: Context) -> Result:

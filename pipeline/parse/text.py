@@ -12,8 +12,7 @@ from pipeline.patterns import Patterns
 _P = Patterns(__name__)
 
 CJK = _P.whole("@cjk@")
-READ = 1 << 10
-"""Size of the cache of parsed texts: passes and gates ask the same of a line and of its item."""
+READ = 1 << 10  # size of the cache of parsed texts: passes and gates ask the same of a line and of its item
 
 _FOLDED = {
     **COMPATIBILITY,
