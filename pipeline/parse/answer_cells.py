@@ -29,13 +29,11 @@ class AnswerEncoding(StrEnum):
     UNKNOWN = "unknown"  # letters or texts, decided row by row: each row allows only one reading
 
 
-MOST = 0.95
-"""Share of a column's values that must read as answers for it to be the answer column; the rest are typing errors."""
+MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
 ENOUGH = 20
 """Least number of numbered answers for an impossible one (0 among 1–4) to be a typing error, no sign of the other
 base."""
-CONCLUSIONS = 3
-"""Least number of explanations that conclude a letter (故选C) for them to decide the base of numbered keys."""
+CONCLUSIONS = 3  # explanations that conclude a letter (故选C), at least, to decide the base of numbered keys
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,10 @@ _P = Patterns(__name__)
 Fields = Mapping[str, Any]  # a row's values by the name of their column
 
 LABELS = "ABCDEFGHIJK"
-ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}
-"""Cells that hold nothing, as pandas and people write them."""
+ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}  # as pandas and people write empty cells
 _SEPARATORS = ("||", "|", "；", ";", "\t", "  ")
 """Marks between options without labels, the surest first: 甲|乙|丙."""
-_MOST_PEOPLE = 2**31 - 1
-"""Largest number that is read; a larger one is a typing error and overflows 32-bit integers."""
+_MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
 
 @dataclass(frozen=True)
@@ -30,8 +28,7 @@ class Options:
     """The options of a row."""
 
     pairs: Pairs
-    printed: dict[str, str] = field(default_factory=dict)
-    """Letters by the labels that the source prints, where these are numbers."""
+    printed: dict[str, str] = field(default_factory=dict)  # letters by printed labels that are numbers
     right: list[str] | None = None  # labels of those that the source itself marks as right
     cut_at_marks: bool = False
     """True if unlabelled options were cut at line ends or marks: an option that contains such a mark shifts the

@@ -35,7 +35,7 @@ class Cloze:
 
     lead: str
     blanks: tuple[Blank, ...]
-    labelled: bool  # true if the options of each stand behind its number
+    labelled: bool  # the options of each stand behind its number
 
     @property
     def sure(self) -> bool:

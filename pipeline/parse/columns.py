@@ -25,8 +25,7 @@ class Unclear:
 class Columns:
     """The mapping of a table."""
 
-    roles: dict[str, list[str]] = field(default_factory=dict)
-    """Columns by role; the first that holds something counts."""
+    roles: dict[str, list[str]] = field(default_factory=dict)  # the first that holds something counts
     options: dict[str, str] = field(default_factory=dict)  # columns of one option each, by label
     encoding: AnswerEncoding = AnswerEncoding.UNKNOWN
     found_by: dict[str, str] = field(default_factory=dict)  # `name`, `content` or `dataset.toml`, by role
@@ -37,10 +36,8 @@ class Columns:
     """The columns of options hold the wrong ones alone (distractor1 …); the key's text is one more."""
     flags: dict[str, str] = field(default_factory=dict)
     """Columns that say of each option whether it is right, by its label."""
-    separator: str = ""
-    """A comma between the options in one cell, where the keys' texts prove that it is none of their texts."""
-    unused: list[str] = field(default_factory=list)
-    """Columns that hold something and are no part of a question."""
+    separator: str = ""  # a comma between the options in one cell, where the keys' texts are never cut by it
+    unused: list[str] = field(default_factory=list)  # filled, and no part of a question
 
     def facts(self) -> dict[str, Any]:
         """Return the columns that each part of a question is read from, for the manifest and for people."""
@@ -93,8 +90,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     return Options([])
 
 
-_LIKE = 60
-"""Least likeness (0..100) of a header to the expected next one for it to be that one: D项目 for D项."""
+_LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in

@@ -29,8 +29,7 @@ _P = Patterns(__name__)
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 
-BLANKS = 0.6
-"""Share of items whose stem must contain one bracket with letters for the paper to print its answers there."""
+BLANKS = 0.6  # share of stems with one bracket of letters for the paper to print its answers there
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
 LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns
 
@@ -101,24 +100,22 @@ class Draft:
     explanation: str | None = None
     shared_stem: str | None = None
     group: str | None = None  # name of its group within the paper
-    group_headed: bool = False  # true if a head opens its group
+    group_headed: bool = False  # a head opens its group
     group_first: int | None = None
     group_last: int | None = None  # the first and the last number that the head of its group names
-    options_in_cells: bool = False  # true if every table in it begins with one of its options' labels
+    options_in_cells: bool = False  # every table in it begins with one of its options' labels
     shared_options: bool = False
-    carries: bool = False  # true if options follow it that are taken for those of the next questions
+    carries: bool = False  # options follow it that are taken for those of the next questions
     shared_pieces: list[ParsedLine] = field(default_factory=list)  # the pieces of its shared stem or options
     section: int = 0
-    entry: bool = False  # true if it is an entry of a key: an answer or explanation without a stem
+    entry: bool = False  # it is an entry of a key: an answer or explanation without a stem
     answered: bool = False
-    of_parts: bool = False  # true if the letters of an entry answer the parts of an item, one each
+    of_parts: bool = False  # the letters of an entry answer the parts of an item, one each
     key_head: str = ""  # the head that its answer stands under in a key
-    in_blank: bool = False  # true if its answer was read from a blank in its stem
+    in_blank: bool = False  # its answer was read from a blank in its stem
     tag: str = ""  # the item type printed at its stem: [多选题]
-    set_aside: tuple[str, str] | None = None
-    """Reason and detail, for items that are no multiple-choice questions."""
-    flags: list[tuple[str, str]] = field(default_factory=list)
-    """Reasons and details for a person to look at it."""
+    set_aside: tuple[str, str] | None = None  # why it is no multiple-choice question: reason, detail
+    flags: list[tuple[str, str]] = field(default_factory=list)  # reasons and details for a person
     steps: list[Step] = field(default_factory=list)  # why it was cut as it was
 
     def flag(self, reason: str, detail: str) -> None:

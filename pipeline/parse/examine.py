@@ -27,15 +27,12 @@ if TYPE_CHECKING:
 _P = Patterns(__name__)
 FOOT = _P.foot
 
-NEXT = 5
-"""Largest distance of a numbered answer inside an explanation that may belong to a later question: 1. A 肝… 2. 3. D."""
+NEXT = 5  # a numbered answer inside an explanation may be of so many questions further on: 1. A 肝… 2. 3. D
 PARTS = 9  # most questions on one case; those after a case that no head announces may be its
-LONG, TIMES = 60, 4
-"""An option longer than this and so many times the longest of the others may hold what follows it."""
+LONG, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it
 
 _LABELS_INSIDE = _P.table("labels_inside")
-_TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]
-"""Parts of texts that stop a question, each with its pattern."""
+_TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]  # parts that stop a question
 
 
 def examine(paper: ParsedPaper) -> None:

@@ -44,11 +44,10 @@ class Fields:
     """The parts of an item's text."""
 
     head: str  # stem and options, lines apart
-    answers: tuple[str, ...]
-    """Every answer it states in letters, as printed without separators; of parts one each."""
+    answers: tuple[str, ...]  # letters as printed without separators; of parts one each
     answer_texts: tuple[str, ...]  # the text after each answer marker, letters and explanation included
     explanation: str | None
-    verdict: bool  # true if an answer is right / wrong, as true/false items have it
+    verdict: bool  # an answer is right / wrong, as true/false items have it
     opened: tuple[MarkerPlace, ...] = ()  # the words that open answers and explanations, in order
 
     @property

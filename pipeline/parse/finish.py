@@ -23,8 +23,7 @@ _P = Patterns(__name__)
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
 
 
-TracedLines = tuple[Part, str, Sequence[ParsedLine]]
-"""The role of lines, the rule that gave it, and the lines."""
+TracedLines = tuple[Part, str, Sequence[ParsedLine]]  # part, rule, lines
 
 
 def trace_of_paper(paper: ParsedPaper) -> Trace:
@@ -96,8 +95,7 @@ class ParseOutcome:
     traces: list[Trace] = field(default_factory=list)
     left_over: dict[str, int] = field(default_factory=dict)
     """Lines of papers that are part of no item and not known to be anything else: paper → how many."""
-    keys: dict[str, str] = field(default_factory=dict)
-    """Key documents that went into their papers: key → paper."""
+    keys: dict[str, str] = field(default_factory=dict)  # key document → the paper it went into
     columns: dict[str, dict[str, Any]] = field(default_factory=dict)
     """The roles found for the columns of tabular documents."""
     notes: list[str] = field(default_factory=list)

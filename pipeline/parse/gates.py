@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 
 _P = Patterns(__name__)
 
-HABIT = 10
-"""Least number of answers in blanks, in half of a section's stems, for the section to print them there."""
+HABIT = 10  # least number of answers in blanks, in half of a section's stems, for a habit of the section
 SOME = 3  # least number of items with options in a section for an item without options to be doubtful
 
 
-Mismatch = tuple[str, str, str]
-"""A statement of a paper about itself that is wrong: (reason, the head that states it, detail)."""
+Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,14 +243,12 @@ def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
         yield "text_left_over", line.strip()[:40], told
 
 
-ALIKE = 0.9
-"""Share of a section's questions that must have the same number of options for it to be the section's usual one."""
+ALIKE = 0.9  # share of a section's questions with one number of options for it to be the usual one
 SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a whole paper
 REPEATED, SHORT = 3, 8
 """Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
 that are longer than so many characters need to stand in two items only."""
-MISPRINTED = 0.05
-"""The share of a section's answers, besides one, that may name an option which is not there: errors of the key."""
+MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 
 
 def compare_items(drafts: Sequence[Draft], own: Sequence[Draft], edges: ColumnEdges) -> None:

@@ -40,11 +40,11 @@ class NumberCandidate:
     style: NumberStyle
     end: int  # the place at which the rest of the line begins
     weight: float  # the likelihood of a question number by the place alone, about 0 to 1.2
-    last: int  # the last number where it covers several (2.3. or 18~21.); otherwise its value.
-    supported: bool = False  # true if options or an answer follow it before the next number
-    options: bool = False  # true if options do
+    last: int  # the last number where it covers several (2.3. or 18~21.); otherwise its value
+    supported: bool = False  # options or an answer follow it before the next number
+    options: bool = False  # options do
     given: str | None = None  # the letters in the bracket before the number, as in （C）1
-    worded: bool = False  # true if it numbers an item that is to be answered in words
+    worded: bool = False  # it numbers an item that is to be answered in words
 
 
 def bare_candidate(line: int, value: int) -> NumberCandidate:
@@ -176,7 +176,7 @@ class GroupHead:
 
     first: int | None
     last: int | None
-    options: bool  # true if options are shared; otherwise a case is
+    options: bool  # options are shared; otherwise a case is
     end: int  # the place at which the rest of the line begins
 
 

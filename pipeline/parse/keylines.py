@@ -15,8 +15,7 @@ from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 
-FAR = 200
-"""Numbers further apart than this on one line number no questions: 1000 H 2000 H is a table of addresses."""
+FAR = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +23,7 @@ class KeyPair:
     """An answer as a key prints it."""
 
     number: int
-    letters: str
-    """Letters in the key's order; ``#`` where a note says more; a verdict (√, 错 …) of a true/false item."""
+    letters: str  # in the key's order; `#` where a note says more; √, 错 … of a true/false item
 
 
 @dataclass(slots=True)

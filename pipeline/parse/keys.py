@@ -23,7 +23,7 @@ class AppealNote:
     numbers: tuple[int, ...]
     accepted: tuple[str, ...]  # every answer that earns the mark; empty when everybody gets it
     note: str
-    unread: bool = False  # true if the note says something about marks that was not understood
+    unread: bool = False  # the note says something about marks that was not understood
 
 
 def corrections(text: str) -> list[AppealNote]:
@@ -47,8 +47,7 @@ def corrections(text: str) -> list[AppealNote]:
     return found
 
 
-NOTED = ("#", "*")
-"""Cells whose answer is told in a note."""
+NOTED = ("#", "*")  # cells whose answer is told in a note
 
 
 @dataclass(slots=True)
@@ -58,7 +57,7 @@ class KeyEntry:
     letters: str | None
     explanation: str | None = None
     head: str = ""  # the head it stands under
-    of_parts: bool = False  # true if its letters answer the parts of an item: （1）A（2）C
+    of_parts: bool = False  # its letters answer the parts of an item: （1）A（2）C
 
 
 @dataclass(slots=True)

@@ -32,8 +32,8 @@ class ParsedLine:
     box: Box | None
     confidence: float | None
     kind: LineKind
-    centred: bool = False  # true if it stands in the middle of its column, as headings do
-    in_table: bool = False  # true if it stands inside a table's region
+    centred: bool = False  # it stands in the middle of its column, as headings do
+    in_table: bool = False  # it stands inside a table's region
     order: int = 0  # its line's place in the reading order of the page
     other: str | None = None  # a second reading of its line, where that differs in what matters
 

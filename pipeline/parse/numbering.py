@@ -126,10 +126,8 @@ def _between(boundaries: Sequence[int], first: int, last: int) -> bool:
 
 
 GAP = 10  # numbers that may be missing in a row before a jump counts as a restart
-RESTART = 8.0
-"""The cost of a restart without a head, in questions: lists inside explanations are shorter than this."""
-LATE = 1.2
-"""The most that a late beginning costs: one question with options (1.4) still is found in an excerpt."""
+RESTART = 8.0  # a restart without a head, in questions: lists inside explanations are shorter
+LATE = 1.2  # the most that a late beginning costs: one question with options (1.4) is found in an excerpt
 HABIT_CHANGE = 1.5  # the cost of another style: 12. and then 13、
 LOST_DOT = 0.4  # the same from 12. to a bare 13, whose dot recognition lost
 DUPLICATE = 0.6  # the cost of a number that comes twice in a row
@@ -141,8 +139,7 @@ class Boundary:
     """A line that opens something."""
 
     cost: float  # of a restart of the numbering after it
-    key: bool = False
-    """True if a key stands under it: its entries may begin at any number of the paper, and leave some out."""
+    key: bool = False  # a key stands under it: its entries begin at any number and leave some out
 
 
 @dataclass
@@ -156,7 +153,7 @@ class _ChainSearch:
     best: int = -1
     restart_score: float = float("-inf")
     restart_from: int = -1
-    in_key: bool = False  # true if the head of a key has been passed
+    in_key: bool = False  # the head of a key has been passed
 
     def best_score(self) -> float:
         return self.score[self.best] if self.best >= 0 else 0.0
@@ -231,8 +228,7 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
 
 
 UNNUMBERED = 3  # least number of items in a paper without any numbers
-PLAIN = 0.9
-"""Share of first options in such a paper that only one line must separate from the answer of the item before."""
+PLAIN = 0.9  # share of first options that only one line must separate from the answer of the item before
 
 
 def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:

@@ -55,8 +55,7 @@ _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
 _WEAKER = {Form.COMMA: 0.6, Form.LOWER: 0.7, Form.BARE: 1.0}
 """Strength that labels of a form lack: A, a. and A alone are less often labels than A. (A) and Ⓐ."""
 _TIGHT_STRENGTH = 1.5
-_THRESHOLD = 0.9
-"""The strength from which a label counts for itself; weaker ones are taken to reach stronger ones."""
+_THRESHOLD = 0.9  # from here on a label counts for itself; weaker ones are taken to reach stronger ones
 
 
 def opens_option(text: str) -> bool:
@@ -142,8 +141,7 @@ def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter:
     found[start] = OptionLabel(letter, start, end, form, strength)
 
 
-_BEFORE = 64
-"""Characters before a label that are looked at: no gap is longer than 40; the whole text took quadratic time."""
+_BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
 
 
 def _place(text: str, position: int) -> float:

@@ -23,8 +23,7 @@ class Role(StrEnum):
     RUNNING = "running"  # a line of no question, as the pointing model says
 
 
-HEADS = (Role.SECTION, Role.HEADING, Role.KEY_HEAD, Role.GROUP)
-"""Roles of heads, before which pages leave room."""
+HEADS = (Role.SECTION, Role.HEADING, Role.KEY_HEAD, Role.GROUP)  # pages leave room before them
 
 
 @dataclass(slots=True)
@@ -33,8 +32,8 @@ class Block:
 
     heads: list[str] = field(default_factory=list)
     is_key: bool = False
-    opens_key: bool = False  # true if the head of a key opens it: then it is no section of the key before
-    answered: bool = False  # true if lines of answers stand in it
+    opens_key: bool = False  # the head of a key opens it: then it is no section of the key before
+    answered: bool = False  # lines of answers stand in it
 
     @property
     def text(self) -> str:
@@ -87,13 +86,13 @@ class NumberedItem:
     """A numbered piece of the paper."""
 
     number: int
-    last: int  # the last number where it is an item of several questions (2.3. …); otherwise the number.
+    last: int  # the last number where it is an item of several questions (2.3. …); otherwise the number
     run: int  # number of the run of the numbering, from 0
     pieces: list[ParsedLine]
     block: Block
     group: Group | None = None
     given: str | None = None  # the answer printed before its number, as in （C）1
-    worded: bool = False  # true if it is known to be answered in words: no options are looked for
+    worded: bool = False  # it is known to be answered in words: no options are looked for
     style: str = ""  # the style of its number
     printed: str = ""  # its number as it is printed
     pointed: PointedItem | None = None  # the parts of its lines that a model points at
@@ -125,10 +124,8 @@ class Cutting:
     answers: dict[int, KeyLine] = field(default_factory=dict)
     groups: dict[int, GroupHead] = field(default_factory=dict)
     marks: dict[int, NumberCandidate] = field(default_factory=dict)  # the numbers of items
-    rivals: list[NumberCandidate] = field(default_factory=list)
-    """Numbers with options under them that were not chosen."""
-    pointed: dict[int, PointedItem] = field(default_factory=dict)
-    """Items whose lines a model named, by their first line."""
+    rivals: list[NumberCandidate] = field(default_factory=list)  # not chosen, with options under them
+    pointed: dict[int, PointedItem] = field(default_factory=dict)  # by their first line
     parts: set[int] = field(default_factory=set)  # lines inside an item, whatever number they begin with
 
     def texts(self) -> Iterator[tuple[int, ParsedLine]]:
@@ -159,7 +156,7 @@ class Builder:
         self.open: list[ParsedLine] | None = self.outline.preamble
         """The list that takes the next line of text; None below a head, whose instructions it is."""
         self.run = 0
-        self.fresh = True  # true if the block has no item yet
+        self.fresh = True  # the block has no item yet
 
     def build(self) -> Outline:
         """The outline of all pieces."""

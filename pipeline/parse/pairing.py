@@ -15,11 +15,9 @@ from schemas.questions import ReviewItem
 _P = Patterns(__name__)
 
 _SESSIONS = _P.table("sessions")
-_TITLE_LENGTH = 400
-"""The length of a document's head, which names its session. Questions further down mention years too."""
+_TITLE_LENGTH = 400  # of a document's head, which names its session; questions further down mention years too
 _ENOUGH = 3  # points of evidence in the texts that make a match without a matching name
-WHOLE = 0.9
-"""Share of a paper's questions that a key must answer to override another key; a key with fewer may be misread."""
+WHOLE = 0.9  # share of questions that a key must answer to override another; a key with fewer may be misread
 DIFFERENT = 0.3
 """The share of a paper's own answers a key must contradict to be another paper's: of four options one in four
 agrees by chance; keys corrected after appeals change one in twenty."""
@@ -35,8 +33,7 @@ class PairedDocument:
     def __init__(self, paper: ParsedPaper) -> None:
         self.paper, self.folder = paper, PurePosixPath(paper.document).parent
         text = _flat(paper.text)
-        self.named, self.head = _sessions(paper.document), _sessions(text[:_TITLE_LENGTH])
-        """The sessions that its name and its head give."""
+        self.named, self.head = _sessions(paper.document), _sessions(text[:_TITLE_LENGTH])  # of name and head
         self.codes = set(_P.code.findall(text))  # the codes of exams that stand in it
         self.numbers = {draft.number for draft in paper.items if draft.number is not None}
         self.digits = group_values((len(number), number) for number in re.findall(r"\d+", paper.document))

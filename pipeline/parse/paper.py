@@ -25,8 +25,7 @@ class ParsedPaper:
     """A parsed document."""
 
     document: str
-    pieces: list[ParsedLine]
-    """All its lines and regions without running heads, in the order of ``outline.roles``."""
+    pieces: list[ParsedLine]  # lines and regions, without running heads
     running: list[ParsedLine]  # running heads and feet
     drafts: list[Draft]  # questions, items set aside and entries of keys, in order
     key: Key
@@ -34,8 +33,7 @@ class ParsedPaper:
     text: str
     outline: Outline
     keyed: set[int] = field(default_factory=set)  # numbers that its key, in it or beside it, answers
-    unmatched: set[tuple[int, int]] = field(default_factory=set)
-    """Those of them (section, number) that it does not have."""
+    unmatched: set[tuple[int, int]] = field(default_factory=set)  # (section, number) of them that it lacks
     gaps: list[Gap] = field(default_factory=list)
     mismatches: list[Mismatch] = field(default_factory=list)
 
@@ -104,8 +102,7 @@ def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Unmatch
     return unmatched
 
 
-TITLE_WITHIN = 3
-"""In how many lines before the first question of a section its title must stand: 第二套, （B卷）."""
+TITLE_WITHIN = 3  # lines before a section's first question in which its title must stand: 第二套, （B卷）
 
 
 def _titles(paper: ParsedPaper) -> dict[int, int]:

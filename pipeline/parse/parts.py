@@ -262,8 +262,7 @@ def unnumbered_drafts(item: NumberedItem, pieces: list[ParsedLine], rest: str) -
         yield draft
 
 
-COPY = 0.8
-"""Least likeness of two questions with one number to be one question printed twice; others of a subject reach 0.5."""
+COPY = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
 SEVERAL = 3  # the least number of questions printed again
 
 

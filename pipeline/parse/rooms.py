@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 _P = Patterns(__name__)
 
-FAR, USUAL = 0.9, 0.95
-"""Extra room, in line heights above the usual (95 % of gaps), at which a line may have been lost."""
+FAR, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
 RAGGED = 0.1
 """Largest share of pages that may end higher, or begin lower, than the others because of lost lines; at least one
 page."""
@@ -36,10 +35,8 @@ BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5
 BEFORE_LABEL = 1.5  # the room, in lines, that may stand before the line of an option
 CASE_LINES = 2  # the room that the head of a shared text and its text take at least
 
-WIDEST = 0.98
-"""The share of lines without boxes that are no wider than the paper: a few may be, as addresses are."""
-SHORT_OF = 0.6
-"""Up to which part of its column a line is too short to go on below: a long word that did not fit left 0.35 free."""
+WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
+SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
 
 LinePair = tuple[ParsedLine, ParsedLine]
 Place = tuple[int, int]
@@ -80,7 +77,7 @@ class Rooms:
         pieces, drafts, self.edges = paper.pieces, paper.drafts, edges
         self.heads = {place_of(piece) for piece, role in paper.roles() if role in HEADS}
         heights = [piece.box.y1 - piece.box.y0 for piece in pieces if piece.box]
-        self.drawn = bool(heights)  # true if it is known where lines stand
+        self.drawn = bool(heights)  # it is known where lines stand
         if not self.drawn:
             return
         self.height = median(heights)

@@ -43,10 +43,8 @@ class SourceTable:
     sheet: str | None  # none where it is the only one
     columns: Columns | Unclear  # its mapping, or why it was stopped: then every row has that error
     rows: list[Read]
-    own_ids: Mapping[int, str] = field(default_factory=dict)
-    """The source's own id by number of the row, where it stands once."""
-    part: str = ""
-    """Behind the document's name where ids count: nothing for its first sheet, ``#Sheet2`` for others."""
+    own_ids: Mapping[int, str] = field(default_factory=dict)  # the source's, by row, where it stands once
+    part: str = ""  # behind the document's name where ids count: `#Sheet2`, nothing for its first sheet
 
     @property
     def name(self) -> str:

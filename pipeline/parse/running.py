@@ -104,10 +104,8 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
 
 
-SCATTERED = 5
-"""The least number of times that a running line comes in a text without pages, in places of three kinds."""
-_LONG = 8
-"""Least length of such a line in characters; an option that is also another option's last line is shorter."""
+SCATTERED = 5  # times that a running line comes in a text without pages, at least, in places of three kinds
+_LONG = 8  # characters of such a line, at least; an option that is another option's last line is shorter
 
 
 def _without_scattered(lines: list[Line]) -> list[Line]:
