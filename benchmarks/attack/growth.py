@@ -219,8 +219,8 @@ def _paper(text: str) -> None:
 
 
 def _parse(rows: list[Line]) -> None:
-    from pipeline.parse.finish import finish
-    from pipeline.parse.paper import check_gates, read_paper
+    from pipeline.parse.paper import finish
+    from pipeline.parse.stage import check_gates, read_paper
 
     paper = read_paper("p", rows)
     check_gates(paper)

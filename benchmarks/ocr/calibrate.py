@@ -35,8 +35,8 @@ from pipeline.ocr.engines import rapid
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.scanpage import to_page
 from pipeline.ocr.tasks import PageTask, recognise_page
-from pipeline.parse.finish import finish
-from pipeline.parse.paper import check_gates, read_paper
+from pipeline.parse.paper import finish
+from pipeline.parse.stage import check_gates, read_paper
 from schemas.documents import Document
 from schemas.questions import Question
 

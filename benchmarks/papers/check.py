@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from benchmarks.papers.model import ASIDE, Kind, Paper, Printed, Truth
 from benchmarks.papers.render import render, truths
-from pipeline.parse.finish import ParseOutcome, finish
-from pipeline.parse.paper import check_gates, read_paper
-from pipeline.parse.stage import pair_keys
+from pipeline.parse.paper import ParseOutcome, finish
+from pipeline.parse.stage import check_gates, pair_keys, read_paper
 from schemas.documents import Document, Line, LineKind
 from schemas.questions import Question
 

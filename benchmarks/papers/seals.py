@@ -25,8 +25,8 @@ from pipeline.ocr.assemble import lines_of
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.pdf import PdfReader
-from pipeline.parse.finish import ParseOutcome, finish
-from pipeline.parse.paper import check_gates, read_paper
+from pipeline.parse.paper import ParseOutcome, finish
+from pipeline.parse.stage import check_gates, read_paper
 from schemas.documents import Document, Line
 
 KINDS = ("none", "image over", "image under", "image filled", "drawn", "drawn filled", "drawn square")

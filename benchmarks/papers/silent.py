@@ -15,9 +15,9 @@ from benchmarks.papers.content import sections
 from benchmarks.papers.habits import random_paper
 from benchmarks.papers.model import ASIDE, Paper, Printed, Truth
 from benchmarks.papers.render import Tagged, render, truths
-from pipeline.parse.finish import ParseOutcome, finish
 from pipeline.parse.pairing import pair_keys
-from pipeline.parse.paper import check_gates, read_paper
+from pipeline.parse.paper import ParseOutcome, finish
+from pipeline.parse.stage import check_gates, read_paper
 from schemas.documents import Box, Document, Line, LineKind
 from schemas.questions import Question, ReviewItem
 

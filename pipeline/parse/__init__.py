@@ -12,9 +12,9 @@ pass                        modules
                             ``draft`` holds both; ``parts`` takes items of several questions apart
 5. keys                     ``keys`` finds and applies them and reads notes, ``pairing`` matches key documents
 6. judgement                ``gates``, ``examine``, ``rooms`` flag doubts
-7. records                  ``finish``, with the reasons of every cut
+7. records                  ``paper``, with the reasons of every cut
 =========================== ===========================================================================================
 
-``paper`` runs 1–6 for one document, ``stage`` 5–7 for all; ``rows`` and ``cells`` read tables. docs/parsing.md says
+``stage`` runs 1–7; ``rows`` and ``cells`` read tables. docs/parsing.md says
 where a new style belongs.
 """

@@ -12,6 +12,7 @@ from pipeline.parse.draft import (
     ItemText,
     group_values,
     pointed_fields,
+    set_aside,
     take_marks,
     take_notes,
     take_tag,
@@ -27,7 +28,7 @@ from pipeline.parse.fields import (
     stated_answers,
     without_text,
 )
-from pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end, set_aside
+from pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
 from pipeline.parse.options import OptionRun, find_run
 from pipeline.parse.outline import Block, Group, NumberedItem, Outline
 from pipeline.parse.parts import (
@@ -73,7 +74,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
             in_key.add(id(item.block))
         drafts.extend(own_drafts)
         if rest is not None:
-            drafts.extend(unnumbered_drafts(item, item.pieces[border:], rest))
+            drafts.extend(unnumbered_drafts(item, item.pieces[border:], rest, fields))
     take_notes(drafts)
     continue_cases(drafts)
     _flag_shifted(drafts)

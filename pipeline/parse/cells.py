@@ -251,11 +251,6 @@ def names_letters(value: Any) -> bool:
     )
 
 
-def bare_texts(value: Any) -> list[str]:
-    """Return the texts of options without labels of their own: 甲, 乙 of ``["A、甲", "B、乙"]``."""
-    return [without_label(text, label) for label, text in read_options(value).pairs]
-
-
 def _is_label(value: Any) -> bool:
     return value is not None and not isinstance(value, dict | list) and 0 < len(str(value).strip()) <= 3
 

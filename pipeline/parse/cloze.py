@@ -133,17 +133,15 @@ def run_on(items: Sequence[Cloze | None]) -> bool:
 FAR = 80  # the most lines that a lead may have
 
 
-def find_leads(cutting: Cutting) -> dict[int, GroupHead]:
-    """Find the paragraphs whose blanks are the numbers of the items after them."""
-    leads: dict[int, GroupHead] = {}
+def share_leads(cutting: Cutting) -> None:
+    """Stems that stand before the number of their blank are shared texts of the items after them."""
     for index, mark in cutting.marks.items():
         if not _P.option_first.match(cutting.pieces[index].text, mark.end):
             continue
         start = _lead_start(cutting, index, mark.value)
         if start is not None:
             bullet = _P.bullet.match(cutting.pieces[start].text)
-            leads[start] = GroupHead(None, None, options=False, end=bullet.end() if bullet else 0)
-    return leads
+            cutting.share(start, GroupHead(None, None, options=False, end=bullet.end() if bullet else 0))
 
 
 def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
 from pipeline.parse import heads
-from pipeline.parse.cloze import find_leads, option_lines, own_answers
+from pipeline.parse.cloze import option_lines, own_answers, share_leads
 from pipeline.parse.fields import split_fields
 from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from pipeline.parse.keylines import answer_lines, key_heads
@@ -89,9 +89,9 @@ def _heads(cutting: Cutting) -> None:
 
 def _runs_over(pieces: Sequence[ParsedLine], index: int) -> bool:
     """Return whether a line that begins like a head (一，可用於…) continues the full line before it."""
-    if not index or heads.is_type_head(pieces[index].text):
-        return False
     before, piece = pieces[index - 1], pieces[index]
+    if not index or len(piece.text.strip()) <= 4 or _P.type_head.search(piece.text):
+        return False
     if re.match(rf"\s*[{heads.CHINESE}]{{1,3}}\s*[,，]", piece.text):
         return True
     if before.box is None or piece.box is None or before.page != piece.page or before.box.y0 > piece.box.y0:
@@ -286,12 +286,6 @@ def _announcing_spans(cutting: Cutting) -> None:
             cutting.share(index, GroupHead(None, None, options=False, end=len(text)))
 
 
-def _leads(cutting: Cutting) -> None:
-    """Stems that stand before the number of their blank."""
-    for index, head in find_leads(cutting).items():
-        cutting.share(index, head)
-
-
 def _headings(cutting: Cutting) -> None:
     """A centred line is a heading only where a head or a number follows; otherwise it is text."""
     following = Role.NUMBER
@@ -311,7 +305,7 @@ PASSES: tuple[Callable[[Cutting], None], ...] = (
     _announcing_numbers,
     _items_of_spans,
     _announcing_spans,
-    _leads,
+    share_leads,
     _headings,
 )
 """Passes in order: each works on the lines that earlier passes left as text."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,13 +11,13 @@ from typing import TypeVar
 from pipeline.parse.cloze import read_blanks, run_on
 from pipeline.parse.fields import (
     Fields,
-    fills_blank,
+    is_coded,
     letter_line,
     letters_inside,
     split_fields,
     stated_answers,
 )
-from pipeline.parse.heads import announcement
+from pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
 from pipeline.parse.lines import REGIONS, ParsedLine, line_spans
 from pipeline.parse.options import find_run
 from pipeline.parse.outline import Block, NumberedItem, PointedItem
@@ -46,7 +47,7 @@ class Habits:
     @classmethod
     def of(cls, texts: Sequence[str], fields: Sequence[Fields]) -> Habits:
         """The habits of a paper, from its items' texts and what stands in them."""
-        filled = [found for found in fields if fills_blank(found.head)]
+        filled = [found for found in fields if letters_inside(found.head)]
         shown = [letters_inside(found.head) in found.answers for found in filled if found.answers]
         ends = sum(_P.letter_end.search(text) is not None for text in texts)
         single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
@@ -149,11 +150,6 @@ class Draft:
         return [*self.shared_pieces, *self.pieces]
 
     @property
-    def pages(self) -> list[int]:
-        """Pages it stands on, in order."""
-        return sorted({piece.page for piece in self.all_pieces})
-
-    @property
     def regions(self) -> list[Region] | None:
         """One box around its lines on every page; None without layout."""
         boxes: dict[int, Box] = {}
@@ -170,12 +166,6 @@ class Draft:
         if self.options_in_cells:
             kinds.discard(LineKind.TABLE)
         return sorted(kind.value for kind in kinds) or None
-
-    @property
-    def confidence(self) -> float | None:
-        """Lowest confidence of its lines."""
-        known = (piece.confidence for piece in self.all_pieces if piece.confidence is not None)
-        return min(known, default=None)
 
 
 def group_values(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
@@ -233,3 +223,35 @@ def pointed_fields(text: str, item: PointedItem) -> Fields:
         answers=answer.answers or tuple(stated_answers(told(item.answer))[0]),
         explanation=explanation.explanation or join_lines(explanation.head) or answer.explanation,
     )
+
+
+def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> tuple[str, str] | None:
+    """Return the reason and the detail for which an item is no multiple-choice question."""
+    announced = draft.announced
+    if announced in ("C", "K") and not draft.options:
+        return f"{announced.lower()}_type", SET_ASIDE[announced]
+    if any(map(is_coded, fields.answer_texts)):
+        return "coded_answer", SET_ASIDE["coded_answer"]
+    if any(_P.marked.match(text) for _, text in draft.options):
+        return "short_answer", "its parts earn marks of their own, so they are no options"
+    reason = None if draft.options else _kind_in_words(draft, fields, worded=worded)
+    return (reason, SET_ASIDE[reason]) if reason else None
+
+
+def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
+    """Return the kind of an item without options, by its number, words, head or answer."""
+    if worded:
+        return "short_answer"
+    if _P.true_false.match(draft.stem) or fields.verdict:
+        return "true_false"
+    if _P.fill_in.match(draft.stem) or _P.blank.search(draft.stem):
+        return "fill_in"
+    if draft.announced in ("true_false", "fill_in", "short_answer"):
+        return draft.announced
+    if INSTRUCTION.search(draft.stem):
+        return "instruction"
+    letters = [text for text in fields.answer_texts if re.fullmatch(r"[A-K]{1,6}[.。]?", text)]
+    # Letters in order alone: options were there and were not read.
+    alone = any(list(text) == sorted(set(text)) for text in letters)
+    explained = fields.answered and not alone
+    return "short_answer" if explained or _P.worth.match(draft.stem) else None

@@ -1,12 +1,9 @@
 """Cross-examination: independent evidence about a question is compared before it is kept; each finding has a name."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from pipeline.claims.explanations import SURE, read_explanation
 from pipeline.parse import heads
@@ -14,15 +11,13 @@ from pipeline.parse.draft import Draft, group_values, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.gates import compare_items, under_options
 from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.options import find_labels, find_run, opens_option
+from pipeline.parse.options import find_labels, find_run, has_label, opens_option
 from pipeline.parse.outline import Outline
-from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, has_label, is_complete_line
+from pipeline.parse.paper import ParsedPaper
+from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, is_complete_line
 from pipeline.parse.running import is_title
 from pipeline.patterns import Patterns
 from schemas.documents import Part
-
-if TYPE_CHECKING:
-    from pipeline.parse.paper import ParsedPaper
 
 _P = Patterns(__name__)
 FOOT = _P.foot

@@ -70,8 +70,10 @@ def opens_field(text: str) -> bool:
 
 def stated_answers(segment: str) -> tuple[list[str], str]:
     """The letters a segment begins with, of every part where it has parts, and the explanation after them."""
-    parts, rest = answers_of_parts(segment)
-    if not parts:
+    found = _P.parts.match(segment)  # （1）A （2）CD
+    if found:
+        parts, rest = _P.part.findall(found[0]), segment[found.end() :].lstrip(" \t\n")
+    else:
         letters, rest = leading_letters(segment)
         parts = [letters] if letters else []
     mark = _P.explained_after.match(rest) if parts else None
@@ -159,14 +161,6 @@ def is_coded(segment: str) -> bool:
     return _P.coded.match(segment) is not None
 
 
-def answers_of_parts(segment: str) -> tuple[list[str], str]:
-    """The letters of the parts that a segment begins with, as in （1）A （2）CD, and what follows them."""
-    found = _P.parts.match(segment)
-    if not found:
-        return [], segment
-    return _P.part.findall(found[0]), segment[found.end() :].lstrip(" \t\n")
-
-
 def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
     """A head that ends with a line of letters alone: the head without it, and the letters.
 
@@ -180,15 +174,10 @@ def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
     return head[: found.start()], found[1]
 
 
-def fills_blank(text: str) -> bool:
-    """Return whether exactly one bracket of a text holds letters, as in papers with answers in their stems."""
-    return len(_P.inside.findall(text)) == 1
-
-
 def letters_inside(text: str) -> str:
-    """The letters in the first bracket of a text that holds any."""
-    found = _P.inside.search(text)
-    return "".join(re.findall("[A-K]", found[1])) if found else ""
+    """The letters in the only bracket of a text that holds any, as in papers with answers in their stems."""
+    found = _P.inside.findall(text)
+    return "".join(re.findall("[A-K]", found[0])) if len(found) == 1 else ""
 
 
 def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[str, str | None]:

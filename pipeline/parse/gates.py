@@ -3,45 +3,27 @@
 What fails, or is unlike all others of its paper, waits for a person.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from pipeline.parse.draft import Draft, group_values
 from pipeline.parse.fields import opens_field
 from pipeline.parse.heads import INSTRUCTION, ONE_ANSWER, SHARED_OPTIONS, announcement, number_candidate
 from pipeline.parse.lines import REGIONS, ParsedLine
 from pipeline.parse.numbering import GAP
-from pipeline.parse.options import find_labels, find_run, opens_option
-from pipeline.parse.rooms import SHORT_OF, ColumnEdges, has_label
+from pipeline.parse.options import find_labels, find_run, has_label, opens_option
+from pipeline.parse.paper import Gap, Mismatch, ParsedPaper
+from pipeline.parse.rooms import SHORT_OF, ColumnEdges
 from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
 from schemas.questions import SEVERAL_ANSWERS
-
-if TYPE_CHECKING:
-    from pipeline.parse.paper import ParsedPaper
 
 _P = Patterns(__name__)
 
 HABIT = 10  # least number of answers in blanks, in half of a section's stems, for a habit of the section
 SOME = 3  # least number of items with options in a section for an item without options to be doubtful
-
-
-Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
-
-
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """A number that the paper must have and that was not found."""
-
-    section: int
-    number: int
-    detail: str
 
 
 def check_questions(paper: ParsedPaper) -> None:

@@ -1,21 +1,13 @@
 """The beginning of a line: the number of a question, a head, the item types that a head announces."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-from pipeline.parse.fields import is_coded
 from pipeline.parse.text import CJK, true_digits
 from pipeline.patterns import Patterns
 from schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
-
-if TYPE_CHECKING:
-    from pipeline.parse.draft import Draft
-    from pipeline.parse.fields import Fields
 
 _P = Patterns(__name__)
 
@@ -125,19 +117,9 @@ def is_heading(text: str) -> bool:
     return len(bare) <= 20 and words is not None and ends is None
 
 
-def opens_part(text: str) -> bool:
-    """Return whether a line is the head of a section or of a key, or may be one."""
-    return is_section_head(text) or is_likely_key_head(text)
-
-
 def is_likely_key_head(text: str) -> bool:
     """Return whether a line opens a key, or does where answers stand under it."""
     return is_key_head(text) or may_be_key_head(text)
-
-
-def is_type_head(text: str) -> bool:
-    """Return whether a head names items or a part of a paper: 一、单项选择题, 第一部分, not 一、二线药物."""
-    return re.search(r"[题題]|型|部分|[章节節篇卷]|[选選][择擇]", text) is not None or len(text.strip()) <= 4
 
 
 def is_key_head(text: str) -> bool:
@@ -308,35 +290,3 @@ def question_type(
     if announced and announced in {*QuestionType} & WITHOUT_CASE:
         return QuestionType(announced)
     return QuestionType.A2 if is_case(stem) else QuestionType.A1
-
-
-def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> tuple[str, str] | None:
-    """Return the reason and the detail for which an item is no multiple-choice question."""
-    announced = draft.announced
-    if announced in ("C", "K") and not draft.options:
-        return f"{announced.lower()}_type", SET_ASIDE[announced]
-    if any(map(is_coded, fields.answer_texts)):
-        return "coded_answer", SET_ASIDE["coded_answer"]
-    if any(_P.marked.match(text) for _, text in draft.options):
-        return "short_answer", "its parts earn marks of their own, so they are no options"
-    reason = None if draft.options else _kind_in_words(draft, fields, worded=worded)
-    return (reason, SET_ASIDE[reason]) if reason else None
-
-
-def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
-    """Return the kind of an item without options, by its number, words, head or answer."""
-    if worded:
-        return "short_answer"
-    if _P.true_false.match(draft.stem) or fields.verdict:
-        return "true_false"
-    if _P.fill_in.match(draft.stem) or _P.blank.search(draft.stem):
-        return "fill_in"
-    if draft.announced in ("true_false", "fill_in", "short_answer"):
-        return draft.announced
-    if INSTRUCTION.search(draft.stem):
-        return "instruction"
-    letters = [text for text in fields.answer_texts if re.fullmatch(r"[A-K]{1,6}[.。]?", text)]
-    # Letters in order alone: options were there and were not read.
-    alone = any(list(text) == sorted(set(text)) for text in letters)
-    explained = fields.answered and not alone
-    return "short_answer" if explained or _P.worth.match(draft.stem) else None

@@ -220,7 +220,11 @@ def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
     """The lines that open a key: by their words, or by what stands under them where the words alone may deceive."""
     found = set[int]()
     for index, piece in enumerate(pieces):
-        may_be = heads.may_be_key_head(piece.text) and _answers_follow(pieces, index)
+        below = [piece.text for piece in pieces[index + 1 : index + 1 + ANSWERED_WITHIN]]
+        may_be = heads.may_be_key_head(piece.text) and any(
+            line_pairs(text) or _P.entry.match(true_digits(text)) or grid(below, at)
+            for at, text in enumerate(below)
+        )
         if (may_be or heads.is_key_head(piece.text)) and not _marks_one_answer(pieces, index):
             found.add(index)
     return frozenset(found)
@@ -231,14 +235,6 @@ def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
     below = [piece.text for piece in pieces[head + 1 : head + 3]]
     own = [_P.own.fullmatch(text) is not None for text in below]
     return own[:1] == [True] and (not any(own[1:]) or below[0].lstrip()[0] in "问問")
-
-
-def _answers_follow(pieces: Sequence[ParsedLine], head: int) -> bool:
-    texts = [piece.text for piece in pieces[head + 1 : head + 1 + ANSWERED_WITHIN]]
-    return any(
-        line_pairs(text) or _P.entry.match(true_digits(text)) or grid(texts, at)
-        for at, text in enumerate(texts)
-    )
 
 
 def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[int, KeyLine | None]:

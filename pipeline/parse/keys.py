@@ -139,8 +139,10 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
     restarts = (
         last is None
         or last.after_section != section
-        or (last.head != line.head and numbers[0] <= max(last.entries, default=0))
-        or (numbers[0] <= max(last.entries, default=0) and numbers[0] in last.entries)
+        or (
+            numbers[0] <= max(last.entries, default=0)
+            and (last.head != line.head or numbers[0] in last.entries)
+        )
     )
     if restarts or last is None:
         last = KeyRun(after_section=section, head=line.head, title=line.title)

@@ -346,8 +346,9 @@ class _Search:
             return
         self._take("options", listed[:1], "content")
         filled = ([row[name] for name in listed if cells.filled(row.get(name))] for row in self.rows)
-        read = [[cells.bare_texts(value) for value in values] for values in filled]
-        if any(texts != row[0] for row in read for texts in row):
+        read = [[cells.read_options(value).pairs for value in values] for values in filled]
+        said = [[[cells.without_label(text, label) for label, text in one] for one in row] for row in read]
+        if any(texts != row[0] for row in said for texts in row):  # ["A、甲", "B、乙"] says 甲, 乙
             self._stop(
                 "columns_unclear", f"the options may be {' or '.join(listed)}; {hint('options', listed[0])}"
             )

@@ -263,3 +263,8 @@ def _best_tail(labels: Sequence[OptionLabel], first: OptionLabel) -> list[Option
         if follows and label.strength >= 2:
             tail.append(label)
     return tail
+
+
+def has_label(text: str) -> bool:
+    """Return whether a clear label of an option stands in a line."""
+    return any(label.strength > 2 for label in find_labels(text))

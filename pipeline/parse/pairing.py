@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
 from pipeline.parse.draft import group_values
-from pipeline.parse.finish import ParseOutcome, waiting_item
 from pipeline.parse.keys import Unmatched
-from pipeline.parse.paper import ParsedPaper, apply_key
+from pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, waiting_item
 from pipeline.patterns import Patterns
 from schemas.questions import ReviewItem
 

@@ -1,23 +1,36 @@
-"""A document's lines → its questions, its key, and what stands in between: the pure core of the stage."""
+"""A parsed document, its key applied, and its records: questions, rejections, review items, traces of every line."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from itertools import zip_longest
+from __future__ import annotations
 
-from pipeline.parse import gates
-from pipeline.parse.assemble import drafts_of
-from pipeline.parse.cut import cut
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
+
 from pipeline.parse.draft import Draft
-from pipeline.parse.examine import examine
-from pipeline.parse.gates import Gap, Mismatch
-from pipeline.parse.heads import NumberStyle, number_candidate, stated_total
-from pipeline.parse.keylines import answers_apart
-from pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place, key_of
-from pipeline.parse.lines import ParsedLine, in_one_script, line_part, parsed_lines, place_of
-from pipeline.parse.outline import Outline, Pointing, Role
-from pipeline.parse.parts import fold_copies, joint_answers
-from pipeline.parse.rooms import has_label
-from schemas.documents import Line
+from pipeline.parse.heads import INSTRUCTION, announcement, question_type
+from pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place
+from pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
+from pipeline.parse.options import has_label
+from pipeline.parse.outline import Outline, Role
+from pipeline.parse.running import TITLE
+from pipeline.patterns import Patterns
+from schemas.documents import Document, Part, Step, Trace
+from schemas.identity import content_hash, question_id
+from schemas.questions import Option, Question, Rejection, ReviewItem
+
+_P = Patterns(__name__)
+
+Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A number that the paper must have and that was not found."""
+
+    section: int
+    number: int
+    detail: str
 
 
 @dataclass(slots=True)
@@ -62,38 +75,6 @@ class ParsedPaper:
         return max(self.key.size, len(self.key.numbers)) > len(self.items) and not self.questions
 
 
-def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
-    """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = _numbered_once(answers_apart(in_one_script(parsed_lines(lines))))
-    kept = {place_of(piece) for piece in parts}
-    running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
-    outline = cut(parts, pointings)
-    running += [piece for piece, role in zip(parts, outline.roles, strict=True) if role is Role.RUNNING]
-    drafts = drafts_of(outline)
-    fold_copies(drafts)
-    _number_sections(drafts)
-    text = "\n".join(piece.text for piece in parts)
-    key = key_of(outline, drafts)
-    for run in key.runs:
-        run.source = document
-    paper = ParsedPaper(document, parts, running, drafts, key, stated_total(text), text, outline)
-    if paper.key.runs and not paper.is_key:
-        apply_key(paper, paper.key)
-    return paper
-
-
-def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
-    """The pieces without a heading that is nothing but the number with which the next one begins: 第3题 / 【第3题】."""
-    marks = [number_candidate(index, part.text) for index, part in enumerate(parts)]
-    kept = []
-    for part, mark, after in zip_longest(parts, marks, marks[1:]):
-        alone = mark is not None and mark.style is NumberStyle.TITLE and mark.end >= len(part.text)
-        again = mark and after and (mark.value, mark.last) == (after.value, after.last)
-        if not (alone and again):
-            kept.append(part)
-    return kept
-
-
 def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Unmatched:
     """Apply a key, the paper's own or one from beside it, and return its entries without a question."""
     paper.keyed.update(number for run in key.runs for number in run.entries)
@@ -117,28 +98,210 @@ def _titles(paper: ParsedPaper) -> dict[int, int]:
     return found if len({*found.values()}) == len(found) else {}
 
 
-def check_gates(paper: ParsedPaper) -> None:
-    """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
-    joint_answers(paper.drafts)
-    gates.check_questions(paper)
-    gates.check_answers(paper)
-    paper.gaps = gates.find_gaps(paper)
-    gates.check_shifts(paper)
-    examine(paper)
-    paper.mismatches = [
-        *gates.count_mismatches(paper),
-        *gates.unread_keys(paper),
-        *gates.unread_questions(paper),
+_HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
+
+
+TracedLines = tuple[Part, str, Sequence[ParsedLine]]  # part, rule, lines
+
+
+def trace_of_paper(paper: ParsedPaper) -> Trace:
+    """The trace of the lines that belong to no item: every one of them stands in a step."""
+    heads, outline = _heads(paper), paper.outline
+    found: list[TracedLines] = [
+        (Part.KEY, "key_list", [piece for piece, role in paper.roles() if role is Role.ANSWERS]),
+        (Part.KEY, "key_entries", [piece for one in paper.drafts if one.entry for piece in one.all_pieces]),
+        (Part.HEAD, "instructions", outline.instructions),
+        (Part.COVER, "before_first", list(filter(_is_cover, outline.preamble))),
+        (Part.COVER, "after_key", list(filter(_is_cover, outline.after_keys))),
+        *((Part.LEFT_OVER, rule, pieces) for rule, pieces in left_over(paper).items()),
+        (Part.RUNNING, "running", paper.running),
     ]
+    steps = [_step(part, rule, pieces, pieces[0].text[:40] or None) for part, rule, pieces in found if pieces]
+    lines = [piece for piece, _ in heads] + [piece for _, _, pieces in found for piece in pieces]
+    steps = [step for _, step in heads] + steps
+    return Trace(item_id=paper.document, document=paper.document, spans=line_spans(lines), steps=steps)
 
 
-def _number_sections(drafts: Sequence[Draft]) -> None:
-    """Sections are runs of the numbering that hold items, from 1: they survive an unread head.
+def _step(part: Part, rule: str, pieces: Sequence[ParsedLine], detail: str | None) -> Step:
+    return Step(part=part, rule=rule, detail=detail, spans=line_spans(pieces))
 
-    Numbered instructions on a cover are no section of their own.
-    """
-    numbered = [one for one in drafts if not one.entry and (one.set_aside or ("",))[0] != "instruction"]
-    runs = sorted({draft.run for draft in numbered})
-    section = {run: index + 1 for index, run in enumerate(runs)}
-    for draft in drafts:
-        draft.section = section.get(draft.run, 0)
+
+def _heads(paper: ParsedPaper) -> list[tuple[ParsedLine, Step]]:
+    """Heads of sections, shared texts and keys, each with its step."""
+    claimed, found = _claimed(paper), []
+    for piece, role in paper.roles():
+        if role in _HEADS and place_of(piece) not in claimed:
+            detail = f"{piece.text[:40]} → {announcement(piece.text).kind or 'unknown'}"
+            found.append((piece, _step(Part.HEAD, _HEADS[role], [piece], detail)))
+        elif role is Role.KEY_HEAD:
+            found.append((piece, _step(Part.KEY, "key_head", [piece], piece.text[:40])))
+    return found
+
+
+def left_over(paper: ParsedPaper) -> Mapping[str, Sequence[ParsedLine]]:
+    """Text that is part of no item and is not known to be anything else, by where it stands."""
+    outline, claimed = paper.outline, _claimed(paper)
+    groups = [piece for group in outline.groups for piece in group.pieces if place_of(piece) not in claimed]
+    return {
+        "before_first": [piece for piece in outline.preamble if not _is_cover(piece)],
+        "after_key": [piece for piece in outline.after_keys if not _is_cover(piece)],
+        "group_without_items": groups,
+    }
+
+
+def _is_cover(piece: ParsedLine) -> bool:
+    """Return whether a line outside the items is a title, an instruction or a field of a form, or no text."""
+    text = piece.text
+    known = TITLE.search(text) or INSTRUCTION.search(text) or _P.cover.search(text)
+    return piece.kind in REGIONS or piece.centred or known is not None
+
+
+def _claimed(paper: ParsedPaper) -> set[tuple[int, int]]:
+    return {place_of(piece) for draft in paper.items for piece in draft.all_pieces}
+
+
+STAGE = "parse"
+
+
+@dataclass
+class ParseOutcome:
+    """The fate of all candidates: each is in exactly one list."""
+
+    questions: list[Question] = field(default_factory=list)
+    rejects: list[Rejection] = field(default_factory=list)
+    review: list[ReviewItem] = field(default_factory=list)
+    traces: list[Trace] = field(default_factory=list)
+    left_over: dict[str, int] = field(default_factory=dict)
+    """Lines of papers that are part of no item and not known to be anything else: paper → how many."""
+    keys: dict[str, str] = field(default_factory=dict)  # key document → the paper it went into
+    columns: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """The roles found for the columns of tabular documents."""
+    notes: list[str] = field(default_factory=list)
+    into: int = 0  # the number of candidates, counted before their fate
+
+    def reject(self, name: str, reason: str, detail: str, item: str | None = None) -> None:
+        """Reject an item, a row or a document."""
+        self.rejects.append(Rejection(item_id=name, stage=STAGE, reason=reason, detail=detail, item=item))
+
+    def take(self, question: Question, doubts: list[tuple[str, str]]) -> None:
+        """Keep a question, or let it wait with all its doubts; the first one names it."""
+        if not doubts:
+            self.questions.append(question)
+            return
+        told = "; ".join(f"{reason}: {detail}" for reason, detail in doubts)
+        self.review.append(waiting_item(question.question_id, doubts[0][0], told, question))
+
+    def extend(self, other: ParseOutcome) -> None:
+        """Add another's."""
+        for part in fields(self):
+            own, more = getattr(self, part.name), getattr(other, part.name)
+            if isinstance(own, list):
+                own.extend(more)
+            else:
+                setattr(self, part.name, own | more if isinstance(own, dict) else own + more)
+
+
+def finish(paper: ParsedPaper, document: Document) -> ParseOutcome:
+    """The records of a judged paper."""
+    outcome = ParseOutcome()
+    ids = _Ids(document.sha256)
+    groups: dict[str, str] = {}
+    sizes = Counter(draft.group for draft in paper.items if draft.group)
+    for draft in paper.items:
+        name = ids.of(draft)
+        if draft.group and sizes[draft.group] > 1:
+            groups.setdefault(draft.group, f"{name}-g")
+        elif draft.group:
+            _alone(draft)
+        question = _question(draft, name, groups.get(draft.group or ""), document)
+        if draft.set_aside:
+            outcome.reject(name, *draft.set_aside, question.model_dump_json())
+        else:
+            outcome.take(question, draft.flags)
+        lines = line_spans(draft.all_pieces)
+        outcome.traces.append(Trace(item_id=name, document=paper.document, spans=lines, steps=draft.steps))
+    outcome.traces.append(trace_of_paper(paper))
+    unknown = sum(map(len, left_over(paper).values()))
+    outcome.left_over = {paper.document: unknown} if unknown else {}
+    outcome.review.extend(_missing(paper, document, ids))
+    return outcome
+
+
+def _alone(draft: Draft) -> None:
+    """A group of one is no group: its case is its stem where it has none of its own."""
+    draft.group = None
+    if draft.shared_stem and not draft.shared_options:
+        draft.stem = f"{draft.shared_stem}\n{draft.stem}".strip() if draft.stem else draft.shared_stem
+        draft.shared_stem = None
+
+
+class _Ids:
+    """Ids of questions of a document; a collision gets a letter."""
+
+    def __init__(self, sha256: str) -> None:
+        self.sha256 = sha256
+        self.taken: set[str] = set()
+        self.extra: Counter[str] = Counter()  # letters tried for each name
+
+    def of(self, draft: Draft) -> str:
+        number = f"{draft.number:03d}{draft.suffix}" if draft.number is not None else draft.suffix
+        return self.take(question_id(self.sha256, draft.section, number))
+
+    def take(self, name: str) -> str:
+        """Return the name itself, or the name with the first letter that makes it unique."""
+        free = name
+        while free in self.taken:
+            extra = self.extra[name]
+            free = f"{name}{chr(98 + extra)}" if extra < 25 else f"{name}z{extra}"
+            self.extra[name] += 1
+        self.taken.add(free)
+        return free
+
+
+def _question(draft: Draft, name: str, group: str | None, document: Document) -> Question:
+    stem = draft.stem or (f"（{draft.number}）" if draft.shared_stem else "")
+    answer = "".join(sorted(set(draft.answer))) if draft.answer else None
+    options = draft.shared_options
+    case = draft.shared_stem is not None and not options
+    known = (piece.confidence for piece in draft.all_pieces if piece.confidence is not None)
+    kind = question_type(draft.announced, stem, answer, shared_case=case, shared_options=options)
+    return Question(
+        question_id=name,
+        document=document.document,
+        section=draft.section,
+        number=draft.number,
+        question_type=kind,
+        stem=stem,
+        shared_stem=draft.shared_stem,
+        group_id=group,
+        options=[Option(label=label, text=text) for label, text in draft.options],
+        answer=list(answer) if answer else None,
+        accepted_answers=[list(letters) for letters in draft.accepted] if draft.accepted else None,
+        explanation=draft.explanation,
+        comment=draft.comment,
+        pages=sorted({piece.page for piece in draft.all_pieces}),
+        regions=draft.regions,
+        attachments=draft.attachments,
+        confidence=min(known, default=None),
+        exam_type=document.exam_type,
+        exam_class=document.exam_class,
+        exam_subject=document.exam_subject,
+        content_hash=content_hash(stem, (text for _, text in draft.options), draft.shared_stem),
+    )
+
+
+def waiting_item(name: str, reason: str, detail: str, question: Question | None = None) -> ReviewItem:
+    """A question that waits for a person, or something of a document that is none."""
+    names, item = ([name], question.model_dump_json()) if question else ([], None)
+    return ReviewItem(item_id=name, question_ids=names, stage=STAGE, reason=reason, detail=detail, item=item)
+
+
+def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:
+    for gap in paper.gaps:
+        name = ids.take(question_id(document.sha256, gap.section, f"{gap.number:03d}"))
+        detail = f"number {gap.number} of section {gap.section} was not found; {gap.detail}"
+        yield waiting_item(name, "missing_number", f"{document.document}: {detail}")
+    for place, (reason, head, detail) in enumerate(paper.mismatches, 1):
+        yield waiting_item(
+            f"{document.sha256[:8]}-head{place}", reason, f"{document.document}: {head}: {detail}"
+        )

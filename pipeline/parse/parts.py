@@ -226,38 +226,29 @@ def part_drafts(
 ) -> Iterable[Draft]:
     """A draft for every question inside an item."""
     for index, part in enumerate(parts.parts):
-        draft = _part_draft(item, pieces, part, parts)
-        draft.suffix = _suffix(index)
-        draft.group = f"p{item.run}.{item.number}"
+        draft = Draft(item.number, item.run, pieces, item.block, part.stem, _suffix(index))
+        draft.options, draft.group = list(part.options), f"p{item.run}.{item.number}"
+        draft.explanation = part.explanation if parts.shared_options else fields.explanation
+        draft.shared_stem, draft.shared_options = parts.lead or None, parts.shared_options
         draft.answered = part.answer is not None or fields.answered
-        if not parts.shared_options:
-            draft.explanation = fields.explanation
+        _trace_item(draft, item)
+        draft.add_trace(Part.SHARED, "stems_of_an_item" if parts.shared_options else "parts_of_an_item")
+        draft.take_answer(part.answer, "part")
         if parts.doubt:
             draft.flag("parts_and_answers_differ", parts.doubt)
         yield draft
 
 
-def _part_draft(item: NumberedItem, pieces: list[ParsedLine], part: SubItem, parts: Parts) -> Draft:
-    draft = Draft(item.number, item.run, pieces, item.block, part.stem)
-    draft.options, draft.explanation = list(part.options), part.explanation
-    draft.shared_stem, draft.shared_options = parts.lead or None, parts.shared_options
-    _trace_item(draft, item)
-    draft.add_trace(Part.SHARED, "stems_of_an_item" if parts.shared_options else "parts_of_an_item")
-    draft.take_answer(part.answer, "part")
-    return draft
-
-
-def unnumbered_drafts(item: NumberedItem, pieces: list[ParsedLine], rest: str) -> Iterable[Draft]:
+def unnumbered_drafts(
+    item: NumberedItem, pieces: list[ParsedLine], rest: str, fields: Fields
+) -> Iterable[Draft]:
     """Options with stems that follow an answer and have no number: named after the item before them."""
     run = find_run(rest)
     parts = stems_after_options(rest, run) if run else None
-    if parts is None:
-        return
-    for index, part in enumerate(parts.parts):
-        draft = _part_draft(item, pieces, part, parts)
-        draft.number, draft.suffix = None, f"{item.number:03d}{chr(97 + index)}"
-        draft.group = f"u{item.run}.{item.number}" if len(parts.parts) > 1 else None
-        draft.shared_options = len(parts.parts) > 1
+    several = parts is not None and len(parts.parts) > 1
+    for draft in part_drafts(item, pieces, parts, fields) if parts else ():
+        draft.number, draft.suffix = None, f"{item.number:03d}{draft.suffix}"
+        draft.group, draft.shared_options = f"u{item.run}.{item.number}" if several else None, several
         draft.answered = True
         yield draft
 
@@ -301,16 +292,9 @@ def fold_copies(drafts: Sequence[Draft]) -> None:
             first |= {draft.number or 0: draft for draft in members}
             continue
         for one, other in pairs:
-            _fold(one, other)
-
-
-def _fold(one: Draft, other: Draft) -> None:
-    likeness = _likeness(one, other)
-    if likeness <= COPY:
-        return
-    other.entry = True
-    if other.options and likeness < 1:
-        one.flag("copies_differ", f"printed again, it reads otherwise: {_text(other)[:60]!r}")
+            other.entry = _likeness(one, other) > COPY
+            if other.entry and other.options and _text(one) != _text(other):
+                one.flag("copies_differ", f"printed again, it reads otherwise: {_text(other)[:60]!r}")
 
 
 def _likeness(one: Draft, other: Draft) -> float:

@@ -1,28 +1,22 @@
 """Gates of the layout: room on a page where lines may have stood that were not read, and what it may have held."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate, pairwise
 from math import inf
 from statistics import median
-from typing import TYPE_CHECKING
 
 from pipeline.parse.draft import Draft, group_values, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.heads import WITHOUT_CASE
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
-from pipeline.parse.options import find_labels, find_run
+from pipeline.parse.options import find_labels, find_run, has_label
 from pipeline.parse.outline import HEADS
+from pipeline.parse.paper import Gap, ParsedPaper
 from pipeline.parse.text import width
 from pipeline.patterns import Patterns
 from schemas.documents import Box
-
-if TYPE_CHECKING:
-    from pipeline.parse.gates import Gap
-    from pipeline.parse.paper import ParsedPaper
 
 _P = Patterns(__name__)
 
@@ -326,8 +320,3 @@ def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], items: Sequence[Draft
         related = [one for group in {draft.group for draft in same if draft.group} for one in groups[group]]
         for draft in {id(one): one for one in (*holders[place_of(piece)], *same, *related)}.values():
             draft.flag("may_hold_another", f"a line begins like number {number}: {piece.text[:20]!r}")
-
-
-def has_label(text: str) -> bool:
-    """Return whether a clear label of an option stands in a line."""
-    return any(label.strength > 2 for label in find_labels(text))

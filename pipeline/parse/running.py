@@ -1,6 +1,7 @@
 """Running heads and feet that the layout left among the lines."""
 
 import re
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 
@@ -92,13 +93,16 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     often = {text: found for text, found in places.items() if len(found) >= least}
     if not often:
         return lines
-    around = _Surroundings(lines, [text in often for text in texts])
+    others = [at for at, text in enumerate(texts) if text not in often]
+    edges = _right_edges(lines)
     refrains = set()
     for text, found in often.items():
         on = [lines[index].page for index in found]
         # No phrase of questions stands once on nearly every page, wherever.
         once_a_page = pages >= 2 * REPEATED and len(on) == len(set(on)) >= 0.9 * pages
-        if len(text) >= _REFRAIN and (once_a_page or around.apart(found) >= MOSTLY * len(found)):
+        if len(text) >= _REFRAIN and (
+            once_a_page or _apart(found, lines, others, edges) >= MOSTLY * len(found)
+        ):
             refrains.add(text)
     refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
@@ -176,37 +180,27 @@ def _spaceless(line: Line) -> str:
     return "" if known else re.sub(r"\s+", "", folded)
 
 
-class _Surroundings:
-    """The lines around those that come again and again."""
+def _apart(
+    found: Sequence[int], lines: Sequence[Line], others: Sequence[int], edges: Mapping[int, float]
+) -> int:
+    """Return in how many places a text neither goes on from a full line nor stands before options.
 
-    def __init__(self, lines: Sequence[Line], often: Sequence[bool]) -> None:
-        self.lines, self.edges = lines, _right_edges(lines)
-        self.before, self.after = list(range(-1, len(lines) - 1)), list(range(1, len(lines) + 1))
-        """The place of the nearest other line before and after each."""
-        for at in range(1, len(lines)):
-            if often[at - 1]:
-                self.before[at] = self.before[at - 1]
-        for at in range(len(lines) - 2, -1, -1):
-            if often[at + 1]:
-                self.after[at] = self.after[at + 1]
-
-    def apart(self, found: Sequence[int]) -> int:
-        """Return in how many places a text neither goes on from a full line nor stands before options.
-
-        Of places after the same line, or before the same, the first counts.
-        """
-        apart = 0
-        seen: set[str] = set()
-        for index in found:
-            before, after = self.before[index], self.after[index]
-            leads = after < len(self.lines) and opens_option(fold(self.lines[after].text))
-            full = any(_is_full(self.lines[at], self.edges) for at in (index, before) if at >= 0)
-            around = (("before", before), ("after", after))
-            beside = ((side, self.lines[at].text) for side, at in around if 0 <= at < len(self.lines))
-            said = {f"{side} {_P.leading_number.sub('', text)}" for side, text in beside}
-            apart += not (leads or full or said & seen)
-            seen |= said
-        return apart
+    Of places after the same line, or before the same, the first counts. Lines that come again and again are passed
+    over: ``others`` are the places of the rest.
+    """
+    apart = 0
+    seen: set[tuple[str, str]] = set()
+    for index in found:
+        at = bisect_left(others, index)
+        above = [lines[place] for place in others[max(0, at - 1) : at]]
+        below = [lines[place] for place in others[at : at + 1]]
+        leads = any(opens_option(fold(line.text)) for line in below)
+        full = any(_is_full(line, edges) for line in (lines[index], *above))
+        said = {("above", _P.leading_number.sub("", line.text)) for line in above}
+        said |= {("below", _P.leading_number.sub("", line.text)) for line in below}
+        apart += not (leads or full or said & seen)
+        seen |= said
+    return apart
 
 
 def _beside(refrains: Set[str], often: Mapping[str, list[int]], texts: Sequence[str]) -> set[str]:
@@ -270,7 +264,8 @@ def is_title(text: str) -> bool:
 
 def _opens(text: str) -> bool:
     """Return whether a folded line begins an option, an explanation, a section or a key."""
-    return opens_option(text) or opens_explanation(text) or heads.opens_part(text)
+    part = heads.is_section_head(text) or heads.is_likely_key_head(text)
+    return part or opens_option(text) or opens_explanation(text)
 
 
 def _without_counters(lines: list[Line]) -> list[Line]:
@@ -302,13 +297,9 @@ def _pages(lines: list[Line]) -> list[list[Line]]:
 
 def _offsets(line: Line) -> set[int]:
     """Return the distances of the numbers in a line from that of its page; none if they may number questions."""
-    mark = heads.number_candidate(0, fold(line.text))
-    if (
-        _P.sentence.search(line.text)
-        or opens_explanation(fold(line.text))
-        or heads.group_head(fold(line.text))
-    ):
-        return set()
-    if mark is not None and (mark.style is not NumberStyle.BARE or mark.value == line.page):
+    text = fold(line.text)
+    mark = heads.number_candidate(0, text)
+    numbers = mark is not None and (mark.style is not NumberStyle.BARE or mark.value == line.page)
+    if numbers or _P.sentence.search(line.text) or opens_explanation(text) or heads.group_head(text):
         return set()
     return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}

@@ -2,17 +2,27 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
 import polars as pl
 
 from annotation.llm.messages import ChatRequest
+from pipeline.parse import gates
+from pipeline.parse.assemble import drafts_of
 from pipeline.parse.columns import Columns
-from pipeline.parse.finish import ParseOutcome, finish
-from pipeline.parse.outline import Pointing
+from pipeline.parse.cut import cut
+from pipeline.parse.draft import Draft
+from pipeline.parse.examine import examine
+from pipeline.parse.heads import NumberStyle, number_candidate, stated_total
+from pipeline.parse.keylines import answers_apart
+from pipeline.parse.keys import key_of
+from pipeline.parse.lines import ParsedLine, in_one_script, line_part, parsed_lines, place_of
+from pipeline.parse.outline import Pointing, Role
 from pipeline.parse.pairing import pair_keys
-from pipeline.parse.paper import ParsedPaper, check_gates, read_paper
+from pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish
 from pipeline.parse.params import ParseParams, PointParams
+from pipeline.parse.parts import fold_copies, joint_answers
 from pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
 from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from pipeline.stage import Context, Counts, Failure, Result, Tables
@@ -150,6 +160,65 @@ def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
     """Parse one document, in a worker process."""
     name, frame, pointings = task
     return read_paper(name, list(Line.from_frame(frame)), pointings)
+
+
+def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
+    """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
+    parts = _numbered_once(answers_apart(in_one_script(parsed_lines(lines))))
+    kept = {place_of(piece) for piece in parts}
+    running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
+    outline = cut(parts, pointings)
+    running += [piece for piece, role in zip(parts, outline.roles, strict=True) if role is Role.RUNNING]
+    drafts = drafts_of(outline)
+    fold_copies(drafts)
+    _number_sections(drafts)
+    text = "\n".join(piece.text for piece in parts)
+    key = key_of(outline, drafts)
+    for run in key.runs:
+        run.source = document
+    paper = ParsedPaper(document, parts, running, drafts, key, stated_total(text), text, outline)
+    if paper.key.runs and not paper.is_key:
+        apply_key(paper, paper.key)
+    return paper
+
+
+def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """The pieces without a heading that is nothing but the number with which the next one begins: 第3题 / 【第3题】."""
+    marks = [number_candidate(index, part.text) for index, part in enumerate(parts)]
+    kept = []
+    for part, mark, after in zip_longest(parts, marks, marks[1:]):
+        alone = mark is not None and mark.style is NumberStyle.TITLE and mark.end >= len(part.text)
+        again = mark and after and (mark.value, mark.last) == (after.value, after.last)
+        if not (alone and again):
+            kept.append(part)
+    return kept
+
+
+def check_gates(paper: ParsedPaper) -> None:
+    """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
+    joint_answers(paper.drafts)
+    gates.check_questions(paper)
+    gates.check_answers(paper)
+    paper.gaps = gates.find_gaps(paper)
+    gates.check_shifts(paper)
+    examine(paper)
+    paper.mismatches = [
+        *gates.count_mismatches(paper),
+        *gates.unread_keys(paper),
+        *gates.unread_questions(paper),
+    ]
+
+
+def _number_sections(drafts: Sequence[Draft]) -> None:
+    """Sections are runs of the numbering that hold items, from 1: they survive an unread head.
+
+    Numbered instructions on a cover are no section of their own.
+    """
+    numbered = [one for one in drafts if not one.entry and (one.set_aside or ("",))[0] != "instruction"]
+    runs = sorted({draft.run for draft in numbered})
+    section = {run: index + 1 for index, run in enumerate(runs)}
+    for draft in drafts:
+        draft.section = section.get(draft.run, 0)
 
 
 def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -> ParseOutcome:

@@ -19,12 +19,8 @@ _FOLDED = {
     **WIDE,
     0xFF03: "#",
     0xFF0A: "*",
-    0x00A0: " ",
-    0x2002: " ",
-    0x2003: " ",
-    0x3000: " ",
-    **dict.fromkeys(INVISIBLE, ""),
-    **{code: "" for code in range(0x20) if code not in (0x09, 0x0A)},
+    **dict.fromkeys((0x00A0, 0x2002, 0x2003, 0x3000), " "),
+    **dict.fromkeys((*INVISIBLE, *range(0x09), *range(0x0B, 0x20)), ""),
 }
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 

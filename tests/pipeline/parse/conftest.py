@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.parse.finish import ParseOutcome, finish
-from pipeline.parse.paper import ParsedPaper, check_gates, read_paper
+from pipeline.parse.paper import ParsedPaper, ParseOutcome, finish
+from pipeline.parse.stage import check_gates, read_paper
 from schemas.documents import Document, Line, LineKind
 
 REGION = {f"[{kind.value}]": kind for kind in (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from pipeline.parse.paper import check_gates
+from pipeline.parse.stage import check_gates
 from schemas.documents import Document
 
 FOUR = "A. 甲\nB. 乙\nC. 丙\nD. 丁"

@@ -8,8 +8,8 @@ import pytest
 
 from benchmarks.papers.silent import HOLE, printed_lines
 from pipeline.parse.fields import concluded_answer
-from pipeline.parse.finish import finish
-from pipeline.parse.paper import check_gates, read_paper
+from pipeline.parse.paper import finish
+from pipeline.parse.stage import check_gates, read_paper
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, items, told
 

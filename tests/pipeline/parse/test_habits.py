@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.finish import finish
-from pipeline.parse.paper import read_paper
+from pipeline.parse.paper import finish
+from pipeline.parse.stage import read_paper
 from schemas.documents import Line
 from tests.pipeline.parse.short import CASE, DOCUMENT, FIVE, FOUR, THREE, items, judged, texts, told
 

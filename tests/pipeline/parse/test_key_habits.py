@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.finish import finish
 from pipeline.parse.keylines import line_pairs
+from pipeline.parse.paper import finish
 from pipeline.parse.stage import pair_keys
 from tests.pipeline.parse.short import DOCUMENT, FIVE, THREE, items, judged, texts, told
 

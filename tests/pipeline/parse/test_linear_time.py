@@ -14,8 +14,8 @@ from pipeline.parse import fields, heads, keylines, options, parts
 _SECONDS = 1.0
 """CPU time for 200,000 characters, which take some ten milliseconds; quadratic time would be minutes."""
 CASES: list[tuple[str, Callable[[str], object], str, str]] = [
-    ("parts of an answer", fields.answers_of_parts, "（1）A", "x"),
-    ("a part without letters", fields.answers_of_parts, "（1）", "x"),
+    ("parts of an answer", fields.stated_answers, "（1）A", "x"),
+    ("a part without letters", fields.stated_answers, "（1）", "x"),
     ("codes of choices", fields.is_coded, "A", "x"),
     ("letters", fields.leading_letters, "A", "/"),
     ("a small letter over lines", fields.leading_letters, "a\n", "/"),
@@ -72,7 +72,7 @@ def test_a_paper_of_many_lines_takes_linear_time(part: str) -> None:
 
 
 def test_what_is_read_is_as_before() -> None:
-    assert fields.answers_of_parts("（1） A ；（2） 、 CD。 因为") == (["A", "CD"], "因为")
+    assert fields.stated_answers("（1） A ；（2） 、 CD。 因为") == (["A", "CD"], "因为")
     assert fields.leading_letters(" （ A 、 B ）。解释") == ("AB", "解释")
     assert fields.is_coded(" A） ： （③")
     assert fields.concluded_answer("……，故选 ： （ A 、 B ）") == "AB"

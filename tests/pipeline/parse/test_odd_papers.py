@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.parse.finish import finish
-from pipeline.parse.paper import check_gates, read_paper
+from pipeline.parse.paper import finish
+from pipeline.parse.stage import check_gates, read_paper
 from tests.pipeline.parse.conftest import document_of, lines_of
 from tests.pipeline.parse.short import FOUR, items, told
 

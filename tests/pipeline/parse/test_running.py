@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from benchmarks.papers.habits import random_paper
 from benchmarks.papers.render import render
-from pipeline.parse.finish import finish
-from pipeline.parse.paper import check_gates, read_paper
+from pipeline.parse.paper import finish
 from pipeline.parse.running import without_running
+from pipeline.parse.stage import check_gates, read_paper
 from schemas.documents import Box, Line, LineKind
 from tests.pipeline.parse.conftest import document_of, lines_of
 

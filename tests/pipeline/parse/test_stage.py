@@ -8,10 +8,9 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.parse.finish import finish
-from pipeline.parse.paper import check_gates, read_paper
+from pipeline.parse.paper import finish
 from pipeline.parse.params import ParseParams
-from pipeline.parse.stage import run
+from pipeline.parse.stage import check_gates, read_paper, run
 from schemas.documents import Box, Document, Line, LineKind, Page, SourceRow
 from schemas.questions import Question
 from schemas.release import ReleasedId

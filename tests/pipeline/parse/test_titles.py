@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from pipeline.parse.paper import check_gates, read_paper
+from pipeline.parse.stage import check_gates, read_paper
 from schemas.documents import Line, LineKind
 
 FIRST = ["第1题", "【第1题】", "下列属于水果的是（  ）。", "A. 苹果", "B. 白菜", "C. 萝卜", "D. 土豆"]
