@@ -1,0 +1,254 @@
+"""The beginning of a line: numbers in every style, heads, and how long each may be."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.parse.heads import (
+    announcement,
+    case_end,
+    group_head,
+    is_case,
+    is_heading,
+    is_key_head,
+    is_section_head,
+    may_be_key_head,
+    number_candidate,
+    numeral_value,
+    opens_case,
+    question_type,
+    span_head,
+    split_heads,
+    stated_total,
+    tells_of_patient,
+)
+
+
+def number(text):
+    """Value, style, place of the rest, weight, last number, and the answer before the number."""
+    mark = number_candidate(7, text)
+    return mark and (mark.value, mark.style.value, mark.end, mark.weight, mark.last, mark.given)
+
+
+def group(head):
+    return head and (head.first, head.last, head.options, head.end)
+
+
+def longest(question, text, fill="甲"):
+    """The length of the longest text that a question is answered with yes for, with more and more filling."""
+    found = [len(text.format(fill * size)) for size in range(1, 80) if question(text.format(fill * size))]
+    return max(found), min(found)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1. 甲", (1, "dot", 3, 1.0, 1, None)),
+        ("12、甲", (12, "dot", 3, 1.0, 12, None)),
+        ("（3）甲", (3, "paren", 3, 0.6, 3, None)),
+        ("(12)甲", (12, "paren", 4, 0.6, 12, None)),
+        ("第5题 甲", (5, "title", 4, 1.2, 5, None)),
+        ("【6】甲", (6, "bracket", 3, 1.1, 6, None)),
+        ("③甲", (3, "circled", 1, 0.3, 3, None)),
+        ("㊿甲", (50, "circled", 1, 0.3, 50, None)),
+        (" ③ 甲", (3, "circled", 2, 0.3, 3, None)),
+        ("7 甲", (7, "bare", 2, 0.6, 7, None)),
+        ("999. 甲", (999, "dot", 5, 1.0, 999, None)),
+        ("1000. 甲", (1000, "dot", 6, 0.5, 1000, None)),
+        ("1992. 年", (1992, "dot", 6, 0.5, 1992, None)),
+        ("4999. 甲", (4999, "dot", 6, 0.5, 4999, None)),
+        ("5000. 甲", None),
+        ("0. 甲", None),
+        ("2.3. 甲", (2, "dot", 5, 1.1, 3, None)),
+        ("18~21. 甲", (18, "dot", 7, 1.1, 21, None)),
+        ("18～18. 甲", None),
+        ("第4-5题", (4, "title", 5, 2.5, 5, None)),
+        ("（C）1. 甲", (1, "dot", 6, 1.0, 1, "C")),
+        ("（ A、C ）2. 甲", (2, "dot", 10, 1.0, 2, "AC")),
+        ("B  3. 甲", (3, "dot", 6, 1.0, 3, "B")),
+        ("*4. 甲", (4, "dot", 4, 1.0, 4, None)),
+        ("l2. 甲", (12, "dot", 4, 1.0, 12, None)),
+        ("Q5. what", (5, "title", 4, 1.2, 5, None)),
+        ("题6 甲", (6, "title", 3, 1.2, 6, None)),
+        ("甲. 乙", None),
+        ("1.5 mg", (1, "dot", 2, -0.2, 1, None)),
+        ("38.5℃", (38, "dot", 3, -0.2, 38, None)),
+        ("1.51岁男性", (1, "dot", 2, 0.9, 1, None)),
+        ("2,甲", (2, "dot", 2, 0.6, 2, None)),
+        ("（ ）8. 甲", (8, "dot", 6, 1.0, 8, None)),
+    ],
+)
+def test_a_number_is_read_in_every_style(text, expected):
+    assert number(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("一、", 1),
+        ("九 ", 9),
+        ("十、", 10),
+        ("十一、", 11),
+        ("二十、", 20),
+        ("二十三、", 23),
+        ("三十", 30),
+        ("（三）", 3),
+        ("试题四", 4),
+        ("甲、", None),
+    ],
+)
+def test_the_number_of_a_numeral(text, expected):
+    assert numeral_value(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "fill", "expected"),
+    [
+        (is_section_head, "一、{}", "甲", (24, 3)),
+        (is_heading, "{}", "甲", (20, 2)),
+        (is_key_head, "{}参考答案", "甲", (40, 5)),
+        (may_be_key_head, "答案（{}）", "甲", (60, 5)),
+        (group_head, "共用题干{}", "甲", (24, 5)),
+        (is_case, "男，45岁。{}", "痛", (85, 20)),
+    ],
+)
+def test_how_long_a_head_may_be_and_how_short_a_case(question, text, fill, expected):
+    assert longest(question, text, fill) == expected
+
+
+@pytest.mark.parametrize(("last", "is_head"), [(3, False), (4, True), (33, True), (34, False)])
+def test_a_group_has_at_most_thirty_one_questions(last, is_head):
+    assert (group_head(f"（3～{last}题共用题干）") is not None) is is_head
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("（1～3题共用题干）患者", ((1, 3, False, 10), None)),
+        ("(4-6题共用备选答案)", ((4, 6, True, 12), None)),
+        ("案例一：男", ((None, None, False, 4), None)),
+        ("（12～12题共用题干）", (None, None)),
+        ("共用题干", ((None, None, False, 4), None)),
+        ("共用备选答案", ((None, None, True, 6), None)),
+        ("甲药4～5题共用题干", (None, None)),
+        ("[71-75]", (None, (71, 75, False, 7))),
+        ("（3～4题）", (None, (3, 4, False, 6))),
+    ],
+)
+def test_heads_of_shared_texts(text, expected):
+    assert (group(group_head(text)), group(span_head(text))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("…依此回答第4题至第5题", ((4, 5, 1), None, None)),
+        ("情況：一位60歲", (None, 3, 3)),
+        ("一位60歲男性", (None, None, 0)),
+        ("甲乙丙", (None, None, None)),
+        ("（第4～6题）", ((4, 6, 0), None, None)),
+    ],
+)
+def test_a_case_names_its_questions_at_its_end_and_opens_with_a_word(text, expected):
+    assert (case_end(text), opens_case(text, named=True), opens_case(text, named=False)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("一、单项选择题：1～40小题，每小题2分", ("single", None, (1, 40))),
+        ("二、X型题（共5题）", ("X", 5, None)),
+        ("三、判断题", ("true_false", None, None)),
+        ("A3/A4型题", ("A3/A4", None, None)),
+        ("四、多选题\n单选不得分", ("X", None, None)),
+        ("填空题 共10题", ("fill_in", 10, None)),
+        ("第一部分\n二、多选题", ("X", None, None)),
+        ("B1型题", ("B1", None, None)),
+        ("5～3题", (None, None, None)),
+        ("1～2题", (None, None, (1, 2))),
+        ("甲", (None, None, None)),
+    ],
+)
+def test_what_a_head_announces(text, expected):
+    assert (announcement(text).kind, announcement(text).count, announcement(text).span) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("題數：80題", 80),
+        ("本科目共80題", 80),
+        ("共5小题", None),
+        ("甲", None),
+    ],
+)
+def test_the_number_of_questions_that_a_paper_states(text, expected):
+    assert stated_total(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("立即手术二、X型题（共5题）", ["立即手术", "二、X型题（共5题）"]),
+        ("甲（1～3题共用题干）乙", ["甲", "（1～3题共用题干）乙"]),
+        ("甲乙", ["甲乙"]),
+        ("氯化钠注射液4～5题共用题干", ["氯化钠注射液", "4～5题共用题干"]),
+    ],
+)
+def test_heads_behind_other_text_begin_a_line(text, expected):
+    assert split_heads(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("announced", "answer", "case", "options", "expected"),
+    [
+        ("X", "A", False, False, "X"),
+        ("X", "AB", False, False, "X"),
+        ("X", "A", True, False, "X"),
+        ("X", "A", False, True, "X"),
+        ("X", "AB", True, True, "X"),
+        ("A2", "A", False, False, "A2"),
+        ("A2", "AB", False, False, "X"),
+        ("A2", "A", True, False, "A3/A4"),
+        ("A2", "A", False, True, "B1"),
+        ("A2", "AB", True, True, "X"),
+        ("single", "A", False, False, "A1"),
+        ("single", "AB", False, False, "X"),
+        ("single", "A", True, False, "A3/A4"),
+        ("single", "A", False, True, "B1"),
+        ("single", "AB", True, True, "X"),
+        (None, "A", False, False, "A1"),
+        (None, "AB", False, False, "X"),
+        (None, "A", True, False, "A3/A4"),
+        (None, "A", False, True, "B1"),
+        (None, "AB", True, True, "X"),
+        ("B1", "A", False, False, "A1"),
+        ("B1", "AB", False, False, "X"),
+        ("B1", "A", True, False, "A3/A4"),
+        ("B1", "A", False, True, "B1"),
+        ("B1", "AB", True, True, "X"),
+        ("C", "A", False, False, "A1"),
+        ("C", "AB", False, False, "X"),
+        ("C", "A", True, False, "A3/A4"),
+        ("C", "A", False, True, "B1"),
+        ("C", "AB", True, True, "X"),
+    ],
+)
+def test_the_type_of_a_question(announced, answer, case, options, expected):
+    assert (
+        question_type(announced, "首选的是", answer, shared_case=case, shared_options=options).value
+        == expected
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("女，20岁，停经40天", True),
+        (" 患者，男，3岁", True),
+        ("20岁", False),
+        ("甲乙", False),
+    ],
+)
+def test_a_line_tells_of_a_patient(line, expected):
+    assert tells_of_patient(line) == expected
