@@ -1,0 +1,108 @@
+"""Characters of lines: widths, labels of private use, joined paragraphs."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.parse.text import fold, join_lines, private_labels, true_digits, width, without_digits
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ａ．１２\u3000乙", "A．12 乙"),
+        ("＃＊", "#*"),
+        ("a  b", "a  b"),
+        ("a   b", "a   b"),
+        ("甲 乙", "甲 乙"),
+        ("甲\u3000\u3000\u3000乙", "甲   乙"),
+        ("甲\u200b乙\x01", "甲乙"),
+        ("a\tb", "a\tb"),
+        (" 甲 \n", "甲"),
+        ("⽉", "月"),
+        ("①²℃", "①²℃"),
+        ("a\u2003b\u2002c\xa0d", "a b c d"),
+    ],
+)
+def test_widths_are_folded_and_gaps_become_columns(text, expected):
+    assert fold(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("l0.甲", "10.甲"),
+        ("1O.甲", "10.甲"),
+        ("I2、", "12、"),
+        ("|3.", "13."),
+        ("lO", "lO"),
+        ("OK", "OK"),
+        ("Il", "Il"),
+    ],
+)
+def test_letters_that_stand_for_digits(text, expected):
+    assert true_digits(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["\ue000甲\t\ue001乙\t\ue002丙"], {57344: "A.", 57345: "B.", 57346: "C."}),
+        (["\ue000甲", "\ue001乙"], {}),
+        (
+            [
+                "\ue000甲",
+                "\ue001乙",
+                "\ue002丙",
+                "\ue003丁",
+                "\ue000甲",
+                "\ue001乙",
+                "\ue002丙",
+                "\ue003丁",
+                "\ue002戊",
+            ],
+            {57344: "A.", 57345: "B.", 57346: "C.", 57347: "D."},
+        ),
+        (["\ue000甲", "\ue001乙", "\ue002丙", "\ue000己", "\ue000己"], {}),
+        (["\ue000甲", "\ue001乙", "\ue002丙", "\ue000己"], {57344: "A.", 57345: "B.", 57346: "C."}),
+        (["\ue000甲", "\ue001乙", "\ue003丙", "\ue004丁"], {}),
+    ],
+)
+def test_private_glyphs_that_are_labels(texts, expected):
+    assert private_labels(texts) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("甲乙\n丙", "甲乙丙"),
+        ("word\nother", "word other"),
+        ("甲\nword", "甲word"),
+        ("al-\nways", "al-ways"),
+        ("-\nb", "-b"),
+        ("A1-\n2", "A1-2"),
+        ("（1）甲\n（2）乙", "（1）甲\n（2）乙"),
+        ("a\tb\nc\td", "a b\nc d"),
+        ("a\tb\nc", "a b c"),
+        ("  甲  \n\n 乙  丙 ", "甲乙 丙"),
+        ("①甲\n②乙", "①甲\n②乙"),
+        ("1. 甲\n2. 乙", "1. 甲\n2. 乙"),
+        ("x = 1\ny = 2", "x = 1\ny = 2"),
+        ("3 ml\nof it", "3 ml of it"),
+        ("甲，\nB 超", "甲，B 超"),
+    ],
+)
+def test_lines_of_a_paragraph_are_joined(text, expected):
+    assert join_lines(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a1 甲", (5, "a甲")),
+        ("\u2e7f⺀", (3, "\u2e7f⺀")),
+        ("12 3", (4, "")),
+    ],
+)
+def test_widths_in_half_characters(text, expected):
+    assert (width(text), without_digits(text)) == expected
