@@ -118,7 +118,7 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
     """Options under labels as they are printed; numbers that run on from 0 or 1, and other scripts, become letters."""
     found = [(label.strip().upper(), text) for label, value in pairs if (text := _option(value)) is not None]
     labels = [label for label, _ in found]
-    if labels and all(label.isdigit() for label in labels) and len(set(labels)) == len(labels):
+    if labels and all(label.isdecimal() for label in labels) and len(set(labels)) == len(labels):
         start = 0 if "0" in labels else 1
         if all(0 <= int(label) - start < 26 for label in labels):
             printed = {label: chr(65 + int(label) - start) for label in labels}

@@ -161,7 +161,7 @@ def _is_next(column: str, label: str, options: Mapping[str, str]) -> bool:
     for other, header in options.items():
         said = option_of(header)
         sign = said[1] if said else other
-        wanted = str(int(sign) + ord(label) - ord(other)) if sign.isdigit() else label
+        wanted = str(int(sign) + ord(label) - ord(other)) if sign.isdecimal() else label
         expected = plain_header(header)[::-1].replace(sign.lower()[::-1], wanted.lower()[::-1], 1)[::-1]
         if wanted.lower() in plain_header(column) and fuzz.ratio(plain_header(column), expected) >= _LIKE:
             return True

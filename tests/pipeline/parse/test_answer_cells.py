@@ -1,0 +1,383 @@
+"""Answers in cells: letters, numbers, texts, lists, several that earn the mark."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.parse.answer_cells import (
+    AnswerEncoding,
+    Given,
+    accepted_of,
+    answer_numbers,
+    encoding_of,
+    is_number,
+    letters_of,
+    quoted_of,
+    read_answer,
+    readable_share,
+)
+from pipeline.parse.cells import Options
+
+PAIRS = [("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "AB")]
+PLAIN = Options(PAIRS)
+PRINTED = Options(PAIRS, {"1": "A", "2": "B", "3": "C", "4": "D"})
+NAMED = Options(PAIRS, named={"选1": "A", "选2": "B", "选3": "C", "选4": "D"})
+LETTERS, TEXTS, UNKNOWN = AnswerEncoding.LETTERS, AnswerEncoding.TEXTS, AnswerEncoding.UNKNOWN
+ZERO, ONE = AnswerEncoding.FROM_0, AnswerEncoding.FROM_1
+
+
+def given(*values, concluded=None):
+    return [Given(value, PLAIN, concluded) for value in values]
+
+
+def encoding(answers, printed):
+    found = encoding_of(answers, printed=printed)
+    return found if isinstance(found, AnswerEncoding) else found.partition("; write answer_as = ")[0]
+
+
+@pytest.mark.parametrize(
+    ("value", "encoding", "expected"),
+    [
+        ("A", UNKNOWN, ["A"]),
+        ("ABD", UNKNOWN, ["A", "B", "D"]),
+        ("a", UNKNOWN, ["A"]),
+        ("(D)", UNKNOWN, ["D"]),
+        ("A,C", UNKNOWN, ["A", "C"]),
+        ("A/C", UNKNOWN, None),
+        ("opb", UNKNOWN, ["B"]),
+        ("B. 乙", UNKNOWN, ["B"]),
+        ("B. 丙", UNKNOWN, None),
+        ("B(乙)", UNKNOWN, ["B"]),
+        ("答案：B", UNKNOWN, ["B"]),
+        ("甲", UNKNOWN, ["A"]),
+        ("甲;丙", UNKNOWN, ["A", "C"]),
+        ("甲\n丙", UNKNOWN, ["A", "C"]),
+        ("甲；戊", UNKNOWN, None),
+        ("AB", UNKNOWN, None),
+        (2, UNKNOWN, None),
+        ("2", UNKNOWN, None),
+        ("2.0", UNKNOWN, None),
+        ("1,3", UNKNOWN, None),
+        ("0", UNKNOWN, None),
+        (5, UNKNOWN, None),
+        (4, UNKNOWN, None),
+        (-1, UNKNOWN, None),
+        ([0, 2], UNKNOWN, None),
+        ([0, 1, 0, 0], UNKNOWN, ["B"]),
+        ([1, 0, 1, 0], UNKNOWN, ["A", "C"]),
+        (["A", "C"], UNKNOWN, ["A", "C"]),
+        (["A", "戊"], UNKNOWN, None),
+        ([], UNKNOWN, None),
+        (None, UNKNOWN, None),
+        ("", UNKNOWN, None),
+        ("选项3", UNKNOWN, None),
+        ("option2", UNKNOWN, None),
+        ("E", UNKNOWN, ["E"]),
+        ("甲。", UNKNOWN, ["A"]),
+        (" 甲 ", UNKNOWN, ["A"]),
+        ("Ａ", UNKNOWN, ["A"]),
+        ("-1", UNKNOWN, None),
+        ("26", UNKNOWN, None),
+        ("A", LETTERS, ["A"]),
+        ("ABD", LETTERS, ["A", "B", "D"]),
+        ("a", LETTERS, ["A"]),
+        ("(D)", LETTERS, ["D"]),
+        ("A,C", LETTERS, ["A", "C"]),
+        ("A/C", LETTERS, None),
+        ("opb", LETTERS, ["B"]),
+        ("B. 乙", LETTERS, ["B"]),
+        ("B. 丙", LETTERS, None),
+        ("B(乙)", LETTERS, ["B"]),
+        ("答案：B", LETTERS, ["B"]),
+        ("甲", LETTERS, ["A"]),
+        ("甲;丙", LETTERS, ["A", "C"]),
+        ("甲\n丙", LETTERS, ["A", "C"]),
+        ("甲；戊", LETTERS, None),
+        ("AB", LETTERS, ["A", "B"]),
+        (2, LETTERS, None),
+        ("2", LETTERS, None),
+        ("2.0", LETTERS, None),
+        ("1,3", LETTERS, None),
+        ("0", LETTERS, None),
+        (5, LETTERS, None),
+        (4, LETTERS, None),
+        (-1, LETTERS, None),
+        ([0, 2], LETTERS, None),
+        ([0, 1, 0, 0], LETTERS, ["B"]),
+        ([1, 0, 1, 0], LETTERS, ["A", "C"]),
+        (["A", "C"], LETTERS, ["A", "C"]),
+        (["A", "戊"], LETTERS, None),
+        ([], LETTERS, None),
+        (None, LETTERS, None),
+        ("", LETTERS, None),
+        ("选项3", LETTERS, None),
+        ("option2", LETTERS, None),
+        ("E", LETTERS, ["E"]),
+        ("甲。", LETTERS, ["A"]),
+        (" 甲 ", LETTERS, ["A"]),
+        ("Ａ", LETTERS, ["A"]),
+        ("-1", LETTERS, None),
+        ("26", LETTERS, None),
+        ("A", TEXTS, ["A"]),
+        ("ABD", TEXTS, ["A", "B", "D"]),
+        ("a", TEXTS, ["A"]),
+        ("(D)", TEXTS, ["D"]),
+        ("A,C", TEXTS, ["A", "C"]),
+        ("A/C", TEXTS, None),
+        ("opb", TEXTS, ["B"]),
+        ("B. 乙", TEXTS, ["B"]),
+        ("B. 丙", TEXTS, None),
+        ("B(乙)", TEXTS, ["B"]),
+        ("答案：B", TEXTS, ["B"]),
+        ("甲", TEXTS, ["A"]),
+        ("甲;丙", TEXTS, ["A", "C"]),
+        ("甲\n丙", TEXTS, ["A", "C"]),
+        ("甲；戊", TEXTS, None),
+        ("AB", TEXTS, ["D"]),
+        (2, TEXTS, None),
+        ("2", TEXTS, None),
+        ("2.0", TEXTS, None),
+        ("1,3", TEXTS, None),
+        ("0", TEXTS, None),
+        (5, TEXTS, None),
+        (4, TEXTS, None),
+        (-1, TEXTS, None),
+        ([0, 2], TEXTS, None),
+        ([0, 1, 0, 0], TEXTS, ["B"]),
+        ([1, 0, 1, 0], TEXTS, ["A", "C"]),
+        (["A", "C"], TEXTS, ["A", "C"]),
+        (["A", "戊"], TEXTS, None),
+        ([], TEXTS, None),
+        (None, TEXTS, None),
+        ("", TEXTS, None),
+        ("选项3", TEXTS, None),
+        ("option2", TEXTS, None),
+        ("E", TEXTS, ["E"]),
+        ("甲。", TEXTS, ["A"]),
+        (" 甲 ", TEXTS, ["A"]),
+        ("Ａ", TEXTS, ["A"]),
+        ("-1", TEXTS, None),
+        ("26", TEXTS, None),
+        ("A", ZERO, ["A"]),
+        ("ABD", ZERO, ["A", "B", "D"]),
+        ("a", ZERO, ["A"]),
+        ("(D)", ZERO, ["D"]),
+        ("A,C", ZERO, ["A", "C"]),
+        ("A/C", ZERO, None),
+        ("opb", ZERO, ["B"]),
+        ("B. 乙", ZERO, ["B"]),
+        ("B. 丙", ZERO, None),
+        ("B(乙)", ZERO, ["B"]),
+        ("答案：B", ZERO, ["B"]),
+        ("甲", ZERO, ["A"]),
+        ("甲;丙", ZERO, ["A", "C"]),
+        ("甲\n丙", ZERO, ["A", "C"]),
+        ("甲；戊", ZERO, None),
+        ("AB", ZERO, None),
+        (2, ZERO, ["C"]),
+        ("2", ZERO, ["C"]),
+        ("2.0", ZERO, ["C"]),
+        ("1,3", ZERO, ["B", "D"]),
+        ("0", ZERO, ["A"]),
+        (5, ZERO, None),
+        (4, ZERO, None),
+        (-1, ZERO, None),
+        ([0, 2], ZERO, ["A", "C"]),
+        ([0, 1, 0, 0], ZERO, ["B"]),
+        ([1, 0, 1, 0], ZERO, ["A", "C"]),
+        (["A", "C"], ZERO, ["A", "C"]),
+        (["A", "戊"], ZERO, None),
+        ([], ZERO, None),
+        (None, ZERO, None),
+        ("", ZERO, None),
+        ("选项3", ZERO, None),
+        ("option2", ZERO, None),
+        ("E", ZERO, ["E"]),
+        ("甲。", ZERO, ["A"]),
+        (" 甲 ", ZERO, ["A"]),
+        ("Ａ", ZERO, ["A"]),
+        ("-1", ZERO, None),
+        ("26", ZERO, []),
+        ("A", ONE, ["A"]),
+        ("ABD", ONE, ["A", "B", "D"]),
+        ("a", ONE, ["A"]),
+        ("(D)", ONE, ["D"]),
+        ("A,C", ONE, ["A", "C"]),
+        ("A/C", ONE, None),
+        ("opb", ONE, ["B"]),
+        ("B. 乙", ONE, ["B"]),
+        ("B. 丙", ONE, None),
+        ("B(乙)", ONE, ["B"]),
+        ("答案：B", ONE, ["B"]),
+        ("甲", ONE, ["A"]),
+        ("甲;丙", ONE, ["A", "C"]),
+        ("甲\n丙", ONE, ["A", "C"]),
+        ("甲；戊", ONE, None),
+        ("AB", ONE, None),
+        (2, ONE, ["B"]),
+        ("2", ONE, ["B"]),
+        ("2.0", ONE, ["B"]),
+        ("1,3", ONE, ["A", "C"]),
+        ("0", ONE, None),
+        (5, ONE, None),
+        (4, ONE, ["D"]),
+        (-1, ONE, None),
+        ([0, 2], ONE, None),
+        ([0, 1, 0, 0], ONE, ["B"]),
+        ([1, 0, 1, 0], ONE, ["A", "C"]),
+        (["A", "C"], ONE, ["A", "C"]),
+        (["A", "戊"], ONE, None),
+        ([], ONE, None),
+        (None, ONE, None),
+        ("", ONE, None),
+        ("选项3", ONE, None),
+        ("option2", ONE, None),
+        ("E", ONE, ["E"]),
+        ("甲。", ONE, ["A"]),
+        (" 甲 ", ONE, ["A"]),
+        ("Ａ", ONE, ["A"]),
+        ("-1", ONE, None),
+        ("26", ONE, []),
+    ],
+)
+def test_an_answer_in_each_encoding(value, encoding, expected):
+    assert read_answer(value, PLAIN, encoding) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("2", (["B"], None)),
+        ("1,3", (["A", "C"], None)),
+        ("5", (None, None)),
+        ("选项3", (["C"], None)),
+        ("选2", (["B"], ["B"])),
+        ("选1;选4", (None, ["A", "D"])),
+        ("选2(乙)", (None, None)),
+        ("B(甲)", (None, None)),
+        ("选9", (None, None)),
+        ("0", (None, None)),
+    ],
+)
+def test_an_answer_beside_printed_labels_and_named_columns(value, expected):
+    assert (read_answer(value, PRINTED), read_answer(value, NAMED)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (2, (True, [2])),
+        ("2", (True, [2])),
+        ("2.0", (True, [2])),
+        ("2.5", (False, [])),
+        ("1,3", (True, [1, 3])),
+        ("1、3|4", (True, [1, 3, 4])),
+        ("123", (False, [123])),
+        (True, (False, [])),
+        ([0, 2], (True, [0, 2])),
+        ([0, 1, 0], (False, [0, 1, 0])),
+        ([], (False, [])),
+        (["1", "甲"], (False, [1])),
+        ("-1", (False, [])),
+        ("甲", (False, [])),
+        (-1, (True, [])),
+        ("A", (False, [])),
+    ],
+)
+def test_numbers_of_an_answer(value, expected):
+    assert (is_number(value), answer_numbers(value)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("C A", (["A", "C"], None)),
+        ("A+B", (["A", "B"], None)),
+        ("ABL", (None, None)),
+        ("B.乙", (["B"], None)),
+        ("B 乙", (["B"], None)),
+        ("B(乙)", (["B"], None)),
+        ("B.丙", (None, None)),
+        ("甲|乙", (None, ["A", "B"])),
+        ("甲|", (None, None)),
+        ("AB", (["A", "B"], ["D"])),
+        ("选项C", (["C"], None)),
+        ("Option D", (["D"], None)),
+        ("b", (["B"], None)),
+    ],
+)
+def test_letters_and_texts_of_an_answer(text, expected):
+    assert (letters_of(text, PAIRS), quoted_of(text, PAIRS)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("送分(原:C)", (["C"], [["A"], ["B"], ["C"]])),
+        ("A或C", (["A", "C"], [["A"], ["C"]])),
+        ("A or c", (["A", "C"], [["A"], ["C"]])),
+        ("送分", (None, [["A"], ["B"], ["C"]])),
+        ("一律给分", (None, [["A"], ["B"], ["C"]])),
+        ("全部", None),
+        ("A", None),
+        ("原答案D送分", (None, [["A"], ["B"], ["C"]])),
+        (3, None),
+    ],
+)
+def test_several_accepted_answers(value, expected):
+    assert accepted_of(value, ["A", "B", "C"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("answers", "printed", "expected"),
+    [
+        (given("A", "B", "C"), False, LETTERS),
+        (given("A", "B", "C"), True, LETTERS),
+        (given("甲", "乙"), False, TEXTS),
+        (given("甲", "乙"), True, TEXTS),
+        (given("A", "甲"), False, UNKNOWN),
+        (given("A", "甲"), True, UNKNOWN),
+        (given("AB"), False, UNKNOWN),
+        (given("AB"), True, UNKNOWN),
+        (given(1, 2, 4, 3), False, ONE),
+        (given(1, 2, 4, 3), True, ONE),
+        (given(0, 1, 3), False, ZERO),
+        (given(0, 1, 3), True, ZERO),
+        (
+            given(1, 2, 3),
+            False,
+            "1 may be B counted from 0 or A counted from 1 (neither 0 nor the number of options occurs)",
+        ),
+        (
+            given(1, 2, 3),
+            True,
+            "1 may be B counted from 0 or A counted from 1 (neither 0 nor the number of options occurs)",
+        ),
+        (
+            given(0, 4),
+            False,
+            "0 may be A counted from 0 (both 0 and the number of options occur, 1 and 1 times)",
+        ),
+        (
+            given(0, 4),
+            True,
+            "0 may be A counted from 0 (both 0 and the number of options occur, 1 and 1 times)",
+        ),
+        (given(1, 4, 8, 2), False, "8 may be anything (of several numbers no option stands in that place)"),
+        (given(1, 4, 8, 2), True, "8 may be anything (of several numbers no option stands in that place)"),
+        (given(1, 1, 1, concluded="A"), False, ONE),
+        (given(1, 1, 1, concluded="A"), True, ONE),
+        (given(1, 1, 1, concluded="B"), False, ZERO),
+        (given(1, 1, 1, concluded="B"), True, ZERO),
+        (given(1, "A"), False, LETTERS),
+        (given(1, "A"), True, LETTERS),
+        (given(1, 4, "A"), False, ONE),
+        (given(1, 4, "A"), True, ONE),
+    ],
+)
+def test_the_encoding_of_a_column(answers, printed, expected):
+    assert encoding(answers, printed) == expected
+
+
+def test_the_share_of_answers_that_can_be_read():
+    assert readable_share(given("A", "甲", "送分", "戊"), UNKNOWN) == 0.75

@@ -1,0 +1,206 @@
+"""Scalars and options in cells, in every form that banks have."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.parse.cells import (
+    count,
+    filled,
+    names_letters,
+    number,
+    read_options,
+    share,
+    string,
+    unpacked,
+    without_label,
+)
+
+
+def told(value):
+    """Options, printed labels, right ones, whether they were cut at marks, doubtful ones, names of labels."""
+    found = read_options(value)
+    return found.pairs, found.printed, found.right, found.cut_at_marks, [*found.inside], dict(found.named)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"A": "甲", "B": "乙"}, ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ({"text": ["甲", "乙"], "label": ["A", "B"]}, ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ({"choices": ["甲", "乙"], "labels": [0, 1]}, ([("A", "甲"), ("B", "乙")], {}, ["B"], False, [], {})),
+        ({"texts": ["甲", "乙"], "label": ["A"]}, ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        (
+            {"青霉素": True, "链霉素": False},
+            ([("青霉素", "True"), ("链霉素", "False")], {}, None, False, [], {}),
+        ),
+        ({"A": 1, "B": 0}, ([("A", "1"), ("B", "0")], {}, None, False, [], {})),
+        ({"b": "乙", "a": "甲"}, ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ({"1": "甲", "2": "乙"}, ([("A", "甲"), ("B", "乙")], {"1": "A", "2": "B"}, None, False, [], {})),
+        ({"0": "甲", "1": "乙"}, ([("A", "甲"), ("B", "乙")], {"0": "A", "1": "B"}, None, False, [], {})),
+        ({"0": "甲", "26": "乙"}, ([("0", "甲"), ("26", "乙")], {}, None, False, [], {})),
+        ({"1": "甲", "26": "乙"}, ([("A", "甲"), ("Z", "乙")], {"1": "A", "26": "Z"}, None, False, [], {})),
+        (
+            {"option1": "甲", "option2": "乙"},
+            ([("A", "甲"), ("B", "乙")], {"1": "A", "2": "B"}, None, False, [], {}),
+        ),
+        (["甲", "乙", None], ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        (["A.甲", "B.乙"], ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        (["B. 甲", "C. 乙"], ([("B", "甲"), ("C", "乙")], {}, None, False, [], {})),
+        (["B 甲", "C 乙"], ([("A", "B 甲"), ("B", "C 乙")], {}, None, False, [], {})),
+        (["1.甲", "2.乙"], ([("A", "甲"), ("B", "乙")], {"1": "A", "2": "B"}, None, False, [], {})),
+        (
+            ["1.甲", "2.乙", "3.1.5 g"],
+            ([("A", "1.甲"), ("B", "2.乙"), ("C", "3.1.5 g")], {}, None, False, ["A", "B"], {}),
+        ),
+        (["A、甲", "B乙"], ([("A", "A、甲"), ("B", "B乙")], {}, None, False, [], {})),
+        ([["A", "甲"], ["B", "乙"]], ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ([["甲", True], ["乙", False]], ([("A", "甲"), ("B", "乙")], {}, ["A"], False, [], {})),
+        (
+            [
+                {"key": "A", "value": "甲", "is_correct": True},
+                {"key": "B", "value": "乙", "is_correct": False},
+            ],
+            ([("A", "甲"), ("B", "乙")], {}, ["A"], False, [], {}),
+        ),
+        ([{"A": "甲"}, {"B": "乙"}], ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ([{"content": "甲"}, {"content": "乙"}], ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        (
+            [{"label": "A、甲", "value": "A"}, {"label": "B、乙", "value": "B"}],
+            ([("A", "A、甲"), ("B", "B、乙")], {}, None, False, [], {}),
+        ),
+        (
+            [{"choiceId": "c1", "choiceText": "甲"}, {"choiceId": "c2", "choiceText": "乙"}],
+            ([], {}, None, False, [], {}),
+        ),
+        (
+            [{"id": 1, "content": "甲", "right": 1}, {"id": 2, "content": "乙", "right": 0}],
+            ([("A", "甲"), ("B", "乙")], {"1": "A", "2": "B"}, ["A"], False, [], {}),
+        ),
+        ("A.甲 B.乙", ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ("甲|乙|丙", ([("A", "甲"), ("B", "乙"), ("C", "丙")], {}, None, True, [], {})),
+        ("甲；乙", ([("A", "甲"), ("B", "乙")], {}, None, True, [], {})),
+        ("甲\n乙\n丙", ([("A", "甲"), ("B", "乙"), ("C", "丙")], {}, None, True, [], {})),
+        ("1.甲\n2.乙", ([("A", "甲"), ("B", "乙")], {"1": "A", "2": "B"}, None, False, [], {})),
+        ("甲", ([], {}, None, False, [], {})),
+        ("A.甲", ([("A", "甲")], {}, None, False, [], {})),
+        ('["甲","乙"]', ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ("['甲', '乙']", ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ("甲||乙|丙", ([("A", "甲"), ("B", "乙|丙")], {}, None, True, [], {})),
+        (3, ([], {}, None, False, [], {})),
+        (None, ([], {}, None, False, [], {})),
+        ("", ([], {}, None, False, [], {})),
+        ("ア.甲", ([], {}, None, False, [], {})),
+        ({"甲": "x", "乙": "y"}, ([("A", "x"), ("B", "y")], {}, None, False, [], {"甲": "A", "乙": "B"})),
+        ({"①": "甲", "②": "乙"}, ([("①", "甲"), ("②", "乙")], {}, None, False, [], {})),
+        ({"ABCD": "甲", "B": "乙"}, ([("ABCD", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ([["A", "甲"], ["B"]], ([], {}, None, False, [], {})),
+        ({"A": "甲", "B": ""}, ([("A", "甲")], {}, None, False, [], {})),
+        (["甲"], ([("A", "甲")], {}, None, False, [], {})),
+        ([], ([], {}, None, False, [], {})),
+    ],
+)
+def test_options_are_read_in_every_form(value, expected):
+    assert told(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, (None, False, None, None)),
+        ("", (None, False, None, None)),
+        (" 甲 ", ("甲", True, None, None)),
+        ("nan", (None, False, None, None)),
+        ("NaN", (None, False, None, None)),
+        ("Na", ("Na", True, None, None)),
+        ("无", (None, False, None, None)),
+        ("None", (None, False, None, None)),
+        ([], (None, False, None, None)),
+        (["a"], (None, True, None, None)),
+        ("[]", ("[]", False, None, None)),
+        ("{}", ("{}", False, None, None)),
+        (0, ("0", True, 0.0, 0)),
+        (3, ("3", True, 3.0, 3)),
+        (3.7, ("3.7", True, 3.7, 3)),
+        ("12", ("12", True, 12.0, 12)),
+        ("12%", ("12%", True, 12.0, 12)),
+        ("1e400", ("1e400", True, None, None)),
+        ("-1", ("-1", True, -1.0, None)),
+        (True, ("True", True, None, None)),
+        (2147483647, ("2147483647", True, 2147483647.0, 2147483647)),
+        (2147483648, ("2147483648", True, 2147483648.0, None)),
+        ("2,000", ("2,000", True, None, None)),
+    ],
+)
+def test_scalars(value, expected):
+    assert (string(value), filled(value), number(value), count(value)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "percent", "expected"),
+    [
+        (0.5, False, 0.5),
+        (1, False, 1.0),
+        (1, True, 0.01),
+        (1.01, False, None),
+        (100, True, 1.0),
+        (101, True, None),
+        ("50%", False, 0.5),
+        ("50％", False, 0.5),
+        (0, False, 0.0),
+        (-0.1, False, None),
+        (None, True, None),
+        ("甲", False, None),
+    ],
+)
+def test_shares(value, percent, expected):
+    assert share(value, percent=percent) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("[1, 2]", [1, 2]),
+        ("['a']", ["a"]),
+        ('{"a": 1}', {"a": 1}),
+        ("[1", "[1"),
+        ("(1)", "(1)"),
+        (" [1] ", [1]),
+        (5, 5),
+    ],
+)
+def test_json_and_python_lists_are_unpacked(value, expected):
+    assert unpacked(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "label", "expected"),
+    [
+        ("B、乙", "B", "乙"),
+        ("B", "B", None),
+        ("(B) 乙", "B", "乙"),
+        ("B乙", "B", "B乙"),
+        ("B 乙", "B", "乙"),
+        ("A、乙", "B", "A、乙"),
+        (5, "B", 5),
+    ],
+)
+def test_a_label_of_its_own_before_a_text(value, label, expected):
+    assert without_label(value, label) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"A": "甲", "B": "乙"}, True),
+        ({"A": "甲"}, False),
+        ([{"ans": "A", "item": "甲"}, {"ans": "B", "item": "乙"}], True),
+        (["A、甲", "B、乙"], True),
+        (["甲", "乙"], False),
+        ("A.甲 B.乙", False),
+        (["A、甲", "乙"], False),
+        ([{"x": "甲"}, {"x": "乙"}], False),
+    ],
+)
+def test_cells_that_name_the_letter_of_each_option(value, expected):
+    assert names_letters(value) == expected
