@@ -26,26 +26,29 @@ from schemas.identity import file_sha256, is_ignored
 
 SUFFIX = ".zip"
 MEMBERS = 20_000
-SIZE = 8_000_000_000
-"""Bytes that an archive may unpack to: about a minute of work."""
-RATIO = 200
-"""Largest ratio of unpacked to packed size, above ``SMALL``: JSON and CSV reach 30, bombs 1,000."""
+SIZE = 8_000_000_000  # Bytes that an archive may unpack to: about a minute of work
+RATIO = 200  # Largest ratio of unpacked to packed size, above ``SMALL``: JSON and CSV reach 30, bombs 1,000
 SMALL = 100_000_000
-_ENTRY = 1000
-"""Largest average size in bytes of an entry of the directory, which is read whole into memory."""
-_LEFTOVER = 3600
-"""Seconds after which what a killed process left is removed."""
+_ENTRY = 1000  # Largest average size in bytes of an entry of the directory, which is read whole into memory
+_LEFTOVER = 3600  # Seconds after which what a killed process left is removed
 _BY_HAND = "unpack what you need of it into this folder"
-_RULES = "1"
-"""Version in the name of a copy; raise it when the choice of members or their names change."""
-
+_RULES = "1"  # Version in the name of a copy; raise it when the choice of members or their names change
 _DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, EOFError, RuntimeError, ValueError, OSError)
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\u202a-\u202e\u2066-\u2069]")
 _SAFE_SUFFIX = re.compile(r"\.[a-z0-9]{1,8}")  # .pdf, .docx
-
-
 _EXPANSION = 4
 """Factor on ``max_file_mb`` for the unpacked contents of a DOCX or XLSX; their XML is about ten times the archive."""
+FORMATS = {".doc": "docx", ".wps": "docx", ".rtf": "docx", ".odt": "docx", ".ods": "xlsx", ".xlsb": "xlsx"}
+"""The format that a file is converted to, by its suffix; .xls is read as it is."""
+_FILTERS = {
+    b"\xd0\xcf\x11\xe0": {"docx": "MS Word 97", "xlsx": "MS Excel 97"},
+    b"{\\rtf": {"docx": "Rich Text Format"},
+}
+"""Filters that open old formats, by first bytes and new format: LibreOffice would take a damaged file for plain text,
+and its bytes for questions."""
+HOME = "converted"  # Folder of the copies, below the build folder
+TIMEOUT = 120.0  # Seconds that a conversion may take: papers take 2 to 10
+LARGEST = 50_000_000  # Bytes of a file that is converted; papers have up to 5 MB
 
 
 def check_archive(path: Path, max_file_mb: int) -> None:
@@ -70,8 +73,7 @@ def check_archive(path: Path, max_file_mb: int) -> None:
 class Unpacked:
     """An archive and what was taken from it."""
 
-    members: dict[str, Path]
-    """Copies by name, with forward slashes; no name is empty or leads outside."""
+    members: dict[str, Path]  # Copies by name, with forward slashes; no name is empty or leads outside
     refused: tuple[str, str] | None
     """Reason and sentence where the archive, or a part of its members, was not unpacked."""
 
@@ -260,22 +262,6 @@ def _blocks(container: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes
                 yield block
     except _DAMAGE as error:
         raise UnreadableDocument("broken", f"cut short or damaged: {error}") from None
-
-
-FORMATS = {".doc": "docx", ".wps": "docx", ".rtf": "docx", ".odt": "docx", ".ods": "xlsx", ".xlsb": "xlsx"}
-"""The format that a file is converted to, by its suffix; .xls is read as it is."""
-_FILTERS = {
-    b"\xd0\xcf\x11\xe0": {"docx": "MS Word 97", "xlsx": "MS Excel 97"},
-    b"{\\rtf": {"docx": "Rich Text Format"},
-}
-"""Filters that open old formats, by first bytes and new format: LibreOffice would take a damaged file for plain text,
-and its bytes for questions."""
-HOME = "converted"
-"""Folder of the copies, below the build folder."""
-TIMEOUT = 120.0
-"""Seconds that a conversion may take: papers take 2 to 10."""
-LARGEST = 50_000_000
-"""Bytes of a file that is converted; papers have up to 5 MB."""
 
 
 def convert_office_file(path: Path, build: Path) -> Path:

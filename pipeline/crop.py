@@ -29,21 +29,11 @@ if TYPE_CHECKING:
 
     Pixels = NDArray[np.uint8]
 
-DPI = 150
-"""Resolution of the cut-outs: indices and subscripts of 5 pt type can be read."""
-
-MAX_PIXELS = 8_000_000
-"""Of a page, and of a cut-out: an A4 page has 2.2 million at 150 dpi."""
-
-MARGIN = 6.0
-"""White space kept around the boxes, in points."""
-
-_GAP = 12
-"""White rows of pixels between strips."""
-
-TIMEOUT = 60.0
-"""Seconds that cutting out of a paper in a worker may take."""
-
+DPI = 150  # Resolution of the cut-outs: indices and subscripts of 5 pt type can be read
+MAX_PIXELS = 8_000_000  # Of a page, and of a cut-out: an A4 page has 2.2 million at 150 dpi
+MARGIN = 6.0  # White space kept around the boxes, in points
+_GAP = 12  # White rows of pixels between strips
+TIMEOUT = 60.0  # Seconds that cutting out of a paper in a worker may take
 _STEPS = ((1100, 70), (1000, 55), (900, 45), (800, 38), (700, 32), (560, 28))
 """Width in pixels and JPEG quality, best first; the first that fits is taken."""
 
@@ -98,10 +88,8 @@ class CropTask:
     """Questions of a paper to cut out in a worker process, where a hostile page costs the task alone."""
 
     paper: Paper
-    places: tuple[tuple[str, tuple[Region, ...]], ...]
-    """Ids of questions and their regions."""
-    most: int
-    """Bytes a picture may take: a PNG that is larger becomes a JPEG that fits, if one does."""
+    places: tuple[tuple[str, tuple[Region, ...]], ...]  # Ids of questions and their regions
+    most: int  # Bytes a picture may take: a PNG that is larger becomes a JPEG that fits, if one does
 
 
 def cut_out(task: CropTask) -> dict[str, str]:

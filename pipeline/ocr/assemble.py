@@ -20,6 +20,13 @@ from schemas.documents import Box, Document, Line, LineKind, Page, RawFile, Sour
 from schemas.errors import UserError
 from schemas.taxonomy import cmb_catalogue
 
+_P = Patterns(__name__)
+_TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}
+MIN_SHARE = 0.5  # Share of the pages on which a text must stand in the same place, with other digits allowed
+_CHINESE = "一二三四五六七八九十"
+MANIFEST = "manifest.csv"
+_FIELDS = ("exam_type", "exam_class", "exam_subject")
+
 
 @dataclass
 class DocumentState:
@@ -28,8 +35,7 @@ class DocumentState:
     file: RawFile
     path: Path
     facts: FileFacts
-    failures: dict[int, Failure] = field(default_factory=dict)
-    """Pages that could not be read."""
+    failures: dict[int, Failure] = field(default_factory=dict)  # Pages that could not be read
 
     def __post_init__(self) -> None:
         """Note how the file is now."""
@@ -57,10 +63,6 @@ class DocumentState:
     def sound(self) -> list[int]:
         """The pages that did not fail."""
         return [page for page in self.pages if page not in self.failures]
-
-
-_P = Patterns(__name__)
-_TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}
 
 
 class TableBuilder:
@@ -130,10 +132,6 @@ def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
         )
 
 
-MIN_SHARE = 0.5
-"""Share of the pages on which a text must stand in the same place, with other digits allowed."""
-
-
 def mark_running_lines(pages: Sequence[PageRead]) -> None:
     """Set kind header or footer on lines at the edges that repeat from page to page, and on page numbers.
 
@@ -185,9 +183,6 @@ def _value(number: str) -> int:
     return 10 * (_CHINESE.find(tens or "一") + 1) * bool(ten) + _CHINESE.find(ones or " ") + 1
 
 
-_CHINESE = "一二三四五六七八九十"
-
-
 def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
     """Return whether a line is a number alone, outermost on the page: a lone option or cell stands further in."""
     if not _P.page_number.match(line.text) or _P.content.match(line.text):
@@ -196,10 +191,6 @@ def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
     own, boxes = line.box, [one.box for one in page.lines if one.box and one.text and one is not line]
     top, end = min((box.y0 for box in boxes), default=0.0), max((box.y1 for box in boxes), default=0.0)
     return len(boxes) > 1 and (top >= own.y0 - 2 if kind is LineKind.HEADER else end <= own.y1 + 2)
-
-
-MANIFEST = "manifest.csv"
-_FIELDS = ("exam_type", "exam_class", "exam_subject")
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,6 @@ except ImportError:  # Windows: the executor's own limit is all there is
 
 MEMORY = 1_200_000_000
 """Bytes that reading may add to a worker: models and libraries take up to 700 MB, both together stay below 2 GB."""
-
 _PER_BYTE = 12
 """Times its size that a file may take where that is more: rows of JSON become objects of ten times their size."""
 

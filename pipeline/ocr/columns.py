@@ -9,16 +9,12 @@ from pipeline.ocr.model import Rect
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-
-MIN_ROWS = 6
-"""Fewer rows on one side make no column, unless numbers and labels say so."""
-
+MIN_ROWS = 6  # Fewer rows on one side make no column, unless numbers and labels say so
 MIN_STEPS = 2
 """Least difference in well-ordered steps (1, 2 or A, B) between reading down the columns and along the rows that
 decides between the two, also on pages with few lines."""
-
-MAX_CROSSING = 0.25
-"""Share of rows that may span both columns: titles, instructions, wide figures."""
+MAX_CROSSING = 0.25  # Share of rows that may span both columns: titles, instructions, wide figures
+_BEFORE_A = ord("A") - 1  # a label A after it is a step by one
 
 
 def find_gutter(segments: Sequence[tuple[Rect, str]], page_width: float) -> float | None:
@@ -107,9 +103,6 @@ def _steps(texts: Sequence[str]) -> float:
         elif _P.answer.match(text):
             label = _BEFORE_A
     return good
-
-
-_BEFORE_A = ord("A") - 1  # a label A after it is a step by one
 
 
 def _step(step: int, far: int = 9) -> float:

@@ -9,10 +9,8 @@ from pipeline.characters import COMPATIBILITY
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-
 _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
 """Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font."""
-
 _FOLD_SCRIPT = str.maketrans("（）＋－−﹣＝＊，", "()+---=*,")
 _SUPER = dict(
     zip("0123456789+-=()abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True)
@@ -20,6 +18,7 @@ _SUPER = dict(
 _SUB = dict(zip("0123456789+-=()aeoxhklmnpstijruv", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", strict=True))
 _PLAIN_SUPER = frozenset(("st", "nd", "rd", "th", "TM", "SM", "R"))
 """Ordinals and marks of trade, which say the same on the line: 1st."""
+_LONGEST_SCRIPT = 12  # Characters of a raised or lowered text; what is longer is small print
 
 
 @cache
@@ -94,10 +93,6 @@ def _marked(mark: str, text: str) -> str:
     if bare in _PLAIN_SUPER or len(bare) > _LONGEST_SCRIPT or not _P.script.search(bare):
         return text
     return f"{mark}{bare}" if len(bare) == 1 else f"{mark}({bare})"
-
-
-_LONGEST_SCRIPT = 12
-"""Characters of a raised or lowered text; what is longer is small print."""
 
 
 def is_cjk(char: str) -> bool:

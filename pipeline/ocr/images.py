@@ -9,16 +9,29 @@ from numpy.typing import NDArray
 from pipeline.ocr.engines.base import Word
 
 Pixels = NDArray[np.uint8]
-
-_SATURATION = 36
-"""Least difference between the strongest and weakest channel, 0..255, of a coloured pixel."""
-
+_SATURATION = 36  # Least difference between the strongest and weakest channel, 0..255, of a coloured pixel
 _SLANT = (15.0, 75.0)
 """Angles in degrees between which coloured print is a watermark: answers printed in colour stand level."""
-
-
-_MAX_SIDE = 30_000
-"""Pixels: OpenCV cuts lines out of no image with a side of 32,767 or more."""
+_MAX_SIDE = 30_000  # Pixels: OpenCV cuts lines out of no image with a side of 32,767 or more
+_GREYS = slice(130, 246)  # Lightness, 0..255, of grey watermarks
+_WHITE = 250  # Lightness of most of a page that was never on paper
+_PEAK = 12
+"""Least ratio of the watermark's grey to the median grey in the histogram; noisy or blurred pages have no such peak."""
+_LARGE, _SMALL = 40, 14
+"""Shorter side, on a copy of 600 pixels, of a group that is a watermark by itself, and of one beside such a group: a
+watermark's words stand apart where it is set with wide gaps."""
+_PARALLEL = 10.0  # Degrees between groups of one watermark
+_LEAST = 0.0005  # Share of a page that a watermark's pixels take at least
+_LIT = 195.0
+"""Lightness, 0..255, that the darkest part of the paper has on scans (255 clean, 199 on grey ones); it was 167
+and 151 on the two pages of a telephone's photograph."""
+Corners = tuple[int, int, int, int]  # Left, top, right, bottom in pixels
+_INK = 170  # Grey level, 0..255, below which a pixel is ink on a cleaned page
+_ACROSS, _DOWN = 1 / 20, 1 / 40
+"""Shortest rule as a share of the page's width or height: longer than the strokes of any character."""
+_MIN_FIGURE = 1 / 18
+"""Shortest side of a figure as a share of the page's height: 47 points of A4, three lines of text."""
+MAX_MARKS = 400  # Rules of each direction that are kept, longest first: a grid of 400 cells has about 60
 
 
 def fit_opencv(pixels: Pixels) -> Pixels:
@@ -56,16 +69,6 @@ def remove_coloured_watermark(pixels: Pixels) -> Pixels:
     return cleaned
 
 
-_GREYS = slice(130, 246)
-"""Lightness, 0..255, of grey watermarks."""
-
-_WHITE = 250
-"""Lightness of most of a page that was never on paper."""
-
-_PEAK = 12
-"""Least ratio of the watermark's grey to the median grey in the histogram; noisy or blurred pages have no such peak."""
-
-
 def remove_flat_watermark(pixels: Pixels) -> Pixels:
     """Turn slanted print of one grey white, on pages that are as digital as that: white paper, no noise.
 
@@ -83,18 +86,6 @@ def remove_flat_watermark(pixels: Pixels) -> Pixels:
     cleaned = pixels.copy()
     cleaned[mask & (grey >= level - 2)] = 255
     return cleaned
-
-
-_LARGE, _SMALL = 40, 14
-"""Shorter side, on a copy of 600 pixels, of a group that is a watermark by itself, and of one beside such a group: a
-watermark's words stand apart where it is set with wide gaps."""
-
-_PARALLEL = 10.0
-"""Degrees between groups of one watermark."""
-
-
-_LEAST = 0.0005
-"""Share of a page that a watermark's pixels take at least."""
 
 
 def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
@@ -158,11 +149,6 @@ def _background(pixels: Pixels) -> Pixels:
     return np.asarray(background, dtype=np.uint8)
 
 
-_LIT = 195.0
-"""Lightness, 0..255, that the darkest part of the paper has on scans (255 clean, 199 on grey ones); it was 167
-and 151 on the two pages of a telephone's photograph."""
-
-
 def legibility(pixels: Pixels) -> float:
     """Return the factor by which an engine's confidence on this page is reduced, 0.5..1.
 
@@ -171,22 +157,6 @@ def legibility(pixels: Pixels) -> float:
     paper.
     """
     return float(np.clip(np.percentile(_background(pixels), 1) / _LIT, 0.5, 1.0))
-
-
-Corners = tuple[int, int, int, int]
-"""Left, top, right, bottom in pixels."""
-
-_INK = 170
-"""Grey level, 0..255, below which a pixel is ink on a cleaned page."""
-
-_ACROSS, _DOWN = 1 / 20, 1 / 40
-"""Shortest rule as a share of the page's width or height: longer than the strokes of any character."""
-
-_MIN_FIGURE = 1 / 18
-"""Shortest side of a figure as a share of the page's height: 47 points of A4, three lines of text."""
-
-MAX_MARKS = 400
-"""Rules of each direction that are kept, longest first: a grid of 400 cells has about 60."""
 
 
 def find_marks(pixels: Pixels, words: Sequence[Word]) -> dict[str, list[Corners]]:

@@ -13,31 +13,33 @@ from pipeline.patterns import Patterns
 from schemas.documents import LineKind
 
 _P = Patterns(__name__)
-
 TAB_GAP = 1.5
 """Gap between words, in em, above which a tab stands between them: options side by side, cells of a grid."""
-
-SPACE_GAP = 0.2
-"""Gap in em above which a space stands between Latin words whose space was not a character."""
-
+SPACE_GAP = 0.2  # Gap in em above which a space stands between Latin words whose space was not a character
 OCR_MARGIN = 0.4
 """Difference in em by which the gap between two recognised words exceeds that between their boxes: detection grows each
 box at both ends (unclip ratio 1.6)."""
-
 SCRIPT_SIZE = 0.9
 """Letters smaller than this share of the line's, off its baseline, are its super- and subscripts. Word processors
 set them at .58 to .67; the Taiwanese papers at .83."""
-
 SMALL_SCRIPT = 0.75
 """Letters of at most this share of the line's size are subscripts however little they are lowered: the 2 of Na₂O
 stands .05 to .08 em below the line in papers that word processors wrote."""
-
 LEAST_SHIFT = 0.15
 """Share of the line's size by which digits as large as the line (word processors raise text without making it smaller)
 stand off its baseline at least to be its super- and subscripts: 10⁹. Fonts of one line differ by .05."""
-
 _OPENING = "（([【〔［《〈「『“‘"
 _CLOSING = "）)]】〕］》〉」』”’"
+CLOSE = 0.6
+"""White space in em up to which text goes on: words of a line stand apart by .25 to .5, a label and a text by more."""
+OVER_TEXT = 2
+"""Least number of text rows that cross a figure's edge, or open options inside, for the figure to lie over text: a
+single row may touch its white margin."""
+APART = 0.05
+"""Least white space in em around a rule between two cells; the frame of a seal cuts through 10⁹ without any."""
+GUTTER_GAP = 0.5
+"""White space in em that parts two columns at the gutter: narrow gutters are no wider than gaps between words."""
+_SPANNING = -1  # column of a line across the gutter
 
 
 def arrange(
@@ -74,15 +76,6 @@ def arrange(
     return reading_order(lines, gutter)
 
 
-CLOSE = 0.6
-"""White space in em up to which text goes on: words of a line stand apart by .25 to .5, a label and a text by more."""
-
-
-OVER_TEXT = 2
-"""Least number of text rows that cross a figure's edge, or open options inside, for the figure to lie over text: a
-single row may touch its white margin."""
-
-
 def _labels(runs: Sequence[TextRun], figures: Sequence[Rect]) -> list[TextRun]:
     """The runs that are labels of figures. A seal over lines has none, and nothing that goes on outside is one."""
     parts = [part for row in group_rows(runs) for part in split_row(row, CLOSE)]
@@ -94,10 +87,6 @@ def _labels(runs: Sequence[TextRun], figures: Sequence[Rect]) -> list[TextRun]:
         if across + sum(bool(_P.opens.match(segment_text(part))) for part in whole) < OVER_TEXT:
             found += [run for part in whole for run in part]
     return found
-
-
-APART = 0.05
-"""Least white space in em around a rule between two cells; the frame of a seal cuts through 10⁹ without any."""
 
 
 def _running_rows(rows: Sequence[Sequence[list[TextRun]]], page: Rect) -> set[int]:
@@ -283,10 +272,6 @@ def _joint(last: TextRun, run: TextRun, before: str, after: str) -> str:
     return " " if latin and gap > SPACE_GAP * em else ""
 
 
-GUTTER_GAP = 0.5
-"""White space in em that parts two columns at the gutter: narrow gutters are no wider than gaps between words."""
-
-
 def _columns(row: list[list[TextRun]], gutter: float | None) -> list[list[TextRun]]:
     """The segments of one row, cut at the gutter, those of the same column put together again."""
     joined: list[list[TextRun]] = []
@@ -315,9 +300,6 @@ def _line(row: list[TextRun], gutter: float | None) -> PageLine:
     known = [run.confidence for run in row if run.confidence is not None]
     confidence = min(known, default=None)
     return PageLine(segment_text(row), box, column=max(0, _column(box, gutter)), confidence=confidence)
-
-
-_SPANNING = -1  # column of a line across the gutter
 
 
 def _column(box: Rect, gutter: float | None) -> int:

@@ -15,9 +15,8 @@ from schemas.documents import LineKind
 
 _LOST = re.compile(f"(?:{UNREADABLE})+")
 _P = Patterns(__name__)
-
-_CONTEXT = 3
-"""Characters on each side of a lost one by which its place is found."""
+_CONTEXT = 3  # Characters on each side of a lost one by which its place is found
+_SCRIPTS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 
 def lost_lines(lines: Sequence[PageLine]) -> list[int]:
@@ -94,9 +93,6 @@ def _flat(text: str) -> str:
     chars = [char for char in text if not char.isspace()]
     plain = [char if char in _SCRIPTS else unicodedata.normalize("NFKC", char) for char in chars]
     return "".join(new if len(new) == 1 else old for old, new in zip(chars, plain, strict=True))
-
-
-_SCRIPTS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 
 def readings_differ(text: str, other: str) -> bool:

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from pipeline.characters import valid_unicode
 from schemas.documents import LineKind, ReadMethod
 
-EDGE = 0.1
-"""Share of the page's height at its top and bottom where running heads and feet stand."""
+EDGE = 0.1  # Share of the page's height at its top and bottom where running heads and feet stand
 
 
 class Rect(NamedTuple):
@@ -71,15 +70,11 @@ class TextRun:
 
     text: str
     box: Rect
-    baseline: float
-    """y in points; for OCR the bottom of the box less its descent."""
-    size: float
-    """Font size in points; for OCR the height of the box."""
+    baseline: float  # y in points; for OCR the bottom of the box less its descent
+    size: float  # Font size in points; for OCR the height of the box
     confidence: float | None = None
-    space_after: bool = False
-    """A space character follows, however narrow the gap."""
-    new_cell: bool = False
-    """A vertical rule parts it from the run before."""
+    space_after: bool = False  # A space character follows, however narrow the gap
+    new_cell: bool = False  # A vertical rule parts it from the run before
 
 
 @dataclass(slots=True)
@@ -99,8 +94,7 @@ class PageLine:
     kind: LineKind = LineKind.TEXT
     column: int = 0
     confidence: float | None = None
-    other: str | None = None
-    """A second reading, where it differs in what matters."""
+    other: str | None = None  # A second reading, where it differs in what matters
 
     def __post_init__(self) -> None:
         """Make the text valid: every line of every reader passes here."""

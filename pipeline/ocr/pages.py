@@ -58,8 +58,7 @@ class Recognition(ChosenEngine):
         return to_page(value, reason, self.name.value, self.version, calibrated=self.made_of.calibrated)
 
 
-PageMethod = TextLayerReader | Recognition
-"""A way of reading pages: by the text layer, or by an engine."""
+PageMethod = TextLayerReader | Recognition  # A way of reading pages: by the text layer, or by an engine
 
 
 class PageStore:

@@ -6,6 +6,11 @@ from pathlib import Path
 from annotation.llm.options import LlmOptions
 from schemas.params import Params, non_semantic, option
 
+_PROMPT_TOKENS, _ANSWER_TOKENS = 200, 3000
+"""Of a request without its picture; of an answer: 45 lines of 25 characters with their boxes, 65 tokens a line."""
+_PIXELS_A_TOKEN = 784
+"""Of a picture: Qwen-VL makes a token of 28 x 28 pixels; OpenAI's models, which shrink it, count a third of that."""
+
 
 class EngineName(StrEnum):
     """Name of the OCR engine that reads pages without a sound text layer."""
@@ -71,12 +76,6 @@ class TesseractParams(Params):
         "Its language data, joined by +: chi_sim, chi_tra, eng …",
         pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$",
     )
-
-
-_PROMPT_TOKENS, _ANSWER_TOKENS = 200, 3000
-"""Of a request without its picture; of an answer: 45 lines of 25 characters with their boxes, 65 tokens a line."""
-_PIXELS_A_TOKEN = 784
-"""Of a picture: Qwen-VL makes a token of 28 x 28 pixels; OpenAI's models, which shrink it, count a third of that."""
 
 
 class VisionParams(LlmOptions):

@@ -19,13 +19,9 @@ if TYPE_CHECKING:
     from pipeline.ocr.images import Corners
 
 Pixels = NDArray[np.uint8]
-
 _AROUND = 0.35
 """Of a line's height, how much of the page above, below and beside it is looked at when it is read by itself."""
-
-LineReading = list[Any]
-"""[text, confidence] of a line's picture."""
-
+LineReading = list[Any]  # [text, confidence] of a line's picture
 _DOUBT = 0.6
 """Mean confidence below which a page may stand on its head: those have .1 to .4, poor upright ones more."""
 

@@ -15,23 +15,21 @@ from pipeline.ocr.model import PageRegion, Rect, TextRun, bounding_box
 from pipeline.ocr.mupdf import pymupdf
 from schemas.documents import LineKind
 
-_THIN = 3.0
-"""A path thinner than this in points is a rule."""
-
+_THIN = 3.0  # A path thinner than this in points is a rule
 MAX_RECTS = 4000
 """Drawings with more pieces than this are clustered by a sample of them: clusters cost the square of it."""
+PROSE = 10
+"""Least number of ideographs (letters count half) of one line inside a picture that lies under text: labels in
+figures are shorter. A stamp over a page has ten and more from nearly every line that crosses it."""
 
 
 @dataclass(slots=True)
 class Drawing:
     """The drawings of a page, without its text."""
 
-    across: list[Rect] = field(default_factory=list)
-    """Horizontal rules."""
-    down: list[Rect] = field(default_factory=list)
-    """Vertical rules."""
-    shapes: list[Rect] = field(default_factory=list)
-    """Everything else: curves, slanted lines, filled areas."""
+    across: list[Rect] = field(default_factory=list)  # Horizontal rules
+    down: list[Rect] = field(default_factory=list)  # Vertical rules
+    shapes: list[Rect] = field(default_factory=list)  # Everything else: curves, slanted lines, filled areas
     images: list[Rect] = field(default_factory=list)
 
     @property
@@ -192,11 +190,6 @@ def _holds_prose(box: Rect, runs: Sequence[TextRun]) -> bool:
     if any(len(run.text) >= 15 or sum(map(glyphs.is_cjk, run.text)) >= 10 for run in inside):
         return True
     return sum(run.box.area for run in inside) > 0.4 * box.area
-
-
-PROSE = 10
-"""Least number of ideographs (letters count half) of one line inside a picture that lies under text: labels in
-figures are shorter. A stamp over a page has ten and more from nearly every line that crosses it."""
 
 
 def _strips(images: Sequence[Rect]) -> list[list[Rect]]:

@@ -16,19 +16,38 @@ from pipeline.ocr.textlayer import TextLayer
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-
 LOOK_PIECES = 2000
 """Vector drawings from which a page is looked at for unread text: outlines have some fifty pieces a character."""
-
 MAX_UNREAD = 0.4
 """Share of all lines' length that may be unread. Pages of digital papers with photographs and diagrams have 0.11
 at most, scans with a stamped head 0.9 and more; a page half of which is a picture of text has 0.5."""
-
-MIN_UNREAD = 800.0
-"""Length in points, about two lines across A4, below which unread ink is a figure's labels."""
-
-Info = dict[str, Any]
-"""PyMuPDF's description of an image: bbox, width, height, has-mask."""
+MIN_UNREAD = 800.0  # Length in points, about two lines across A4, below which unread ink is a figure's labels
+Info = dict[str, Any]  # PyMuPDF's description of an image: bbox, width, height, has-mask
+_HOLES = {"0": (1, 2), "4": (0, 1), "6": (1, 1), "8": (2, 2), "9": (1, 1)}
+"""White areas that the outline of a digit encloses, least and most; none for the others. A 0 may have a stroke through
+it, a 4 may be open."""
+_HIGH = 64  # Height of a digit's box in pixels
+_INK = 0.75
+"""Share of the way from its darkest to its lightest pixel up to which a pixel is ink: hairlines of 8 stay closed."""
+_HOLE = 6  # Pixels of the smallest white area: serifs that touch enclose less
+MAX_UNKNOWN = 0.1
+"""Share of characters without a meaning; formulas in private fonts stay below 0.05 on real papers."""
+MIN_COMMON = 0.6
+"""Share of ideographs among the commonest 3,755 of GB 2312 or 5,401 of Big5: real papers have 0.95 and more,
+glyph numbers taken for code points about 0.3."""
+SPARSE_GLYPHS = 100
+"""A page with fewer characters over images that cover ``IMAGE_COVER`` of it is a scan with a stamped head."""
+IMAGE_COVER = 0.35  # Share of a page that images cover from which the page may be a scan
+MIN_TURNED = 100
+"""Characters that run another way than left to right before a page counts as laid on its side; fewer are a
+watermark or a note on the margin."""
+DPI = 100  # Resolution at which lines are looked for: type of 6 pt is 8 pixels high
+_DARK = 40  # Least difference between ink and the paper around it, 0..255
+_LETTER = (4, 34)  # Height in pixels of what may be a letter: 3 to 24 pt
+_MIN_LINE = 48  # Width in pixels of a line of text at least: three or four characters of 10 pt
+_SHAPE = 2.5  # Width of a line over its height at least
+_LETTERS_OF_LINE = 4  # Letters of a line at least
+Mask = NDArray[np.uint8]
 
 
 def why_ocr(
@@ -52,17 +71,6 @@ def why_ocr(
         areas = drawing.images if drawing.pieces <= LOOK_PIECES else [frame]
         return "text_in_image" if _is_partial(page, layer, areas, images, params) else None
     return None
-
-
-_HOLES = {"0": (1, 2), "4": (0, 1), "6": (1, 1), "8": (2, 2), "9": (1, 1)}
-"""White areas that the outline of a digit encloses, least and most; none for the others. A 0 may have a stroke through
-it, a 4 may be open."""
-_HIGH = 64
-"""Height of a digit's box in pixels."""
-_INK = 0.75
-"""Share of the way from its darkest to its lightest pixel up to which a pixel is ink: hairlines of 8 stay closed."""
-_HOLE = 6
-"""Pixels of the smallest white area: serifs that touch enclose less."""
 
 
 class DigitShapes:
@@ -140,24 +148,6 @@ def _is_partial(
     return unread >= MIN_UNREAD and unread >= MAX_UNREAD * (unread + read)
 
 
-MAX_UNKNOWN = 0.1
-"""Share of characters without a meaning; formulas in private fonts stay below 0.05 on real papers."""
-
-MIN_COMMON = 0.6
-"""Share of ideographs among the commonest 3,755 of GB 2312 or 5,401 of Big5: real papers have 0.95 and more,
-glyph numbers taken for code points about 0.3."""
-
-SPARSE_GLYPHS = 100
-"""A page with fewer characters over images that cover ``IMAGE_COVER`` of it is a scan with a stamped head."""
-
-IMAGE_COVER = 0.35
-"""Share of a page that images cover from which the page may be a scan."""
-
-MIN_TURNED = 100
-"""Characters that run another way than left to right before a page counts as laid on its side; fewer are a
-watermark or a note on the margin."""
-
-
 def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None:
     """Why a page should be read by OCR; None when its text layer is sound.
 
@@ -196,26 +186,6 @@ def is_mojibake(text: str) -> bool:
 
 # Coverage of the printed text by the text layer. Ink that looks like lines of text and is not in the layer can only
 # be read by OCR: a scan with a digital head, a page half of which is a picture.
-
-DPI = 100
-"""Resolution at which lines are looked for: type of 6 pt is 8 pixels high."""
-
-_DARK = 40
-"""Least difference between ink and the paper around it, 0..255."""
-
-_LETTER = (4, 34)
-"""Height in pixels of what may be a letter: 3 to 24 pt."""
-
-_MIN_LINE = 48
-"""Width in pixels of a line of text at least: three or four characters of 10 pt."""
-
-_SHAPE = 2.5
-"""Width of a line over its height at least."""
-
-_LETTERS_OF_LINE = 4
-"""Letters of a line at least."""
-
-Mask = NDArray[np.uint8]
 
 
 def unread_lines(page: Any, read: Sequence[Rect], areas: Sequence[Rect]) -> float:

@@ -12,18 +12,10 @@ from pipeline.ocr.model import PageRead, Rect, TextRun
 from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
 from schemas.documents import ReadMethod
 
-_DESCENT = 0.2
-"""Distance that a line's box reaches below its baseline, in heights of the box."""
-
-MAX_SKEW = 8.0
-"""Degrees; a steeper page is not straightened."""
-
-SLANT = 12.0
-"""Degrees off the page's own angle from which a word is a watermark."""
-
-_MIN_ANGLE = 0.15
-"""Degrees below which straightening changes nothing: 2 points over the width of a page."""
-
+_DESCENT = 0.2  # Distance that a line's box reaches below its baseline, in heights of the box
+MAX_SKEW = 8.0  # Degrees; a steeper page is not straightened
+SLANT = 12.0  # Degrees off the page's own angle from which a word is a watermark
+_MIN_ANGLE = 0.15  # Degrees below which straightening changes nothing: 2 points over the width of a page
 Point = tuple[float, float]
 
 

@@ -20,23 +20,21 @@ from schemas.questions import Rejection
 
 CHUNK = 32
 """Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms."""
-
 GIVE_UP = 3
 """Pages of a paper that take too long or crash the reader before the rest of it is not tried: hostile papers of
 thousands of such pages would take hours."""
-
 _ALONE = 1 / 3
 """Share of ``text_timeout`` that a page has when it is read alone, because its chunk was given up: 100 times its 15 ms.
 With workers three pages ahead, a paper of such pages is given up after some 15 s."""
-
 _HANG = 10
 """Factor on ``page_timeout`` for the limit by the clock, which ends work that takes no processor time. The main limit
 is processor time: on a busy machine a limit by the clock lost sound pages."""
-
 _OUTSIDE = ("killed", "io_error")
 """Reasons that lie in the machine: a file that was given up for one of them is looked at again by the next run."""
-
 _MENDABLE = ("timeout", "crashed", "not_answered", *_OUTSIDE)
+_NOT_TRIED = f"not tried after {GIVE_UP} pages: "
+LOW_CONFIDENCE = 0.9
+"""Mean confidence below which a page is named in the notes, as in the report: clean scans have .96 and more."""
 
 
 def run(tables: Tables, params: OcrParams, context: Context) -> Result:
@@ -278,13 +276,6 @@ class _Work:
             else:
                 detail = counted[-1].detail.removeprefix(_NOT_TRIED)
                 failures[task.pages[0]] = Failure(counted[-1].reason, f"{_NOT_TRIED}{detail}")
-
-
-_NOT_TRIED = f"not tried after {GIVE_UP} pages: "
-
-
-LOW_CONFIDENCE = 0.9
-"""Mean confidence below which a page is named in the notes, as in the report: clean scans have .96 and more."""
 
 
 def _facts(tables: Tables, duplicates: Mapping[str, str], params: OcrParams) -> dict[str, Any]:

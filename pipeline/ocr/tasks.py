@@ -16,6 +16,7 @@ from schemas.errors import UnreadableDocument
 from schemas.identity import file_sha256
 
 Out = TypeVar("Out")
+_DAMAGE = ("broken", "truncated")  # Reasons that readers give for whatever their libraries stumble on
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +35,7 @@ class FileFacts:
     format: str
     pages: int | None
     rows: tuple[TableRow, ...] | None
-    told: tuple[str, ...] = ()
-    """Notices for the user: sheets that were left out."""
+    told: tuple[str, ...] = ()  # Notices for the user: sheets that were left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,6 @@ class PageTask:
     params: OcrParams
     boxes: tuple[Rect, ...] = ()
     """Lines of the one page that are read from their pictures; empty for all of the page."""
-
-
-_DAMAGE = ("broken", "truncated")
-"""Reasons that readers give for whatever their libraries stumble on."""
 
 
 def _twice(path: Path, read: Callable[[], Out], damaged: Callable[[Out], bool]) -> Out:

@@ -12,22 +12,16 @@ from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
-
 BREAK_GAP = 0.3
 """Gap in em at which a run ends, far below ``layout.TAB_GAP``: layout decides what the gap means, and a symbol
 that the producer printed on its own finds its place inside: the italic n of O(n), .36 em, the 4 of 2⁴(."""
-
 _ASCENT, _DESCENT = 0.88, 0.18
 """Top and bottom of a line's box above and below its baseline, in em: fonts' own values are off by up to 40 %."""
-
 SMALLEST = 2.0
 """Points below which nobody reads a glyph: Acrobat puts ones of 1 pt (ZWAdobeF) where a line was edited."""
-
-MAX_GLYPHS = 60_000
-"""Glyphs of one page that are looked at: a dense A3 page has about 8,000."""
-
-Char = tuple[str, float, float, float]
-"""A character, its left and right edge and its baseline in points."""
+MAX_GLYPHS = 60_000  # Glyphs of one page that are looked at: a dense A3 page has about 8,000
+Char = tuple[str, float, float, float]  # A character, its left and right edge and its baseline in points
+DIGIT_SAMPLES = 2  # Digits of one font and value on a page whose outlines are looked at
 
 
 @dataclass(slots=True)
@@ -35,12 +29,9 @@ class TextLayer:
     """The content of a page's text layer."""
 
     runs: list[TextRun] = field(default_factory=list)
-    glyphs: int = 0
-    """Visible characters, watermarks and copies of fake bold included."""
-    turned: int = 0
-    """Visible characters that do not run from left to right."""
-    hidden: int = 0
-    """Characters that are there and not shown, as OCR programs put them behind a scan."""
+    glyphs: int = 0  # Visible characters, watermarks and copies of fake bold included
+    turned: int = 0  # Visible characters that do not run from left to right
+    hidden: int = 0  # Characters that are there and not shown, as OCR programs put them behind a scan
     digits: dict[tuple[str, str], list[Rect]] = field(default_factory=dict)
     """Places of the first digits of each value, by font and value; on pages that are not turned."""
 
@@ -84,10 +75,6 @@ def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:
                     _note_digits(span, layer.digits)
                 layer.runs.extend(_runs(chars, span["size"], span["font"]))
     return images, layer
-
-
-DIGIT_SAMPLES = 2
-"""Digits of one font and value on a page whose outlines are looked at."""
 
 
 def _note_digits(span: dict[str, Any], digits: dict[tuple[str, str], list[Rect]]) -> None:

@@ -17,8 +17,7 @@ class Word:
     text: str
     corners: tuple[tuple[float, float], ...]
     """Four points in pixels: top left, top right, bottom right, bottom left as the text runs."""
-    confidence: float
-    """0..1."""
+    confidence: float  # 0..1
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -32,8 +31,7 @@ class EngineSetup(Protocol):
 
     packages: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions can change what is recognised; the first one must be there."""
-    requirement: ClassVar[str] = ""
-    """The first one as pip takes it."""
+    requirement: ClassVar[str] = ""  # The first one as pip takes it
     calibrated: ClassVar[bool] = False
     """True if a share c of lines at confidence c is right, on photographs and scans alike."""
 

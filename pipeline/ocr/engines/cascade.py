@@ -18,32 +18,26 @@ from pipeline.ocr.glyphs import is_cjk
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
 """Confidence from which the quick model is believed: of most characters, of ideographs, of ``_ALIKE``, of ideographs
 that are not common (of 778 none was wrong, of 700 below that 54), of letters and numbers of labels."""
-
-_ALIKE = frozenset("0Oo1lI")
-"""Characters that differ by little."""
-
+_ALIKE = frozenset("0Oo1lI")  # Characters that differ by little
 _PLAIN = frozenset(" .,:;?!()/%+<>=×．，。、：；？！（）％《》℃μ²Ⅱ")
 """Marks that the quick model knows. Others it misreads: 0.3~0.7 as 0.3-0.7, 10⁹/L as 10/L."""
-
 _CONFUSABLES = frozenset(
     "峭肮钉壶啧怅惚偕憧氽诘隍恺芫茆芘莨荬葳籁妃妍呷峋喽冽邃屐螯蟑璁衲桀楣睽瞑靓盹荥胗钰钜铈镖锉鹂鹑蠖蝠蛭蝾螨嫖蠡砥篁"
     "笠箐菀蔸胪朦嵯珈瓒鎏鲨鲮蝙魉髻麋黟"
 )
 """Characters that it writes with high confidence for ones of GB 2312 that it does not know: 峭 for 嵴, 髻 for 髫.
 Common ones are left out if the unknown character is rare in exam papers: 嗪 for 唪, 胱 for 觥, 腱 for 踺, 芪 for 苠."""
-
 _AROUND = 3
 """Sure characters that are read again on each side of unsure ones, as context and to find the place."""
-
-_WHOLE = 0.6
-"""Share of a line from which all of it is read again."""
-
-_HOPELESS = 0.6
-"""Mean confidence below which nothing of the quick reading is used."""
-
-
+_WHOLE = 0.6  # Share of a line from which all of it is read again
+_HOPELESS = 0.6  # Mean confidence below which nothing of the quick reading is used
 _REMEMBERED = 2000
 """Number of line images whose reading is cached: heads and watermarks of rendered pages repeat on every page."""
+_FIRST_IDEOGRAPH = "\u3400"
+_RAISED = re.compile("[×°⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]")
+"""Signs of something raised, as in 4×10⁹/L: the quick model drops it, and is sure. The good one needs all of the line
+to tell 10⁹ from 10°."""
+_NEAR = 3.0  # Steps between where two models see a character: an ideograph is 4 wide
 
 
 class Recogniser:
@@ -158,9 +152,6 @@ def is_sure(glyph: Glyph, *, in_label: bool = False) -> bool:
     return glyph.char == " " or glyph.confidence >= least
 
 
-_FIRST_IDEOGRAPH = "\u3400"
-
-
 @cache
 def _least(char: str) -> float:
     """Confidence from which an ideograph is believed; more than 1 where it never is."""
@@ -184,11 +175,6 @@ def _unsure(glyphs: Sequence[Glyph]) -> list[bool]:
     if chars[last] in "(（":
         unsure[last] = True  # the quick model loses the end of a wide blank
     return unsure
-
-
-_RAISED = re.compile("[×°⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]")
-"""Signs of something raised, as in 4×10⁹/L: the quick model drops it, and is sure. The good one needs all of the line
-to tell 10⁹ from 10°."""
 
 
 def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePart] | None:
@@ -239,10 +225,6 @@ def splice_line(glyphs: list[Glyph], part: LinePart, again: Sequence[Glyph]) -> 
             return None
         stop = right
     return [*glyphs[: part.first], *moved[start:stop], *glyphs[part.last + 1 :]]
-
-
-_NEAR = 3.0
-"""Steps between where two models see a character: an ideograph is 4 wide."""
 
 
 def _find(glyphs: Sequence[Glyph], wanted: Glyph) -> int | None:

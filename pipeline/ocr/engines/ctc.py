@@ -14,15 +14,16 @@ from numpy.typing import NDArray
 from pipeline.ocr.glyphs import is_cjk
 
 Values = NDArray[np.float32]
-
 _BLANK = 0  # index of CTC's blank
-
 _LABEL_COMMA = 0.05
 """Likelihood of a comma after an option letter or a question number at the start of a line is beside a stop. On blurred
 scans recognisers take one in ten stops there for commas; nobody prints "A," or "12,"."""
-
 _OVERLOOKED = 0.15
 """Probability of some other character, in a gap that reads as nothing, from which one may have been overlooked."""
+_EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to measure
+_SPACED = frozenset(" 、。，．：；")  # Characters after which white space is no sign of a lost character
+_TOO_WIDE = 0.45
+"""White space in em between two characters in which another one may have been overlooked: ⁹ and / in 10⁹/L."""
 
 
 @dataclass(slots=True)
@@ -30,10 +31,8 @@ class Glyph:
     """A character that was read."""
 
     char: str
-    confidence: float
-    """0..1: probability of the character in half or full width, at its surest step."""
-    at: float
-    """Its middle, in steps of the recogniser."""
+    confidence: float  # 0..1: probability of the character in half or full width, at its surest step
+    at: float  # Its middle, in steps of the recogniser
     gap: float = 0.0
     """Probability that a character was overlooked between this one and the next, or behind the last one."""
 
@@ -138,16 +137,6 @@ def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
     """Return whether a space stands before a mark that follows its word closely, which nobody prints."""
     after = glyphs[index + 1].char if index + 1 < len(glyphs) else "-"
     return glyphs[index].char == " " and after in ".．,，、。:：;；)）"
-
-
-_EM = 3.5
-"""Usual width of an ideograph in steps, where a line has too few to measure."""
-
-_SPACED = frozenset(" 、。，．：；")
-"""Characters after which white space is no sign of a lost character."""
-
-_TOO_WIDE = 0.45
-"""White space in em between two characters in which another one may have been overlooked: ⁹ and / in 10⁹/L."""
 
 
 def _mark_wide_gaps(glyphs: Sequence[Glyph]) -> None:

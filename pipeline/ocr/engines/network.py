@@ -19,10 +19,28 @@ from pipeline.ocr.glyphs import is_cjk
 
 Values = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
-
-
-Run = Callable[[Values], Values]
-"""Returns the output of a network for a batch; valid until the next call."""
+Run = Callable[[Values], Values]  # Returns the output of a network for a batch; valid until the next call
+_STEP = 32  # The network wants sides that are multiples of this many pixels
+Box = NDArray[np.float32]  # Four corners in pixels, clockwise from the top left as the text runs
+HEIGHT = 48  # Pixels, as PP-OCR's recognisers want it
+STEP = 8  # Pixels of width for each of a recogniser's steps
+_NARROWEST, _GROWTH, _EVEN = 48, 1.1, 16
+"""Images are padded to one of these widths: each a tenth more than the one before, and a multiple of 16 pixels.
+OpenVINO keeps 2 to 5 MB for every shape that it meets: multiples of 32 in batches of any number made 98 shapes of
+2,800 lines, these make 31 with 1.5 % more padding. A line by itself takes as long as its share of a batch."""
+_TALL = 1.5  # A box this many times as high as wide stands on end and is laid down, as PaddleOCR does
+_MARGIN = 4  # Pixels around a box that interpolation may look at
+_NEAR, _SPECK = 5, 8
+"""Pixels around a character's middle within which its strokes stand (digits are about 16 wide), and of the smallest."""
+_LIFTED, _SMALLER = 0.8, 0.8
+"""The lowest end of a raised digit's ink, from the top of a neighbour as a share of that one's height, and its own
+height beside that: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more. It is
+compared with its neighbours, since lines of photographs bend."""
+_USUAL = 0.8
+"""Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
+nothing of the 5."""
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+Rows = tuple[int, int]  # First and last row of the ink of a character
 
 
 def load_network(path: Path, backend: str) -> tuple[Run, list[str]]:
@@ -75,10 +93,6 @@ def in_package(package: str, *names: str) -> Path | None:
     return path if path.is_file() else None
 
 
-_STEP = 32
-"""The network wants sides that are multiples of this many pixels."""
-
-
 class Detector:
     """Finds lines; rapidocr's post-processing makes boxes of the network's map."""
 
@@ -106,24 +120,6 @@ class Detector:
 
 def _rounded(side: float) -> int:
     return max(_STEP, round(side / _STEP) * _STEP)
-
-
-Box = NDArray[np.float32]
-"""Four corners in pixels, clockwise from the top left as the text runs."""
-
-HEIGHT = 48
-"""Pixels, as PP-OCR's recognisers want it."""
-
-STEP = 8
-"""Pixels of width for each of a recogniser's steps."""
-
-_NARROWEST, _GROWTH, _EVEN = 48, 1.1, 16
-"""Images are padded to one of these widths: each a tenth more than the one before, and a multiple of 16 pixels.
-OpenVINO keeps 2 to 5 MB for every shape that it meets: multiples of 32 in batches of any number made 98 shapes of
-2,800 lines, these make 31 with 1.5 % more padding. A line by itself takes as long as its share of a batch."""
-
-_TALL = 1.5
-"""A box this many times as high as wide stands on end and is laid down, as PaddleOCR does."""
 
 
 def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
@@ -155,10 +151,6 @@ def _around(page: Pixels, box: Box) -> tuple[Box, Pixels]:
     return box - np.array([left, top], dtype=np.float32), page[top:bottom, left:right]
 
 
-_MARGIN = 4
-"""Pixels around a box that interpolation may look at."""
-
-
 def narrow_line(image: Pixels, factor: float) -> Pixels:
     """A line, narrower by ``factor``."""
     if factor == 1:
@@ -181,21 +173,6 @@ def padded_width(width: int) -> int:
     while found < width:
         found = max(found + _EVEN, math.ceil(found * _GROWTH / _EVEN) * _EVEN)
     return found
-
-
-_NEAR, _SPECK = 5, 8
-"""Pixels around a character's middle within which its strokes stand (digits are about 16 wide), and of the smallest."""
-
-_LIFTED, _SMALLER = 0.8, 0.8
-"""The lowest end of a raised digit's ink, from the top of a neighbour as a share of that one's height, and its own
-height beside that: the 9 of 10⁹ ends at .5 to .7 and is .6 to .77 high, digits on the line end at .95 and more. It is
-compared with its neighbours, since lines of photographs bend."""
-
-_USUAL = 0.8
-"""Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
-nothing of the 5."""
-
-SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
@@ -227,10 +204,6 @@ def _next(glyphs: Sequence[Glyph], rows: Sequence[Rows | None], index: int, usua
     while index + 1 < len(glyphs) and _may_be_raised(glyphs[index], glyphs[index + 1]):
         index += 1
     return next((one for one in rows[index + 1 : index + 4] if one and one[1] - one[0] >= usual), None)
-
-
-Rows = tuple[int, int]
-"""First and last row of the ink of a character."""
 
 
 def _may_be_raised(last: Glyph, glyph: Glyph) -> bool:

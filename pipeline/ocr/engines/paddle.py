@@ -29,20 +29,15 @@ _PACKAGED = {
     "PP-OCRv6_small_rec": "PP-OCRv6_rec_small.onnx",
 }
 """Models of PaddleOCR whose ONNX files ship inside the rapidocr package."""
-
-_MIN_SCORE = 0.3
-"""The embedded engine has the same: lines below are noise from figures."""
-
+_MIN_SCORE = 0.3  # The embedded engine has the same: lines below are noise from figures
 _BOX_SCORE = 0.5
 """Mean score of a detected box, below which it is none: PaddleOCR's own 0.6 loses lines of a watermarked scan of 8
 pages (12.1 % of the characters missing or wrong, 11.4 % with this) and gains nothing on cleaner ones."""
-
 _DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads(
     (files("pipeline.ocr.engines.models") / "inference.json").read_text(encoding="utf-8")
 )
 """The settings that ``inference.yml`` gives for PP-OCRv6 detection and recognition, as published with PaddleX 3.7 (its
 inference_meta); without the recogniser's list of characters."""
-
 _NAMED = re.compile(r"""^\s+model_name:\s*["']?([^\s"']+)""", re.MULTILINE)
 
 
@@ -50,8 +45,7 @@ _NAMED = re.compile(r"""^\s+model_name:\s*["']?([^\s"']+)""", re.MULTILINE)
 class _Model:
     """One of the two models, as configured."""
 
-    part: str
-    """``detection`` or ``recognition``."""
+    part: str  # ``detection`` or ``recognition``
     name: str
     folder: Path | None
 

@@ -19,19 +19,19 @@ from schemas.errors import UserError
 
 _MODELS = Path(str(files("pipeline.ocr.engines.models")))
 _CONFIDENCE = tomllib.loads((_MODELS / "confidence.toml").read_text(encoding="utf-8"))
-
 _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""
-
 _SQUEEZE = 0.8
 """Factor on the width of line images: a fifth less to compute, and no more errors (benchmarks/ocr: 0.071/0.059/0.496/
 0.663 % at 0.8, 0.11/0.05/0.42/0.51 % at 1; more from 0.7 on). The models were trained on lines squeezed so."""
-
-
 _CPUINFO = Path("/proc/cpuinfo")
 _BFLOAT16 = re.compile(r"^flags\s*:.* (?:amx_bf16|avx512_bf16)\b", re.MULTILINE)
 """Flags of processors on which OpenVINO computes in bfloat16, 1.7 times as fast as without. With AVX2 alone it reads
 .60 pages/s and onnxruntime .69."""
+_COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
+"""The power of a blood count that touches the 0 before it or is taken for a degree sign, 4×109/L, 4×10°/L: nothing else
+is counted so."""
+_POWERS = SUPERSCRIPTS | {ord("°"): "⁹"}
 
 
 def backend(params: RapidOcrParams) -> str:
@@ -114,12 +114,6 @@ class RapidEngine(OcrEngine):
         for image, glyphs in zip(images, lines, strict=True):
             raise_digits(image, glyphs)
         return [word for box, glyphs in zip(boxes, lines, strict=True) if (word := _word(box, glyphs))]
-
-
-_COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
-"""The power of a blood count that touches the 0 before it or is taken for a degree sign, 4×109/L, 4×10°/L: nothing else
-is counted so."""
-_POWERS = SUPERSCRIPTS | {ord("°"): "⁹"}
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:

@@ -21,7 +21,6 @@ from schemas.errors import UserError
 
 _SECONDS = 150
 """Longest for one page: below the stage's own limit, so that the program does not outlive its page."""
-
 _WIDE = 1.0
 """Gap between words, in heights of the line, from which they are two pieces: options side by side, columns."""
 

@@ -23,10 +23,8 @@ _REQUEST: dict[str, Any] = json.loads(
     (files("pipeline.ocr.engines") / "vision.json").read_text(encoding="utf-8")
 )
 """The task, and the strict form of the answer."""
-
 _TOGETHER = 4
 """Pages for each request in flight that are drawn before they are asked for: pictures take memory."""
-
 Box = tuple[float, float, float, float]
 
 

@@ -9,6 +9,9 @@ from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.base import PagedReader, RowReader
 from schemas.errors import UnreadableDocument
 
+HEAD = 65536  # Bytes at the start of a file that readers see
+_TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown"})
+
 
 @cache
 def readers() -> tuple[PagedReader | RowReader, ...]:
@@ -39,12 +42,6 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
 def reader(file_format: str) -> PagedReader | RowReader:
     """The reader of a format of the documents table."""
     return {reader.format: reader for reader in readers()}[file_format]
-
-
-HEAD = 65536
-"""Bytes at the start of a file that readers see."""
-
-_TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown"})
 
 
 def find_reader(path: Path, params: OcrParams) -> PagedReader | RowReader:

@@ -28,27 +28,22 @@ class NeedsOcr:
 class PageImage:
     """A page as pixels."""
 
-    pixels: NDArray[np.uint8]
-    """RGB, height x width x 3."""
-    width: float
-    """Width and height of the page in points."""
+    pixels: NDArray[np.uint8]  # RGB, height x width x 3
+    width: float  # Width and height of the page in points
     height: float
 
 
 class TableRow(NamedTuple):
     """A row of a tabular file."""
 
-    fields: str
-    """A JSON object with the source's own keys."""
-    sheet: str | None = None
-    """Sheet of a workbook, or table of a page; None where there is one alone."""
+    fields: str  # A JSON object with the source's own keys
+    sheet: str | None = None  # Sheet of a workbook, or table of a page; None where there is one alone
 
 
 class Reader(Protocol):
     """Recognises one kind of file."""
 
-    format: str
-    """Name in the documents table."""
+    format: str  # Name in the documents table
 
     def recognises(self, head: bytes, suffix: str) -> bool:
         """Return whether a file is of this kind.

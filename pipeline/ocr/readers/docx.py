@@ -20,13 +20,16 @@ from schemas.errors import UnreadableDocument
 _P = Patterns(__name__)
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-
 _SKIPPED = {f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}rPr", f"{W}pPr", f"{_MC}Fallback"}
 _PICTURES = {f"{W}drawing", f"{W}pict", f"{W}object"}
 _WRAPPERS = {f"{W}sdt", f"{W}sdtContent", f"{W}ins", f"{W}customXml", f"{W}smartTag"}
 """Elements around paragraphs, tables, rows or cells that print nothing of their own."""
 _SIGNS = {f"{W}tab": "\t", f"{W}ptab": "\t", f"{W}br": "\n", f"{W}cr": "\n", f"{W}noBreakHyphen": "-"}
 """Elements that stand for a character."""
+_MOVED = 4  # Half points by which a run is raised or lowered at least to be a script
+_DOT = 10.0
+"""Points up to which, in both directions, a picture is a dot: sites put some into papers, to know them again."""
+_OFF_PAGE = 800.0  # Points to the right at which a picture stands outside of the page: A4 is 595 wide
 
 
 class DocxReader:
@@ -189,10 +192,6 @@ def _scripted(run: Any) -> str:
     return glyphs.subscript(text) if value == "subscript" or lower else text
 
 
-_MOVED = 4
-"""Half points by which a run is raised or lowered at least to be a script."""
-
-
 def _value(element: Any, *path: str) -> str | None:
     """Return the value that an element below states; None without one."""
     found = element.find("/".join(f"{W}{name}" for name in path))
@@ -218,12 +217,6 @@ def _own(paragraph: Any, *tags: str) -> list[Any]:
 
 def _boxes_around(element: Any) -> int:
     return sum(1 for _ in element.iterancestors(f"{W}txbxContent"))
-
-
-_DOT = 10.0
-"""Points up to which, in both directions, a picture is a dot: sites put some into papers, to know them again."""
-_OFF_PAGE = 800.0
-"""Points to the right at which a picture stands outside of the page: A4 is 595 wide."""
 
 
 def _is_seen(picture: Any) -> bool:

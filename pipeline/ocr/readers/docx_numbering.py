@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-
-_MOST = 0x10FFFF
-"""Numbers above it are damage: Word counts to 32,767, and characters end there."""
+_MOST = 0x10FFFF  # Numbers above it are damage: Word counts to 32,767, and characters end there
 _DIGITS = "〇一二三四五六七八九"
 _HEAVENLY = "甲乙丙丁戊己庚辛壬癸"
 _ROMAN = dict(
@@ -94,10 +92,8 @@ class _Level:
 class Numbering:
     """Counts the numbered paragraphs of a document, in their order."""
 
-    levels: dict[str, dict[int, _Level]] = field(default_factory=dict)
-    """By abstract list."""
-    lists: dict[str, str] = field(default_factory=dict)
-    """numId → abstract list."""
+    levels: dict[str, dict[int, _Level]] = field(default_factory=dict)  # By abstract list
+    lists: dict[str, str] = field(default_factory=dict)  # numId → abstract list
     starts: dict[tuple[str, int], int] = field(default_factory=dict)
     """(numId, level) → the number at which this list starts anew."""
     _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))

@@ -16,8 +16,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
-_SAMPLE = 20_000
-"""Characters that an encoding is judged by."""
+_SAMPLE = 20_000  # Characters that an encoding is judged by
 MIN_PLAUSIBLE = 0.6
 """Share of common characters among those beyond ASCII that Chinese text in the right encoding has at least; real papers
 have 0.9 and more, text in the wrong one 0.4 at most."""

@@ -9,18 +9,13 @@ from pipeline.ocr.readers.base import TableRow
 from schemas.columns import option_of, roles_of
 from schemas.errors import UnreadableDocument
 
-HEADER_WITHIN = 30
-"""Rows among which the header is looked for: titles, notes on how to fill the form in."""
-MAX_COLUMNS = 1000
-"""More than any bank has; a sheet with 16,384 columns is filled by accident or malice."""
-PICTURE = "<img>"
-"""Stands in a cell that shows a picture; the parser lets such a row wait."""
-_LONGEST = 60
-"""Characters of a header; a longer cell is text."""
+HEADER_WITHIN = 30  # Rows among which the header is looked for: titles, notes on how to fill the form in
+MAX_COLUMNS = 1000  # More than any bank has; a sheet with 16,384 columns is filled by accident or malice
+PICTURE = "<img>"  # Stands in a cell that shows a picture; the parser lets such a row wait
+_LONGEST = 60  # Characters of a header; a longer cell is text
 _NEW_HEADER = 3
 """Known headers from which a row is a header without doubt, also of another table below: 题目 | A | B | 答案."""
 _LETTERS = frozenset("ABCDEFGHIJK")
-
 Record = Sequence[str]
 
 

@@ -22,20 +22,21 @@ from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from schemas.errors import UnreadableDocument
 
 Pixels = NDArray[np.uint8]
-
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"BM", b"GIF8")
-
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "HEIF")
-
 _HEIF = (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1", b"ftypmsf1")
 """The kind of file at byte 4: an iPhone's photographs have the first."""
-
 _REJECT = 3
 """Pictures of more than this many times ``max_pixels`` are rejected: 180 megapixels, which take .7 GB decoded."""
-
 _A4, _LARGEST = (595.0, 842.0), 1250.0
 """Sides in points of a page whose resolution is not known, and the longest side (a little more than A3's) with which it
 is believed: telephones say 72 dpi of pictures 4,000 pixels wide."""
+_STRIP = 512
+"""Rows of pixels that are converted at a time: a picture of 400 megapixels would take gigabytes at once."""
+TALL = 2.5  # Height over width from which a picture is more than one page: telephones' screens have up to 2.3
+_PAGE = 1.5  # Height over width of its pages
+_MOST, _LEAST = 100, 400  # Pages of one picture at most, and rows of pixels of a page at least
+_REACH = 0.25  # Share of a page by which its end may be moved up to stand between two lines
 
 
 class ImageReader:
@@ -125,10 +126,6 @@ def _check_size(picture: Image.Image, params: OcrParams) -> None:
         )
 
 
-_STRIP = 512
-"""Rows of pixels that are converted at a time: a picture of 400 megapixels would take gigabytes at once."""
-
-
 def upright(picture: Image.Image, max_pixels: int) -> Pixels:
     """A loaded picture as its EXIF tag says, RGB on white, scaled down to ``max_pixels``: height x width x 3."""
     turned = Image.fromarray(_rgb(picture, max_pixels))
@@ -180,19 +177,6 @@ def _on_white(picture: Image.Image, white: float) -> Image.Image:
         layer = picture.convert("RGBA")
         picture = Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer)
     return picture.convert("RGB")
-
-
-TALL = 2.5
-"""Height over width from which a picture is more than one page: telephones' screens have up to 2.3."""
-
-_PAGE = 1.5
-"""Height over width of its pages."""
-
-_MOST, _LEAST = 100, 400
-"""Pages of one picture at most, and rows of pixels of a page at least."""
-
-_REACH = 0.25
-"""Share of a page by which its end may be moved up to stand between two lines."""
 
 
 def page_count(width: int, height: int) -> int:

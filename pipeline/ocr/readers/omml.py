@@ -13,7 +13,6 @@ from pipeline.patterns import Patterns
 _P = Patterns(__name__)
 _M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
-
 _ACCENTS = {"\u0302", "\u0303", "\u0304", "\u0305", "\u0307", "\u0308", "\u030c", "\u20d7"}
 
 

@@ -25,13 +25,20 @@ from schemas.documents import ReadMethod
 from schemas.errors import UnreadableDocument
 
 Pixels = NDArray[np.uint8]
-
 ENGINE = "pymupdf"
 VERSION = str(pymupdf.VersionBind)
-
-
-RENDER_SECONDS = 6.0
-"""Processor time in which a page must be drawn for OCR: a scan takes 0.2 s."""
+RENDER_SECONDS = 6.0  # Processor time in which a page must be drawn for OCR: a scan takes 0.2 s
+_LARGE = 5000.0
+"""Square points, a hundredth of A4, from which on an image at one place of two pages is their furniture."""
+HEAVY = 10_000_000
+"""Bytes of content from which a page's text and drawings are not taken apart but its image is read: they would take a
+gigabyte. Pages of outlined letters have 3 MB."""
+HOSTILE = 100_000_000  # Bytes of content from which a page is refused: drawing them takes minutes
+_DO = re.compile(rb"/([^\s/<>\[\](){}%]++)\s++Do\b")
+_FLATE = re.compile(r"/(FlateDecode|Fl)\b")
+_FILTER = re.compile(r"/\w+")
+Forms = Mapping[tuple[int, str], int]
+"""The owner of a form (a form's xref, 0 for the page) under which name → its xref."""
 
 
 class PdfReader:
@@ -161,10 +168,6 @@ class _Furniture:
         return self._known[index]
 
 
-_LARGE = 5000.0
-"""Square points, a hundredth of A4, from which on an image at one place of two pages is their furniture."""
-
-
 def _is_large(image: dict[str, Any]) -> bool:
     return Rect(*image["bbox"]).area >= _LARGE
 
@@ -217,22 +220,6 @@ def _pixels(pixmap: Any) -> Pixels:
     return np.frombuffer(pixmap.samples, dtype=np.uint8).reshape(pixmap.height, pixmap.width, 3).copy()
 
 
-HEAVY = 10_000_000
-"""Bytes of content from which a page's text and drawings are not taken apart but its image is read: they would take a
-gigabyte. Pages of outlined letters have 3 MB."""
-
-HOSTILE = 100_000_000
-"""Bytes of content from which a page is refused: drawing them takes minutes."""
-
-_DO = re.compile(rb"/([^\s/<>\[\](){}%]++)\s++Do\b")
-
-_FLATE = re.compile(r"/(FlateDecode|Fl)\b")
-_FILTER = re.compile(r"/\w+")
-
-Forms = Mapping[tuple[int, str], int]
-"""The owner of a form (a form's xref, 0 for the page) under which name → its xref."""
-
-
 def content_bytes(document: Any, page: Any) -> int:
     """Bytes of content that drawing a page runs through, forms as often as they are drawn; counted to ``HOSTILE``.
 
@@ -254,8 +241,7 @@ def content_bytes(document: Any, page: Any) -> int:
 class _Weigher:
     document: Any
     forms: Forms
-    known: dict[int, int] = field(default_factory=dict)
-    """Bytes by form."""
+    known: dict[int, int] = field(default_factory=dict)  # Bytes by form
 
     def weigh(self, xref: int, owner: int) -> int:
         """Bytes of a stream and of the forms that it draws, at most ``HOSTILE``."""

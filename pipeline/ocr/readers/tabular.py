@@ -21,14 +21,10 @@ from schemas.errors import UnreadableDocument
 from schemas.identity import sha256
 
 _P = Patterns(__name__)
-
-MAX_DEPTH = 4
-"""Objects within objects until a list of questions is found."""
-MAX_CELL = 10_000_000
-"""Characters of a cell of a CSV file: beyond it a quote was never closed."""
+MAX_DEPTH = 4  # Objects within objects until a list of questions is found
+MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
 _BLANK = b"\xef\xbb\xbf \t\r\n"
-_OF_ONE = {"options", "answer"}
-"""Roles that only a question has, not the chapter that it is in."""
+_OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
 _HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subject"}
 """Roles that questions under one object have from it: {"case": …, "questions": [{…}, {…}]}."""
 

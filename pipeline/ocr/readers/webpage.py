@@ -32,10 +32,15 @@ _INLINE = frozenset(
 _INLINE |= {"small", "span", "strong", "sub", "sup", "u", "var"}
 """Elements that do not begin a line."""
 _CELLS = frozenset({"td", "th"})
-_SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
-"""10<sup>9</sup>/L is 10⁹/L, never 109/L."""
-_LINE = "\u2028"
-"""The end of a line in a program, which white space elsewhere is not."""
+_SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}  # 10<sup>9</sup>/L is 10⁹/L, never 109/L
+_LINE = "\u2028"  # The end of a line in a program, which white space elsewhere is not
+_RULES_OFF = ("list", "code", "lheading", "emphasis", "escape", "reference")
+"""Rules that would change a paper: a list renumbers its items, a rule under an option would make it a heading,
+``2*3*4`` would lose its signs, ``\\{`` in a formula its stroke."""
+_MARKDOWN = (".md", ".txt")
+_OUTSIDE = 200  # Characters outside of the tables from which people are told: a title and a date are fewer
+_SPANS = 1000  # Rows or columns that a cell of a table may span; HTML's own limit for columns
+Grid = list[list[str]]
 
 
 class WebPageReader(OnePageReader):
@@ -135,11 +140,6 @@ def _flat(text: str) -> str:
     return text.replace("\n", " ").replace("\t", " ")
 
 
-_RULES_OFF = ("list", "code", "lheading", "emphasis", "escape", "reference")
-"""Rules that would change a paper: a list renumbers its items, a rule under an option would make it a heading,
-``2*3*4`` would lose its signs, ``\\{`` in a formula its stroke."""
-
-
 def html_of(text: str) -> str:
     """Return Markdown as HTML, every line of a paragraph on a line of its own."""
     from markdown_it import MarkdownIt
@@ -149,15 +149,6 @@ def html_of(text: str) -> str:
         text = re.sub(repair["pattern"], repair["left"], text)
     parser = MarkdownIt("commonmark", {"html": True, "breaks": True}).enable("table").disable(_RULES_OFF)
     return str(parser.render(text))
-
-
-_MARKDOWN = (".md", ".txt")
-_OUTSIDE = 200
-"""Characters outside of the tables from which people are told: a title and a date are fewer."""
-_SPANS = 1000
-"""Rows or columns that a cell of a table may span; HTML's own limit for columns."""
-
-Grid = list[list[str]]
 
 
 class PageTableReader:

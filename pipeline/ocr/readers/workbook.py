@@ -24,7 +24,6 @@ from schemas.errors import UnreadableDocument
 _P = Patterns(__name__)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _DAMAGE = (zipfile.BadZipFile, OSError, NotImplementedError, zlib.error, EOFError, KeyError, SyntaxError)
-
 MAX_CELLS = 60_000_000
 """Cells of the rectangle that a sheet's cells span: libraries lay it out whole (XFD1048576 alone would take 549 GB)."""
 _REFERENCE = re.compile(rb"\br\s*=\s*[\"']([A-Z]{1,3})(\d{1,7})[\"']")
@@ -37,13 +36,10 @@ _FORMULA = re.compile(
 )
 """A formula without a value: <c r="D2"><f>CHAR(65)</f></c>."""
 _BLOCK = 1 << 20  # bytes read at a time
-_WHOLE = 1e15
-"""From here on spreadsheets round, and show powers of ten: 6.02E+22."""
+_WHOLE = 1e15  # From here on spreadsheets round, and show powers of ten: 6.02E+22
 _MAIN = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/spreadsheetDrawing}"
-
-Place = tuple[int, int]
-"""Row and column, from 0."""
+Place = tuple[int, int]  # Row and column, from 0
 
 
 class XlsxReader:
