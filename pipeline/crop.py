@@ -1,7 +1,5 @@
 """A question as printed: its boxes cut out of the pages of its document."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -9,11 +7,16 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
+from PIL import Image
 
 from pipeline.archives import locate
+from pipeline.ocr.interfaces import VisualReader
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import reader
 from pipeline.rendering.html import data_uri
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.publish import find_rows
@@ -22,12 +25,7 @@ from schemas.errors import UnreadableDocument, UserError
 from schemas.identity import file_sha256
 from schemas.questions import Question, Region
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-    from PIL.Image import Image
-
-    Pixels = NDArray[np.uint8]
+Pixels = NDArray[np.uint8]
 
 DPI = 150  # Resolution of the cut-outs: indices and subscripts of 5 pt type can be read
 MAX_PIXELS = 8_000_000  # Of a page, and of a cut-out: an A4 page has 2.2 million at 150 dpi
@@ -55,9 +53,6 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
     Raises:
         UserError: it was not read, has no pages to show, is gone, or is another file now.
     """
-    from pipeline.ocr.readers import reader
-    from pipeline.ocr.readers.base import VisualReader
-
     rows = find_rows(build, "ocr/documents", pl.col("document") == document)
     if not rows:
         raise UserError(f"{document} is not in {build / 'ocr'}: run `build-dataset ocr` first")
@@ -193,12 +188,6 @@ def _page_image(
     page: int,
     turned: int,
 ) -> tuple[Pixels, float, float]:
-    import numpy as np
-
-    from pipeline.ocr.params import OcrParams
-    from pipeline.ocr.readers import reader
-    from pipeline.ocr.readers.base import VisualReader
-
     found = reader(kind)
     assert isinstance(found, VisualReader), "find_paper looked"
     try:
@@ -212,10 +201,8 @@ def _page_image(
     return np.rot90(image.pixels, turned // 90), *size
 
 
-def _sheet(paper: Paper, regions: Sequence[Region]) -> Image:
+def _sheet(paper: Paper, regions: Sequence[Region]) -> Image.Image:
     """The strips of the regions below each other on white; grey where there is no colour."""
-    import numpy as np
-
     if not regions:
         raise UserError(f"{paper.document}: nothing to cut out, no box is known")
     parts = [_cut(paper, strip) for strip in page_strips(regions)]
@@ -228,29 +215,25 @@ def _sheet(paper: Paper, regions: Sequence[Region]) -> Image:
     return picture.resize(size) if scale < 1 else picture
 
 
-def as_picture(pixels: Pixels) -> Image:
+def as_picture(pixels: Pixels) -> Image.Image:
     """RGB pixels as a picture, grey where there is no colour: a third of the bytes."""
-    from PIL import Image
-
     picture = Image.fromarray(pixels)
     colour = int((pixels.max(axis=2) - pixels.min(axis=2)).max()) >= 24
     return picture if colour else picture.convert("L")
 
 
-def _png(picture: Image) -> bytes:
+def _png(picture: Image.Image) -> bytes:
     buffer = io.BytesIO()
     picture.save(buffer, "PNG", optimize=True)
     return buffer.getvalue()
 
 
-def jpeg(picture: Image, most: int) -> bytes:
+def jpeg(picture: Image.Image, most: int) -> bytes:
     """A picture as JPEG of at most ``most`` bytes, or the smallest there is."""
-    from PIL.Image import Resampling
-
     content = b""
     for width, quality in _STEPS:
         size = (width, max(1, round(picture.height * width / picture.width)))
-        shrunk = picture.resize(size, Resampling.LANCZOS) if width < picture.width else picture
+        shrunk = picture.resize(size, Image.Resampling.LANCZOS) if width < picture.width else picture
         buffer = io.BytesIO()
         shrunk.save(buffer, "JPEG", quality=quality, optimize=True)
         content = buffer.getvalue()

@@ -10,9 +10,9 @@ from typing import Any
 from annotation.reviewed import Reviewed
 from pipeline.archives import is_archive
 from pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
+from pipeline.ocr.interfaces import RowReader
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader
-from pipeline.ocr.readers.base import RowReader
 from pipeline.ocr.tasks import FileTask, inspect_file
 from pipeline.parse.columns import Columns, Unclear
 from pipeline.parse.rows import RowError, SourceTable, sources_of

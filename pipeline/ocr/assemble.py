@@ -65,31 +65,21 @@ class DocumentState:
         return [page for page in self.pages if page not in self.failures]
 
 
-class TableBuilder:
-    """Collects tables document by document, as columns, so that no record outlives its document."""
-
-    def __init__(self) -> None:
-        self._frames: dict[str, list[pl.DataFrame]] = {}
-
-    def add(self, reading: DocumentState, pages: Sequence[PageRead], exam: Exam) -> None:
-        """Add a document with its pages as read (running lines are recognised here), or its rows."""
+def build_tables(read: Iterable[tuple[DocumentState, Sequence[PageRead], Exam]]) -> dict[str, pl.DataFrame]:
+    """Make the tables of documents with their pages or rows, one by one: no record outlives its document."""
+    frames = {name: [schema.to_frame([])] for name, schema in _TABLES.items()}
+    for reading, pages, exam in read:
         mark_running_lines(pages)
-        self._add("documents", [document_of(reading, exam)])
-        self._add("pages", [_page(reading.name, number, page) for number, page in enumerate(pages, 1)])
-        for number, page in enumerate(pages, 1):
-            self._add("lines", list(lines_of(reading.name, number, page)))
-        self._add("rows", rows_of(reading))
-
-    def _add(self, table: str, rows: Sequence[Record]) -> None:
-        if rows:
-            self._frames.setdefault(table, []).append(_TABLES[table].to_frame(rows))
-
-    def tables(self) -> dict[str, pl.DataFrame]:
-        """All four tables, also where nothing was added."""
-        return {
-            name: pl.concat([schema.to_frame([]), *self._frames.get(name, [])])
-            for name, schema in _TABLES.items()
+        numbered = list(enumerate(pages, 1))
+        records: dict[str, Sequence[Record]] = {
+            "documents": [document_of(reading, exam)],
+            "pages": [_page(reading.name, number, page) for number, page in numbered],
+            "lines": [line for number, page in numbered for line in lines_of(reading.name, number, page)],
+            "rows": rows_of(reading),
         }
+        for name, rows in records.items():
+            frames[name].append(_TABLES[name].to_frame(rows))
+    return {name: pl.concat(parts) for name, parts in frames.items()}
 
 
 def rows_of(reading: DocumentState) -> list[SourceRow]:
@@ -119,17 +109,10 @@ def _page(document: str, number: int, page: PageRead) -> Page:
 def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
     """Return the lines of a page as records."""
     for order, line in enumerate(page.lines):
-        yield Line(
-            document=document,
-            page=number,
-            order=order,
-            text=line.text,
-            box=Box(**line.box._asdict()) if line.box else None,
-            confidence=None if line.confidence is None else round(line.confidence, 4),
-            column=line.column,
-            kind=line.kind,
-            other=line.other,
-        )
+        told = {name: getattr(line, name) for name in ("text", "column", "kind", "other")}
+        box = Box(**line.box._asdict()) if line.box else None
+        sure = None if line.confidence is None else round(line.confidence, 4)
+        yield Line(document=document, page=number, order=order, box=box, confidence=sure, **told)
 
 
 def mark_running_lines(pages: Sequence[PageRead]) -> None:

@@ -56,7 +56,7 @@ def _fold_char(char: str, font: str) -> str:
 
 def superscript(text: str) -> str:
     """``text`` in superscript characters where every one has one, else behind a caret: 2^N, 2^(N/2)."""
-    shifted = superscript_or_none(text)
+    shifted = in_script(text, "^")
     return _marked("^", text) if shifted is None else text if text.strip() in _PLAIN_SUPER else shifted
 
 
@@ -66,22 +66,12 @@ def subscript(text: str) -> str:
     Letters and digits that have none say the same on the line: HbA1c.
     """
     plain = text if text.strip().isalnum() else _marked("_", text)
-    return subscript_or_none(text) or plain
+    return in_script(text, "_") or plain
 
 
-def superscript_or_none(text: str) -> str | None:
-    """``text`` in superscript characters; None where one has none."""
-    return _shift(text, _SUPER)
-
-
-def subscript_or_none(text: str) -> str | None:
-    """``text`` in subscript characters; None where one has none."""
-    return _shift(text, _SUB)
-
-
-def _shift(text: str, table: dict[str, str]) -> str | None:
-    """The text in characters of a table; None where one is missing."""
-    folded = text.translate(_FOLD_SCRIPT)
+def in_script(text: str, mark: str) -> str | None:
+    """The text in superscript (mark ^) or subscript (_) characters; None where one has none."""
+    table, folded = _SUPER if mark == "^" else _SUB, text.translate(_FOLD_SCRIPT)
     if all(char in table or char == " " for char in folded):
         return "".join(table.get(char, char) for char in folded)
     return None

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.base import Word
+from pipeline.ocr.interfaces import Word
 
 Pixels = NDArray[np.uint8]
 _SATURATION = 36  # Least difference between the strongest and weakest channel, 0..255, of a coloured pixel

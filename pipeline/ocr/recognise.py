@@ -1,22 +1,17 @@
 """OCR of the image of one page: cleaning, turning, recognition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.base import OcrEngine, Word
+from pipeline.ocr.images import Corners, clean_page, find_marks, fit_opencv, legibility
+from pipeline.ocr.interfaces import OcrEngine, PageImage, Word
 from pipeline.ocr.model import Rect
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import PageImage
 from pipeline.ocr.readers.image import page_breaks
-
-if TYPE_CHECKING:
-    from pipeline.ocr.images import Corners
 
 Pixels = NDArray[np.uint8]
 _AROUND = 0.35
@@ -36,17 +31,14 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
         ``across`` and ``down`` and of other ink (``figures``).
     """
     breaks = page_breaks(image.pixels)
-    if len(breaks) == 1:
-        turned, seen = _see(engine, image.pixels, params)
-    else:  # nobody photographs a long screenshot from the side
-        parts = [_see(engine, image.pixels[top:bottom], params, turn=False)[1] for top, bottom in breaks]
-        turned, seen = 0, _below_each_other(parts)
-    width, height = (image.height, image.width) if turned % 180 else (image.width, image.height)
+    turn = len(breaks) == 1  # nobody photographs a long screenshot from the side
+    seen = _below_each_other([_see(engine, image.pixels[top:end], params, turn=turn) for top, end in breaks])
+    width, height = (image.height, image.width) if seen.turned % 180 else (image.width, image.height)
     across, down = width / seen.width, height / seen.height
     return {
         "width": round(width, 2),
         "height": round(height, 2),
-        "turned": turned,
+        "turned": seen.turned,
         "legibility": round(seen.legibility, 4),
         "words": [_word_json(word, across, down) for word in seen.words],
         "marks": {
@@ -85,12 +77,11 @@ class _Seen:
     words: list[Word]
     marks: dict[str, list[Corners]]
     legibility: float
+    turned: int  # Degrees by which it was turned counter-clockwise to be read
 
 
-def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool = True) -> tuple[int, _Seen]:
-    """Degrees by which an image was turned counter-clockwise to be read, and what is on it then."""
-    from pipeline.ocr.images import clean_page, find_marks, fit_opencv, legibility
-
+def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool) -> _Seen:
+    """Return what is on an image, which is turned upright first where ``turn`` allows it."""
     pixels = fit_opencv(pixels)
     cleaned = clean_page(pixels) if params.clean_images else pixels
     turned, words = read_upright(engine, cleaned) if turn else (0, engine.recognise(cleaned))
@@ -98,17 +89,18 @@ def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool = T
     believed = legibility(pixels)
     # Shadows and hands on a photograph look like figures, so it is not searched for any.
     marks = find_marks(upright, words) if believed == 1 else {}
-    return turned, _Seen(upright.shape[1], upright.shape[0], words, marks, believed)
+    return _Seen(upright.shape[1], upright.shape[0], words, marks, believed, turned)
 
 
 def _below_each_other(parts: Sequence[_Seen]) -> _Seen:
     """Parts of a picture as one."""
-    whole = _Seen(parts[0].width, 0, [], {}, min(part.legibility for part in parts))
+    if len(parts) == 1:
+        return parts[0]
+    whole = _Seen(parts[0].width, 0, [], {}, min(part.legibility for part in parts), 0)
     for part in parts:
         top = whole.height
         for word in part.words:
-            corners = tuple((x, y + top) for x, y in word.corners)
-            whole.words.append(Word(word.text, corners, word.confidence))
+            whole.words.append(replace(word, corners=tuple((x, y + top) for x, y in word.corners)))
         for kind, boxes in part.marks.items():
             moved = [(x0, y0 + top, x1, y1 + top) for x0, y0, x1, y1 in boxes]
             whole.marks.setdefault(kind, []).extend(moved)

@@ -6,8 +6,8 @@ from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Any
 
 from pipeline.ocr import layout
-from pipeline.ocr.engines.base import Word
 from pipeline.ocr.glyphs import is_cjk
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.model import PageRead, Rect, TextRun
 from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
 from schemas.documents import ReadMethod

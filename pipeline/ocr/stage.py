@@ -9,7 +9,7 @@ from typing import Any
 
 from pipeline.archives import locate
 from pipeline.ocr import assemble, engines
-from pipeline.ocr.assemble import MANIFEST, DocumentState, Exam
+from pipeline.ocr.assemble import MANIFEST, DocumentState, Exam, exam_of
 from pipeline.ocr.pages import Job, PageMethod, PageStore, Recognition
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
@@ -68,19 +68,18 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         store.second, store.doubtful(readings), store, context, required=False
     )
 
-    builder = assemble.TableBuilder()
-    left_out: dict[str, list[str]] = {}
-    for reading in readings:
-        if reading.facts.told:
-            left_out[reading.name] = [
-                told.replace('"FILE"', f'"{reading.name}"') for told in reading.facts.told
-            ]
-        if reading.pages and not reading.sound:
-            rejects.append(_rejection(reading.name, reading.failures[1]))
-        else:
-            pages = [store.page(reading, number) for number in reading.pages]
-            builder.add(reading, pages, assemble.exam_of(reading.name, manifest))
-    made = builder.tables()
+    lost = {reading.name: reading.failures[1] for reading in readings if reading.pages and not reading.sound}
+    rejects += [_rejection(name, failure) for name, failure in lost.items()]
+    made = assemble.build_tables(
+        (reading, [store.page(reading, number) for number in reading.pages], exam_of(reading.name, manifest))
+        for reading in readings
+        if reading.name not in lost
+    )
+    left_out = {
+        reading.name: [told.replace('"FILE"', f'"{reading.name}"') for told in reading.facts.told]
+        for reading in readings
+        if reading.facts.told
+    }
     facts = _facts(made, duplicates, params)
     rejects.sort(key=lambda reject: reject.item_id)
     return Result(

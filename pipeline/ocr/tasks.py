@@ -7,10 +7,10 @@ from typing import Any, TypeVar
 
 from pipeline.ocr import engines
 from pipeline.ocr.bounds import limit_resources
+from pipeline.ocr.interfaces import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader, reader
-from pipeline.ocr.readers.base import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
 from pipeline.ocr.readers.tabular import questions_in
 from schemas.errors import UnreadableDocument
 from schemas.identity import file_sha256

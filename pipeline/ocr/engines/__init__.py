@@ -5,7 +5,7 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any
 
-from pipeline.ocr.engines.base import EngineSetup, OcrEngine
+from pipeline.ocr.interfaces import EngineSetup, OcrEngine
 from pipeline.ocr.params import ENGINES, EngineName, OcrParams
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError

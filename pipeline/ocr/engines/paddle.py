@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.engines.network import in_package
+from pipeline.ocr.interfaces import OcrEngine, Word
 from pipeline.ocr.params import PaddleOcrParams
 from schemas.errors import UserError
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.engines.cascade import Cascade, Recogniser
 from pipeline.ocr.engines.ctc import Glyph
 from pipeline.ocr.engines.network import SUPERSCRIPTS, Detector, cut_line, in_package, raise_digits
+from pipeline.ocr.interfaces import OcrEngine, Word
 from pipeline.ocr.params import RapidOcrParams
 from schemas.errors import UserError
 

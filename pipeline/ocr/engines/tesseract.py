@@ -14,8 +14,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.base import OcrEngine, Word
 from pipeline.ocr.glyphs import is_cjk
+from pipeline.ocr.interfaces import OcrEngine, Word
 from pipeline.ocr.params import TesseractParams
 from schemas.errors import UserError
 
@@ -34,7 +34,9 @@ class TesseractEngine(OcrEngine):
     @staticmethod
     def check(params: TesseractParams) -> None:
         """Make sure that the program and its language data are there."""
-        missing = sorted(set(params.languages.split("+")) - set(_languages(_program())))
+        missing = sorted(
+            set(params.languages.split("+")) - set(_output(_program(), "--list-langs").split("\n")[1:])
+        )
         if missing:
             packages = " ".join(f"tesseract-ocr-{name.replace('_', '-')}" for name in missing)
             raise UserError(
@@ -46,7 +48,7 @@ class TesseractEngine(OcrEngine):
     def models(params: TesseractParams) -> list[str]:  # noqa: ARG004 - every engine's form
         """Return the program's version; it does not report the version of its data."""
         program = which("tesseract")
-        return [_version(program)] if program else []
+        return [_output(program, "--version").split("\n")[0].strip()] if program else []
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The pieces of lines of an RGB image."""
@@ -113,16 +115,7 @@ def _program() -> str:
 
 
 @cache
-def _languages(program: str) -> tuple[str, ...]:
-    return tuple(_said(program, "--list-langs").split("\n")[1:])
-
-
-@cache
-def _version(program: str) -> str:
-    return _said(program, "--version").split("\n")[0].strip()
-
-
-def _said(program: str, option: str) -> str:
+def _output(program: str, option: str) -> str:
     command = [program, option]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603
     return done.stdout or done.stderr

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
-from pipeline.ocr.engines.base import EngineSetup
+from pipeline.ocr.interfaces import EngineSetup
 from pipeline.ocr.params import VisionParams
 from pipeline.stage import Context, Failure
 from schemas.errors import UserError
@@ -47,8 +47,8 @@ def picture(task: PageTask) -> dict[str, Any]:
     """A page as a JPEG in base64, with its size in points; in a worker."""
     from PIL import Image
 
+    from pipeline.ocr.interfaces import VisualReader
     from pipeline.ocr.readers import reader
-    from pipeline.ocr.readers.base import VisualReader
 
     found = reader(task.format)
     assert isinstance(found, VisualReader)

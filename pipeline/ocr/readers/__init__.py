@@ -5,8 +5,8 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
+from pipeline.ocr.interfaces import PagedReader, RowReader
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import PagedReader, RowReader
 from schemas.errors import UnreadableDocument
 
 HEAD = 65536  # Bytes at the start of a file that readers see

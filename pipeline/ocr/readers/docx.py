@@ -8,10 +8,10 @@ from typing import Any
 from pipeline.archives import check_archive
 from pipeline.ocr import glyphs
 from pipeline.ocr.glyphs import tabs_for_gaps
+from pipeline.ocr.interfaces import NeedsOcr
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import omml
-from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.docx_numbering import Numbering, W, integer
 from pipeline.patterns import Patterns
 from schemas.documents import LineKind, ReadMethod
@@ -50,7 +50,7 @@ class DocxReader:
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """The one page."""
         document = _opened(path, params)
-        lines = list(_Walker(document).lines())
+        lines = list(_Walker(document).blocks(document.element.body))
         size = document.element.body.find(f"{W}sectPr/{W}pgSz")
         # 0 where the document does not say, or what it says is damaged.
         width, height = ((integer(size, name) or 0) / 20 for name in ("w", "h"))
@@ -74,21 +74,17 @@ class _Walker:
     """Goes through a document in reading order."""
 
     def __init__(self, document: Any) -> None:
-        self._body = document.element.body
         self._numbering = Numbering.read(_numbering_root(document))
         self._styles = _style_lists(document)
 
-    def lines(self) -> Iterator[PageLine]:
-        return self._blocks(self._body)
-
-    def _blocks(self, parent: Any) -> Iterator[PageLine]:
+    def blocks(self, parent: Any) -> Iterator[PageLine]:
         for block in parent:
             if block.tag == f"{W}p":
                 yield from self._paragraph(block)
             elif block.tag == f"{W}tbl":
                 yield from self._table(block)
             elif block.tag in _WRAPPERS:
-                yield from self._blocks(block)
+                yield from self.blocks(block)
 
     def _paragraph(self, paragraph: Any) -> Iterator[PageLine]:
         label = self._label(paragraph)
@@ -101,7 +97,7 @@ class _Walker:
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         yield from (PageLine("", None, LineKind.FIGURE) for _ in range(pictures))
         for box in _own(paragraph, f"{W}txbxContent"):
-            yield from self._blocks(box)
+            yield from self.blocks(box)
 
     def _label(self, paragraph: Any) -> str:
         inherited = self._styles.get(_value(paragraph, "pPr", "pStyle") or "")
@@ -119,10 +115,10 @@ class _Walker:
         if any(len(cell.findall(f"{W}p")) > 2 for row in rows for cell in row):
             for row in rows:
                 for cell in row:
-                    yield from self._blocks(cell)
+                    yield from self.blocks(cell)
             return
         for row in rows:
-            cells = [list(self._blocks(cell)) for cell in row]
+            cells = [list(self.blocks(cell)) for cell in row]
             text = "\t".join(" ".join(line.text for line in cell if line.text) for cell in cells)
             if text.strip():
                 yield PageLine(text.strip(), None)

@@ -5,8 +5,8 @@ import re
 from pathlib import Path
 
 from pipeline.ocr.glyphs import is_common, tabs_for_gaps
+from pipeline.ocr.interfaces import OnePageReader
 from pipeline.ocr.model import PageLine
-from pipeline.ocr.readers.base import OnePageReader
 from pipeline.patterns import Patterns
 from schemas.errors import UnreadableDocument
 

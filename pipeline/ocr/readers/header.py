@@ -3,9 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice, zip_longest
+from typing import Any
 
 from pipeline.characters import valid_unicode
-from pipeline.ocr.readers.base import TableRow
+from pipeline.ocr.interfaces import TableRow
 from schemas.columns import option_of, roles_of
 from schemas.errors import UnreadableDocument
 
@@ -46,7 +47,16 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
                 names, number = new, number + 1
                 table = f"{sheet or 'table'} ({number})"
         elif any(cell.strip() for cell in record):
-            yield TableRow(_row(names, record), table)
+            yield row_of(_named(names, record), table)
+
+
+def row_of(value: Any, sheet: str | None = None) -> TableRow:
+    """A row with a value as its fields; what JSON does not have, of a Parquet file, as text, bytes as a picture."""
+
+    def plain(other: Any) -> str:
+        return PICTURE if isinstance(other, bytes) else str(other)
+
+    return TableRow(valid_unicode(json.dumps(value, ensure_ascii=False, default=plain)), sheet)
 
 
 def every_table(
@@ -144,9 +154,8 @@ def _unique(header: Record) -> list[str]:
     return names
 
 
-def _row(header: Sequence[str], record: Record) -> str:
+def _named(header: Sequence[str], record: Record) -> dict[str, str | None]:
     """A record by column; cells beyond the header are named by their position."""
     names = [*header, *(f"column_{index}" for index in range(len(header) + 1, len(record) + 1))]
     cells = [*record, *[""] * (len(names) - len(record))]
-    values = {name: cell if cell.strip() else None for name, cell in zip(names, cells, strict=True)}
-    return valid_unicode(json.dumps(values, ensure_ascii=False))
+    return {name: cell if cell.strip() else None for name, cell in zip(names, cells, strict=True)}

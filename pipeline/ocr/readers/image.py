@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
 
 from pipeline.ocr.bounds import limit_resources
+from pipeline.ocr.interfaces import NeedsOcr, PageImage
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from schemas.errors import UnreadableDocument
 
 Pixels = NDArray[np.uint8]
@@ -72,7 +72,7 @@ class ImageReader:
                 _check_size(picture, params)
             picture.load()
             width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
-            points = _points(width, height, _resolution(picture))
+            points = _points(picture, width, height)
             return PageImage(upright(picture, params.max_pixels), width * points, height * points)
 
 
@@ -85,18 +85,13 @@ def _reads_heif() -> bool:
     return found is not None
 
 
-def _resolution(picture: Image.Image) -> float:
-    """Dots per inch as the file says; 0 where it says nothing that could be true."""
+def _points(picture: Image.Image, width: int, height: int) -> float:
+    """Points a pixel: by the file's resolution where that could be true and makes it a page, else as A4."""
     try:
         dpi = float(picture.info.get("dpi", (0, 0))[0])
     except (TypeError, ValueError, ZeroDivisionError, IndexError):
-        return 0.0
-    return dpi if 50 <= dpi <= 1200 else 0.0
-
-
-def _points(width: int, height: int, dpi: float) -> float:
-    """Points a pixel of a picture: by its resolution where the page then has the size of one, else as A4."""
-    if dpi and max(width, height) * 72 / dpi <= _LARGEST:
+        dpi = 0.0
+    if 50 <= dpi <= 1200 and max(width, height) * 72 / dpi <= _LARGEST:
         return 72 / dpi
     return _A4[0] / width if page_count(width, height) > 1 else _A4[1] / max(width, height)
 

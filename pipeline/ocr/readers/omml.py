@@ -87,8 +87,9 @@ def _scripts(element: Any) -> str:
 
 def _behind(mark: str, text: str) -> str:
     """A raised (^) or lowered (_) text, in characters of that kind where it has them."""
-    moved = glyphs.superscript_or_none(text) if mark == "^" else glyphs.subscript_or_none(text)
-    return moved or (f"{mark}({text})" if len(text) > 1 else mark + text if text else "")
+    return glyphs.in_script(text, mark) or (
+        f"{mark}({text})" if len(text) > 1 else mark + text if text else ""
+    )
 
 
 def _fraction(element: Any) -> str:

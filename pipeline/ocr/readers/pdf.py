@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from pipeline.ocr import layout, routing
 from pipeline.ocr.bounds import limit_resources
+from pipeline.ocr.interfaces import NeedsOcr, PageImage
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import NeedsOcr, PageImage
 from pipeline.ocr.regions import cell_rules, find_regions, image_boxes, read_drawing
 from pipeline.ocr.textlayer import read_text_layer
 from schemas.documents import ReadMethod

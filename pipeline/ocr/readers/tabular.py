@@ -10,11 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.characters import valid_unicode
+from pipeline.ocr.interfaces import TableRow
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.readers.encoding import decode, looks_like_text
-from pipeline.ocr.readers.header import HEADER_WITHIN, PICTURE, tables
+from pipeline.ocr.readers.header import HEADER_WITHIN, row_of, tables
 from pipeline.patterns import Patterns
 from schemas.columns import option_of, plain_header, roles_of, unguarded, vocabulary
 from schemas.errors import UnreadableDocument
@@ -27,15 +26,6 @@ _BLANK = b"\xef\xbb\xbf \t\r\n"
 _OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
 _HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subject"}
 """Roles that questions under one object have from it: {"case": …, "questions": [{…}, {…}]}."""
-
-
-def _row(value: Any) -> TableRow:
-    return TableRow(valid_unicode(json.dumps(value, ensure_ascii=False, default=_plain)))
-
-
-def _plain(value: Any) -> str:
-    """A value that JSON does not have, of a Parquet file: bytes are a picture."""
-    return PICTURE if isinstance(value, bytes) else str(value)
 
 
 def _load(text: str) -> Any:
@@ -64,7 +54,7 @@ class CmbJsonReader:
         rows = [*_questions(value)]
         if 2 * sum(isinstance(row, dict) for row in rows) < len(rows) or not rows:
             raise UnreadableDocument("unknown_format", "the JSON holds no list of questions")
-        yield from (_row(row if isinstance(row, dict) else {"unparsed": row}) for row in rows)
+        yield from (row_of(row if isinstance(row, dict) else {"unparsed": row}) for row in rows)
 
 
 def _questions(value: Any, depth: int = 0) -> Iterator[Any]:
@@ -168,12 +158,11 @@ def questions_in(row: TableRow) -> list[TableRow]:
         common = {name: value for name, value in common.items() if "type" not in roles_of(name)}
         common["type"] = "B1"
     made = []
-    for number in sorted(
-        parts
-    ):  # what all share, what is its own under names without the number, an id of its own
+    for number in sorted(parts):
+        # What all share, what is its own under names without the number, an id of its own.
         asked = {base: fields[name] for name, (base, at) in own.items() if at == number}
         known = {ids: f"{common[ids]}-{number}"} if common.get(ids) not in (None, "") else {}
-        made.append(_row({**common, **asked, **known})._replace(sheet=row.sheet))
+        made.append(row_of({**common, **asked, **known}, row.sheet))
     return made
 
 
@@ -204,7 +193,7 @@ class JsonlReader:
                 f"{len(broken)} of {len(rows)} lines are not JSON objects, first line {broken[0]}",
             )
         for line, row in zip(lines, rows, strict=True):
-            yield _row({"unparsed": line.strip()} if row is None else row)
+            yield row_of({"unparsed": line.strip()} if row is None else row)
 
 
 def _object(line: str) -> dict[str, Any] | None:
@@ -286,4 +275,4 @@ class ParquetReader:
             raise UnreadableDocument(
                 "broken", f"no readable Parquet or Arrow file: {str(error)[:200]}"
             ) from error
-        yield from map(_row, frame.iter_rows(named=True))
+        yield from map(row_of, frame.iter_rows(named=True))

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.ocr import glyphs
+from pipeline.ocr.interfaces import OnePageReader, TableRow
 from pipeline.ocr.model import PageLine
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import OnePageReader, TableRow
 from pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
 from pipeline.ocr.readers.header import PICTURE, every_table
 from pipeline.patterns import Patterns

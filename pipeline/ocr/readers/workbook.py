@@ -15,8 +15,8 @@ from typing import IO, Any
 
 from pipeline.archives import check_archive
 from pipeline.ocr import glyphs
+from pipeline.ocr.interfaces import TableRow
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.readers.header import PICTURE, every_table
 from pipeline.patterns import Patterns
 from schemas.errors import UnreadableDocument

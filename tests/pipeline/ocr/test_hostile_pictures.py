@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from pipeline.ocr import engines
-from pipeline.ocr.engines.base import Word
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.scanpage import to_page
 from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.ocr.interfaces import TableRow
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import TableRow
 from pipeline.ocr.tasks import FileTask, inspect_file
 from schemas.errors import UnreadableDocument
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.characters import UNREADABLE
 from pipeline.ocr import engines, stage, tasks
-from pipeline.ocr.engines.base import Word
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.mending import lost_lines, mend_line
 from pipeline.ocr.model import PageLine, Rect
 from pipeline.ocr.params import OcrParams

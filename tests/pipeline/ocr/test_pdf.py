@@ -5,8 +5,8 @@ from __future__ import annotations
 import pymupdf
 import pytest
 
+from pipeline.ocr.interfaces import NeedsOcr
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.pdf import PdfReader
 from pipeline.ocr.tasks import FileTask, inspect_file
 from schemas.documents import LineKind, ReadMethod

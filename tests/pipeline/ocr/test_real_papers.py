@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.ocr.interfaces import NeedsOcr
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader
-from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.tasks import FileTask, inspect_file
 from schemas.documents import LineKind
 from schemas.errors import UnreadableDocument

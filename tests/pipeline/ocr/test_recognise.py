@@ -9,7 +9,7 @@ import pymupdf
 import pytest
 
 from pipeline.ocr import engines, scanpage
-from pipeline.ocr.engines.base import Word
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import OcrParams, PaddleOcrParams, RapidOcrParams
 from pipeline.ocr.recognise import read_upright
 from pipeline.ocr.scanpage import to_page

@@ -9,9 +9,9 @@ import pymupdf
 import pytest
 from PIL import Image
 
+from pipeline.ocr.interfaces import NeedsOcr
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.pdf import PdfReader
 
 PROSE = "下列关于急性胃炎的叙述哪一项是正确的并说明理由"

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from pipeline.ocr.engines.base import Word
 from pipeline.ocr.images import find_marks
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.model import Rect
 from pipeline.ocr.scanpage import to_page
 from schemas.documents import LineKind

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from pipeline.ocr import engines, stage, tasks
-from pipeline.ocr.engines.base import Word
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.readers import pdf
 from pipeline.stage import Failure, Result

@@ -52,7 +52,7 @@ def test_a_missing_program_is_one_line_with_its_remedy(monkeypatch):
 
 def test_missing_language_data_is_one_line_with_its_remedy(monkeypatch):
     monkeypatch.setattr(tesseract, "_program", lambda: "tesseract")
-    monkeypatch.setattr(tesseract, "_languages", lambda program: ("eng",))
+    monkeypatch.setattr(tesseract, "_output", lambda program, option: "List of languages:\neng\n")
     with pytest.raises(UserError, match=r"no data for chi_sim.*apt install tesseract-ocr-chi-sim"):
         engines.ChosenEngine(PARAMS).check()
 

@@ -9,7 +9,7 @@ from PIL import Image
 
 from annotation.llm import limits
 from pipeline.ocr import engines, stage, tasks
-from pipeline.ocr.engines.base import Word
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import OcrParams, VisionParams
 from schemas.documents import Line
 from schemas.errors import UserError

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.ocr.interfaces import NeedsOcr
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import pdf as reader
-from pipeline.ocr.readers.base import NeedsOcr
 from pipeline.ocr.readers.pdf import PdfReader
 from schemas.errors import UnreadableDocument
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ocr.readers.base import TableRow
+from pipeline.ocr.interfaces import TableRow
 from pipeline.ocr.readers.tabular import questions_in
 from pipeline.parse.rows import RowError, SourceTable
 from tests.pipeline.parse.test_mapping import parse

@@ -1,11 +1,11 @@
-"""The interface of a reader: one module for each kind of file."""
+"""The interfaces of readers, one for each kind of file, and of OCR engines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
@@ -17,19 +17,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@dataclass(frozen=True, slots=True)
-class NeedsOcr:
+class NeedsOcr(NamedTuple):
     """A page whose text has to be recognised from its image."""
 
     reason: str
 
 
-@dataclass(slots=True)
-class PageImage:
-    """A page as pixels."""
+class PageImage(NamedTuple):
+    """A page as pixels, RGB, height x width x 3, and its size in points."""
 
-    pixels: NDArray[np.uint8]  # RGB, height x width x 3
-    width: float  # Width and height of the page in points
+    pixels: NDArray[np.uint8]
+    width: float
     height: float
 
 
@@ -112,15 +110,55 @@ class RowReader(Reader, Protocol):
     """A reader of tabular files."""
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
-        """Return each row, in order.
-
-        Args:
-            path: of the file.
-            params: of the stage.
-            told: takes what people should know: sheets that were left out.
+        """Return each row, in order; ``told`` takes what people should know: sheets that were left out.
 
         Raises:
             UnreadableDocument: ``broken``, ``broken_csv``, ``invalid_json``, ``unknown_format``, ``encrypted``,
                 ``wrong_encoding``, ``too_large``; ``no_value`` where a formula was never calculated;
                 ``duplicate_columns``, ``too_many_columns``; ``unknown_columns`` where nothing looks like questions.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A piece of a line that an engine found: mostly a whole line of one column."""
+
+    text: str
+    corners: tuple[tuple[float, float], ...]
+    """Four points in pixels: top left, top right, bottom right, bottom left as the text runs."""
+    confidence: float  # 0..1
+
+    @property
+    def box(self) -> tuple[float, float, float, float]:
+        """Return its left, top, right and bottom."""
+        xs, ys = zip(*self.corners, strict=True)
+        return min(xs), min(ys), max(xs), max(ys)
+
+
+class EngineSetup(Protocol):
+    """Tells whether an engine can start, and which models it has."""
+
+    packages: ClassVar[tuple[str, ...]] = ()
+    """Distributions whose versions can change what is recognised; the first one must be there."""
+    requirement: ClassVar[str] = ""  # The first one as pip takes it
+    calibrated: ClassVar[bool] = False
+    """True if a share c of lines at confidence c is right, on photographs and scans alike."""
+
+    @staticmethod
+    def check(params: Any) -> None:
+        """Make sure that it can start with these options, without starting it.
+
+        Raises:
+            UserError: a program, a language or a model folder is missing; the line says what to do.
+        """
+
+    @staticmethod
+    def models(params: Any) -> list[str]:
+        """Parts that can change its text beside package versions: ``name hash`` of models, a program's version."""
+
+
+class OcrEngine(EngineSetup, Protocol):
+    """Recognises the text of images. Made with its own options class; imports what is heavy when it is made."""
+
+    def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
+        """The text of an image (RGB, height x width x 3), in any order."""
