@@ -73,7 +73,16 @@ def build_tables(read: Iterable[tuple[DocumentState, Sequence[PageRead], Exam]])
         numbered = list(enumerate(pages, 1))
         records: dict[str, Sequence[Record]] = {
             "documents": [document_of(reading, exam)],
-            "pages": [_page(reading.name, number, page) for number, page in numbered],
+            "pages": [
+                Page(
+                    document=reading.name,
+                    page=number,
+                    lines=len(page.lines),
+                    confidence=page.confidence,
+                    **page.facts(),
+                )
+                for number, page in numbered
+            ],
             "lines": [line for number, page in numbered for line in lines_of(reading.name, number, page)],
             "rows": rows_of(reading),
         }
@@ -99,11 +108,6 @@ def document_of(reading: DocumentState, exam: Exam) -> Document:
         rows=None if rows is None else len(rows),
         **asdict(exam),
     )
-
-
-def _page(document: str, number: int, page: PageRead) -> Page:
-    told = {"lines": len(page.lines), "confidence": page.confidence, **page.facts()}
-    return Page(document=document, page=number, **told)
 
 
 def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
@@ -186,15 +190,13 @@ class Exam:
 
 
 def exam_of(document: str, manifest: Mapping[str, Exam]) -> Exam:
-    """Return the exam by the manifest, else by the names of the document's folders, Chinese or English."""
+    """Return the exam by the manifest, else by the names of the document's folders, Chinese or English.
+
+    A subcategory of the catalogue implies its category.
+    """
     if document in manifest:
         return manifest[document]
-    return from_folders(PurePosixPath(document).parts[:-1])
-
-
-def from_folders(parts: tuple[str, ...]) -> Exam:
-    """The entries of the catalogue that folders name: a subcategory implies its category."""
-    names = {part.strip().casefold() for part in parts}
+    names = {part.strip().casefold() for part in PurePosixPath(document).parts[:-1]}
     exam_type = chosen = None
     for category in cmb_catalogue():
         if {category.zh.casefold(), category.en.casefold()} & names:

@@ -50,9 +50,8 @@ def limit_resources(path: Path | None, seconds: float | None = None) -> Iterator
 def _virtual() -> int:
     """Address space in use, bytes; far more than the memory where models are mapped."""
     try:
-        return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * os.sysconf(
-            "SC_PAGE_SIZE"
-        )
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):  # not Linux: the limit is then that of growth from nothing
         return 0
 

@@ -71,15 +71,19 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
         return True
     if len(labels) > 0.7 * len(rows_right):
         return False
-    return _reads_like_text(rows_left) and _reads_like_text(rows_right)
+    # Lines of prose rather than cells of a grid: half of the rows of each side hold words.
+    sides = [
+        [any(_P.prose.search(text) for _, text in row) for row in side] for side in (rows_left, rows_right)
+    ]
+    return all(2 * sum(worded) >= len(worded) for worded in sides)
 
 
 def _in_rows(side: list[tuple[Rect, str]]) -> list[str]:
     """Texts from top to bottom, those of one row from left to right."""
     rows: list[list[tuple[Rect, str]]] = []
-    for box, text in sorted(side, key=lambda found: found[0].y0 + found[0].y1):
+    for box, text in sorted(side, key=lambda found: found[0].middle):
         last = rows[-1][0][0] if rows else None
-        if last is not None and (box.y0 + box.y1) / 2 < last.y1 - 0.25 * last.height:
+        if last is not None and box.middle < last.y1 - 0.25 * last.height:
             rows[-1].append((box, text))
         else:
             rows.append([(box, text)])
@@ -118,14 +122,9 @@ def _runs_on(labels: Sequence[str]) -> bool:
     return len(steps) > 1 and sum(steps) >= 0.5 * len(steps)
 
 
-def _reads_like_text(rows: list[list[tuple[Rect, str]]]) -> bool:
-    """Return whether a side has lines of prose rather than cells of a grid: half of its rows hold words."""
-    return 2 * sum(any(_P.prose.search(text) for _, text in row) for row in rows) >= len(rows)
-
-
 def _rows(side: list[tuple[Rect, str]]) -> list[list[tuple[Rect, str]]]:
     """The segments of every row, top to bottom."""
     rows: dict[int, list[tuple[Rect, str]]] = defaultdict(list)
     for box, text in side:
-        rows[int((box.y0 + box.y1) / 2 // 6)].append((box, text))
+        rows[int(box.middle // 6)].append((box, text))
     return [rows[key] for key in sorted(rows)]

@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
@@ -49,13 +50,8 @@ def arrange(
 
     Words on one baseline in one column are one line, with a tab where the gap is wider than ``TAB_GAP`` em.
     Lines that span both columns split the page into bands; in a band the left column comes first. Regions
-    stand where their top edge falls in their column; the labels inside a figure are lines of kind figure.
-
-    Args:
-        runs: of text, in any order.
-        regions: figures, tables, formulas.
-        page: the page's rectangle.
-        rules: vertical rules; where one stands between two words there is a tab, however narrow the gap.
+    stand where their top edge falls in their column; the labels inside a figure are lines of kind figure. Where
+    a vertical one of ``rules`` stands between two words there is a tab, however narrow the gap.
     """
     figures = [region.box for region in regions if region.kind is LineKind.FIGURE]
     labels = _labels(runs, figures) if figures else []
@@ -64,14 +60,10 @@ def arrange(
     running = _running_rows(rows, page)
     parts = [segment for index, row in enumerate(rows) if index not in running for segment in row]
     gutter = find_gutter([(segment_box(part), segment_text(part)) for part in parts], page.width)
-    joined = [
-        part for index, row in enumerate(rows) for part in _columns(row, None if index in running else gutter)
-    ]
+    cuts = [None if index in running else gutter for index in range(len(rows))]
+    joined = [part for row, cut in zip(rows, cuts, strict=True) for part in _columns(row, cut)]
     lines = [_line(row, gutter) for row in joined]
-    for row in group_rows(labels):
-        line = _line(row, gutter)
-        line.kind = LineKind.FIGURE
-        lines.append(line)
+    lines += [replace(_line(row, gutter), kind=LineKind.FIGURE) for row in group_rows(labels)]
     lines += [PageLine("", region.box, region.kind, _column(region.box, gutter)) for region in regions]
     return reading_order(lines, gutter)
 
@@ -115,8 +107,7 @@ def _mark_cells(row: list[TextRun], rules: Sequence[Rect]) -> list[TextRun]:
     """The row, its runs marked that a vertical rule parts from the run before."""
     if not rules or len(row) < 2:
         return row
-    middle = (row[0].box.y0 + row[0].box.y1) / 2
-    edges = [rule.x0 for rule in rules if rule.y0 - 1 <= middle <= rule.y1 + 1]
+    edges = [rule.x0 for rule in rules if rule.y0 - 1 <= row[0].box.middle <= rule.y1 + 1]
     for last, run in pairwise(row):
         apart = run.box.x0 - last.box.x1 > APART * run.size
         run.new_cell = apart and any(last.box.x1 - 1.5 <= edge <= run.box.x0 + 1.5 for edge in edges)

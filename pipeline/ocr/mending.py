@@ -97,11 +97,8 @@ def _flat(text: str) -> str:
 
 def readings_differ(text: str, other: str) -> bool:
     """Return whether two readings of a line have other digits, negations, signs, option labels or units."""
-    return _that_matters(text) != _that_matters(other)
-
-
-def _that_matters(text: str) -> list[str]:
-    return _P.matters.findall(_flat(text).upper())
+    found, others = (_P.matters.findall(_flat(one).upper()) for one in (text, other))
+    return bool(found != others)
 
 
 def compare_readings(page: PageRead, second: PageRead) -> PageRead:

@@ -31,6 +31,11 @@ class Rect(NamedTuple):
         return self.y1 - self.y0
 
     @property
+    def middle(self) -> float:
+        """Between top and bottom, in points."""
+        return (self.y0 + self.y1) / 2
+
+    @property
     def area(self) -> float:
         """In square points; 0 for an inverted rectangle."""
         return max(0.0, self.width) * max(0.0, self.height)

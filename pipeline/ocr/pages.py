@@ -79,9 +79,8 @@ class PageStore:
     def missing(self, by: PageMethod, jobs: Iterable[Job]) -> list[Job]:
         """Return those of the jobs, in their order, whose result is not stored."""
         left: list[Job] = []
-        for _, own in groupby(
-            jobs, key=lambda job: job.reading.name
-        ):  # all values at once would fill the memory
+        # Document by document: all values at once would fill the memory.
+        for _, own in groupby(jobs, key=lambda job: job.reading.name):
             keys = {by.key(job): job for job in own}
             done = self._store.get_many(keys)
             left += [job for key, job in keys.items() if key not in done]

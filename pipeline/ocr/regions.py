@@ -214,7 +214,7 @@ def lies_under_text(box: Rect, runs: Sequence[TextRun]) -> bool:
     inner = Rect(box.x0, box.y0 + 2, box.x1, box.y1 - 2)
     rows: dict[int, list[TextRun]] = {}
     for run in runs:
-        if run.box.x0 < inner.x1 and run.box.x1 > inner.x0 and inner.y0 < _middle(run) < inner.y1:
+        if run.box.x0 < inner.x1 and run.box.x1 > inner.x0 and inner.y0 < run.box.middle < inner.y1:
             rows.setdefault(round(run.baseline / 3), []).append(run)
     prose = [row[0] for row in rows.values() if _inside_length(row, inner) >= PROSE]
     lines = [run.baseline for run in prose]
@@ -224,15 +224,11 @@ def lies_under_text(box: Rect, runs: Sequence[TextRun]) -> bool:
 
 def _crosses(row: list[TextRun], box: Rect) -> bool:
     """Return whether a line runs through the middle of a box, from one side to the other."""
-    if not box.y0 + 0.15 * box.height < _middle(row[0]) < box.y1 - 0.15 * box.height:
+    if not box.y0 + 0.15 * box.height < row[0].box.middle < box.y1 - 0.15 * box.height:
         return False
     row = sorted(row, key=lambda run: run.box.x0)
     whole = all(after.box.x0 - before.box.x1 < 2 * after.size for before, after in pairwise(row))
     return whole and row[0].box.x0 < box.x0 - row[0].size and row[-1].box.x1 > box.x1 + row[-1].size
-
-
-def _middle(run: TextRun) -> float:
-    return (run.box.y0 + run.box.y1) / 2
 
 
 def _inside_length(row: list[TextRun], box: Rect) -> float:

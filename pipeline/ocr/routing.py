@@ -171,7 +171,8 @@ def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None
         return "sparse_text_over_image"
     if len(text) < SPARSE_GLYPHS and pieces > 20 * SPARSE_GLYPHS:
         return "outlined_text"
-    return "garbled" if layer.unknown > MAX_UNKNOWN * len(text) or is_mojibake(text) else None
+    unknown = len(_P.unknown.findall(text))
+    return "garbled" if unknown > MAX_UNKNOWN * len(text) or is_mojibake(text) else None
 
 
 def is_mojibake(text: str) -> bool:

@@ -70,15 +70,6 @@ def rotate_box(box: Rect, angle: float, centre: Point) -> Rect:
     return Rect(box.x0 + dx, box.y0 + dy, box.x1 + dx, box.y1 + dy)
 
 
-def _drawing(marks: dict[str, list[list[float]]], angle: float, centre: Point) -> Drawing:
-    """The marks of a scanned page, straightened."""
-
-    def boxes(kind: str) -> list[Rect]:
-        return [rotate_box(Rect(*box), -angle, centre) for box in marks.get(kind, ())]
-
-    return Drawing(boxes("across"), boxes("down"), [], boxes("figures"))
-
-
 def _size(word: Word, box: Rect) -> float:
     """Font size of a word in points: the width of an ideograph, else a share of the box's height.
 
@@ -113,7 +104,11 @@ def to_page(
         baseline = box.y1 - _DESCENT * box.height
         runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence * trust))
     frame = Rect(0.0, 0.0, value["width"], value["height"])
-    drawing = _drawing(value["marks"], angle, centre)
+    marks = {
+        kind: [rotate_box(Rect(*box), -angle, centre) for box in boxes]
+        for kind, boxes in value["marks"].items()
+    }
+    drawing = Drawing(marks.get("across", []), marks.get("down", []), [], marks.get("figures", []))
     regions = find_scan_regions(drawing, runs, frame)
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
     for line in lines:

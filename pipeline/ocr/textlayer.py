@@ -8,9 +8,7 @@ from typing import Any
 from pipeline.ocr import glyphs
 from pipeline.ocr.model import Rect, TextRun
 from pipeline.ocr.mupdf import pymupdf
-from pipeline.patterns import Patterns
 
-_P = Patterns(__name__)
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
 BREAK_GAP = 0.3
 """Gap in em at which a run ends, far below ``layout.TAB_GAP``: layout decides what the gap means, and a symbol
@@ -39,11 +37,6 @@ class TextLayer:
     def text(self) -> str:
         """The visible level characters in stored order, folded."""
         return "".join(run.text for run in self.runs)
-
-    @property
-    def unknown(self) -> int:
-        """Characters without a meaning: U+FFFD, control characters, private use of unknown meaning."""
-        return len(_P.unknown.findall(self.text))
 
 
 def read_text_layer(page: Any) -> tuple[list[dict[str, Any]], TextLayer]:

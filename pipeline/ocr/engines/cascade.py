@@ -97,7 +97,11 @@ class Cascade:
         The good model's reading of a part replaces the quick one's only if both agree on the characters beside it;
         otherwise the whole line is read again.
         """
-        found = self._read_quickly(images)
+        narrow = [narrow_line(image, self._squeeze) for image in images]
+        found = self.quick.read(narrow)
+        for glyphs, small, image in zip(found, narrow, images, strict=True):
+            for glyph in glyphs:  # in steps of the images as they are
+                glyph.at *= image.shape[1] / small.shape[1]
         whole: list[int] = []
         parts: list[LinePart] = []
         for index, glyphs in enumerate(found):
@@ -121,26 +125,14 @@ class Cascade:
             found[index] = glyphs
         return found
 
-    def _read_quickly(self, images: Sequence[Pixels]) -> list[list[Glyph]]:
-        """Return what the quick model reads, in steps of the images as they are."""
-        narrow = [narrow_line(image, self._squeeze) for image in images]
-        found = self.quick.read(narrow)
-        for glyphs, small, image in zip(found, narrow, images, strict=True):
-            for glyph in glyphs:
-                glyph.at *= image.shape[1] / small.shape[1]
-        return found
-
 
 def is_sure(glyph: Glyph, *, in_label: bool = False) -> bool:
     """Return whether the quick model is believed.
 
     It knows 6,906 characters, the good one 18,710, and it takes four of ten that it does not know for ones that
     look alike with more than .95 (颏 for 额, 艽 for 芫). Of ideographs in CMExam one in a thousand is unknown to
-    it. What is in no way common, traditional Chinese among it, is therefore always read again.
-
-    Args:
-        glyph: what it read.
-        in_label: whether that is the letter of an option or the number of a question.
+    it. What is in no way common, traditional Chinese among it, is therefore always read again. A glyph
+    ``in_label`` is the letter of an option or the number of a question.
     """
     if glyph.overlooked:
         return False

@@ -110,16 +110,12 @@ class Detector:
         """Corners of lines in pixels, clockwise from the top left."""
         height, width = page.shape[:2]
         scale = min(1.0, self._side / max(height, width))
-        size = (_rounded(width * scale), _rounded(height * scale))
+        size = [max(_STEP, round(side * scale / _STEP) * _STEP) for side in (width, height)]
         small = cv2.resize(page, size, interpolation=cv2.INTER_AREA if scale < 0.7 else cv2.INTER_LINEAR)
         values = np.multiply(small.transpose(2, 0, 1)[None], np.float32(1 / 127.5), dtype=np.float32)
         values -= 1
         boxes, _ = self._boxes(self._network(values), (height, width))
         return [np.asarray(box, dtype=np.float32) for box in boxes]
-
-
-def _rounded(side: float) -> int:
-    return max(_STEP, round(side / _STEP) * _STEP)
 
 
 def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:

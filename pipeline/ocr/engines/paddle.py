@@ -115,7 +115,8 @@ class PaddleEngine(OcrEngine):
         try:
             PaddleEngine(params)
         except Exception as error:  # whatever PaddleOCR, Paddle, onnxruntime or the network raise
-            raise UserError(f"[ocr.paddleocr] PaddleOCR does not start: {_one_line(error)}") from error
+            told = " ".join(str(error).split())[:300] or type(error).__name__
+            raise UserError(f"[ocr.paddleocr] PaddleOCR does not start: {told}") from error
 
     @staticmethod
     def models(params: PaddleOcrParams) -> list[str]:
@@ -170,8 +171,8 @@ def check_options(params: PaddleOcrParams) -> None:
             "[ocr.paddleocr] inference = 'paddle' needs paddlepaddle, which is not installed: "
             "pip install paddlepaddle, or set inference = 'onnxruntime'"
         )
-    if params.inference == "onnxruntime":
-        _check_device(params.device)
+    if params.inference == "onnxruntime" and params.device.startswith("gpu"):
+        _check_cuda(params.device)
     for model in _models(params):
         if model.folder is not None:
             _check_folder(model, model.folder, params.inference)
@@ -183,13 +184,7 @@ def check_options(params: PaddleOcrParams) -> None:
             )
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split())[:300] or type(error).__name__
-
-
-def _check_device(device: str) -> None:
-    if not device.startswith("gpu"):
-        return
+def _check_cuda(device: str) -> None:
     import onnxruntime
 
     if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():

@@ -46,10 +46,14 @@ def backend(params: RapidOcrParams) -> str:
     return next((name for name in order if find_spec(name)), order[0])
 
 
-def _model(size: str, part: str) -> Path | None:
+def _model(size: str, part: str) -> Path:
     """Return a model file: tiny ones lie in ``models``, small ones ship inside rapidocr."""
     name = f"PP-OCRv6_{part}_{size}.onnx"
-    return _MODELS / name if size == "tiny" else in_package("rapidocr", "models", name)
+    path = _MODELS / name if size == "tiny" else in_package("rapidocr", "models", name)
+    if path is None:
+        told = "the installed rapidocr has no PP-OCRv6 models: pip install 'rapidocr>=3.10'"
+        raise UserError(f"[ocr.rapidocr] {told}")
+    return path
 
 
 class RapidEngine(OcrEngine):
@@ -70,19 +74,17 @@ class RapidEngine(OcrEngine):
         cv2.setNumThreads(1)
         self._backend = backend(params)
         quick = params.tiny_first
-        path = _model("tiny" if quick else "small", "det")
-        assert path is not None, "check looked"
-        self._detector = Detector(path, self._backend, params.detection_side)
+        self._detector = Detector(
+            _model("tiny" if quick else "small", "det"), self._backend, params.detection_side
+        )
         good = self._recogniser("small")
         self._recogniser_of_lines = Cascade(self._recogniser("tiny"), good, _SQUEEZE) if quick else good
         # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
         self._squeeze = 1.0 if quick else _SQUEEZE
 
     def _recogniser(self, size: str) -> Recogniser:
-        path = _model(size, "rec")
-        assert path is not None, "check looked"
         known = _MODELS / "PP-OCRv6_rec_tiny.txt" if size == "tiny" else None
-        return Recogniser.load(path, self._backend, known)
+        return Recogniser.load(_model(size, "rec"), self._backend, known)
 
     @staticmethod
     def check(params: RapidOcrParams) -> None:
@@ -90,10 +92,7 @@ class RapidEngine(OcrEngine):
         name = backend(params)
         if find_spec(name) is None:
             raise UserError(f"[ocr.rapidocr] backend = {name!r}: not installed; pip install {name}")
-        if _model("small", "rec") is None:
-            raise UserError(
-                "[ocr.rapidocr] the installed rapidocr has no PP-OCRv6 models: pip install 'rapidocr>=3.10'"
-            )
+        _model("small", "rec")
 
     @staticmethod
     def models(params: RapidOcrParams) -> list[str]:

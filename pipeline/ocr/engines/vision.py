@@ -97,11 +97,12 @@ def _request(name: str, jpeg: str) -> ChatRequest:
 def _check(text: str) -> object:
     try:
         lines = json.loads(text)["lines"]
-        if all(isinstance(line["text"], str) for line in lines):
-            return lines
+        sound = all(isinstance(line["text"], str) for line in lines)
     except (ValueError, KeyError, TypeError) as error:
         raise BadAnswerError(Reason.MALFORMED_JSON, "no list of lines") from error
-    raise BadAnswerError(Reason.MALFORMED_JSON, "a line without text")
+    if not sound:
+        raise BadAnswerError(Reason.MALFORMED_JSON, "a line without text")
+    return lines
 
 
 def _page(

@@ -93,8 +93,11 @@ class _Walker:
             stripped = tabs_for_gaps(part.strip(" \t\u3000\u00a0"))
             if stripped:
                 yield PageLine(stripped, None)
-        pictures, formulas = _count(paragraph)
+        # Embedded objects are nearly always formulas.
+        formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
+        formulas += sum(omml.linearise(one) is None for one in paragraph.iter(f"{_M}oMath") if len(one))
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
+        pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
         yield from (PageLine("", None, LineKind.FIGURE) for _ in range(pictures))
         for box in _own(paragraph, f"{W}txbxContent"):
             yield from self.blocks(box)
@@ -192,14 +195,6 @@ def _value(element: Any, *path: str) -> str | None:
     """Return the value that an element below states; None without one."""
     found = element.find("/".join(f"{W}{name}" for name in path))
     return None if found is None else found.get(f"{W}val")
-
-
-def _count(paragraph: Any) -> tuple[int, int]:
-    """Pictures and unread formulas in a paragraph; embedded objects are nearly always formulas."""
-    pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
-    formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
-    formulas += sum(omml.linearise(found) is None for found in paragraph.iter(f"{_M}oMath") if len(found))
-    return pictures, formulas
 
 
 def _own(paragraph: Any, *tags: str) -> list[Any]:

@@ -6,7 +6,6 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -227,40 +226,29 @@ def content_bytes(document: Any, page: Any) -> int:
     limits of ``bounds`` hold for them.
     """
     drawn = document.get_page_xobjects(page.number)
-    forms: Forms = {(invoker, name): xref for xref, name, invoker, *_ in drawn}
-    weigher = _Weigher(document, forms)
+    # The owner of a form (a form's xref, 0 for the page) and the name that it has there → its xref.
+    forms = {(owner, name): xref for xref, name, owner, *_ in drawn}
+    known: dict[int | None, int] = {None: 0}  # Bytes by form
+
+    def weigh(xref: int, owner: int) -> int:
+        content = inflate_stream(document, xref, HOSTILE)
+        total = len(content)
+        for found in _DO.finditer(content) if forms else ():
+            if total >= HOSTILE:
+                break
+            form = forms.get((owner, found[1].decode("latin-1")))
+            if form is not None and form not in known:
+                known[form] = 0  # of a form that draws itself: MuPDF does not go round
+                known[form] = weigh(form, form)
+            total += known[form]
+        return min(total, HOSTILE)
+
     total = 0
     for xref in page.get_contents():
-        total += weigher.weigh(xref, 0)
+        total += weigh(xref, 0)
         if total >= HOSTILE:
             return HOSTILE
     return total
-
-
-@dataclass(slots=True)
-class _Weigher:
-    document: Any
-    forms: Forms
-    known: dict[int, int] = field(default_factory=dict)  # Bytes by form
-
-    def weigh(self, xref: int, owner: int) -> int:
-        """Bytes of a stream and of the forms that it draws, at most ``HOSTILE``."""
-        content = inflate_stream(self.document, xref, HOSTILE)
-        total = len(content)
-        if self.forms and total < HOSTILE:
-            for found in re.finditer(_DO, content):
-                total += self._form(self.forms.get((owner, found[1].decode("latin-1"))))
-                if total >= HOSTILE:
-                    break
-        return min(total, HOSTILE)
-
-    def _form(self, xref: int | None) -> int:
-        if xref is None:
-            return 0
-        if xref not in self.known:
-            self.known[xref] = 0  # of a form that draws itself: MuPDF does not go round
-            self.known[xref] = self.weigh(xref, xref)
-        return self.known[xref]
 
 
 def inflate_stream(document: Any, xref: int, most: int) -> bytes:

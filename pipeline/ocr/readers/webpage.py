@@ -205,7 +205,8 @@ def _grid(table: Any) -> Grid:
         for cell in (cell for cell in row if cell.tag in ("td", "th")):
             _fill(record, below)
             text = "\n".join(element_lines(cell))
-            width, height = (_span(cell.get(name)) for name in ("colspan", "rowspan"))
+            stated = (cell.get(name, "").strip() for name in ("colspan", "rowspan"))
+            width, height = (min(int(span), _SPANS) if span.isdecimal() else 1 for span in stated)
             if height > 1:
                 below[len(record)] = (height - 1, text)
             record += [text, *[""] * (width - 1)]
@@ -220,10 +221,6 @@ def _fill(record: list[str], below: dict[int, tuple[int, str]]) -> None:
         if left > 1:
             below[len(record)] = (left - 1, text)
         record.append(text)
-
-
-def _span(stated: str | None) -> int:
-    return min(int(stated), _SPANS) if stated and stated.strip().isdecimal() else 1
 
 
 def _pipe_tables(text: str) -> tuple[list[Grid], int]:
