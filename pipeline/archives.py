@@ -134,9 +134,8 @@ def _unpack(archive: Path, build: Path, stamp: int, size: int) -> Unpacked:  # n
                 whole.replace(home)
     except OSError as error:
         if not _read(home):  # else another process was faster
-            raise UserError(
-                f"{archive} cannot be unpacked into {home.parent}: {error.strerror or error}"
-            ) from None
+            why = error.strerror or error
+            raise UserError(f"{archive} cannot be unpacked into {home.parent}: {why}") from None
     found = _read(home)
     assert found is not None, "it was put there"
     return found
@@ -275,9 +274,8 @@ def convert_office_file(path: Path, build: Path) -> Path:
     if kind is None or office is None or not path.is_file() or not path.stat().st_size:
         return path
     if path.stat().st_size > LARGEST:
-        raise UnreadableDocument(
-            "too_large", f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
-        )
+        detail = f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
+        raise UnreadableDocument("too_large", detail)
     home = build / HOME
     copy = home / f"{file_sha256(path)}.{kind}"
     if not copy.is_file():
@@ -314,9 +312,8 @@ def _convert(office: str, source: Path, kind: str) -> None:
     try:
         process.wait(TIMEOUT)
     except subprocess.TimeoutExpired:
-        raise UnreadableDocument(
-            "timeout", f"LibreOffice took more than {TIMEOUT:.0f} s to convert it"
-        ) from None
+        detail = f"LibreOffice took more than {TIMEOUT:.0f} s to convert it"
+        raise UnreadableDocument("timeout", detail) from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)  # soffice starts a process that does the work

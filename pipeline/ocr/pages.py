@@ -69,12 +69,11 @@ class PageStore:
         self._least = params.second_below
         self.text = TextLayerReader(params)
         self.first = Recognition(params)
-        self.second = (
-            Recognition(params.model_copy(update={"engine": params.second})) if params.second else None
-        )
+        other = params.model_copy(update={"engine": params.second})
+        self.second = Recognition(other) if params.second else None
+        # Vision models read pages, so lines are read by the embedded engine.
         on_lines = {"engine": EngineName.AUTO} if params.engine is EngineName.VISION else {}
         self.lines = Recognition(params.model_copy(update=on_lines))
-        """Vision models read pages, so lines are read by the embedded engine."""
 
     def missing(self, by: PageMethod, jobs: Iterable[Job]) -> list[Job]:
         """Return those of the jobs, in their order, whose result is not stored."""

@@ -55,9 +55,8 @@ def find_reader(path: Path, params: OcrParams) -> PagedReader | RowReader:
     if size == 0:
         raise UnreadableDocument("empty_file", "the file is empty")
     if size > params.max_file_mb * 1_000_000:
-        raise UnreadableDocument(
-            "too_large", f"{size / 1e6:.0f} MB, more than max_file_mb = {params.max_file_mb}"
-        )
+        detail = f"{size / 1e6:.0f} MB, more than max_file_mb = {params.max_file_mb}"
+        raise UnreadableDocument("too_large", detail)
     with path.open("rb") as file:
         head = file.read(HEAD)
     suffix = path.suffix.lower()

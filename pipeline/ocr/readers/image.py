@@ -116,9 +116,8 @@ def _opened(path: Path, params: OcrParams) -> Iterator[Image.Image]:
 def _check_size(picture: Image.Image, params: OcrParams) -> None:
     width, height = picture.size
     if width * height > _REJECT * params.max_pixels:
-        raise UnreadableDocument(
-            "too_large", f"{width} x {height} pixels, more than {_REJECT} x max_pixels = {params.max_pixels}"
-        )
+        detail = f"{width} x {height} pixels, more than {_REJECT} x max_pixels = {params.max_pixels}"
+        raise UnreadableDocument("too_large", detail)
 
 
 def upright(picture: Image.Image, max_pixels: int) -> Pixels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -36,8 +36,6 @@ HOSTILE = 100_000_000  # Bytes of content from which a page is refused: drawing 
 _DO = re.compile(rb"/([^\s/<>\[\](){}%]++)\s++Do\b")
 _FLATE = re.compile(r"/(FlateDecode|Fl)\b")
 _FILTER = re.compile(r"/\w+")
-Forms = Mapping[tuple[int, str], int]
-"""The owner of a form (a form's xref, 0 for the page) under which name → its xref."""
 
 
 class PdfReader:
@@ -179,9 +177,8 @@ def _weigh(document: Any, page: Any) -> int:
     """Bytes of content that the page draws; ``too_large`` from ``HOSTILE`` on."""
     size = content_bytes(document, page)
     if size >= HOSTILE:
-        raise UnreadableDocument(
-            "too_large", f"a page's content unpacks to more than {HOSTILE // 1_000_000} MB"
-        )
+        detail = f"a page's content unpacks to more than {HOSTILE // 1_000_000} MB"
+        raise UnreadableDocument("too_large", detail)
     return size
 
 

@@ -188,10 +188,8 @@ class JsonlReader:
         rows = [_object(line) for line in lines]
         broken = [number for number, row in enumerate(rows, 1) if row is None]
         if len(broken) > len(rows) / 2:
-            raise UnreadableDocument(
-                "invalid_json",
-                f"{len(broken)} of {len(rows)} lines are not JSON objects, first line {broken[0]}",
-            )
+            detail = f"{len(broken)} of {len(rows)} lines are not JSON objects, first line {broken[0]}"
+            raise UnreadableDocument("invalid_json", detail)
         for line, row in zip(lines, rows, strict=True):
             yield row_of({"unparsed": line.strip()} if row is None else row)
 
@@ -272,7 +270,6 @@ class ParquetReader:
         try:
             frame: pl.DataFrame = read(path)
         except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-            raise UnreadableDocument(
-                "broken", f"no readable Parquet or Arrow file: {str(error)[:200]}"
-            ) from error
+            detail = f"no readable Parquet or Arrow file: {str(error)[:200]}"
+            raise UnreadableDocument("broken", detail) from error
         yield from map(row_of, frame.iter_rows(named=True))

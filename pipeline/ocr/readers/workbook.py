@@ -197,11 +197,9 @@ def _check_sheet(stream: IO[bytes], sheet: str) -> None:
             near = max(0, found.start() - 200)
             place = [cell[1] + cell[2] for cell in _REFERENCE.finditer(text, near, found.start())]
             where = place[-1].decode() if place else "a cell"
-            raise UnreadableDocument(
-                "no_value",
-                f"{sheet}: the formula in {where} was never calculated: open the file in a spreadsheet and save it, or "
-                "paste values",
-            )
+            why = f"{sheet}: the formula in {where} was never calculated"
+            detail = f"{why}: open the file in a spreadsheet and save it, or paste values"
+            raise UnreadableDocument("no_value", detail)
         rest = text[-512:]
 
 
