@@ -1,0 +1,114 @@
+"""Recognised words become straight lines; thresholds are met in fine steps."""
+
+from __future__ import annotations
+
+from math import cos, radians, sin
+
+import pytest
+
+from pipeline.ocr import scanpage
+from pipeline.ocr.interfaces import Word
+from pipeline.ocr.model import Rect
+from pipeline.ocr.scanpage import is_slanted, page_angle, rotate_box, to_page
+
+
+def word(text: str, x: float, y: float, width: float, height: float, angle: float = 0.0, sure=0.9) -> Word:
+    c, s = cos(radians(angle)), sin(radians(angle))
+    corners = [(0, 0), (width, 0), (width, height), (0, height)]
+    return Word(text, tuple((x + c * dx - s * dy, y + s * dx + c * dy) for dx, dy in corners), sure)
+
+
+def value(words, **more):
+    rows = [[w.text, *(v for corner in w.corners for v in corner), w.confidence] for w in words]
+    made = {"width": 600.0, "height": 800.0, "turned": 0, "legibility": 0.5, "words": rows, "marks": {}}
+    return made | more
+
+
+def test_a_tilted_page_is_laid_out_level_and_its_boxes_stand_where_they_are_printed():
+    words = [
+        word("下列哪项正确", 100, 100, 120, 24, 3.0),
+        word("A.胃炎", 98, 140, 60, 24, 3.0),
+        word("B.肝炎", 298, 150.5, 60, 24, 3.0),
+        word("盗版", 100, 300, 90, 20, 40.0),
+        word("|", 400, 300, 10, 40, 40.0),
+    ]
+    marks = {"across": [[100, 500, 300, 501], [100, 540, 300, 541], [100, 580, 300, 581]]}
+    marks |= {"down": [[100, 500, 101, 581], [300, 500, 301, 581]], "figures": [[400, 600, 500, 700]]}
+    page = to_page(value(words, marks=marks), "image", "engine", "v1")
+    found = [
+        (line.kind.value, line.text, line.confidence, [round(edge, 1) for edge in line.box])
+        for line in page.lines
+    ]
+    assert found == GOLDEN
+    assert (page.width, page.height, page.engine, page.engine_version) == (600.0, 800.0, "engine", "v1")
+
+
+GOLDEN = [
+    ("text", "下列哪项正确", 0.45, [99.3, 103.1, 219.3, 127.1]),
+    ("text", "A.胃炎\tB.肝炎", 0.45, [97.2, 146.8, 357.5, 170.8]),
+    ("text", "|", 0.45, [374.9, 299.6, 407.0, 337.5]),
+    ("table", "", None, [97.9, 494.7, 302.1, 586.2]),
+    ("figure", "", None, [400.0, 600.0, 500.0, 700.0]),
+]
+
+
+def test_the_reason_tells_of_turning_and_of_dark_paper():
+    told = [to_page(value([], turned=turned, legibility=light), "image", "e", "v") for turned, light in CASES]
+    assert [(page.turned, page.reason) for page in told] == [
+        (0, "image"),
+        (0, "image: dark or uneven paper"),
+        (90, "image: turned by 90 degrees"),
+    ]
+
+
+CASES = [(0, 1.0), (0, 0.99), (90, 0.9)]
+
+
+def test_confidence_of_a_calibrated_engine_is_taken_as_it_is():
+    page = to_page(value([word("题", 9, 9, 20, 20)]), "image", "e", "v", calibrated=True)
+    assert page.confidence == 0.9
+    assert to_page(value([word("题", 9, 9, 20, 20)]), "image", "e", "v").confidence == 0.45
+
+
+def test_angles_up_to_eight_degrees_are_straightened_from_a_seventh_of_a_degree_on(flips):
+    steps = [step / 100 for step in range(5, 1000)]
+    assert flips(lambda angle: page_angle([word("题干", 0, 0, 100, 10, angle)]) != 0, steps) == [0.15, 8.01]
+
+
+def test_the_angle_is_the_median_by_length():
+    words = [word("a", 0, 0, 30, 9, 1.0), word("b", 0, 0, 40, 9, 2.0), word("c", 0, 0, 25, 9, 3.0)]
+    assert page_angle(words) == pytest.approx(2.0)
+    assert page_angle([*words, word("d", 0, 0, 50, 9, 4.0)]) == pytest.approx(3.0)
+    assert page_angle([]) == 0.0
+
+
+def test_words_a_good_deal_steeper_than_their_page_are_watermarks(flips):
+    def slanted(angle):
+        return is_slanted(word("盗版", 0, 0, 40, 10, angle), 0.0)
+
+    steps = [step / 2 + 0.25 for step in range(180)]
+    assert flips(slanted, steps) == [12.25, 78.25]
+    assert flips(lambda angle: is_slanted(word("盗版", 0, 0, 40, 10, angle), 5.0), steps) == [17.25, 83.25]
+    assert flips(lambda width: is_slanted(word("盗版", 0, 0, width, 10, 40), 0), range(9, 40)) == [16]
+    assert not is_slanted(word("盗", 0, 0, 40, 10, 40), 0.0)
+
+
+def test_a_box_turns_about_its_middle_and_stays_level():
+    turned = rotate_box(Rect(110, 100, 130, 110), 90.0, (100.0, 100.0))
+    assert turned == pytest.approx((85.0, 115.0, 105.0, 125.0))
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "size"),
+    [
+        ("一二三四", 60, 15.0),  # the width of an ideograph
+        ("一二三四", 40, 11.0),  # at least .55 of the height
+        ("一二三四", 99, 20.0),  # at most the height
+        ("一二三", 60, 14.4),  # too few
+        ("一二三四a", 60, 12.0),  # four of five are enough
+        ("一二三四ab", 60, 14.4),
+    ],
+)
+def test_the_size_of_type_is_the_width_of_an_ideograph_else_a_share_of_the_height(text, width, size):
+    found = word(text, 0, 0, width, 20)
+    assert scanpage._size(found, Rect(*found.box)) == pytest.approx(size)
