@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pipeline.calibrate.opinions import EXPERTS, CalibrationRows, Opinions
 from pipeline.rendering import html
 from pipeline.rendering.figures import COLOURS, INK, figure, save
 from pipeline.rendering.markdown import rendered
@@ -15,14 +15,37 @@ from schemas.annotations import Calibration, Confusion, ReliabilityBin, SharingP
 from schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.figure import Figure
 
 Row = TypeVar("Row", ReliabilityBin, SharingPoint)
 Item = TypeVar("Item", Calibration, Confusion, SharingPoint)
 
-PAGE, MARKDOWN = "index.html", "calibration.md"
+EXPERTS = "experts"  # the reference that stands for all people
 _SHOWN = 5  # confusions of an annotator in a dimension
 _DRAWN = 10  # labels in a bin below which no line leads to it: its accuracy is chance
+
+
+@dataclass(frozen=True)
+class Opinions:
+    """Labels of all annotators for the compared questions: a row for each question and dimension."""
+
+    questions: int
+    experts: pl.DataFrame
+    annotators: Mapping[str, pl.DataFrame]
+    """By name: those of the annotate stage first, then the offline ones, then the given."""
+    costs: Mapping[str, float | None]
+    """Of one label; None where unknown."""
+
+
+@dataclass
+class CalibrationRows:
+    """The rows of all tables."""
+
+    calibration: list[Calibration] = field(default_factory=list)
+    confusions: list[Confusion] = field(default_factory=list)
+    reliability: list[ReliabilityBin] = field(default_factory=list)
+    sharing: list[SharingPoint] = field(default_factory=list)
 
 
 def files(found: CalibrationRows, opinions: Opinions, target: float, name: str) -> dict[str, bytes]:
@@ -48,7 +71,7 @@ def files(found: CalibrationRows, opinions: Opinions, target: float, name: str) 
     }
     page = html.render("pipeline.calibrate:calibration.html", **values)
     markdown = rendered("pipeline.calibrate:calibration.md", **values)
-    return {PAGE: page, MARKDOWN: markdown.encode()} | figures
+    return {"index.html": page, "calibration.md": markdown.encode()} | figures
 
 
 def _worst(rows: Sequence[Confusion]) -> list[Confusion]:

@@ -1,36 +1,37 @@
 """The calibrate stage: how far each annotator's labels and confidences can be trusted, by what experts say."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from annotation.annotator import MEASURED, Annotator
+from annotation.learned_annotator import LearnedAnnotator
+from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.params import CalibrateParams
+from annotation.reviewed import LEAST, from_reviews
 from pipeline.calibrate import page
-from pipeline.calibrate.opinions import EXPERTS, KEY, CalibrationRows, Opinions, gather
+from pipeline.calibrate.page import EXPERTS, CalibrationRows, Opinions
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Tables
 from pipeline.stats.agreement import cohen_kappa, pair_table, value_of
 from pipeline.stats.intervals import wilson
-from schemas.annotations import Calibration, Confusion, ReliabilityBin, SharingPoint
+from schemas.annotations import Annotation, Calibration, Confusion, ExpertReview, ReliabilityBin, SharingPoint
+from schemas.errors import UserError
+from schemas.questions import Question
 from schemas.taxonomy import dimensions
 
+MOST_UNREVIEWED = 2000
+"""Questions on which annotators are compared with each other when no expert has reviewed any."""
+KEY = ["question_id", "dimension"]
+_SAID = [*KEY, "label", "confidence"]
 _WORST = 10  # pairs of labels that a dimension's confusion lists
 BINS = 10
 """Bins of equal width of confidence (Niculescu-Mizil and Caruana 2005)."""
 STEPS = tuple(step / 20 for step in range(21))
-"""Thresholds of confidence that a curve is drawn at."""
-
-
-class Point(NamedTuple):
-    """Labels taken from a threshold of confidence on."""
-
-    threshold: float
-    accepted: int
-    accepted_right: int
-    right: int
-    """Number of all labels that are right if a more expensive annotator labels the rest."""
+"""Thresholds of confidence that a curve is drawn at: 0, 0.05 … 1."""
 
 
 def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
@@ -44,9 +45,8 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             _against_experts(found, name, dimension, judged, opinions.costs[name], params.target)
     for one, other in combinations(opinions.annotators, 2):
         for dimension, judged in _compared(opinions, one, other):
-            found.calibration.append(_row(one, other, dimension, judged))
-            found.confusions += confusions(one, other, dimension, judged)
-        _share(found, *_by_cost(one, other, opinions), opinions)
+            _compare(found, {"annotator": one, "reference": other, "dimension": dimension}, judged)
+        found.sharing += _shared(*_by_cost(one, other, opinions), opinions)
     total = tables["questions"].height
     return Result(
         tables={
@@ -84,18 +84,29 @@ def _compared(opinions: Opinions, name: str, reference: str) -> Iterator[tuple[s
 def _against_experts(
     found: CalibrationRows, name: str, dimension: str, judged: pl.DataFrame, cost: float | None, target: float
 ) -> None:
+    about = {"annotator": name, "dimension": dimension}
     bins = confidence_bins(judged)
     for number, items, confidence, accuracy in bins.iter_rows():
         borders = {"low": number / BINS, "high": (number + 1) / BINS}
         means = {"confidence": round(confidence, 4), "accuracy": round(accuracy, 4)}
-        row = ReliabilityBin(annotator=name, dimension=dimension, items=items, **borders, **means)
-        found.reliability.append(row)
-    points = sharing_points(judged) if bins.height else []
-    found.sharing += _points(name, EXPERTS, dimension, points, judged.height)
-    taken = (point for point in points if point.accepted)
-    sure = (point for point in taken if wilson(point.accepted_right, point.accepted)[0] >= target)
-    found.calibration.append(_row(name, EXPERTS, dimension, judged, cost, next(sure, None)))
-    found.confusions += confusions(name, EXPERTS, dimension, judged)
+        found.reliability.append(ReliabilityBin(**about, items=items, **borders, **means))
+    found.sharing += sharing_points(judged, dearer=EXPERTS, **about) if bins.height else ()
+    same, error = judged["right"].sum(), calibration_error(bins)
+    more: dict[str, Any] = {
+        "calibration_error": None if error is None else round(error, 4),
+        "cost_per_correct": None if cost is None or not same else round(cost * judged.height / same, 8),
+        **_accepted(judged, target),
+    }
+    _compare(found, about | {"reference": EXPERTS}, judged, **more)
+
+
+def _accepted(judged: pl.DataFrame, target: float) -> dict[str, float]:
+    """Return the lowest threshold above which labels are surely as right as the target, and their share."""
+    for threshold in STEPS:
+        taken = judged.filter(pl.col("confidence") >= threshold)
+        if taken.height and wilson(taken["right"].sum(), taken.height)[0] >= target:
+            return {"threshold": threshold, "accepted": round(taken.height / judged.height, 4)}
+    return {}
 
 
 def _by_cost(one: str, other: str, opinions: Opinions) -> tuple[str, str]:
@@ -109,13 +120,13 @@ def _by_cost(one: str, other: str, opinions: Opinions) -> tuple[str, str]:
     return (one, other) if rank(one) <= rank(other) else (other, one)
 
 
-def _share(found: CalibrationRows, cheap: str, dear: str, opinions: Opinions) -> None:
-    """Add what asking ``dear`` where ``cheap`` is unsure gives, where both and the experts labelled."""
+def _shared(cheap: str, dear: str, opinions: Opinions) -> Iterator[SharingPoint]:
+    """Yield what asking ``dear`` where ``cheap`` is unsure gives, where both and the experts labelled."""
     fallback = {name: own.select(*KEY, fallback="right") for name, own in _compared(opinions, dear, EXPERTS)}
     for dimension, own in _compared(opinions, cheap, EXPERTS):
         both = own.join(fallback[dimension], on=KEY) if dimension in fallback else own.clear()
         if both["confidence"].count():
-            found.sharing += _points(cheap, dear, dimension, sharing_points(both), both.height)
+            yield from sharing_points(both, annotator=cheap, dearer=dear, dimension=dimension)
 
 
 def confidence_bins(judged: pl.DataFrame) -> pl.DataFrame:
@@ -132,66 +143,86 @@ def calibration_error(bins: pl.DataFrame) -> float | None:
     return value if bins.height else None
 
 
-def sharing_points(judged: pl.DataFrame) -> list[Point]:
-    """Return what taking labels from each threshold of confidence on gives, with another annotator's labels below.
+def sharing_points(judged: pl.DataFrame, **names: str) -> Iterator[SharingPoint]:
+    """Yield what taking labels from each threshold of confidence on gives, with another annotator's labels below.
 
     The column ``fallback`` says whether that one is right; without it, it is the reference itself. A label without a
     confidence is never taken.
     """
     confidence, right = (judged[name].to_numpy() for name in ("confidence", "right"))
     fallback = judged["fallback"].to_numpy() if "fallback" in judged.columns else ~(right & False)
-    points = []
     for threshold in STEPS:
         taken = confidence >= threshold  # false for what is not a number
-        sure, rest = int(right[taken].sum()), int(fallback[~taken].sum())
-        points.append(Point(threshold, int(taken.sum()), sure, sure + rest))
-    return points
+        correct = right[taken].sum() + fallback[~taken].sum()
+        share, accuracy = (round(int(count) / judged.height, 4) for count in (taken.sum(), correct))
+        yield SharingPoint(**names, threshold=threshold, share=share, accuracy=accuracy)
 
 
-def _row(
-    name: str,
-    reference: str,
-    dimension: str,
-    judged: pl.DataFrame,
-    cost: float | None = None,
-    accept: Point | None = None,
-) -> Calibration:
+def _compare(found: CalibrationRows, about: dict[str, str], judged: pl.DataFrame, **more: Any) -> None:
+    """Add an annotator's agreement with a reference in a dimension; ``more`` are further columns."""
     items, same = judged.height, int(judged["right"].sum())
     low, high = wilson(same, items)
-    error = calibration_error(confidence_bins(judged)) if reference == EXPERTS else None
     kappa = value_of(cohen_kappa, pair_table(judged.select("label", "expected").rows()))
-    return Calibration(
-        annotator=name,
-        reference=reference,
-        dimension=dimension,
-        items=items,
-        same=same,
-        accuracy=round(same / items, 4),
-        low=round(low, 4),
-        high=round(high, 4),
-        kappa=None if kappa is None else round(kappa, 4),
-        calibration_error=None if error is None else round(error, 4),
-        cost_per_correct=None if cost is None or not same else round(cost * items / same, 8),
-        threshold=accept.threshold if accept else None,
-        accepted=round(accept.accepted / items, 4) if accept else None,
-    )
+    row = dict.fromkeys(Calibration.model_fields) | about | {"items": items, "same": same}
+    row |= {"accuracy": round(same / items, 4), "low": round(low, 4), "high": round(high, 4)}
+    row |= {} if kappa is None else {"kappa": round(kappa, 4)}
+    found.calibration.append(Calibration.model_validate(row | more))
+    found.confusions += confusions(judged, **about)
 
 
-def _points(
-    name: str, dearer: str, dimension: str, points: Sequence[Point], items: int
-) -> Iterator[SharingPoint]:
-    for point in points:
-        share, accuracy = round(point.accepted / items, 4), round(point.right / items, 4)
-        names = {"annotator": name, "dearer": dearer, "dimension": dimension}
-        yield SharingPoint(**names, threshold=point.threshold, share=share, accuracy=accuracy)
-
-
-def confusions(name: str, reference: str, dimension: str, judged: pl.DataFrame) -> list[Confusion]:
+def confusions(judged: pl.DataFrame, **about: str) -> list[Confusion]:
     """Return the commonest confusions, equals in the order of their names."""
-    counts = judged.filter(~pl.col("right")).group_by("label", "expected").len()
-    ranked = counts.sort(-pl.col("len").cast(pl.Int64), "label", "expected").head(_WORST)
-    names = {"annotator": name, "reference": reference, "dimension": dimension}
-    return [
-        Confusion(**names, said=said, expected=expected, items=count)
-        for said, expected, count in ranked.iter_rows()
-    ]
+    counts = judged.filter(~pl.col("right")).group_by(said="label", expected="expected").agg(items=pl.len())
+    ranked = counts.sort(-pl.col("items").cast(pl.Int64), "said", "expected").head(_WORST)
+    return [Confusion(**about, **row) for row in ranked.to_dicts()]
+
+
+def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
+    """Return everybody's labels of the reviewed questions; of some, where none is reviewed.
+
+    The lexicon and the learned annotator are asked anew: they cost nothing, and the learned one labels each
+    reviewed question by a model that had not seen it.
+    """
+    questions = list(Question.from_frame(tables["questions"]))
+    reviewed = from_reviews(questions, ExpertReview.from_frame(tables["pulled"]))
+    some = sorted(questions, key=lambda question: question.content_hash)[:MOST_UNREVIEWED]
+    compared = [item.question for item in reviewed] or some
+    wanted = pl.col("question_id").is_in([question.question_id for question in compared])
+    learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= LEAST else []
+    offline: list[Annotator] = [LexiconAnnotator(), *learned]
+    found = _by_annotator(tables["annotations"].filter(wanted))
+    asked = ((each.identity.name, each.annotations(compared)) for each in offline)
+    found |= {name: Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
+    for path in others:
+        for name, own in _by_annotator(_read(path).filter(wanted)).items():
+            found.setdefault(name, own)
+    schema = {name: Annotation.polars_schema()[name] for name in _SAID}
+    labels = [(item.question.question_id, pair) for item in reviewed for pair in item.labels.items()]
+    experts = [(question_id, name, label.zh, None) for question_id, (name, label) in labels]
+    costs = _costs(tables["requests"], found, {each.identity.name for each in offline})
+    return Opinions(len(compared), pl.DataFrame(experts, schema, orient="row"), found, costs)
+
+
+def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    stated = annotations.filter(pl.col("annotator") != MEASURED)
+    groups = stated.group_by("annotator", maintain_order=True)
+    return {str(name): own.select(_SAID) for (name,), own in groups}
+
+
+def _read(path: Path) -> pl.DataFrame:
+    try:
+        return Annotation.to_frame(Annotation.from_frame(pl.read_parquet(path, glob=False)))
+    except (pl.exceptions.PolarsError, ValueError, OSError) as error:
+        told = f"{path} is no table of annotations ({type(error).__name__})"
+        raise UserError(f"{told}: correct [calibrate] others") from None
+
+
+def _costs(requests: pl.DataFrame, annotators: Iterable[str], free: set[str]) -> dict[str, float | None]:
+    """Return the cost of one label: all requests of an annotator over all labels of the questions it was asked."""
+    costs: dict[str, float | None] = dict.fromkeys(annotators)
+    costs |= dict.fromkeys(free, 0.0)
+    for (name,), own in requests.group_by("annotator"):
+        labels = len(dimensions()) * own["question_id"].n_unique()
+        if name in costs:
+            costs[str(name)] = None if own["cost"].null_count() else float(own["cost"].sum()) / labels
+    return costs

@@ -14,6 +14,7 @@ from pipeline.calibrate.stage import (
     sharing_points,
 )
 
+NAMES = {"annotator": "n", "dearer": "r", "dimension": "d"}
 SCHEMA = {"label": pl.String, "confidence": pl.Float64, "expected": pl.String}
 JUDGED = st.lists(
     st.tuples(st.sampled_from("ab"), st.none() | st.floats(0, 1), st.sampled_from("ab")), max_size=40
@@ -28,7 +29,10 @@ def judged(*rows: tuple[str, float | None, str], fallback: bool | None = None) -
 
 def test_confusions_are_counted_by_pair_and_the_commonest_comes_first():
     rows = judged(("a", 1, "b"), ("c", 1, "b"), ("a", 1, "b"), ("a", 1, "a"))
-    found = [(row.said, row.expected, row.items) for row in confusions("n", "r", "d", rows)]
+    found = [
+        (row.said, row.expected, row.items)
+        for row in confusions(rows, annotator="n", reference="r", dimension="d")
+    ]
     assert found == [("a", "b", 2), ("c", "b", 1)]
 
 
@@ -42,30 +46,32 @@ def test_labels_without_confidence_are_in_no_bin_and_never_taken():
     unsure = judged(*[("a", None, "a")] * 3)
     assert confidence_bins(unsure).is_empty()
     assert calibration_error(confidence_bins(unsure)) is None
-    assert [point.accepted for point in sharing_points(unsure)] == [0] * len(STEPS)
+    assert [point.share for point in sharing_points(unsure, **NAMES)] == [0] * len(STEPS)
+
+
+def shares(rows: pl.DataFrame) -> dict[float, tuple[float, float]]:
+    """Share taken and accuracy of all labels by threshold."""
+    return {point.threshold: (point.share, point.accuracy) for point in sharing_points(rows, **NAMES)}
 
 
 def test_experts_put_right_what_is_not_taken():
-    points = {point.threshold: point for point in sharing_points(judged(("a", 0.9, "a"), ("a", 0.4, "b")))}
-    assert (points[0.0].accepted, points[0.0].right) == (2, 1)
-    assert (points[0.5].accepted, points[0.5].right) == (1, 2)
-    assert (points[0.95].accepted, points[0.95].right) == (0, 2)
+    found = shares(judged(("a", 0.9, "a"), ("a", 0.4, "b")))
+    assert found == {step: (1, 0.5) if step <= 0.4 else (0.5, 1) if step <= 0.9 else (0, 1) for step in STEPS}
+    assert list(STEPS) == pytest.approx([0.05 * step for step in range(21)])
 
 
 def test_a_more_expensive_annotator_is_only_as_right_as_it_is():
-    rows = judged(("a", 0.9, "a"), ("a", 0.4, "b"), fallback=False)
-    points = {point.threshold: point for point in sharing_points(rows)}
-    assert points[0.5].right == 1
-    assert points[0.95].right == 0
+    found = shares(judged(("a", 0.9, "a"), ("a", 0.4, "b"), ("a", 0.1, "b"), fallback=False))
+    assert found[0.5] == (0.3333, 0.3333)
+    assert found[0.95] == (0, 0)
 
 
 @given(JUDGED)
 def test_bins_hold_every_stated_confidence_once_and_a_higher_threshold_takes_fewer(rows):
-    bins, points = confidence_bins(judged(*rows)), sharing_points(judged(*rows))
+    bins = confidence_bins(judged(*rows))
     assert bins["items"].sum() == sum(confidence is not None for _, confidence, _ in rows)
     for number, _, mean, _ in bins.iter_rows():
         assert number / BINS <= mean + 1e-9
         assert mean - 1e-9 <= (number + 1) / BINS
-    accepted = [point.accepted for point in points]
+    accepted = [share for share, _ in shares(judged(*rows)).values()] if rows else []
     assert accepted == sorted(accepted, reverse=True)
-    assert all(point.accepted_right <= point.right <= len(rows) for point in points)
