@@ -91,7 +91,7 @@ def _against_experts(
         means = {"confidence": round(confidence, 4), "accuracy": round(accuracy, 4)}
         found.reliability.append(ReliabilityBin(**about, items=items, **borders, **means))
     found.sharing += sharing_points(judged, dearer=EXPERTS, **about) if bins.height else ()
-    same, error = judged["right"].sum(), calibration_error(bins)
+    same, error = int(judged["right"].sum()), calibration_error(bins)
     more: dict[str, Any] = {
         "calibration_error": None if error is None else round(error, 4),
         "cost_per_correct": None if cost is None or not same else round(cost * judged.height / same, 8),
@@ -104,7 +104,7 @@ def _accepted(judged: pl.DataFrame, target: float) -> dict[str, float]:
     """Return the lowest threshold above which labels are surely as right as the target, and their share."""
     for threshold in STEPS:
         taken = judged.filter(pl.col("confidence") >= threshold)
-        if taken.height and wilson(taken["right"].sum(), taken.height)[0] >= target:
+        if taken.height and wilson(int(taken["right"].sum()), taken.height)[0] >= target:
             return {"threshold": threshold, "accepted": round(taken.height / judged.height, 4)}
     return {}
 

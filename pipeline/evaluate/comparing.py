@@ -1,5 +1,6 @@
 """Runs against each other: tests of pairs, correlations of orders, and a table of all builds on the same questions."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,7 +20,7 @@ from pipeline.evaluate.results.view import (
     run_name,
     value,
 )
-from pipeline.evaluate.scoring import Graded, cluster_id
+from pipeline.evaluate.scoring import Graded
 from pipeline.rendering.markdown import number
 from pipeline.rendering.tables import Table
 from pipeline.runtime.publish import read_manifest, read_table
@@ -27,8 +28,7 @@ from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError
 from schemas.evaluation import Comparison, Prediction, Score, Task
 
-FEWEST = 3
-"""Models whose order says something."""
+FEWEST = 3  # models whose order says something: two are in the same order half of the time
 
 
 def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
@@ -37,10 +37,7 @@ def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
     McNemar's exact test (McNemar 1947) looks at the first answer of each run alone; the interval of the difference is
     a bootstrap over clusters, so it also holds where questions share a case, where McNemar's p is too small.
     """
-    firsts = {
-        run: {item.question.question_id: item for item in items if item.repeat == 0}
-        for run, items in runs.items()
-    }
+    firsts = {run: {item.item_id: item for item in items if item.repeat == 0} for run, items in runs.items()}
     found = [_compare(one, other, firsts) for one, other in combinations(firsts, 2)]
     compared = [comparison for comparison in found if comparison is not None]
     adjusted = holm([comparison.p_value for comparison in compared])
@@ -48,22 +45,20 @@ def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
 
 
 def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -> Comparison | None:
-    shared = [key for key in firsts[one] if key in firsts[other]]
-    if not shared:
+    pairs = [(item, firsts[other][key]) for key, item in firsts[one].items() if key in firsts[other]]
+    if not pairs:
         return None
-    pairs = [(firsts[one][key], firsts[other][key]) for key in shared]
-    only_one = sum(a.correct and not b.correct for a, b in pairs)
-    only_other = sum(b.correct and not a.correct for a, b in pairs)
-    both = sum(a.correct and b.correct for a, b in pairs)
-    spread = interval_of_mean(Unit(cluster_id(a.question), a.correct - b.correct) for a, b in pairs)
+    tally = Counter((a.correct, b.correct) for a, b in pairs)
+    only_one, only_other = tally[True, False], tally[False, True]
+    spread = interval_of_mean(Unit(a.cluster, a.correct - b.correct) for a, b in pairs)
     return Comparison(
         run_a=one,
         run_b=other,
         questions=len(pairs),
-        both_right=both,
+        both_right=tally[True, True],
         only_a_right=only_one,
         only_b_right=only_other,
-        neither_right=len(pairs) - both - only_one - only_other,
+        neither_right=tally[False, False],
         difference=(only_one - only_other) / len(pairs),
         low=spread.low if spread else None,
         high=spread.high if spread else None,
@@ -90,27 +85,19 @@ def holm(values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-def correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Pearson's; None where either does not vary."""
-    from scipy.stats import pearsonr
+def correlation(one: Sequence[float], other: Sequence[float], *, ranks: bool = False) -> float | None:
+    """Pearson's, or of ranks, ties sharing their mean, which is Spearman's; None where either does not vary."""
+    from scipy.stats import pearsonr, rankdata
 
     varied = len(set(one)) > 1 and len(set(other)) > 1
-    return float(pearsonr(one, other).statistic) if varied else None
-
-
-def rank_correlation(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Spearman's, ties sharing their mean rank; None where either does not vary."""
-    from scipy.stats import rankdata
-
-    return correlation(rankdata(one), rankdata(other)) if one else None
+    return (
+        float(pearsonr(*map(rankdata, (one, other)) if ranks else (one, other)).statistic) if varied else None
+    )
 
 
 def ranking(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Spearman's correlation of two orders of models (CMB, section 5.3 and table 7).
-
-    None for fewer than three: two are in the same order half of the time.
-    """
-    return rank_correlation(one, other) if len(one) >= FEWEST else None
+    """Spearman's correlation of two orders of models (CMB, section 5.3 and table 7); None for fewer than three."""
+    return correlation(one, other, ranks=True) if len(one) >= FEWEST else None
 
 
 _STAGE = "evaluate"
@@ -138,17 +125,14 @@ def gather_entries(folders: Sequence[Path]) -> list[Entry]:
 
     Baselines and people that give the same in several builds stand once.
     """
-    own = [(folder, folder / _STAGE) for folder in folders]
-    homes = [home if (home / "manifest.json").is_file() else folder for folder, home in own]
-    asked = [_questions(home) for home in homes]
-    for folder, home, questions in zip(folders, homes, asked, strict=True):
-        if questions != asked[0]:
-            raise UserError(
-                f"{folders[0]} and {folder} asked different questions ({_differences(homes[0], home)}): "
-                "their scores cannot stand in one table"
-            )
-    made = zip(folders, homes, strict=True)
-    found = [entry for folder, home in made for entry in _entries(home, str(folder))]
+    own = ((folder, folder / _STAGE) for folder in folders)
+    homes = {folder: home if (home / "manifest.json").is_file() else folder for folder, home in own}
+    asked = {folder: _questions(home) for folder, home in homes.items()}
+    for folder, home in homes.items():
+        if asked[folder] != asked[folders[0]]:
+            told = f"{folders[0]} and {folder} asked different questions ({_differences(homes[folders[0]], home)})"
+            raise UserError(f"{told}: their scores cannot stand in one table")
+    found = [entry for folder, home in homes.items() for entry in _entries(home, str(folder))]
     kept: dict[tuple[str, object], Entry] = {}
     for entry in sorted(found, key=lambda entry: -(entry.accuracy or 0.0)):
         same = entry.accuracy if entry.run in REFERENCES else id(entry)
@@ -224,10 +208,6 @@ def _against_best(models: Sequence[Entry]) -> list[str]:
     if not models:
         return []
     first = models[0].right
-    raw = []
-    for entry in models[1:]:
-        shared = first.keys() & entry.right.keys()
-        only_first = sum(first[key] and not entry.right[key] for key in shared)
-        only_entry = sum(entry.right[key] and not first[key] for key in shared)
-        raw.append(mcnemar(only_first, only_entry))
-    return ["–", *map(p_value, holm(raw))]
+    others = [entry.right for entry in models[1:]]
+    tallies = [Counter((first[key], own[key]) for key in first.keys() & own.keys()) for own in others]
+    return ["–", *map(p_value, holm([mcnemar(each[True, False], each[False, True]) for each in tallies]))]

@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from pipeline.evaluate.backends import Generation
@@ -28,33 +30,26 @@ _SURE = frozenset({"opening", "stated", "everything"})
 """Rules whose finding holds in a text that was cut off."""
 _OPENING = 20
 """Characters within which a refusal of free text stands; further on, an apology may be a doctor's to a patient."""
+CHOSEN = "chosen"  # the rule of answers that a backend chose as letters, so that nothing had to be read
+_FORMAT = 1  # version of run.json
 
 
 def read_output(
-    text: str,
-    finish: str,
-    options: Mapping[str, str],
-    *,
-    multiple: bool | None = None,
-    answer_first: bool | None = None,
-    stem: str | None = None,
+    made: Generation, asked: ReleaseRow, *, answer_first: bool | None = None
 ) -> tuple[Outcome, Extraction]:
-    """Read an output and return the outcome of the question.
+    """Return the outcome of a question as the model saw it, and the extraction, empty unless it was answered.
 
-    Args:
-        text: the raw output.
-        finish: why it ended: ``stop``, ``length``, ``refusal``.
-        options: option texts by label.
-        multiple: see ``extract``.
-        answer_first: see ``extract``; False also means that the opening of a text that was cut off is no answer.
-        stem: see ``extract``.
-
-    Returns:
-        The outcome, and the extraction, which is empty unless the outcome is ``answered``.
+    ``answer_first`` is that of ``extract``; False also means that the opening of a text that was cut off is no answer.
     """
+    if made.text is None:
+        return Outcome.FAILED, Extraction()
+    if made.letters is not None:
+        return Outcome.ANSWERED, Extraction(made.letters, made.read_by or CHOSEN)
+    text, finish = made.text, made.finish
     if finish == "refusal":
         return Outcome.REFUSED, Extraction()
-    extraction = extract(text, options, multiple, answer_first, stem=stem)
+    options = {option.label: option.text for option in asked.options}
+    extraction = extract(text, options, is_multiple(asked), answer_first, stem=asked.stem)
     sure = extraction.rule in _SURE or (answer_first is not False and extraction.rule == "head")
     if finish == "length" and not sure:
         return Outcome.TRUNCATED, Extraction()
@@ -73,10 +68,6 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
     return (Outcome.ANSWERED if said else Outcome.NO_ANSWER), said
 
 
-CHOSEN = "chosen"
-"""The rule of answers that a backend chose as letters, so that nothing had to be read."""
-
-
 def grade(
     run: str,
     prompt: Prompt,
@@ -86,12 +77,8 @@ def grade(
     expected: float | None,
     keep_prompt: bool = False,
 ) -> tuple[Prediction, Graded | None]:
-    """Read one generation.
-
-    Returns:
-        The prediction, and the grade; None when the request failed, as there is nothing to grade.
-    """
-    outcome, found = _read(prompt.asked(), made, answer_first=answer_first)
+    """Return the prediction of one generation, and its grade; None when the request failed."""
+    outcome, found = read_output(made, prompt.asked(), answer_first=answer_first)
     letters, question = found.letters, prompt.printed
     if prompt.shown is not None and letters is not None:
         letters = prompt.shown.as_printed(letters)
@@ -131,16 +118,6 @@ def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool)
     }
 
 
-def _read(asked: ReleaseRow, made: Generation, *, answer_first: bool | None) -> tuple[Outcome, Extraction]:
-    if made.text is None:
-        return Outcome.FAILED, Extraction()
-    if made.letters is not None:
-        return Outcome.ANSWERED, Extraction(made.letters, made.read_by or CHOSEN)
-    options = {option.label: option.text for option in asked.options}
-    how = {"multiple": is_multiple(asked), "answer_first": answer_first}
-    return read_output(made.text, made.finish, options, stem=asked.stem, **how)
-
-
 @dataclass(frozen=True)
 class RunSettings:
     """A run's model and manner."""
@@ -163,15 +140,13 @@ class RunSettings:
 
 def run_settings(options: AskOptions) -> RunSettings:
     """Return the settings of a configured model."""
-    name = getattr(options, "model", None) or getattr(options, "name", None) or type(options).__name__
-    model = str(name).rstrip("/").rpartition("/")[2]
-    if adapter := getattr(options, "adapter", None):
-        model += f"+{str(adapter).rstrip('/').rpartition('/')[2]}"
-    if isinstance(options, LocalModel) and options.answer_by == "likelihood":
-        model += f" by {options.compared()}"
-    same: dict[str, Any] = {name: getattr(options, name) for name in ("shots", "repeats", "shuffles")}
-    temperature = getattr(options, "temperature", 0.0)
-    return RunSettings(model, options.task.value, options.template(), temperature=temperature, **same)
+    folder = str(getattr(options, "model", None) or getattr(options, "name", ""))
+    model = folder.rstrip("/").rpartition("/")[2]
+    if isinstance(options, LocalModel):
+        model += f"+{options.adapter.rstrip('/').rpartition('/')[2]}" if options.adapter else ""
+        model += f" by {options.compared()}" if options.answer_by == "likelihood" else ""
+    same = options.model_dump(include={"shots", "repeats", "shuffles", "temperature"})
+    return RunSettings(model, options.task.value, options.template(), **same)
 
 
 def fingerprint(questions: Iterable[ReleaseRow]) -> str:
@@ -190,9 +165,6 @@ def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, RunSet
     return {run: RunSettings(**found) for run, found in known.items()}
 
 
-_FORMAT = 1  # version of the file
-
-
 def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:
     """Return what is known of a run's model: what it is, what its server calls it, what its outputs were made with."""
     everything = list(made)
@@ -208,11 +180,8 @@ def libraries(told: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
 
 def _merged(versions: Iterable[Mapping[str, Iterable[str]]]) -> dict[str, list[str]]:
     """Return every version of each library."""
-    found: dict[str, set[str]] = {}
-    for each in versions:
-        for library, own in each.items():
-            found.setdefault(library, set()).update(own)
-    return {library: sorted(own) for library, own in sorted(found.items())}
+    pairs = {(library, one) for each in versions for library, own in each.items() for one in own}
+    return {library: [one for _, one in own] for library, own in groupby(sorted(pairs), itemgetter(0))}
 
 
 def run_file(
@@ -226,13 +195,10 @@ def run_file(
     for options in params.all_models():
         name, template = options.run_name(), load_template(options.template(), options.task)
         prompts = sorted(row.prompt_hash or "" for row in predictions if row.run == name)
+        shape = template.model_dump(include={"version"})
         runs[name] = {
             "options": options.semantic(),
-            "template": {
-                "name": options.template(),
-                "version": template.version,
-                "sha256": sha256(repr(template)),
-            },
+            "template": {"name": options.template(), **shape, "sha256": sha256(repr(template))},
             **told[name],
             # The endpoint answers; the library only carries.
             **({"client": {"openai": version("openai")}} if isinstance(options, OpenAiModel) else {}),

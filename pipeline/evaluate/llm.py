@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
-from itertools import combinations
-from typing import Any
+from itertools import chain, combinations
+from typing import Any, NamedTuple
 
 from annotation.estimate import MESSAGE_TOKENS, token_counter, with_list_prices
 from annotation.llm.client import LlmClient
@@ -26,7 +26,6 @@ from pipeline.evaluate.params import JudgeOptions, ReaderOptions
 from pipeline.evaluate.prompting import Message, Prompt, chat, failed_item, fill
 from schemas.evaluation import Judgement, Preference, Task, Winner
 from schemas.questions import ReviewItem
-from schemas.release import ReleaseRow
 
 
 @dataclass
@@ -65,18 +64,15 @@ def _toml(name: str) -> dict[str, Any]:
     return tomllib.loads((files("pipeline.evaluate") / name).read_text(encoding="utf-8"))
 
 
-LLM = "llm"
-"""The rule of answers that the reader read."""
-_LONGEST = 6_000
-"""Characters of an output that are shown to the reader: the last ones, as models end with what they mean."""
+LLM = "llm"  # the rule of answers that the reader read
+_LONGEST = 6_000  # characters of an output that the reader sees: the last, as models end with what they mean
+_REPLY = 16  # tokens of a reply such as {"answer": ["A", "C"]}, for the estimate of its cost
 
 
-@dataclass(frozen=True)
-class UnreadOutput:
-    """An output that no rule read, and the question as the model saw it."""
+class UnreadOutput(NamedTuple):
+    """An output that no rule read, and its prompt."""
 
-    prompt_id: str
-    question: ReleaseRow
+    prompt: Prompt
     text: str
 
 
@@ -95,7 +91,7 @@ class OutputReader:
             detail = f"{run}: the output was not read: {failed.detail}"
             return failed_item(failed.request.id, f"reader_{failed.reason}", detail)
 
-        labels = {each.prompt_id: _labels(each.question) for each in unread}
+        labels = {prompt.id: _labels(prompt) for prompt, _ in unread}
         replies = self.told.ask(self.options, [_request(each) for each in unread], self.store, left)
         self.told.waiting.sort(key=lambda item: (item.detail, item.item_id))
         found = {name: _letters(labels[name], reply) for name, reply in replies.items()}
@@ -110,7 +106,7 @@ def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: Answ
     count, _ = token_counter(options.model)
     contents = (message["content"] for request in missing for message in request.messages)
     tokens_in = sum(count(text) + MESSAGE_TOKENS for text in contents)
-    tokens_out = len(missing) * min(options.max_tokens, 16)
+    tokens_out = len(missing) * min(options.max_tokens, _REPLY)
     priced, listed = with_list_prices(options)
     cost = priced.cost(tokens_in, tokens_out)
     price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.4f} {priced.currency}"
@@ -122,16 +118,17 @@ _WORDS = _toml("reader.toml")
 
 
 def _request(each: UnreadOutput) -> ChatRequest:
-    row, labels = each.question, _labels(each.question)
-    asked = fill(_WORDS["question"].strip(), row, output=visible_output(each.text)[-_LONGEST:])
+    labels = _labels(each.prompt)
+    said = visible_output(each.text)[-_LONGEST:]
+    asked = fill(_WORDS["question"].strip(), each.prompt.asked(), output=said)
     messages = chat(_WORDS["system"].strip(), (), asked)
     form = strict_form("answer", {"answer": {"type": "array", "items": {"type": "string", "enum": labels}}})
     check: Callable[[str], object] = partial(_letters, labels)
-    return ChatRequest(each.prompt_id, messages, form, check=check)
+    return ChatRequest(each.prompt.id, messages, form, check=check)
 
 
-def _labels(question: ReleaseRow) -> list[str]:
-    return [option.label for option in question.options]
+def _labels(prompt: Prompt) -> list[str]:
+    return [option.label for option in prompt.asked().options]
 
 
 def _letters(labels: Sequence[str], reply: str) -> tuple[str, ...]:
@@ -213,15 +210,6 @@ def read_preference(text: str) -> Winner:
     return Winner(better)
 
 
-@dataclass(frozen=True)
-class _Ask:
-    """A request and what its reply is about."""
-
-    request: ChatRequest
-    answers: tuple[WrittenText, ...]
-    """One to be scored, or two in the order shown."""
-
-
 @dataclass
 class Verdicts(Consultation):
     """Verdicts of judges."""
@@ -237,69 +225,62 @@ class Verdicts(Consultation):
         advance: Callable[[int], None],
     ) -> None:
         """Score every text of every run and, if asked, compare runs pair by pair in both orders."""
-        asks = {ask.request.id: ask for ask in plan(texts, compare=options.compare)}
+        asks = {request.id: (request, answers) for request, answers in plan(texts, compare=options.compare)}
 
         def left(failed: Failed) -> ReviewItem:
-            about = asks[failed.request.id].answers
+            about = asks[failed.request.id][1]
             told = f"no verdict on {' and '.join(text.run for text in about)}: {failed.detail}"
             item = failed_item(failed.request.id, f"judge_{failed.reason}", told)
             return item.model_copy(update={"question_ids": [about[0].item_id]})
 
-        name, requests = options.judge_name(), [ask.request for ask in asks.values()]
+        name, requests = options.judge_name(), [request for request, _ in asks.values()]
         replies = self.ask(options, requests, store, left, advance)
-        for ask in asks.values():
-            if len(ask.answers) == 1 and ask.request.id in replies:
-                text, scores = ask.answers[0], read_scores(replies[ask.request.id])
-                self.judgements += [
-                    Judgement(run=text.run, aspect=aspect, score=score, **_about(text, name))
-                    for aspect, score in scores.items()
-                ]
-        self.preferences += _preferred(list(asks.values()), name, replies)
+        pairs = []
+        for request, answers in asks.values():
+            if len(answers) == 2:
+                pairs.append((answers, replies.get(request.id)))
+            elif request.id in replies:
+                about, scores = _about(answers[0], name), read_scores(replies[request.id])
+                run = answers[0].run
+                self.judgements += [Judgement(run=run, aspect=a, score=n, **about) for a, n in scores.items()]
+        # Each pair stands twice, once in either order.
+        for (answers, said), (_, back) in zip(pairs[::2], pairs[1::2], strict=True):
+            if said is not None and back is not None:
+                self.preferences.append(_preference(answers, said, back, name))
 
 
-def plan(texts: Mapping[str, Sequence[WrittenText]], *, compare: bool) -> Iterator[_Ask]:
-    """Every request to a judge, in a fixed order."""
-    for written in texts.values():
-        for text in written:
-            yield _Ask(_scoring(text), (text,))
-    if not compare:
-        return
-    for one, other in combinations(texts, 2):
+def plan(
+    texts: Mapping[str, Sequence[WrittenText]], *, compare: bool
+) -> Iterator[tuple[ChatRequest, tuple[WrittenText, ...]]]:
+    """Yield every request to a judge in a fixed order, with its answers: one to score, or two in the order shown."""
+    for text in chain.from_iterable(texts.values()):
+        yield _scoring(text), (text,)
+    for one, other in combinations(texts, 2) if compare else ():
         by_prompt = {text.prompt.id: text for text in texts[other]}
         for text in texts[one]:
             if (rival := by_prompt.get(text.prompt.id)) is not None:
-                yield from (_Ask(_preferring(*pair), pair) for pair in ((text, rival), (rival, text)))
+                yield from ((_preferring(*pair), pair) for pair in ((text, rival), (rival, text)))
 
 
 _TURNED = {Winner.FIRST: Winner.SECOND, Winner.SECOND: Winner.FIRST, Winner.TIE: Winner.TIE}
 """Verdicts on two answers that were shown the other way round."""
 
 
-def _preferred(asks: Sequence[_Ask], judge_name: str, replies: Mapping[str, str]) -> Iterator[Preference]:
-    """One row a pair of answers; a preference counts only where it is the same in both orders."""
-    pairs = [ask for ask in asks if len(ask.answers) == 2]
-    for there, back in zip(pairs[::2], pairs[1::2], strict=True):
-        said = (replies.get(there.request.id), replies.get(back.request.id))
-        if said[0] is None or said[1] is None:
-            continue
-        one, other = read_preference(said[0]), _TURNED[read_preference(said[1])]
-        first, second = there.answers
-        yield Preference(
-            run_a=first.run,
-            run_b=second.run,
-            shown_first_a=one,
-            shown_first_b=other,
-            better=one if one == other else Winner.TIE,
-            consistent=one == other,
-            **_about(first, judge_name),
-        )
+def _preference(answers: Sequence[WrittenText], said: str, back: str, judge_name: str) -> Preference:
+    """Return the preference of one pair; it counts only where it is the same in both orders."""
+    one, other = read_preference(said), _TURNED[read_preference(back)]
+    return Preference(
+        run_a=answers[0].run,
+        run_b=answers[1].run,
+        shown_first_a=one,
+        shown_first_b=other,
+        better=one if one == other else Winner.TIE,
+        consistent=one == other,
+        **_about(answers[0], judge_name),
+    )
 
 
 def _about(text: WrittenText, judge_name: str) -> dict[str, Any]:
     """Return the columns that identify the answer of a verdict."""
-    return {
-        "task": text.task,
-        "question_id": text.item_id,
-        "repeat": text.prompt.repeat,
-        "judge": judge_name,
-    }
+    about = {"task": text.task, "question_id": text.item_id, "repeat": text.prompt.repeat}
+    return about | {"judge": judge_name}

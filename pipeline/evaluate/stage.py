@@ -1,8 +1,8 @@
 """The evaluate stage: ask models the questions of a split, read their answers, score them."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,8 @@ from pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, Mul
 from pipeline.evaluate.prompting import failed_item, load_template
 from pipeline.evaluate.results import build as results
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.scoring import Graded, by_slice, human_scores
-from pipeline.evaluate.tasks import TASKS, AnswerWork, PromptSource, RunOutcome, TaskWork
+from pipeline.evaluate.scoring import by_slice, human_scores
+from pipeline.evaluate.tasks import AnswerWork, PromptSource, RunOutcome, TaskWork, task_work
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams
@@ -49,45 +49,37 @@ from schemas.release import ReleaseRow
 from schemas.wording import tally_failures
 
 
-@dataclass(frozen=True)
-class _Run:
-    """One model and what it is asked."""
-
-    name: str
-    backend: Backend
-    work: TaskWork
-
-
 @dataclass
-class _Outcomes:
-    """Results of all runs so far."""
+class _Evaluation:
+    """Everything that came of the runs."""
 
+    works: Mapping[str, TaskWork]
+    """By run, as all mappings here."""
+    runs: Mapping[str, RunOutcome]
     questions: str
     """See ``grading.fingerprint``."""
     open_questions: list[OpenQuestion]
-    predictions: list[Prediction] = field(default_factory=list)
-    scores: list[Score] = field(default_factory=list)
-    graded: dict[str, list[Graded]] = field(default_factory=dict)
-    written: dict[str, list[WrittenText]] = field(default_factory=dict)
-    verdicts: Verdicts = field(default_factory=Verdicts)
-    told: dict[str, dict[str, Any]] = field(default_factory=dict)
-    """The provenance of each run's model, see ``describe_run``."""
-    ended: dict[str, UserError] = field(default_factory=dict)
-    """Runs that stopped early, and the reasons."""
+    scores: list[Score]
+    verdicts: Verdicts
+    reader: Consultation
     stray: int = 0
     """Experts' scores of answers that no run gives any more."""
-    reader: Consultation = field(default_factory=Consultation)
-    facts: dict[str, Any] = field(default_factory=dict)
-    waiting: list[ReviewItem] = field(default_factory=list)
 
-    def add(self, run: str, reading: RunOutcome) -> None:
-        """Add what came of a run."""
-        self.predictions += reading.predictions
-        self.scores += reading.scores
-        if reading.graded:
-            self.graded[run] = reading.graded
-        if reading.written:
-            self.written[run] = reading.written
+    @cached_property
+    def predictions(self) -> list[Prediction]:
+        """Those of all runs."""
+        return [row for made in self.runs.values() for row in made.predictions]
+
+    @property
+    def written(self) -> dict[str, list[WrittenText]]:
+        """The free texts of runs that wrote any."""
+        return {run: made.written for run, made in self.runs.items() if made.written}
+
+    @cached_property
+    def waiting(self) -> list[ReviewItem]:
+        """Everything that the next run asks again."""
+        failed = [item for made in self.runs.values() for item in made.waiting]
+        return [*failed, *self.verdicts.waiting, *self.reader.waiting]
 
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
@@ -101,44 +93,47 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     """
     splits = _splits(tables)
     reader = None if params.reader is None else OutputReader(params.reader, context.store)
-    material = PromptSource(splits, params, context.seed, reader)
+    source = PromptSource(splits, params, context.seed, reader)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
-    runs = [
-        _Run(options.run_name(), open_backend(options, setting), TASKS[options.task](options, material))
-        for options in params.all_models()
+    models = {options.run_name(): options for options in params.all_models()}
+    opened = {
+        run: (open_backend(options, setting), task_work(options, source)) for run, options in models.items()
+    }
+    works = {run: work for run, (_, work) in opened.items()}
+    asked = open_questions({options.task for options in models.values()}, source.questions, params.cases)
+    with context.progress(sum(len(work.prompts) for work in works.values()), "prompts") as advance:
+        runs = {run: _ask(run, *each, advance) for run, each in opened.items()}
+    if all(made.ended for made in runs.values()) and (
+        ended := [made.ended for made in runs.values() if made.ended]
+    ):
+        raise ended[0]
+    scores = [score for made in runs.values() for score in made.scores]
+    scores += [
+        score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)
     ]
-    tasks = {options.task for options in params.all_models()}
-    made = _Outcomes(fingerprint(material.questions), open_questions(tasks, material.questions, params.cases))
-    with context.progress(sum(len(each.work.prompts) for each in runs), "prompts") as advance:
-        for each in runs:
-            _ask(each, made, advance)
-    if made.ended and len(made.ended) == len(runs):
-        raise next(iter(made.ended.values()))
-    for part, rows in by_slice(material.questions).items():
-        made.scores += human_scores(part, rows)
-    made.verdicts = _judged(params, made, context)
+    told = Consultation() if reader is None else reader.told
+    made = _Evaluation(works, runs, fingerprint(source.questions), asked, scores, Verdicts(), told)
+    _judge(params, made, context)
     if "answer_scores" in tables and not tables["answer_scores"].is_empty():
         # What experts said in Label Studio counts wherever the answer still reads as they saw it.
-        sent = [each.sent for each in answers_given(made.predictions, made.open_questions)]
-        scores = AnswerScore.from_frame(tables["answer_scores"])
-        found, made.stray = expert_judgements(scores, sent, params.scoring.experts)
+        sent = [each.sent for each in answers_given(made.predictions, asked)]
+        given = AnswerScore.from_frame(tables["answer_scores"])
+        found, made.stray = expert_judgements(given, sent, params.scoring.experts)
         made.verdicts.judgements += found
     made.scores += judged_scores(made.verdicts.judgements)
-    made.reader = made.reader if reader is None else reader.told
-    made.waiting += [*made.verdicts.waiting, *made.reader.waiting]
-    return _result(params, runs, made)
+    return _result(params, made)
 
 
 def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) -> str:
     """Return what ``[evaluate.reader]`` would take on the stored outputs of the last evaluation; asks nobody."""
     if params.reader is None:
         raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
-    material = PromptSource(_splits(tables), params, context.seed)
+    source = PromptSource(_splits(tables), params, context.seed)
     rows = [row for row in Prediction.from_frame(tables["predictions"]) if row.task is Task.ANSWER]
     unread: list[UnreadOutput] = []
     for options in params.all_models():
-        work = TASKS[options.task](options, material)
+        work = task_work(options, source)
         if isinstance(work, AnswerWork):
             unread += work.unread(row for row in rows if row.run == options.run_name())
     return estimate(params.reader, unread, context.store)
@@ -148,39 +143,42 @@ def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:
     return {name: list(ReleaseRow.from_frame(tables[name])) for name in SPLITS}
 
 
-def _ask(each: _Run, made: _Outcomes, advance: Callable[[int], None]) -> None:
-    """Ask one model and add its results, in the order of its prompts."""
+def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], None]) -> RunOutcome:
+    """Ask one model and return its results, in the order of its prompts."""
     given: dict[str, Generation] = {}
+    ended = None
     try:
-        for one in each.backend.generate(each.work.prompts, advance):
+        for one in backend.generate(work.prompts, advance):
             given[one.prompt_id] = one
     except UserError as error:
         # What ends one model, such as a key that is refused, must not end the others.
-        made.ended[each.name] = error
+        ended = error
         failure = Failure("ended", str(error))
-        unasked = [prompt.id for prompt in each.work.prompts if prompt.id not in given]
+        unasked = [prompt.id for prompt in work.prompts if prompt.id not in given]
         given |= {name: Generation(name, None, failure=failure) for name in unasked}
         advance(len(unasked))
-    made.add(each.name, each.work.read(each.name, each.backend, given))
-    made.facts[each.name] = _facts(given.values())
-    made.told[each.name] = describe_run(each.backend.identity, given.values())
-    made.waiting += [
-        failed_item(prompt.id, failed.reason, f"{each.name}: {failed.detail}")
-        for prompt in each.work.prompts
-        if (failed := given[prompt.id].failure) is not None
+    failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
+    made = work.read(run, backend, given)
+    made.waiting = [
+        failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None
     ]
+    made.ended, made.facts, made.told = (
+        ended,
+        _facts(given.values()),
+        describe_run(backend.identity, given.values()),
+    )
+    return made
 
 
-def _judged(params: EvaluateParams, made: _Outcomes, context: Context) -> Verdicts:
-    """Return the judge's and the experts' verdicts on the free texts."""
-    verdicts = Verdicts()
-    for options in params.judges() if made.written else ():
-        requests = sum(1 for _ in plan(made.written, compare=options.compare))
+def _judge(params: EvaluateParams, made: _Evaluation, context: Context) -> None:
+    """Add the judges' and the experts' verdicts on the free texts."""
+    written, verdicts = made.written, made.verdicts
+    for options in params.judges() if written else ():
+        requests = sum(1 for _ in plan(written, compare=options.compare))
         with context.progress(requests, "verdicts") as advance:
-            verdicts.judge(made.written, options, context.store, advance)
+            verdicts.judge(written, options, context.store, advance)
     if params.expert_scores is not None:
         verdicts.judgements += load_expert_scores(params.expert_scores)
-    return verdicts
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
@@ -199,7 +197,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return round(sum(known), 6) if known and len(known) == len(values) else None
 
 
-def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
+def _judge_facts(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     """Return the judge with its rubric and the reader, and the number and cost of what they said."""
     found, reader, told = made.verdicts, made.reader, {}
     if judges := params.judges():
@@ -212,65 +210,60 @@ def _judge_facts(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
     return told
 
 
-def _cost(params: EvaluateParams, made: _Outcomes) -> dict[str, Any]:
+def _cost(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     """Return the cost of all outputs and verdicts, where all of them have prices in one currency."""
     asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
-    costs = [made.facts[model.run_name()]["cost"] for model in asked]
-    costs += [made.verdicts.cost] if params.judges() else []
-    costs += [made.reader.cost] if params.reader else []
     readers = [params.reader] if params.reader else []
+    costs = [made.runs[model.run_name()].facts["cost"] for model in asked]
+    costs += [made.verdicts.cost] * bool(params.judges()) + [made.reader.cost] * len(readers)
     currencies = {options.currency for options in (*asked, *params.judges(), *readers)}
     if len(currencies) != 1 or None in costs:
         return {}
     return {"cost": _sum(costs), "currency": currencies.pop()}
 
 
-def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Result:
-    left_out = [(each.name, left) for each in runs for left in each.work.left_out]
-    details = [{"detail": f"{name} was not asked: {left.detail}"} for name, left in left_out]
-    rejects = [left.model_copy(update=own) for (_, left), own in zip(left_out, details, strict=True)]
-    unanswered, lost = len(made.waiting), len(rejects)
-    asked = len(made.predictions) + made.verdicts.requests + made.reader.requests
-    title = f"Results on the {params.split} split 评测结果"
-    comparisons = compare_runs(made.graded)
+def _result(params: EvaluateParams, made: _Evaluation) -> Result:
+    rejects = [
+        left.model_copy(update={"detail": f"{run} was not asked: {left.detail}"})
+        for run, work in made.works.items()
+        for left in work.left_out
+    ]
+    unanswered, lost, verdicts = len(made.waiting), len(rejects), made.verdicts
+    asked = len(made.predictions) + verdicts.requests + made.reader.requests
+    comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): run_settings(options) for options in params.all_models()}
-    written = [text for texts in made.written.values() for text in texts]
-    lengths = {(text.run, text.item_id, str(text.prompt.repeat)): len(text.said) for text in written}
+    texts = [text for own in made.written.values() for text in own]
+    lengths = {(text.run, text.item_id, str(text.prompt.repeat)): len(text.said) for text in texts}
     models = {run: found.model for run, found in askings.items()}
-    agreement = judge_agreement(made.verdicts.judgements, lengths, models)
-    found = Evaluated(
-        made.scores,
-        comparisons,
-        made.verdicts.preferences,
-        agreement,
-        askings=askings,
-        more_than=params.more_than(),
-    )
+    agreement = judge_agreement(verdicts.judgements, lengths, models)
+    more_than, told = params.more_than(), {run: each.told for run, each in made.runs.items()}
+    shown = (made.scores, comparisons, verdicts.preferences, agreement)
+    found = Evaluated(*shown, askings=askings, more_than=more_than)
     return Result(
         tables={
             "predictions": Prediction.to_frame(made.predictions),
             "open_questions": OpenQuestion.to_frame(made.open_questions),
             "scores": Score.to_frame(made.scores),
             "comparisons": Comparison.to_frame(comparisons),
-            "judgements": Judgement.to_frame(made.verdicts.judgements),
-            "preferences": Preference.to_frame(made.verdicts.preferences),
+            "judgements": Judgement.to_frame(verdicts.judgements),
+            "preferences": Preference.to_frame(verdicts.preferences),
             "judge_agreement": JudgeAgreement.to_frame(agreement),
         },
         counts=Counts(asked + lost, kept=asked - unanswered, rejected=lost, waiting=unanswered),
         rejects=rejects,
         review=made.waiting,
         files={
-            "run.json": run_file(params, made.told, made.predictions, made.questions),
-            "results.md": results.markdown(found, title).encode(),
+            "run.json": run_file(params, told, made.predictions, made.questions),
+            "results.md": results.markdown(found, f"Results on the {params.split} split 评测结果").encode(),
             **results.files(found),
         },
         facts={
-            "libraries": libraries(made.told),
+            "libraries": libraries(told),
             "split": params.split,
             "questions": made.questions,
-            "models": made.facts,
+            "models": {run: each.facts for run, each in made.runs.items()},
             "asked": {run: asdict(found) for run, found in askings.items()},
-            "more_than": params.more_than(),
+            "more_than": more_than,
             **_judge_facts(params, made),
             **_cost(params, made),
         },
@@ -280,7 +273,7 @@ def _result(params: EvaluateParams, runs: Sequence[_Run], made: _Outcomes) -> Re
             asked=bool(made.predictions),
             split=params.split,
             headlines=results.headlines(made.scores),
-            ended=made.ended,
+            ended={run: each.ended for run, each in made.runs.items() if each.ended},
             waiting=unanswered,
             reasons=tally_failures((item.reason, item.detail) for item in made.waiting),
             stray=made.stray,

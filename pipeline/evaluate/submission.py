@@ -112,13 +112,6 @@ def _scored(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return [score_row(row, habit) for row in rows]
 
 
-def checked_rows(path: Path, form: type[BaseModel]) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a JSONL file; raise ``UserError`` for one that ``form`` does not accept."""
-    for number, row in _json_lines(path, _text(path).split("\n")):
-        validate(form, row, f"{path}, line {number}")
-        yield row
-
-
 _FormT = TypeVar("_FormT", bound=BaseModel)
 
 
@@ -128,6 +121,13 @@ def validate(form: type[_FormT], content: Any, place: str) -> _FormT:
         return form.model_validate(content)
     except ValidationError as error:
         raise UserError(f"{place}: {first_problem(error)}") from None
+
+
+def checked_rows(path: Path, form: type[BaseModel]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a JSONL file; raise ``UserError`` for one that ``form`` does not accept."""
+    for number, row in _json_lines(path, _text(path).split("\n")):
+        validate(form, row, f"{path}, line {number}")
+        yield row
 
 
 def _text(path: Path) -> str:
@@ -150,10 +150,8 @@ def _json_lines(path: Path, lines: Iterable[str]) -> Iterator[tuple[int, Any]]:
                 raise UserError(f"{path}, line {where}: is not JSON: {error}") from None
 
 
-_LETTERS = "ABCDEFG"
-"""Options of a question of which the key file prints none."""
+_LETTERS = "ABCDEFG"  # options of a question of which the key file prints none
 _SLICES = ("overall", "question_type", "exam_type", "exam_class")
-_NAMES = ("exam_type", "exam_class", "exam_subject")
 
 
 @dataclass(frozen=True)
@@ -182,9 +180,8 @@ def score_submission(path: Path, key: Path, name: str | None = None) -> Submitte
         raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0][:40]!r}")
     scored = _scored([_row(item, given.get(found), key) for found, item in keys.items()])
     graded = [_graded(item, row) for item, row in zip(keys.values(), scored, strict=True)]
-    run = name or path.stem
     parts = [(part, items) for part, items in by_slice(graded).items() if part.dimension in _SLICES]
-    scores = [score for part, items in parts for score in score_items(run, part, items)]
+    scores = [score for part, items in parts for score in score_items(name or path.stem, part, items)]
     told = ("id", "answer", "extracted", "rule", "correct")
     shown = [{"model_answer": row["raw_output"], **{name: row[name] for name in told}} for row in scored]
     return Submitted(shown, scores, len(keys) - len(given))
@@ -228,7 +225,7 @@ class _Item(BaseModel, extra="ignore", strict=True, frozen=True):
     @field_validator("id", mode="before")
     @classmethod
     def _plain(cls, value: Any) -> Any:
-        if type(value) not in (str, int):
+        if type(value) not in (str, int):  # true is an int too
             raise ValueError("must be text or a whole number")
         return value
 
@@ -255,15 +252,12 @@ class _Key(_Item):
     answer: str
 
 
-_ItemT = TypeVar("_ItemT", _Given, _Key)
-
-
-def _by_id(path: Path, form: type[_ItemT]) -> dict[str, _ItemT]:
-    found: dict[str, _ItemT] = {}
+def _by_id(path: Path, form: type[_FormT]) -> dict[str, _FormT]:
+    found: dict[str, _FormT] = {}
     for number, content in enumerate(read_items(path), start=1):
         place = f"{path}, item {number}"
         item = validate(form, content, place)
-        name = str(item.id)
+        name = str(content["id"])
         if name in found:
             raise UserError(f"{place}: the id {name[:40]!r} stands twice")
         found[name] = item
@@ -308,9 +302,9 @@ def _graded(key: _Key, row: Mapping[str, Any]) -> Graded:
     needed = (name for name, field in ReleaseRow.model_fields.items() if field.is_required())
     plain: dict[str, Any] = {**dict.fromkeys(needed), "stem": "", "options": [], "document": ""}
     plain |= {f"{name}_status": "unreviewed" for name in dimensions()}
-    plain |= {name: getattr(key, name) or None for name in _NAMES}
+    plain |= {name: getattr(key, name) or None for name in ("exam_type", "exam_class", "exam_subject")}
     plain |= {"question_id": str(key.id), "question_type": key.question_type or "未注明"}
     question = ReleaseRow.model_validate(plain | {"answer": row["letters"]})
-    letters = row["extracted"]
-    outcome = Outcome.NO_ANSWER if letters is None else Outcome.ANSWERED
-    return Graded(question, outcome, None if letters is None else tuple(letters))
+    if row["extracted"] is None:
+        return Graded(question, Outcome.NO_ANSWER, None)
+    return Graded(question, Outcome.ANSWERED, tuple(row["extracted"]))

@@ -1,9 +1,10 @@
 """Tasks that models are given: choosing the right options, explanations (CMExam), clinical cases (CMB-Clin)."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import chain
+from itertools import chain, islice
+from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.clinical import conversation, item_id, load_cases
@@ -12,7 +13,7 @@ from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
 from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
-from pipeline.evaluate.prompting import Examples, Message, Prompt, load_template, messages, variants
+from pipeline.evaluate.prompting import Examples, Message, Prompt, Template, load_template, messages, variants
 from pipeline.evaluate.scoring import (
     OVERALL,
     Graded,
@@ -25,19 +26,18 @@ from pipeline.evaluate.scoring import (
     count_overlap,
     slices_of,
 )
+from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Score, Task
 from schemas.identity import sha256
-from schemas.questions import Rejection
+from schemas.questions import Rejection, ReviewItem
 from schemas.release import ReleaseRow
-
-Splits = Mapping[str, Sequence[ReleaseRow]]
 
 
 @dataclass(frozen=True)
 class PromptSource:
     """The source of prompts: the release, and the file of clinical cases."""
 
-    splits: Splits
+    splits: Mapping[str, Sequence[ReleaseRow]]
     params: EvaluateParams
     seed: int
     reader: OutputReader | None = None
@@ -87,18 +87,26 @@ class RunOutcome:
     """Chosen answers, for comparisons between runs; empty for free text."""
     written: list[WrittenText] = field(default_factory=list)
     """Free texts, for judges; those that were refused or empty are not among them."""
+    waiting: list[ReviewItem] = field(default_factory=list)
+    """Prompts whose requests failed; the next run asks them again."""
+    ended: UserError | None = None
+    """The reason why the run stopped early."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """Tokens and cost."""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """The provenance of the model, see ``describe_run``."""
 
 
 class AnswerWork:
     """Every question of the split, as often as asked, and its further versions."""
 
-    def __init__(self, options: AskOptions, material: PromptSource) -> None:
+    def __init__(self, options: AskOptions, source: PromptSource) -> None:
         self._template = load_template(options.template(), options.task)
-        self._keep_prompts = material.params.keep_prompts
-        self._reader = material.reader
-        self._examples = material.examples(options.shots)
-        self.left_out = material.keyless("the question has no key to score against")
-        prompts = (self._of(row, options, material.seed) for row in material.questions)
+        self._keep_prompts = source.params.keep_prompts
+        self._reader = source.reader
+        self._examples = source.examples(options.shots)
+        self.left_out = source.keyless("the question has no key to score against")
+        prompts = (self._of(row, options, source.seed) for row in source.questions)
         self.prompts = list(chain.from_iterable(prompts))
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
@@ -130,11 +138,10 @@ class AnswerWork:
         """Return the outputs of a run that hold text and that no rule read."""
         rows = [row for row in predictions if row.outcome is Outcome.NO_ANSWER]
         texts = {(row.question_id, row.repeat, row.variant): row.raw_output or "" for row in rows}
-        found = []
-        for prompt in self.prompts:
-            text = texts.get((prompt.printed.question_id, prompt.repeat, prompt.variant), "")
-            found += [UnreadOutput(prompt.id, prompt.asked(), text)] if text.strip() else []
-        return found
+        keys = (
+            (prompt, (prompt.printed.question_id, prompt.repeat, prompt.variant)) for prompt in self.prompts
+        )
+        return [UnreadOutput(prompt, texts[key]) for prompt, key in keys if texts.get(key, "").strip()]
 
     def _of(self, row: ReleaseRow, options: AskOptions, seed: int) -> Iterator[Prompt]:
         examples = self._examples.of(row)
@@ -159,108 +166,87 @@ class AnswerWork:
 
 
 @dataclass(frozen=True)
-class AskedItem:
-    """The item that a prompt asks about."""
+class OpenItem:
+    """A question to be answered in free text."""
 
     item_id: str
+    messages: tuple[Message, ...]
     reference: str
     slices: tuple[Slice, ...]
     cluster: str
+    row: ReleaseRow | None = None
+    """The question of the release; None for a question about a case."""
 
 
-class _TextWork:
+def _explanations(template: Template, options: AskOptions, source: PromptSource) -> Iterator[OpenItem]:
+    """Yield every question of the split that the paper explains."""
+    examples = source.examples(options.shots)
+    for row in source.questions:
+        if row.explanation:
+            asked = messages(template, row, examples.of(row))
+            slices = tuple(slices_of(row))
+            yield OpenItem(row.question_id, asked, row.explanation, slices, cluster_id(row), row)
+
+
+def _case_questions(template: Template, _: AskOptions, source: PromptSource) -> Iterator[OpenItem]:
+    """Yield every question of every case."""
+    turns = ((case, number) for case in load_cases(source.params.cases) for number in range(len(case.turns)))
+    for case, number in islice(turns, source.params.limit):
+        asked = conversation(template, case, number)
+        yield OpenItem(item_id(case, number), asked, case.turns[number].solution, (OVERALL,), case.id)
+
+
+class TextWork:
     """A task whose answers are free text, each compared with a reference."""
 
-    task: Task
-
-    def __init__(self, options: AskOptions, material: PromptSource) -> None:
-        self.left_out: list[Rejection] = []
-        self.prompts: list[Prompt] = []
-        self._wanted: dict[str, AskedItem] = {}
-        self._keep_prompts = material.params.keep_prompts
-        self._repeats = options.repeats
-        self._template = load_template(options.template(), options.task)
-        self._ask(options, material)
-
-    def _ask(self, options: AskOptions, material: PromptSource) -> None:
-        """Make the prompts."""
-        raise NotImplementedError
-
-    def _add(self, asked: tuple[Message, ...], wanted: AskedItem, row: ReleaseRow | None = None) -> None:
-        for repeat in range(self._repeats):
-            name = repeated(wanted.item_id, repeat)
-            self.prompts.append(Prompt(name, asked, row, repeat=repeat))
-            self._wanted[name] = wanted
+    def __init__(self, options: AskOptions, source: PromptSource) -> None:
+        clinical = options.task is Task.CLINICAL
+        template = load_template(options.template(), options.task)
+        items = (_case_questions if clinical else _explanations)(template, options, source)
+        self._task = options.task
+        self._keep_prompts = source.params.keep_prompts
+        self._asked = [
+            (Prompt(repeated(item.item_id, repeat), item.messages, item.row, repeat=repeat), item)
+            for item in items
+            for repeat in range(options.repeats)
+        ]
+        self.prompts = [prompt for prompt, _ in self._asked]
+        self.left_out = [] if clinical else source.keyless("the question has no key to explain")
+        detail = "the paper does not explain the question"
+        silent = () if clinical else (row for row in source.questions if not row.explanation)
+        self.left_out += [left_out(row, "no_explanation", detail) for row in silent]
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:  # noqa: ARG002
         """Read and score generations by prompt id; those that failed are predictions without a score."""
         reading = RunOutcome()
         graded: dict[Slice, list[GradedText]] = {}
-        for prompt in self.prompts:
-            given, about = made[prompt.id], self._wanted[prompt.id]
+        for prompt, about in self._asked:
+            given = made[prompt.id]
             outcome, said = Outcome.FAILED, ""
             if given.text is not None:
                 outcome, said = read_text(given.text, given.finish)
-            reading.predictions.append(
-                Prediction(
-                    task=self.task,
-                    question_id=about.item_id,
-                    extracted=None,
-                    rule=None,
-                    outcome=outcome,
-                    correct=None,
-                    **provenance(run, prompt, given, keep_prompt=self._keep_prompts),
-                )
-            )
+            row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct"))
+            row |= {"task": self._task, "question_id": about.item_id, "outcome": outcome}
+            row |= provenance(run, prompt, given, keep_prompt=self._keep_prompts)
+            reading.predictions.append(Prediction.model_validate(row))
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:
-                text = WrittenText(run, self.task, about.item_id, prompt, said, about.reference)
+                text = WrittenText(run, self._task, about.item_id, prompt, said, about.reference)
                 reading.written.append(text)
             counts = count_overlap(said, about.reference)
             item = GradedText(about.item_id, about.cluster, outcome, counts, prompt.repeat)
             for part in about.slices:
                 graded.setdefault(part, []).append(item)
         for part, items in graded.items():
-            reading.scores += score_items(run, part, items, "texts", self.task)
+            reading.scores += score_items(run, part, items, "texts", self._task)
         return reading
 
 
-class ExplanationWork(_TextWork):
-    """Every question of the split that the paper explains."""
-
-    task = Task.EXPLANATION
-
-    def _ask(self, options: AskOptions, material: PromptSource) -> None:
-        examples = material.examples(options.shots)
-        self.left_out = material.keyless("the question has no key to explain")
-        for row in material.questions:
-            if not row.explanation:
-                detail = "the paper does not explain the question"
-                self.left_out.append(left_out(row, "no_explanation", detail))
-                continue
-            wanted = AskedItem(row.question_id, row.explanation, tuple(slices_of(row)), cluster_id(row))
-            self._add(messages(self._template, row, examples.of(row)), wanted, row)
-
-
-class ClinicalWork(_TextWork):
-    """Every question of every case."""
-
-    task = Task.CLINICAL
-
-    def _ask(self, options: AskOptions, material: PromptSource) -> None:  # noqa: ARG002
-        cases = load_cases(material.params.cases)
-        turns = [(case, number) for case in cases for number in range(len(case.turns))]
-        for case, number in turns[: material.params.limit]:
-            wanted = AskedItem(item_id(case, number), case.turns[number].solution, (OVERALL,), case.id)
-            self._add(conversation(self._template, case, number), wanted)
-
-
-TaskWork = AnswerWork | ExplanationWork | ClinicalWork
+TaskWork = AnswerWork | TextWork
 """A task as one run is asked to do it: prompts, what is left out, and how outputs are read."""
-TASKS: dict[Task, Callable[[ModelOptions, PromptSource], TaskWork]] = {
-    Task.ANSWER: AnswerWork,
-    Task.EXPLANATION: ExplanationWork,
-    Task.CLINICAL: ClinicalWork,
-}
-"""Work that a model's options ask for, its prompts made."""
+
+
+def task_work(options: ModelOptions, source: PromptSource) -> TaskWork:
+    """Return the work that a model's options ask for, its prompts made."""
+    return (AnswerWork if options.task is Task.ANSWER else TextWork)(options, source)

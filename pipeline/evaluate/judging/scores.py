@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from annotation.rubric import LEAST, MOST, aspects
-from pipeline.evaluate.comparing import correlation, rank_correlation, ranking
+from pipeline.evaluate.comparing import correlation, ranking
 from pipeline.evaluate.scoring import OVERALL, mean_score
 from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError, first_problem
@@ -205,10 +205,10 @@ def _agreement(
         aspect=aspect,
         answers=len(both),
         pearson=correlation(one, other),
-        spearman=rank_correlation(one, other),
+        spearman=correlation(one, other, ranks=True),
         alpha=interval_alpha([list(pair) for pair in zip(one, other, strict=True)]),
         kappa=_kappa(one, other),
-        length=rank_correlation(*zip(*measured, strict=True)) if measured else None,
+        length=correlation(*zip(*measured, strict=True), ranks=True) if measured else None,
         self_preference=_self_preference(who, both, models),
         models=len(runs),
         ranking=ranking(*means),

@@ -2,10 +2,16 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.evaluate.backends import Generation
 from pipeline.evaluate.grading import read_output
 from schemas.evaluation import Outcome
+from schemas.questions import Option
+from tests.pipeline.evaluate.conftest import make_question
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}
+ASKED = make_question(1, stem="兴奋β受体的效应是").model_copy(
+    update={"options": [Option(label=label, text=text) for label, text in OPTIONS.items()]}
+)
 
 
 @pytest.mark.parametrize(
@@ -27,5 +33,5 @@ OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "
     ],
 )
 def test_an_output_is_an_answer_a_refusal_cut_off_or_nothing(text, finish, answer_first, outcome, letters):
-    found, extraction = read_output(text, finish, OPTIONS, multiple=False, answer_first=answer_first)
+    found, extraction = read_output(Generation("p", text, finish), ASKED, answer_first=answer_first)
     assert (found, extraction.letters) == (outcome, letters)
