@@ -110,7 +110,7 @@ def _store() -> list[str]:
         '<text x="14" y="259" class="head">build/&lt;stage&gt;/</text>',
         '<text x="14" y="325" class="head">build/store/</text>',
         f'<text x="14" y="{HEIGHT - 22}" class="note">Blue: pipeline/ · green: annotation/ · records and label sets of '
-        "all tables: schemas/ · order, commands and status come from pipeline/catalogue.py</text>",
+        "all tables: schemas/ · order, commands and status come from pipeline/catalogue</text>",
     ]
 
 
@@ -124,7 +124,7 @@ def _arrow(x0: float, y0: float, x1: float, y1: float) -> str:
 
 LAYERS = (  # from the commands at the top to the records at the bottom
     ("box", "commands, notebooks", ("cli/", "api.py", "doctor.py")),
-    ("box", "order and machinery", ("catalogue.py", "config.py", "runtime/", "stage.py")),
+    ("box", "order and machinery", ("catalogue/", "config.py", "runtime/", "stage.py")),
     ("box", "stages", tuple(stage.name for stage in STAGES)),
     ("box", "looking at results", ("inspect/", "explain.py", "aside.py", "crop.py")),
     ("box", "shared by stages", ("rendering/", "stats/", "claims/", "releases.py", "archives.py")),

@@ -31,7 +31,7 @@ review verify` shows it beside its page. Each stands as its code in `pipeline/pa
 """
 INTRODUCTION = """# Tables
 
-Written by `make docs` from `pipeline/catalogue.py` and the records in `schemas/`; do not edit.
+Written by `make docs` from `pipeline/catalogue/stages.toml` and the records in `schemas/`; do not edit.
 
 Every stage writes a folder of Parquet tables under `build/`, with `rejects.parquet` (what was taken out, and why),
 `review.parquet` (what waits for a person, and why) and `manifest.json`; where the two have rows, also as `.xlsx`.

@@ -94,14 +94,14 @@ def _group_limits() -> Iterator[int]:
                     yield int(told)
 
 
-def _tell_version(wanted: bool) -> None:
+def _print_version(wanted: bool) -> None:
     if wanted:
         typer.echo(version("build-dataset"))
         raise typer.Exit
 
 
 _VERSION_OPTION = typer.Option(
-    "--version", callback=_tell_version, is_eager=True, help="Print the version and exit."
+    "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
 )
 
 

@@ -10,7 +10,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import UTC, datetime
 from enum import Enum
 from importlib.resources import files
@@ -26,7 +26,7 @@ from annotation.params import AnnotateParams
 from pipeline.api import stage_names
 from pipeline.catalogue import STAGES
 from pipeline.cli.options import DEFAULT_CONFIG, command, configure, examples, heading, stage_options
-from pipeline.cli.report import print_json, say, tell, tell_end, tell_stage
+from pipeline.cli.report import print_json, print_line, print_stage, print_summary, print_template
 from pipeline.config import FILE_NAME, Config, ConfigBase, load
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.ocr.params import OcrParams
@@ -72,47 +72,40 @@ def run(
     log_file: Path | None = None,
 ) -> None:
     """Run all stages in order. Finished stages are skipped."""
-    run_stages(
-        config, stage_names(first, last), force=force, talk=RunMessages(quiet, verbose, manifests, log_file)
-    )
+    told = {"quiet": quiet, "verbose": verbose, "manifests": manifests}
+    run_stages(config, stage_names(first, last), force=force, log_file=log_file, **told)
 
 
-@dataclass(frozen=True)
-class RunMessages:
-    """Verbosity and destinations of a run's messages."""
-
-    quiet: bool = False
-    """Nothing but warnings and errors."""
-    verbose: bool = False
-    """Also the files and parameters of every stage."""
-    as_json: bool = False
-    """Every manifest as one line of JSON on standard output."""
-    log_file: Path | None = None
-    """Everything that is said, without colours, is added to this file as well."""
-
-    @contextmanager
-    def consoles(self) -> Iterator[list[Console]]:
-        """Yield the places that are told: the terminal first, then the log."""
-        terminal = Console(stderr=True, quiet=self.quiet)
-        if self.log_file is None:
-            yield [terminal]
-            return
+@contextmanager
+def _consoles(quiet: bool, log_file: Path | None) -> Iterator[list[Console]]:
+    """Yield the terminal, which shows only errors if ``quiet``, and the log file, which gets everything."""
+    terminal = Console(stderr=True, quiet=quiet)
+    if log_file is None:
+        yield [terminal]
+        return
+    try:
+        opened = log_file.open("a", encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"--log-file {log_file} cannot be written: {error.strerror}") from None
+    with opened as stream:
+        log = Console(file=stream, width=200, color_system=None)
+        log.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", *sys.argv[1:2], highlight=False)
         try:
-            opened = self.log_file.open("a", encoding="utf-8")
-        except OSError as error:
-            raise UserError(f"--log-file {self.log_file} cannot be written: {error.strerror}") from None
-        with opened as stream:
-            log = Console(file=stream, width=200, color_system=None)
-            log.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", *sys.argv[1:2], highlight=False)
-            try:
-                yield [terminal, log]
-            except UserError as error:
-                log.print(escape(f"error: {error}"), highlight=False, soft_wrap=True)
-                raise
+            yield [terminal, log]
+        except UserError as error:
+            log.print(escape(f"error: {error}"), highlight=False, soft_wrap=True)
+            raise
 
 
 def run_stages(
-    config: ConfigBase, names: Sequence[str], *, force: bool = False, talk: RunMessages | None = None
+    config: ConfigBase,
+    names: Sequence[str],
+    *,
+    force: bool = False,
+    quiet: bool = False,
+    verbose: bool = False,
+    manifests: bool = False,
+    log_file: Path | None = None,
 ) -> None:
     """Check what the stages need, run them and print the counts.
 
@@ -121,26 +114,25 @@ def run_stages(
     from pipeline.doctor import preflight
     from pipeline.runtime.runner import Runner
 
-    talk = talk or RunMessages()
-    with talk.consoles() as consoles:
+    with _consoles(quiet, log_file) as consoles:
         runner = Runner(config, consoles[0])
         preflight(config, runner.due(names, force=force))
         reports: list[Report] = []
 
-        def tell(report: Report) -> None:
+        def on_stage_done(report: Report) -> None:
             reports.append(report)
             for console in consoles:
-                tell_stage(console, report, verbose=talk.verbose)
-            if talk.as_json:
+                print_stage(console, report, verbose=verbose)
+            if manifests:
                 typer.echo(json.dumps(report.manifest, ensure_ascii=False))
 
         try:
-            complete = runner.run(names, force=force, on_stage_done=tell)
+            complete = runner.run(names, force=force, on_stage_done=on_stage_done)
         except OSError as error:  # a write to an open file names none
             error.filename = error.filename or str(config.dataset.build)
             raise
         for console in consoles:
-            tell_end(console, config, reports)
+            print_summary(console, config, reports)
     if not complete:
         raise typer.Exit(INCOMPLETE)
     if any(report.stage.name == "export" and not report.manifest["counts"]["kept"] for report in reports):
@@ -169,22 +161,22 @@ def _command(stage: Stage) -> Callable[..., None]:
             runner = Runner(loaded)
             _DRY_RUNS[stage.name](runner.tables(stage), loaded.params(stage.name), runner.context(stage))
             return
-        talk = RunMessages(quiet, verbose, manifests, log_file)
-        run_stages(loaded, [stage.name], force=force, talk=talk)
-        if not talk.quiet:
-            _tell_for_once(stage, [key for key, value in given.items() if value is not None])
+        told = {"quiet": quiet, "verbose": verbose, "manifests": manifests}
+        run_stages(loaded, [stage.name], force=force, log_file=log_file, **told)
+        if not quiet:
+            _note_unsaved_options(stage, [key for key, value in given.items() if value is not None])
 
     hidden = () if stage.name in _DRY_RUNS else ("dry_run",)
     return command(stage.name, run_stage, stage_options(stage.params), hidden)
 
 
-def _tell_for_once(stage: Stage, given: Sequence[str]) -> None:
+def _note_unsaved_options(stage: Stage, given: Sequence[str]) -> None:
     """Tell the user that options on the command line hold for this command only."""
     fields = stage.params.model_fields
     told = [f"--{name.replace('_', '-')}" for name in given if not is_non_semantic(fields[name])]
     if told:
         used = f"used this time only; `build-dataset run` uses [{stage.name}] of dataset.toml"
-        say(f"{', '.join(told)}: {used}", console=Console(stderr=True))
+        print_line(f"{', '.join(told)}: {used}", console=Console(stderr=True))
 
 
 def _plain(value: Any) -> Any:
@@ -199,7 +191,7 @@ def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Cont
 
     questions = list(Question.from_frame(tables["questions"]))
     reviewed = reviewed_questions(questions, tables, params)
-    tell("estimate", estimate(questions, params, context.store, reviewed))
+    print_template("estimate", estimate(questions, params, context.store, reviewed))
 
 
 def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> None:
@@ -208,7 +200,7 @@ def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> N
 
     pages = vision_pages(tables, params, context)
     vision, listed = with_list_prices(params.vision)
-    say(vision.estimate(pages) + (f" by {listed}" if listed else ""))
+    print_line(vision.estimate(pages) + (f" by {listed}" if listed else ""))
 
 
 def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) -> None:
@@ -218,7 +210,7 @@ def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) 
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     _, requests = to_point(documents, tables["lines"], params.llm, context)
     llm, listed = with_list_prices(params.llm)
-    say(llm.estimate([request for _, request in requests]) + (f" by {listed}" if listed else ""))
+    print_line(llm.estimate([request for _, request in requests]) + (f" by {listed}" if listed else ""))
 
 
 def _dry_run_of_reader(tables: Tables, params: EvaluateParams, context: Context) -> None:
@@ -226,7 +218,7 @@ def _dry_run_of_reader(tables: Tables, params: EvaluateParams, context: Context)
     from pipeline.evaluate.submission import predictions_of
 
     predictions = Prediction.to_frame(predictions_of(context.build))
-    say(estimate_reader({**tables, "predictions": predictions}, params, context))
+    print_line(estimate_reader({**tables, "predictions": predictions}, params, context))
 
 
 _DRY_RUNS: dict[str, Callable[[Tables, Any, Context], None]] = {
@@ -258,7 +250,7 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
     step = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
     told = {"target": target, "here": here, "raw": raw, "put_into": folder / place, "place": place}
-    tell("init", {**told, "step": step})
+    print_template("init", {**told, "step": step})
 
 
 def _template(name: str, raw: str) -> str:

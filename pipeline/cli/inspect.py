@@ -17,7 +17,17 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from pipeline.catalogue import STAGES
-from pipeline.cli.report import print_json, print_whole, reason_line, save, say, shown, tell, tell_files, warn
+from pipeline.cli.report import (
+    print_files,
+    print_json,
+    print_line,
+    print_template,
+    print_warning,
+    print_whole,
+    reason_line,
+    save,
+    shown,
+)
 from pipeline.config import ConfigBase
 from pipeline.ocr.params import OcrParams
 from schemas.dataset import DatasetParams
@@ -53,7 +63,7 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
     document, content = inspect_page(dataset.build, dataset.raw, paper, _page_range(pages))
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
     save(path, content)
-    say(f"{shown(path)}: open it in a browser")
+    print_line(f"{shown(path)}: open it in a browser")
 
 
 def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
@@ -71,20 +81,20 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     tables, told = view
     rows = counted(sum(table.ends.total() for table in tables), "row")
     for line in [f"{place[0]}: {rows}", *told]:
-        say(line, console=console)
+        print_line(line, console=console)
     for table in tables:
         _print_table(console, table, len(tables) > 1)
     names = " or ".join(f'[sources."{table.name}"]' for table in tables[:3])
-    say(f"fix: {names} in dataset.toml, then inspect again", console=console)
+    print_line(f"fix: {names} in dataset.toml, then inspect again", console=console)
     return True
 
 
 def _print_table(console: Console, table: TableView, named: bool) -> None:
     """Print a table's mapping, what becomes of its rows, and samples of them."""
     if named:
-        say(table.name, "bold", console=console)
+        print_line(table.name, "bold", console=console)
     for line in table.told:
-        warn(line, console)
+        print_warning(line, console)
     if table.columns:
         columns = Table("part 部分", "column 列", "found by 依据")
         ways = table.columns["found_by"]
@@ -93,7 +103,7 @@ def _print_table(console: Console, table: TableView, named: bool) -> None:
                 columns.add_row(part, escape(str(name)), ways.get(part, ""))
         print_whole(console, columns)
     ends = ", ".join(f"{end} {count:,}" for end, count in table.ends.most_common())
-    say(f"rows: {ends}", console=console)
+    print_line(f"rows: {ends}", console=console)
     rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
     for sample in table.samples:
         rows.add_row(str(sample.row), escape(_fields(sample.fields)), _read(sample))
@@ -157,8 +167,8 @@ def status(config: ConfigBase, as_json: bool = False) -> None:
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:
-                say(f"{row['stage']} {outcome}: {reason_line(reasons)}", console=console)
-    tell_files(console, config, _FILES)
+                print_line(f"{row['stage']} {outcome}: {reason_line(reasons)}", console=console)
+    print_files(console, config, _FILES)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
@@ -200,12 +210,12 @@ def list_items(
     if not found:
         others = Counter(row.reason for row in items(build, outcome, file))
         if reason and others:
-            say(f"no reason {reason} here; there are {reason_line(others)}", console=console)
+            print_line(f"no reason {reason} here; there are {reason_line(others)}", console=console)
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
-    say(f"{counted(len(found), 'item')} {outcome}{rest}", console=console)
+    print_line(f"{counted(len(found), 'item')} {outcome}{rest}", console=console)
     if found:
         where = shown(build / "STAGE" / TABLES[outcome])
-        say(f"more: build-dataset explain ID · {where}.parquet", console=console)
+        print_line(f"more: build-dataset explain ID · {where}.parquet", console=console)
 
 
 def _print_groups(console: Console, found: Sequence[AsideRow]) -> None:
@@ -213,7 +223,7 @@ def _print_groups(console: Console, found: Sequence[AsideRow]) -> None:
     for (document, why, detail), rows in groupby(
         found, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
     ):
-        say(f"{document} · {in_both_languages(why)} · {detail}", "bold", console=console)
+        print_line(f"{document} · {in_both_languages(why)} · {detail}", "bold", console=console)
         for row in (row for row in rows if row.item_id != document):
             line = Text(f"  {row.item_id}  {_line(row.text)}")
             console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
@@ -233,11 +243,11 @@ def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: b
     if as_json:
         print_json(asdict(story) | ({"crop": str(picture)} if picture else {}))
         return
-    tell("explain", story)
+    print_template("explain", story)
     if story.labels or story.annotations:
         Console().print(_labels(story))
     if picture:
-        say(f"crop: {shown(picture)}")
+        print_line(f"crop: {shown(picture)}")
 
 
 def _write_crop(dataset: DatasetParams, story: QuestionHistory) -> Path:

@@ -38,19 +38,19 @@ _PLACES = (
 """Stage, or ``*`` for each, name and description of the files that people open first."""
 
 
-def say(text: str, style: str | None = None, *, console: Console | None = None) -> None:
+def print_line(text: str, style: str | None = None, *, console: Console | None = None) -> None:
     """Print a line as it is, however long."""
     (console or Console()).print(
         text, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True
     )
 
 
-def warn(text: str, console: Console | None = None) -> None:
+def print_warning(text: str, console: Console | None = None) -> None:
     """Print a line that asks for attention."""
-    say(text, "yellow", console=console)
+    print_line(text, "yellow", console=console)
 
 
-def tell_stage(console: Console, report: Report, *, verbose: bool = False) -> None:
+def print_stage(console: Console, report: Report, *, verbose: bool = False) -> None:
     """Print a stage's counts in one line, its reasons and notes below; ``verbose``: its files and parameters too."""
     counts = report.manifest["counts"]
     state = "[green]✓[/green]" if report.manifest["complete"] else "[yellow]…[/yellow]"
@@ -59,17 +59,17 @@ def tell_stage(console: Console, report: Report, *, verbose: bool = False) -> No
     console.print(told, highlight=False)
     params = json.dumps(report.manifest["params"], ensure_ascii=False)
     values = {"report": report, "verbose": verbose, "params": params, "reason_line": reason_line}
-    tell("stage", values, console)
+    print_template("stage", values, console)
 
 
-def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
+def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
     """Print the splits, the places of the results and the files that lost most."""
     from pipeline.releases import released
     from schemas.questions import SPLITS
 
     made = {report.stage.name: report.manifest for report in reports}
     build = config.dataset.build
-    if "export" in made and not _tell_nothing_left(console, reports):
+    if "export" in made and not _print_nothing_left(console, reports):
         draft = "" if released(config.dataset) else " (a draft until `build-dataset release`)"
         columns = ("split", Column("questions", justify="right"), "file")
         splits = Table(*columns, title=f"{config.dataset.name}: splits{draft}", title_justify="left")
@@ -80,16 +80,16 @@ def tell_end(console: Console, config: ConfigBase, reports: Sequence[Report]) ->
     for maker, name, what in _PLACES:
         for path in (build / stage / name for stage in made if maker in (stage, "*")):
             if path.exists():
-                say(f"{what:<18}{shown(path)}", console=console)
+                print_line(f"{what:<18}{shown(path)}", console=console)
     more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
-    say(f"{'more':<18}{more}", console=console)
-    tell_files(console, config, _FILES)
+    print_line(f"{'more':<18}{more}", console=console)
+    print_files(console, config, _FILES)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]
     if incomplete:
-        warn(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
+        print_warning(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
 
 
-def tell_files(console: Console, config: ConfigBase, most: int) -> None:
+def print_files(console: Console, config: ConfigBase, most: int) -> None:
     """Print a line for each file, red if no question of it is left, and remedies for files that lost many.
 
     ``most`` files are listed, those that lost the largest share first; what lost more than ``dataset.loss_alarm`` is
@@ -110,36 +110,36 @@ def tell_files(console: Console, config: ConfigBase, most: int) -> None:
     if found:
         print_whole(console, table)
     if len(found) > most:
-        say(f"… and {len(found) - most:,} more files; the report lists them", console=console)
+        print_line(f"… and {len(found) - most:,} more files; the report lists them", console=console)
     facts = (read_manifest(config.dataset.build / "ocr") or {}).get("facts", {})
     for name, told in facts.get("left_out", {}).items():
-        warn(f"{name}: {'; '.join(told)}", console)
+        print_warning(f"{name}: {'; '.join(told)}", console)
     notices = loss_notices(found, config.dataset.loss_alarm)
     for notice in notices[:_ALARMS]:
-        warn(f"warning: {notice.english}", console)
+        print_warning(f"warning: {notice.english}", console)
     if len(notices) > _ALARMS:
-        warn(f"… and {len(notices) - _ALARMS:,} more files; see the report", console)
+        print_warning(f"… and {len(notices) - _ALARMS:,} more files; see the report", console)
 
 
-def _tell_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
+def _print_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
     """Name the stage after which no question was left, with the reasons; return whether there is one."""
     for report in reports:
         counts, reasons = report.manifest["counts"], report.manifest["reasons"]
         if counts["in"] and not counts["kept"]:
             why = reason_line({**reasons["rejected"], **reasons["waiting"]})
-            warn(f"nothing is left after {report.stage.name}: {why}", console)
+            print_warning(f"nothing is left after {report.stage.name}: {why}", console)
             return True
     return False
 
 
-def tell(template: str, it: object, console: Console | None = None) -> None:
+def print_template(template: str, it: object, console: Console | None = None) -> None:
     """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
     from pipeline.rendering.markdown import rendered
 
     for line in rendered(f"{_HERE}:{template}.txt", it=it).splitlines():
         if line.strip():
             style = _STYLES.get(line[:2])
-            say(line[2:] if style else line, style, console=console)
+            print_line(line[2:] if style else line, style, console=console)
 
 
 def save(path: Path, content: bytes) -> None:

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 
 from pipeline.api import stage_names
-from pipeline.cli.report import print_whole, save, say, shown
+from pipeline.cli.report import print_line, print_whole, save, shown
 from pipeline.config import ConfigBase
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -44,9 +44,9 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
         counts = write_rows(found.rows, out)
         _print_tables(console, found.scores, tables)
         if found.missing:
-            say(f"{found.missing} questions of the key have no answer in {source.name}")
+            print_line(f"{found.missing} questions of the key have no answer in {source.name}")
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-    say(f"{told}; written to {shown(out)}")
+    print_line(f"{told}; written to {shown(out)}")
 
 
 def _score_cases(console: Console, source: Path, out: Path) -> dict[str, int]:
@@ -76,7 +76,7 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
     from pipeline.evaluate.submission import submission as write
 
     save(out, write(predictions_of(config.dataset.build), run))
-    say(f"written to {shown(out)}")
+    print_line(f"written to {shown(out)}")
 
 
 def leaderboard(builds: list[Path], out: Path | None = None) -> None:
@@ -89,7 +89,7 @@ def leaderboard(builds: list[Path], out: Path | None = None) -> None:
     print_whole(Console(), rich_table("Leaderboard 排行榜", table))
     if out is not None:
         _write(table, out)
-        say(f"written to {shown(out)}")
+        print_line(f"written to {shown(out)}")
 
 
 def _write(table: Table, folder: Path) -> None:
@@ -116,11 +116,13 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     found = plan_upload(dataset, repo)
     size = sum(found.files.values()) / 1e6
     for name, count in found.files.items():
-        say(f"  {count:>12,}  {name}", console=console)
+        print_line(f"  {count:>12,}  {name}", console=console)
     files = counted(len(found.files), "file")
     if not yes:
         there = f"{found.endpoint}/datasets/{repo} (private if new)"
-        say(f"{files}, {size:.1f} MB, would go to {there}; nothing was sent: add --yes", console=console)
+        print_line(
+            f"{files}, {size:.1f} MB, would go to {there}; nothing was sent: add --yes", console=console
+        )
         return
     address = upload(dataset, found)
     console.print(f"[green]✓[/green] {files} uploaded: {escape(address)}", highlight=False, soft_wrap=True)
@@ -145,8 +147,8 @@ def _freeze(loaded: ConfigBase) -> None:
         f"[green]✓[/green] released [bold]{dataset.version}[/bold] ({escape(since)})", highlight=False
     )
     folder = shown(dataset.releases / dataset.version)
-    say(f"  {folder}: keep this folder, and publish it", console=console)
-    say("  its questions keep their splits in every further run", console=console)
+    print_line(f"  {folder}: keep this folder, and publish it", console=console)
+    print_line("  its questions keep their splits in every further run", console=console)
 
 
 def finetune(
@@ -160,9 +162,11 @@ def finetune(
     settings = load_recipe(recipe)
     rows = list(ReleaseRow.from_frame(built(config.dataset.build, "export/train")))[:limit]
     done = tune(model, rows, settings, out)
-    say(f"{done['learned']} questions learned, loss {done['loss']:.4f}")
+    print_line(f"{done['learned']} questions learned, loss {done['loss']:.4f}")
     if left := done["too_long"] + done["incomplete"]:
-        say(f"{done['too_long']} too long, {done['incomplete']} without what is learned: {left} left out")
+        print_line(
+            f"{done['too_long']} too long, {done['incomplete']} without what is learned: {left} left out"
+        )
     kind = "multiple_choice" if settings.method == "multiple_choice" else "transformers"
     named = f'model = "{out}"' if kind == "multiple_choice" else f'model = "{model}", adapter = "{out}"'
-    say(f'evaluate it: [[evaluate.models]] kind = "{kind}", {named}')
+    print_line(f'evaluate it: [[evaluate.models]] kind = "{kind}", {named}')

@@ -20,7 +20,7 @@ from annotation.rubric import aspects
 from pipeline.catalogue import stage
 from pipeline.cli.build import run_stages
 from pipeline.cli.options import DEFAULT_CONFIG, configure
-from pipeline.cli.report import save, say, tell, warn
+from pipeline.cli.report import print_line, print_template, print_warning, save
 from pipeline.config import ConfigBase
 from pipeline.evaluate.params import EvaluateParams
 from pipeline.stage import Stage
@@ -41,7 +41,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w@.+-]+")
 
 
 @contextmanager
-def at_work(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runner, ReviewParams, RunContext]]:
+def locked_build(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runner, ReviewParams, RunContext]]:
     """Yield a runner, the experts' options and a stage's context, while no other process writes to the build folder."""
     from pipeline.runtime.publish import build_lock
     from pipeline.runtime.runner import Runner
@@ -61,35 +61,35 @@ def push(config: ConfigBase, count: int | None = None, adopt: bool = False) -> N
     """Send questions with their proposed labels to Label Studio. Nothing is sent twice."""
     from pipeline.review import exchange
 
-    with at_work(config) as (runner, params, context):
+    with locked_build(config) as (runner, params, context):
         tables = runner.tables(REVIEW)
         if params.assign:
             reports, notes = exchange.push_to_experts(tables, params, context, count=count, adopt=adopt)
         else:
             reports, notes = [exchange.push(tables, params, context, count=count, adopt=adopt)], []
     for report in reports:
-        tell("push", report)
+        print_template("push", report)
     for note in notes:
-        warn(note)
+        print_warning(note)
 
 
 def adjudicate(config: ConfigBase) -> None:
     """Send disputed and flagged questions to a third expert, who sees both labels but no names."""
     from pipeline.review import exchange
 
-    with at_work(config) as (runner, params, context), _nothing_is_fine():
-        tell("push", exchange.adjudicate(runner.tables(REVIEW), params, context))
+    with locked_build(config) as (runner, params, context), _nothing_to_send_is_fine():
+        print_template("push", exchange.adjudicate(runner.tables(REVIEW), params, context))
 
 
 def verify(config: ConfigBase) -> None:
     """Send waiting questions and doubtful keys to a person who checks them against the page."""
     from pipeline.review import exchange
 
-    with at_work(config) as (_, params, context), _nothing_is_fine():
+    with locked_build(config) as (_, params, context), _nothing_to_send_is_fine():
         report, without = exchange.verify(params, context)
-        tell("push", report)
+        print_template("push", report)
         if without:
-            say(f"{without} items not sent: no question is in them")
+            print_line(f"{without} items not sent: no question is in them")
 
 
 def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out: Path | None = None) -> None:
@@ -98,25 +98,29 @@ def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out:
 
     expert = expert.strip().lower()
     path = out or Path(f"review-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
-    with at_work(config) as (runner, params, context):
+    with locked_build(config) as (runner, params, context):
         tables = runner.tables(REVIEW)
         done = sheets.export(tables, params, context, expert=expert, path=path, count=count)
     questions = counted(done, "question")
-    say(f"{questions} for {expert} in {path}; `review sheet import` takes it in when it is back")
+    print_line(f"{questions} for {expert} in {path}; `review sheet import` takes it in when it is back")
 
 
 def sheet_import(files: list[Path], config: ConfigBase) -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
     from pipeline.review import sheets
 
-    with at_work(config) as (_, params, context):
+    with locked_build(config) as (_, params, context):
         found = sheets.import_sheets(files, params, context)
     for path, sheet, rejects in found:
-        say(f"{path}: {counted(len(sheet.answers), 'row')} of {sheet.expert} confirmed, {sheet.open} open")
+        print_line(
+            f"{path}: {counted(len(sheet.answers), 'row')} of {sheet.expert} confirmed, {sheet.open} open"
+        )
         if sheet.unconfirmed:
-            warn(f"{path}: changed and not confirmed, so that they do not count: {sheet.unconfirmed}")
+            print_warning(
+                f"{path}: changed and not confirmed, so that they do not count: {sheet.unconfirmed}"
+            )
         for line in rejects:
-            warn(f"{path}, does not count: {line}")
+            print_warning(f"{path}, does not count: {line}")
     run_stages(config, ["review"])
 
 
@@ -124,16 +128,16 @@ def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: boo
     """Fetch the reviews, then compute final labels and agreement."""
     from pipeline.review import exchange
 
-    with at_work(config) as (runner, params, context):
+    with locked_build(config) as (runner, params, context):
         reports = exchange.pull(params, context, full=full, force=force, adopt=adopt)
         unknown = exchange.unknown_people(params, runner.build)
     for report in reports:
-        tell("pull", report)
+        print_template("pull", report)
     if unknown:
         who = ", ".join(unknown)
-        warn(f"no such account in Label Studio, see review.reviewers and review.adjudicators: {who}")
+        print_warning(f"no such account in Label Studio, see review.reviewers and review.adjudicators: {who}")
     if exchange.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
-        warn("corrections wait to be applied: run `build-dataset run`")
+        print_warning("corrections wait to be applied: run `build-dataset run`")
     run_stages(config, ["review"])
 
 
@@ -151,26 +155,26 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
     found, experts, rows = reviewing.status(runner.tables(REVIEW), params, control)
     Console().print(_dimension_table(found, rows))
     last = minute(found.last_review) if found.last_review else None
-    tell("review_status", {"found": found, "experts": experts, "last": last})
+    print_template("review_status", {"found": found, "experts": experts, "last": last})
     if csv is not None:
         # With a byte-order mark: Excel reads Chinese names without one as something else.
         rows_of = pl.DataFrame([_csv_row(each, rate) for each in experts], infer_schema_length=None)
         save(csv, b"\xef\xbb\xbf" + rows_of.write_csv(float_precision=3).encode())
-        say(f"each expert's work: {csv}")
+        print_line(f"each expert's work: {csv}")
     if page is not None:
         save(page, status_page(found, experts, runner.config.dataset.name))
-        say(f"the same as a page: {page}")
+        print_line(f"the same as a page: {page}")
 
 
 @contextmanager
-def _nothing_is_fine() -> Iterator[None]:
+def _nothing_to_send_is_fine() -> Iterator[None]:
     """Print a message if there is nothing to send; this is no error."""
     from annotation.label_studio.projects import NothingToSendError
 
     try:
         yield
     except NothingToSendError as nothing:
-        say(str(nothing))
+        print_line(str(nothing))
 
 
 def _csv_row(expert: ExpertWork, rate: float) -> dict[str, Any]:
@@ -208,19 +212,19 @@ def push_answers(
 
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
     loaded = configure(config, overrides, options)
-    with at_work(loaded, EVALUATE) as (_, params, context):
+    with locked_build(loaded, EVALUATE) as (_, params, context):
         report = project.push(loaded.section(EvaluateParams), params, context, adopt=adopt)
-    tell("push", report)
+    print_template("push", report)
 
 
 def pull_scores(config: ConfigBase, full: bool = False, adopt: bool = False) -> None:
     """Fetch the experts' scores. `evaluate` uses them without asking any model again."""
     from pipeline.evaluate.judging import project
 
-    with at_work(config, EVALUATE) as (_, params, context):
+    with locked_build(config, EVALUATE) as (_, params, context):
         report = project.pull(config.section(EvaluateParams), params, context, full=full, adopt=adopt)
-    tell("pull", report)
-    say("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
+    print_template("pull", report)
+    print_line("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
 
 
 def scoring_status(config: ConfigBase) -> None:
@@ -229,11 +233,11 @@ def scoring_status(config: ConfigBase) -> None:
 
     found = project.status(config.dataset.build, config.section(EvaluateParams).scoring.experts)
     runs = ", ".join(f"{run} {count}" for run, count in found.runs.items())
-    say(f"{found.answers} answers sent: {runs}")
+    print_line(f"{found.answers} answers sent: {runs}")
     for experts, count in found.scored_by.items():
-        say(f"  scored by {experts}: {count} answers")
+        print_line(f"  scored by {experts}: {count} answers")
     for who, count in found.experts.items():
-        say(f"  {who}: {count} answers")
+        print_line(f"  {who}: {count} answers")
     if found.agreement:
         Console().print(_agreement(found.agreement))
 

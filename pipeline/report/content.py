@@ -11,7 +11,7 @@ from pipeline.rendering.markdown import number, percent
 from pipeline.rendering.tables import Table
 from pipeline.report import published
 from pipeline.report.build import Build, Section, notice
-from pipeline.report.shown import clip, spread_evenly, tally
+from pipeline.report.texts import clip, spread_evenly, tally
 from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import LabelStatus
 from schemas.questions import SPLIT_NAMES

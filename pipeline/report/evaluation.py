@@ -20,7 +20,7 @@ from pipeline.evaluate.results.view import REFERENCES, run_name
 from pipeline.evaluate.scoring import accepted_answers
 from pipeline.rendering import html
 from pipeline.report.build import Build, Section, notice
-from pipeline.report.shown import unfold
+from pipeline.report.texts import unfold
 from schemas import evaluation as records
 from schemas.release import ReleaseRow
 from schemas.wording import Notice

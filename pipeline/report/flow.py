@@ -8,7 +8,7 @@ import polars as pl
 
 from pipeline.aside import loss_notices, shared_questions, source_losses
 from pipeline.report.build import WORDS, Build, Section, notice
-from pipeline.report.shown import item_text
+from pipeline.report.texts import item_text
 from schemas.annotations import LabelStatus
 from schemas.questions import SPLITS
 from schemas.wording import Notice, counted

@@ -162,20 +162,13 @@ def _counts(splits: Splits, keys: Mapping[str, pl.Expr]) -> pl.DataFrame:
 
 def _in_catalogue_order(counts: pl.DataFrame) -> pl.DataFrame:
     """Rows in the order of CMB's catalogue, with English names; what it does not list comes last."""
-    categories = {category.zh: category.en for category in cmb_catalogue()}
-    known = pl.DataFrame(
-        [(kind.zh, entry.zh, entry.en) for kind in cmb_catalogue() for entry in kind.subcategories],
-        ("exam_type", "exam_class", "exam_class_en"),
-        orient="row",
-    ).with_row_index("place")
-    order = {name: place for place, name in enumerate(categories)}
-    category = pl.col("exam_type")
-    return (
-        counts.join(known, on=_EXAM[:2], how="left")
-        .with_columns(exam_type_en=category.replace_strict(categories, default=None, return_dtype=pl.String))
-        .sort(category.replace_strict(order, default=None), category, "place", "exam_class", nulls_last=True)
-        .drop("place")
-    )
+    names = {kind.zh: kind.en for kind in cmb_catalogue()}
+    names |= {entry.zh: entry.en for kind in cmb_catalogue() for entry in kind.subcategories}
+    places = {name: place for place, name in enumerate(names)}
+    columns = [pl.col(name) for name in _EXAM[:2]]
+    english = (column.replace_strict(names, default=None, return_dtype=pl.String) for column in columns)
+    order = [key for column in columns for key in (column.replace_strict(places, default=None), column)]
+    return counts.with_columns(*(name.name.suffix("_en") for name in english)).sort(order, nulls_last=True)
 
 
 def _both(chinese: str | None, english: str | None) -> str:

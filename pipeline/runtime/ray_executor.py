@@ -7,7 +7,7 @@ import os
 import platform
 import socket
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
@@ -36,6 +36,7 @@ _START = 120.0  # seconds for a worker to come up on a cluster that others use t
 _STOP = 10.0  # seconds for workers to stop the processes that they hold
 _PROBES = 8  # files of the shared folder that a machine is asked for: enough to tell another mount from ours
 _SAME = "build-dataset must be installed on every machine of the cluster (docs/scale.md)"
+_CODE = "build-dataset with the code"  # of our own modules that read; its version is a hash
 _READING = (
     "numpy",
     "onnxruntime",
@@ -199,26 +200,27 @@ class RayExecutor:
             return Failure("crashed", f"{_TRIES} Ray workers died under it")
 
 
-@dataclass(frozen=True)
-class Expected:
-    """Versions and files that every machine must share, so that results are the same on all."""
-
-    versions: tuple[tuple[str, str], ...]
-    """By name: Python, the packages that can change what is read, and a hash of our own source that reads."""
-    files: tuple[tuple[str, int], ...]
-    """Path and bytes of some of the shared folder's files."""
+Expected = tuple[tuple[str, str], ...]
+"""What every machine must share, so that results are the same on all: names with their versions, paths with bytes."""
 
 
 def expected(shared: Path | None) -> Expected:
-    """Return the versions and files of this machine; ``shared`` is the folder that all machines must see."""
-    paths = (path for path in shared.rglob("*") if path.is_file()) if shared else iter(())
-    python = ".".join(platform.python_version_tuple()[:2])
-    code = sha256(code_hash("pipeline.ocr.tasks"), code_hash("pipeline.parse.stage"))
-    packages = ((name, _version(name)) for name in _READING)
-    return Expected(
-        versions=(("Python", python), ("build-dataset with the code", code[:12]), *packages),
-        files=tuple((str(path), path.stat().st_size) for path in islice(paths, _PROBES)),
-    )
+    """Return the versions of this machine, and some files of ``shared``, the folder that all machines must see."""
+    paths = (str(path) for path in shared.rglob("*") if path.is_file()) if shared else ()
+    return tuple((name, _found(name)) for name in ("Python", _CODE, *_READING, *islice(paths, _PROBES)))
+
+
+def _found(name: str) -> str:
+    """Return the version of Python, our code or a package, or the size of a file, on this machine."""
+    if name == "Python":
+        return ".".join(platform.python_version_tuple()[:2])
+    if name == _CODE:
+        return sha256(code_hash("pipeline.ocr.tasks"), code_hash("pipeline.parse.stage"))[:12]
+    if os.sep in name:
+        return f"{Path(name).stat().st_size} bytes" if Path(name).is_file() else "absent"
+    with suppress(PackageNotFoundError):
+        return version(name)
+    return "not installed"
 
 
 def run_on_worker(wanted: Expected, function: Callable[[Any], Any], item: Any, timeout: float | None) -> Any:
@@ -251,22 +253,16 @@ def _local(devices: str | None) -> LocalExecutor:
 @cache
 def lacks(wanted: Expected) -> str | None:
     """Describe how this machine differs from the wanted one; None if its results will be the same."""
-    here, node = dict(expected(None).versions), platform.node()
-    for name, other in wanted.versions:
-        if here[name] != other:
-            return f"{node} has {name} {here[name]}, this machine {other}: install the same"
-    for path, size in wanted.files:
-        file = Path(path)
-        if not file.is_file() or file.stat().st_size != size:
-            return f"{node} does not see {path} with {size} bytes: mount the raw folder at the same path everywhere"
+    node = platform.node()
+    for name, other in wanted:
+        if (here := _found(name)) == other:
+            continue
+        if os.sep in name:
+            return (
+                f"{node} does not see {name} with {other}: mount the raw folder at the same path everywhere"
+            )
+        return f"{node} has {name} {here}, this machine {other}: install the same"
     return None
-
-
-def _version(distribution: str) -> str:
-    try:
-        return version(distribution)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def executor(params: ExecutorParams, raw: Path) -> Executor:

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from annotation.label_studio.pull import PullReport
 from annotation.label_studio.push import PushReport
 from pipeline.cli.app import app
-from pipeline.cli.report import tell
+from pipeline.cli.report import print_template
 from schemas.annotations import ExpertReview
 from tests.annotation.records import review
 from tests.conftest import ROOT
@@ -47,7 +47,7 @@ def test_no_column_of_the_status_is_cut(sample_build, columns):
 
 
 def test_a_push_that_changed_nothing_says_no_more_than_that(capsys):
-    tell("push", PushReport(**NOTHING))
+    print_template("push", PushReport(**NOTHING))
     assert capsys.readouterr().out.splitlines() == [
         "review project 3 found: 0 added, 0 updated, 7 unchanged",
         "experts begin at http://x/projects/3/data?labeling=1",
@@ -57,7 +57,7 @@ def test_a_push_that_changed_nothing_says_no_more_than_that(capsys):
 def test_everything_out_of_the_ordinary_is_told_with_what_it_means(capsys):
     changed = tuple(f"q{number}" for number in range(7))
     odd = {"added": 4, "later": 5, "withdrawn": 1, "others": 2, "changed_after_review": changed}
-    tell("push", PushReport(**{**NOTHING, **odd}))
+    print_template("push", PushReport(**{**NOTHING, **odd}))
     said = capsys.readouterr().out
     assert "4 added in batch 2" in said
     assert "changed after an expert had answered them: q0, q1, q2, q3, q4 and 2 more" in said
@@ -67,7 +67,7 @@ def test_everything_out_of_the_ordinary_is_told_with_what_it_means(capsys):
 
 
 def test_what_does_not_count_is_told_as_it_is_written(capsys):
-    tell("pull", PullReport("review", False, 1, 0, 0, 5, 1, {"another_hand": 2}, ("q[1]",)))
+    print_template("pull", PullReport("review", False, 1, 0, 0, 5, 1, {"another_hand": 2}, ("q[1]",)))
     assert capsys.readouterr().out.splitlines() == [
         "review: 1 new, 0 changed, 0 deleted; 1 questions answered",
         "does not count: another_hand 2",

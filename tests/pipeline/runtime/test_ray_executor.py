@@ -99,7 +99,7 @@ def test_a_machine_that_sees_another_folder_is_told_with_the_file(config, change
 
 def test_a_machine_with_another_version_is_told(monkeypatch):
     wanted = expected(None)
-    monkeypatch.setattr("pipeline.runtime.ray_executor._version", lambda name: "0.0.1")
+    monkeypatch.setattr("pipeline.runtime.ray_executor.version", lambda name: "0.0.1")
     assert "numpy 0.0.1, this machine" in lacks(wanted)
     lacks.cache_clear()
     monkeypatch.setattr("pipeline.runtime.ray_executor.code_hash", lambda module: "other")
