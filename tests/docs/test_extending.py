@@ -55,6 +55,16 @@ def test_an_addition_and_its_test_are_three_files_at_most(addition):
     assert 1 <= len(set(re.findall(r"<!-- (?:file|into) ((?:pipeline|schemas)/\S+)", section))) <= 2
 
 
+def test_the_guides_code_has_the_style_of_the_project(extended):
+    shutil.copy(ROOT / "pyproject.toml", extended)
+    for command in (["check"], ["format", "--check"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "ruff", *command, "--no-cache", "--output-format", "concise", "."],
+            cwd=extended, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout
+
+
 def run(extended: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     program = [sys.executable, "-c", "from pipeline.cli import main; main()", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(extended), "COLUMNS": "300"}
