@@ -34,7 +34,9 @@ def extended(tmp_path):
         name, before = where.replace("⏎", "\n").split(" before ", 1)
         module = (tmp_path / name).read_text(encoding="utf-8")
         assert f"\n{before}" in module, where
-        (tmp_path / name).write_text(module.replace(f"\n{before}", f"\n{code}{before}", 1), encoding="utf-8")
+        space = "\n\n" if code.startswith(("class", "def")) else ""
+        module = module.replace(f"\n{before}", f"\n{code}{space}{before}", 1)
+        (tmp_path / name).write_text(module, encoding="utf-8")
     return tmp_path
 
 
