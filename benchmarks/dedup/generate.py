@@ -17,7 +17,7 @@ from itertools import count, islice, pairwise
 from pathlib import Path
 
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS, Maker, with_texts
-from pipeline.dedup.meaning import ASKED, FILLER, FUNCTION, OPPOSITES
+from pipeline.dedup.keys import ASKED, FILLER, FUNCTION, OPPOSITES
 from pipeline.dedup.misreading import look_alike
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, QuestionType

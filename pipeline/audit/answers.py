@@ -93,19 +93,14 @@ def gather_answers(
     here = set(questions["question_id"].to_list())
     gone = {name: leader for name, leader in merges.items() if leader in here and name not in here}
     own = _of_runs(predictions) if predictions is not None else []
-    answers: Answers = {}
-    for row in own:
-        if row.id and row.id in here:
-            answers.setdefault(row.id, {})[row.model] = frozenset(row.answer)
-    rows = [_AnswerRow(**row) for path in paths for row in checked_rows(path, _AnswerRow)]
-    rows += [row for row in own if row.id in gone]
-    if not rows:
-        return MatchedAnswers(answers, 0, 0)
+    rows = [row for row in own if row.id in here or row.id in gone]
+    rows += [_AnswerRow(**row) for path in paths for row in checked_rows(path, _AnswerRow)]
     known = comparable(questions)
     if cleaned is not None and gone:
         known |= comparable(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
     by_text = {each.exact: name for name, each in reversed(known.items())}
     theirs = _as_asked(rows)
+    answers: Answers = {}
     through_copies: Answers = {}
     unknown = unread = 0
     for row in rows:

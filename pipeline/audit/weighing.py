@@ -53,10 +53,13 @@ class AuditCase:
     def add(self, kind: str, source: str, detail: str, answer: Letters | None, weight: float) -> None:
         """Add evidence for ``answer``, or for no answer at all; a ``weight`` for the key supports the key."""
         self.scores[answer] += weight
-        shown = -weight if answer == self.key else weight
+        self.tell(kind, source, detail, answer, -weight if answer == self.key else weight)
+
+    def tell(self, kind: str, source: str, detail: str, answer: Letters | None, weight: float) -> None:
+        """Record evidence; its ``weight`` is against the key where it is above 0."""
         said = None if answer is None else sorted(answer)
         self.evidence.append(
-            Evidence(kind=kind, source=source, answer=said, weight=round(shown, 2), detail=detail)
+            Evidence(kind=kind, source=source, answer=said, weight=round(weight, 2), detail=detail)
         )
 
 
@@ -104,9 +107,7 @@ def weigh_people(case: AuditCase) -> None:
     detail = f"{share:.0%} of people are right, guessing reaches {chance:.0%}"
     weight = _PEOPLE if sure else _UNSURE
     case.scores[case.key] -= weight
-    case.evidence.append(
-        Evidence(kind="people", source="accuracy", answer=None, weight=weight, detail=detail)
-    )
+    case.tell("people", "accuracy", detail, None, weight)
 
 
 def weigh_options(case: AuditCase, keys: Sequence[str]) -> None:
@@ -174,15 +175,7 @@ def _tell(
     votes = Counter("".join(sorted(letters)) for letters in said.values())
     told = ", ".join(f"{letters} {count}" for letters, count in votes.most_common())
     agree = ", ".join(sorted(name for name, letters in said.items() if letters == answer))
-    case.evidence.append(
-        Evidence(
-            kind="models",
-            source=agree,
-            answer=sorted(answer or ()),
-            weight=round(float(against), 2),
-            detail=f"{len(said)} models answered: {told}",
-        )
-    )
+    case.tell("models", agree, f"{len(said)} models answered: {told}", answer or frozenset(), float(against))
 
 
 def _settle(case: AuditCase, choices: Sequence[Letters | None], scores: Floats) -> None:

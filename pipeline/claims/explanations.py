@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from pipeline.claims.grammar import Text
 from pipeline.claims.mentions import fold
-from pipeline.dedup.meaning import meaning
+from pipeline.dedup.keys import meaning
 from pipeline.patterns import Patterns
 
 Letters = frozenset[str]

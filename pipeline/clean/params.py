@@ -1,19 +1,15 @@
 """Options of the clean stage."""
 
 import re
+from importlib.resources import files
 from typing import Literal
 
 from pydantic import Field, field_validator
 
+from pipeline.patterns import Patterns
 from schemas.params import Params, option
 
-WRONG_KEY = "|".join(
-    (
-        r"(?:题目|题干|本题|原题|答案|选项|題目|題幹|選項)[^，。；]{0,4}(?:有误|有错|错误|不严谨|有争议)",
-        r"(?:题目|题干|本题|原题|答案|选项|題目|題幹|選項)[^，。；]{0,4}(?:有誤|有錯|錯誤|不嚴謹|有爭議)",
-        r"错题|此题(?:作废|删除)|送分|一律给分|一律給分",
-    )
-)
+WRONG_KEY = Patterns("validity", files("pipeline.clean")).wrong_key.pattern
 """Comments by which question banks mark an item as unsound."""
 
 

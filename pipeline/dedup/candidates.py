@@ -37,7 +37,7 @@ said of them: models that saw one have almost seen the other. The leaks stage as
 280,000 generated questions left five such pairs in two splits."""
 
 
-_SOURCES = ("candidates.py", "grams.py", "keys.py", "meaning.py", "phrases.toml")
+_SOURCES = ("candidates.py", "grams.py", "keys.py", "phrases.toml")
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,7 @@ whatever else is in the collection.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -121,8 +119,8 @@ def _slots(codes: NDArray[np.uint64], spread: int) -> NDArray[np.int64]:
 
 Texts = Iterable[Sequence[str]]
 """Texts, slice by slice."""
-_CHUNK = 1 << 16
-"""Bigrams hashed at a time: 256 KiB stay in the second-level cache."""
+_TEXTS = 500
+"""Texts hashed at a time: 65,000 bigrams take 256 KiB, which stay in the second-level cache."""
 _PAIRS = 20_000
 """Pairs of texts compared at a time: bounds the memory for texts."""
 _WINDOW = 24
@@ -150,14 +148,14 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
     keys: list[NDArray[np.uint64]] = []
     present: list[NDArray[np.int64]] = []
     before = 0
-    for part in texts:
-        grams = bigrams(part)
+    for some in (part[at : at + _TEXTS] for part in texts for at in range(0, len(part), _TEXTS)):
+        grams = bigrams(some)
         inside, starts = np.unique(grams.rows, return_index=True)
         if len(inside):
             signatures = _signatures(_mixed(grams.codes), starts, banding.bands * banding.rows, seed)
             keys.append(_band_keys(signatures.reshape(banding.bands, banding.rows, -1)))
             present.append(inside + before)
-        before += len(part)
+        before += len(some)
     codes: NDArray[np.int64] = np.empty(0, np.int64)
     rows = np.concatenate([codes, *present])
     for band in range(banding.bands if keys else 0):
@@ -184,24 +182,11 @@ def _signatures(
     factors = random.integers(1, 1 << 32, size, dtype=np.uint32) | np.uint32(1)
     offsets = random.integers(0, 1 << 32, size, dtype=np.uint32)
     out = np.empty((size, len(starts)), np.uint32)
-    cuts = np.unique(np.searchsorted(starts, np.arange(0, len(grams), _CHUNK)))
-    borders = [*cuts.tolist(), len(starts)]
-
-    def fill(span: tuple[int, int]) -> None:
-        first, last = span
-        if first == last:
-            return
-        end = int(starts[last]) if last < len(starts) else len(grams)
-        part = grams[starts[first] : end]
-        local = starts[first:last] - starts[first]
-        hashed = np.empty_like(part)
-        for index in range(size):
-            np.multiply(part, factors[index], out=hashed)
-            np.add(hashed, offsets[index], out=hashed)
-            out[index, first:last] = np.minimum.reduceat(hashed, local)
-
-    with ThreadPoolExecutor(max_workers=2) as pool:  # numpy lets go of the lock
-        list(pool.map(fill, pairwise(borders)))
+    hashed = np.empty_like(grams)
+    for minima, factor, offset in zip(out, factors, offsets, strict=True):
+        np.multiply(grams, factor, out=hashed)
+        np.add(hashed, offset, out=hashed)
+        np.minimum.reduceat(hashed, starts, out=minima)
     return out
 
 

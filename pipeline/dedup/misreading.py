@@ -19,7 +19,7 @@ from rapidfuzz.distance import Levenshtein
 from scipy.ndimage import gaussian_filter
 
 from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.meaning import ASKED, CLASSES, FILLER, FUNCTION, MODIFIERS, OPPOSITES, SUFFIXES
+from pipeline.dedup.keys import ASKED, CLASSES, FILLER, FUNCTION, MODIFIERS, OPPOSITES, SUFFIXES
 
 _DROPPED = frozenset(
     "0123456789·−不无未非没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°"

@@ -12,8 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from pipeline.dedup import misreading
 from pipeline.dedup.candidates import NEARLY_ONE
 from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.keys import Compared
-from pipeline.dedup.meaning import ASKED, FUNCTION, LIGHT, SUFFIXES, difference, meaning
+from pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared, difference, meaning
 from pipeline.dedup.misreading import Edit, TextPair, content_edits, described, edits, framed_edits
 from pipeline.dedup.params import DedupParams
 
@@ -33,22 +32,34 @@ _WEAK = FUNCTION.union(*SUFFIXES, *LIGHT, *ASKED)
 """Characters of which a difference that makes no other question consists: 可, 性 / 状, 诊断."""
 
 
+MERGED = ("exact", "reordered_options", "same_question")
+"""Kinds whose later copy is merged into the better one."""
+CONFLICT = "conflict"
+
+
 @dataclass(frozen=True)
-class StemRelation:
-    """The relation of two stems.
+class Relation:
+    """The relation of two questions, or of their stems.
 
     Attributes:
-        kind: ``same``, ``different``, or the kind of twin (``negation``, ``number``, ``unit``, ``sex``, ``age``,
-            ``term``: another word).
-        score: similarity of the cores in 0..1, whatever the order of words.
-        reason: what differs.
-        certain: the same beyond doubt, so that another key is a conflict.
+        kind: of questions one of ``MERGED``, ``conflict``, ``variant``; of stems ``same``, ``different``; of both the
+            kind of twin (``negation``, ``number``, ``unit``, ``sex``, ``age``, ``term``: another word).
+        score: similarity in 0..1: of the cores whatever the order of words, of the options too.
+        reason: what differs, for people.
+        labels: the other's letter for each of the question's letters.
+        certain: stems that are the same beyond doubt, so that another key is a conflict.
     """
 
     kind: str
     score: float
     reason: str = ""
+    labels: dict[str, str] = field(default_factory=dict)
     certain: bool = False
+
+    @property
+    def same_text(self) -> bool:
+        """Return whether both are one question, be it with two answers."""
+        return self.kind in MERGED or self.kind == CONFLICT
 
 
 def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> bool:
@@ -72,10 +83,10 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
 
 def compare_stems(
     first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams, *, agreed: bool = False
-) -> StemRelation:
+) -> Relation:
     """Compare two stems, each with its shared stem before it; more is misread where all else is ``agreed``."""
     if first.key == second.key:
-        return StemRelation("same", 1.0, "same stem", certain=True)
+        return Relation("same", 1.0, "same stem", certain=True)
     score = similarity(first.core, second.core, (first.letters, second.letters))
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
     found = difference(meaning(first.key), meaning(second.key))
@@ -83,19 +94,19 @@ def compare_stems(
     if found and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
         bare = _bare(first, second)
         if max(score, bare) < params.related:
-            return StemRelation("different", score)
-        return StemRelation(found[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), found[1])
+            return Relation("different", score)
+        return Relation(found[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), found[1])
     changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
-        return StemRelation("same", score, "stems differ in set phrases only", certain=bool(first.core))
+        return Relation("same", score, "stems differ in set phrases only", certain=bool(first.core))
     if said := _shown(first, second, changes, read, agreed=agreed):
         certain = not any(read.doubtful) and all(read.looks_misread(edit) for edit in changes)
-        return StemRelation("same", score, said, certain=certain)
+        return Relation("same", score, said, certain=certain)
     if score < params.related:
-        return StemRelation("different", score)
+        return Relation("different", score)
     pair = ("".join(edit.old for edit in changes), "".join(edit.new for edit in changes))
     changed = misreading.opposite_pair(*pair) or misreading.letters_exchanged(first.core, second.core)
-    return StemRelation("term", score, changed or misreading.described(first.core, second.core))
+    return Relation("term", score, changed or misreading.described(first.core, second.core))
 
 
 def _shown(first: Compared, second: Compared, changes: list[Edit], read: TextPair, *, agreed: bool) -> str:
@@ -260,10 +271,6 @@ def _reworded(read: TextPair, least: float) -> bool:
     return difference(meaning(read.first), meaning(read.second)) is None
 
 
-MERGED = ("exact", "reordered_options", "same_question")
-"""Kinds whose later copy is merged into the better one."""
-CONFLICT = "conflict"
-
 _TELLING = 4
 """Cores below this length (错误的是) do not relate questions with other options."""
 _LONG = 8
@@ -274,28 +281,6 @@ _OPTIONS_READ = 0.7
 """The same where the stems or the answers are equal."""
 _OPTIONS_ALIKE = 0.4
 """Share of common options that relates twins with short stems."""
-
-
-@dataclass(frozen=True)
-class Relation:
-    """The relation of a question to another.
-
-    Attributes:
-        kind: one of ``MERGED``, ``conflict``, ``variant``, or a kind of twin.
-        score: similarity of stems and options in 0..1.
-        reason: one sentence for people.
-        labels: the other's letter for each of the question's letters.
-    """
-
-    kind: str
-    score: float
-    reason: str
-    labels: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def same_text(self) -> bool:
-        """Return whether both are one question, be it with two answers."""
-        return self.kind in MERGED or self.kind == CONFLICT
 
 
 def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams) -> Relation | None:
@@ -365,7 +350,7 @@ def translate_keys(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tu
 
 
 def _same_text(
-    first: Compared, second: Compared, stems: StemRelation, options: Matching, score: float
+    first: Compared, second: Compared, stems: Relation, options: Matching, score: float
 ) -> Relation:
     if keys_contradict(translate_keys(first.keys, options.labels), second.keys):
         if not stems.certain or options.reworded:

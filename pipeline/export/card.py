@@ -6,17 +6,15 @@ search engines read (https://docs.mlcommons.org/croissant). The words of all thr
 
 import json
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
 from statistics import fmean
 from typing import Any
 
 import polars as pl
 
 from pipeline.export.changes import KINDS, ReleaseComparison
-from pipeline.export.formats import FORMATS, question_text
+from pipeline.export.formats import FORMATS, WORDS, question_text
 from pipeline.rendering.markdown import rendered, scalar, text
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
@@ -32,15 +30,6 @@ Splits = Mapping[str, pl.DataFrame]
 Row = Sequence[object]
 
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
-_MEANING = {
-    "added": "new 新增",
-    "removed": "no longer there 删除",
-    "renamed": "another id, the same question 改号",
-    "moved": "another split 换集",
-    "changed": "another stem, options or answer 修改",
-    "relabelled": "another label 改标",
-    "updated": "other columns: explanation, status … 更新",
-}
 
 
 def card(
@@ -121,7 +110,7 @@ def _change_rows(standing: ReleaseComparison) -> list[Row]:
     rows = standing.changes.rows.with_columns(of=pl.coalesce("split", "previous_split"))
     counts = Counter(rows.select("change", "of").iter_rows())
     return [
-        (f"{kind}: {_MEANING[kind]}", *(f"{counts[kind, split]:,}" for split in SPLITS), f"{total:,}")
+        (f"{kind}: {WORDS['kinds'][kind]}", *(f"{counts[kind, split]:,}" for split in SPLITS), f"{total:,}")
         for kind, total in standing.changes.counts().items()
         if total
     ]
@@ -215,7 +204,7 @@ def _column(kind: Any) -> dict[str, Any]:
 
 def column_meanings() -> dict[str, str]:
     """Return the meaning of each column of ``ReleaseRow``, in order; one that is not explained is a ``KeyError``."""
-    explained = tomllib.loads((files("pipeline.export") / "columns.toml").read_text(encoding="utf-8"))
+    explained: dict[str, str] = dict(WORDS["columns"])
     for dimension in dimensions().values():
         label, english, status = label_columns(dimension.name)
         explained[label] = f"{dimension.en}: the label's Chinese name; null when there is none"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -157,57 +157,50 @@ def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merg
     names = [name for name in ReleaseRow.column_names() if name != "question_id"]
     shared = [name for name in names if name in old.columns]
     gone = tuple(sorted(set(old.columns) - {*ReleaseRow.column_names(), "split"}))
-    old = old.select(
-        "question_id", "split", *(pl.col(name).cast(new.schema[name], strict=False) for name in shared)
+    before = old.select(
+        pl.col("question_id").alias("previous_id"),
+        pl.col("split").alias("split_before"),
+        *(pl.col(name).cast(new.schema[name], strict=False).alias(f"{name}_before") for name in shared),
     )
     known = releases.match_released(old, new, merges).rename({"old": "previous_id", "new": "question_id"})
-    old = old.rename({"question_id": "previous_id"})
-    gone_rows = old.join(known, on="previous_id", how="anti").with_columns(question_id="previous_id")
-    before = old.join(known, on="previous_id")
-    both = new.join(before, on="question_id", suffix="_before")
-    renamed = both.filter((pl.col("previous_id") != pl.col("question_id")) & pl.col("same"))
-    moved = both.filter(pl.col("split") != pl.col("split_before"))
+    removed = before.join(known, on="previous_id", how="anti").with_columns(question_id="previous_id")
+    matched = before.join(known, on="previous_id")
+    both = pl.concat([new.join(matched, on="question_id", how="left"), removed], how="diagonal")
+    other_id = pl.col("previous_id") != pl.col("question_id")
     rows = [
-        _rows(new.join(before, on="question_id", how="anti"), "added", split="split"),
-        _rows(gone_rows, "removed", previous="split"),
-        _rows(renamed, "renamed", "split", "split_before"),
-        _rows(moved, "moved", "split", "split_before"),
-        *_edits(both, shared),
+        both.filter(where).select(
+            "question_id",
+            "split",
+            change=pl.lit(kind),
+            previous_split="split_before",
+            previous_id=pl.when(other_id).then("previous_id"),
+            columns=columns,
+        )
+        for kind, where, columns in _kinds(shared, other_id)
     ]
     return Changes(
         pl.concat(rows)
-        .sort("question_id", "change")
         .select(Change.column_names())
-        .cast(Change.polars_schema()),
+        .cast(Change.polars_schema())
+        .sort("question_id", "change"),
         tuple(name for name in names if name not in shared),
         gone,
     )
 
 
-def _edits(both: pl.DataFrame, shared: list[str]) -> list[pl.DataFrame]:
-    """Questions whose wording, labels or other columns differ, with the names of these columns."""
+def _kinds(shared: list[str], other_id: pl.Expr) -> Iterator[tuple[str, pl.Expr, pl.Expr]]:
+    """Yield each kind of change, where it is one, and the names of the columns that differ."""
+    split, previous = pl.col("split"), pl.col("split_before")
+    nothing = pl.lit([], dtype=pl.List(pl.String))
+    yield "added", previous.is_null(), nothing
+    yield "removed", split.is_null(), nothing
+    yield "renamed", other_id & pl.col("same"), nothing
+    yield "moved", split != previous, nothing
     kinds = dict.fromkeys(WORDING, "changed") | dict.fromkeys(dimensions(), "relabelled")
-    found = []
     for kind in ("changed", "relabelled", "updated"):
         names = [name for name in shared if name not in PROVENANCE and kinds.get(name, "updated") == kind]
         differing = [
             pl.when(pl.col(name).ne_missing(pl.col(f"{name}_before"))).then(pl.lit(name)) for name in names
         ]
-        rows = both.with_columns(columns=pl.concat_list(differing).list.drop_nulls())
-        found.append(_rows(rows.filter(pl.col("columns").list.len() > 0), kind, "split", "split_before"))
-    return found
-
-
-def _rows(
-    rows: pl.DataFrame, kind: str, split: str | None = None, previous: str | None = None
-) -> pl.DataFrame:
-    text = pl.lit(None, dtype=pl.String)
-    renamed = pl.when(pl.col("previous_id") != pl.col("question_id")).then("previous_id")
-    return rows.select(
-        "question_id",
-        change=pl.lit(kind),
-        split=pl.col(split) if split else text,
-        previous_split=pl.col(previous) if previous else text,
-        previous_id=renamed if "previous_id" in rows.columns else text,
-        columns=pl.col("columns") if "columns" in rows.columns else pl.lit([], dtype=pl.List(pl.String)),
-    )
+        columns = pl.concat_list(differing).list.drop_nulls() if differing else nothing
+        yield kind, split.is_not_null() & previous.is_not_null() & (columns.list.len() > 0), columns

@@ -6,6 +6,7 @@ Task files have the same questions, prompts and answers as ``evaluate``.
 import io
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -24,6 +25,7 @@ from schemas.questions import SEVERAL_ANSWERS
 from schemas.release import ReleaseRow
 from schemas.taxonomy import DIFFICULTY, dimensions
 
+WORDS = tomllib.loads((files("pipeline.export") / "words.toml").read_text(encoding="utf-8"))
 TASKS: Mapping[str, Mapping[str, str]] = {
     "lm-eval": {"lm_eval/{name}.yaml": "lm_eval.yaml", "lm_eval/{name}.py": "lm_eval.py"},
     "inspect": {"inspect/{name}.py": "inspect.py"},
@@ -118,15 +120,6 @@ def _turns(prompts: Prompts, row: ReleaseRow) -> tuple[str, str]:
 SINGLE, MULTIPLE = "单项选择题", "多项选择题"
 """CMB's two values of ``question_type``."""
 
-CMEXAM_DIMENSIONS = {
-    "disease_group": "Disease Group",
-    "clinical_department": "Clinical Department",
-    "medical_discipline": "Medical Discipline",
-    "competency": "Area of Competency",
-    "difficulty": "Difficulty level",
-}
-"""CMExam's names of the dimensions, as in its ``test_with_annotations.csv``."""
-
 
 @dataclass(frozen=True)
 class Format:
@@ -183,7 +176,7 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
     take every line for an option. Labels are Chinese names, difficulty is CMExam's number from 1 (easy) to 5.
     """
     option = pl.element().struct.field("text").str.replace_all(r"\s*[\r\n]+\s*", " ")
-    labels = {name: pl.col(name) for name in dimensions()}
+    labels, names = {name: pl.col(name) for name in dimensions()}, WORDS["cmexam"]
     if DIFFICULTY in labels:
         levels = {label.zh: level for level, label in enumerate(dimensions()[DIFFICULTY].labels, start=1)}
         labels[DIFFICULTY] = pl.col(DIFFICULTY).replace_strict(levels, default=None, return_dtype=pl.Int64)
@@ -193,7 +186,7 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
         Options=pl.col("options").list.eval(line).list.join("\n"),
         Answer=pl.col("answer").list.join(""),
         Explanation=pl.col("explanation"),
-        **{CMEXAM_DIMENSIONS.get(name, name): label for name, label in labels.items()},
+        **{names.get(name, name): label for name, label in labels.items()},
     )
 
 

@@ -13,14 +13,13 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from heapq import nlargest
-from itertools import islice
 
 import numpy as np
 import polars as pl
 from rapidfuzz import fuzz
 
 from annotation.llm.embeddings import embed
-from pipeline.dedup.meaning import FILLER
+from pipeline.dedup.keys import FILLER
 from pipeline.leaks.files import BenchmarkText
 from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
@@ -221,10 +220,6 @@ def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:
         yield block
 
 
-_BLOCK = 4096
-"""Records whose meanings are compared at a time."""
-
-
 class Meanings:
     """The meanings of questions, by the endpoint of ``[leaks]``."""
 
@@ -240,8 +235,7 @@ class Meanings:
         best = np.full(count, -1.0, np.float32)
         nearest: dict[int, BenchmarkText] = {}
         many = np.zeros(count, np.int64)
-        waiting = iter(records)
-        while block := list(islice(waiting, _BLOCK)):
+        for block in _blocks(records):
             cosines = self._ours @ self._embed([record.text for record in block]).T
             many += (cosines >= least).sum(axis=1)
             places = cosines.argmax(axis=1)

@@ -13,6 +13,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -53,8 +54,7 @@ class Tokens:
     counts: Places
 
 
-@dataclass(frozen=True)
-class Windows:
+class Windows(NamedTuple):
     """Runs of tokens within one text.
 
     Attributes:
@@ -109,8 +109,7 @@ def windows(tokens: Tokens, size: int) -> Windows:
 
 def joined(parts: Sequence[Windows]) -> Windows:
     """Return the runs of all parts, one behind the other."""
-    sides = ([getattr(part, name) for part in parts] for name in ("hashes", "rows", "places"))
-    return Windows(*map(np.concatenate, sides))
+    return Windows(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _mixed(hashes: Hashes) -> Hashes:

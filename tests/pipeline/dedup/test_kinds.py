@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.dedup.meaning import UNITS
+from pipeline.dedup.keys import UNITS
 
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，既往有高血压病史10年。首选的治疗药物是"
 

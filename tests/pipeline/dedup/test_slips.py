@@ -9,8 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.keys import Compared
-from pipeline.dedup.meaning import ASKED, FUNCTION, LIGHT, SUFFIXES
+from pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.relation import compare_stems, keys_agree, match_options, relate, stems_unrelated
 
