@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import polars as pl
 import pytest
 from rapidfuzz import fuzz, process
 
 from pipeline.dedup import candidates
-from pipeline.dedup.grams import Banding, bigrams, candidate_pairs
+from pipeline.dedup.grams import Banding, bigrams, candidate_pairs, equal_pairs, similarities
 from pipeline.dedup.keys import with_keys
 from schemas.questions import Question
 
@@ -18,6 +20,85 @@ def test_equal_texts_are_always_paired() -> None:
     assert pairs.tolist() == [[0, 2], [0, 3], [2, 3]]
 
 
+def test_the_same_texts_and_seed_make_the_same_pairs() -> None:
+    lots = random.Random(1)
+    base = ["".join(lots.choice("肝心脾肺肾胃胆肠") for _ in range(14)) for _ in range(12)]
+    texts = base + [t[: k % 9] + lots.choice("骨血") + t[k % 9 + 1 :] for k, t in enumerate(base)]
+    texts += [t[3:] + "皮肤" for t in base]
+    pairs = candidate_pairs([texts[:20], texts[20:]], Banding(6, 3), 5)
+    assert [f"{one}-{other}" for one, other in pairs.tolist()] == [
+        "0-12",
+        "0-24",
+        "1-25",
+        "2-5",
+        "2-14",
+        "2-26",
+        "2-29",
+        "3-15",
+        "3-27",
+        "4-16",
+        "4-28",
+        "5-14",
+        "5-17",
+        "5-26",
+        "5-29",
+        "6-18",
+        "6-30",
+        "7-19",
+        "7-31",
+        "8-20",
+        "8-32",
+        "9-21",
+        "9-33",
+        "10-22",
+        "10-34",
+        "11-23",
+        "11-35",
+        "12-24",
+        "14-26",
+        "14-29",
+        "16-28",
+        "21-33",
+        "22-34",
+        "23-35",
+        "26-29",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("banding", "jaccard", "probability"),
+    [(candidates.WHOLE, 0.5, 0.86), (candidates.WHOLE, 0.6, 0.985), (candidates.STEM, 0.6, 0.938)],
+)
+def test_the_search_finds_copies_with_the_probability_that_it_says(banding, jaccard, probability) -> None:
+    found = 1 - (1 - jaccard**banding.rows) ** banding.bands
+    assert found == pytest.approx(probability, abs=0.005)
+
+
+@pytest.mark.parametrize(("least", "found"), [(75.0, [75, 0]), (75.1, [0, 0]), (0, [75, 50])])
+def test_similarity_is_a_ratio_from_a_least_value_on(least: float, found: list[float]) -> None:
+    texts = pl.Series(["甲乙丙丁", "甲乙丙戊", "甲乙己庚"])
+    assert similarities(np.array([[0, 1], [1, 2]]), texts, least).tolist() == found
+
+
+def test_rows_of_a_bucket_are_paired_with_those_that_follow() -> None:
+    keys, rows = np.array([1, 1, 1, 2, 3, 3], np.uint64), np.array([5, 6, 7, 8, 2, 9])
+    pairs = [
+        sorted(zip(one.tolist(), other.tolist(), strict=True)) for one, other in equal_pairs(keys, rows, 2)
+    ]
+    assert pairs == [[(2, 9), (5, 6), (6, 7)], [(5, 7)]]
+    assert len(list(equal_pairs(keys, rows, 1))) == 1
+
+
+@pytest.mark.parametrize(
+    ("stem", "found"),
+    [("甲乙丙丁戊己庚辛壬癸", True), ("甲乙丙丁子丑寅卯辰巳", False), ("甲乙丙丁戊子丑寅卯辰", True)],
+)
+def test_stems_of_less_than_half_in_common_are_not_compared(make, stem: str, found: bool) -> None:
+    frame = Question.to_frame([make("a", "甲乙丙丁戊己庚辛壬癸"), make("b", stem)])
+    pairs, scores = candidates._hopeful(np.array([[0, 1]]), with_keys(frame))
+    assert (len(pairs), len(scores)) == (int(found), int(found))
+
+
 def test_texts_too_short_for_bigrams_have_no_pairs() -> None:
     assert candidate_pairs([["", "甲"], ["甲"]], Banding(4, 4), 0).tolist() == []
     assert candidate_pairs([[]], Banding(4, 4), 0).shape == (0, 2)
@@ -25,7 +106,7 @@ def test_texts_too_short_for_bigrams_have_no_pairs() -> None:
 
 def test_a_crowded_bucket_stays_connected_with_few_pairs() -> None:
     pairs = candidate_pairs([["痛风的治疗"] * 500], Banding(4, 4), 0)
-    assert len(pairs) < 500 * 25
+    assert len(pairs) == sum(500 - distance for distance in range(1, 25))
     assert set(np.unique(pairs)) == set(range(500))
 
 

@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.misreading import TextPair, content_edits, edits, look_alike
+from pipeline.dedup.misreading import (
+    TextPair,
+    _strokes,
+    content_edits,
+    described,
+    edits,
+    letters_exchanged,
+    look_alike,
+    opposite_pair,
+)
 
 WORDS = (
     "慢性肝炎的病因 慢性胃炎的病因 药物的不良反应是 药物的不良反应有 血压120mmhg 血压120mmhg 慢性肝炎 慢性胃炎",
@@ -150,3 +159,50 @@ def test_characters_that_do_not(pair: str) -> None:
 
 def test_a_vocabulary_counts_what_it_was_given(vocabulary) -> None:
     assert [vocabulary.count(*pair) for pair in ("慢性", "胃炎", "不良", "炎胃")] == [4, 3, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("pair", "alike"),
+    [
+        ("菌茵", 0.9309),
+        ("诊珍", 0.8538),
+        ("臂背", 0.7786),
+        ("痛疼", 0.7058),
+        ("栓膜", 0.5075),
+        ("雷依", 0.3116),
+    ],
+)
+def test_the_likeness_of_two_characters_is_the_correlation_of_their_strokes(pair: str, alike: float) -> None:
+    first, second = pair
+    assert float((_strokes(first) * _strokes(second)).sum()) == pytest.approx(alike, abs=0.005)
+    assert look_alike(first, second) is (alike > 0.75)
+    assert look_alike(first, second, loosely=True) is (alike > 0.62)
+
+
+@pytest.mark.parametrize(("known", "strays"), [(19, False), (20, True), (49, True)])
+def test_a_frequent_word_can_have_one_misprint(known: int, strays: bool) -> None:
+    """From 20 on its misprint can be told from a rare word; one of 50 may be a misprint, and one always."""
+    for misprints, expected in ((1, strays), (2, False)):
+        made = Vocabulary(enough=4)
+        made.add(bigrams(["治疗"] * known + ["治辽"] * misprints))
+        read = TextPair("治疗", "治辽", made, agreed=True)
+        assert misread(made, "治疗", "治辽", agreed=True) is expected
+        assert [read.looks_misread(edit) for edit in content_edits("治疗", "治辽")] == [expected]
+
+
+@pytest.mark.parametrize(("texts", "evidence"), [(999, False), (1000, True)])
+def test_a_thousand_texts_are_evidence(texts: int, evidence: bool) -> None:
+    made = Vocabulary()
+    made.add(bigrams(["胃炎"] * texts))
+    assert made.is_evidence is evidence
+
+
+def test_differences_are_told_with_what_stands_beside_them() -> None:
+    assert [tuple(edit) for edit in edits("左侧上肢", "右侧肢体")] == [
+        ("左", "右", "左侧", "右侧"),
+        ("上肢", "肢体", "侧上肢", "侧肢体"),
+    ]
+    assert described("左侧上肢", "右侧肢体") == "左→右, 上肢→肢体"
+    assert described("左侧上肢", "右侧肢体", most=1) == "左→右 …"
+    assert (opposite_pair("左侧", "右侧"), opposite_pair("左侧", "左侧")) == ("左/右", None)
+    assert (letters_exchanged("hlab", "hlad"), letters_exchanged("hla肝", "hla胃")) == ("b/d", None)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.leaks.files import BenchmarkText
-from pipeline.leaks.overlap import Index, _longest
+from pipeline.leaks.overlap import Index, _blocks, _longest, asks_the_same, is_phrase, lines_shared
 from schemas.errors import UserError
 from schemas.release import BenchmarkFile, Leak
 
@@ -278,3 +278,61 @@ def test_long_options_under_another_stem_are_no_leak(leaks, tmp_path):
     record["question"] = "关于口腔黏膜的描述，正确的是"
     (folder / "a.json").write_text(json.dumps([record], ensure_ascii=False), encoding="utf-8")
     assert [row[1] for row in listed(leaks(asked, benchmarks=folder))] == ["copy"]
+
+
+@pytest.mark.parametrize(("count", "size", "blocks"), [(10_001, 1, [5000, 5000, 1]), (7, 400_000, [3, 3, 1])])
+def test_records_are_compared_some_thousand_or_a_million_characters_at_a_time(count, size, blocks):
+    records = (BenchmarkText(line, "x" * size) for line in range(count))
+    assert [len(block) for block in _blocks(records)] == blocks
+
+
+@pytest.mark.parametrize(
+    ("text", "phrase"),
+    [
+        ("肝心脾肺肾胃胆", True),
+        ("肝心脾肺肾胃胆肠", False),
+        ("《药品管理法》规定患者男45岁最可能的诊断是肝心", True),
+        ("肝心脾肺，肾、胃胆", True),
+    ],
+)
+def test_a_run_of_less_than_eight_letters_of_its_own_is_a_phrase(text: str, phrase: bool):
+    assert is_phrase(text) is phrase
+
+
+@pytest.mark.parametrize(("others", "same"), [(0, True), (5, True), (6, False), (10, False)])
+def test_a_stem_is_asked_where_three_fifths_of_it_stand(others: int, same: bool):
+    stem = "肝心脾肺肾胃胆肠骨血"
+    assert asks_the_same(stem, "甲乙丙丁戊己庚辛壬癸"[:others] + stem[others:]) is same
+
+
+def test_the_share_of_lines_counts_their_letters():
+    assert lines_shared("肝心\n脾肺肾\n胃", "脾肺肾A. 胃") == pytest.approx(4 / 6)
+    assert lines_shared("", "胃") == 0
+
+
+@pytest.mark.parametrize(("shared", "found"), [(12, False), (13, True), (20, True)])
+def test_a_run_of_thirteen_tokens_is_told_with_its_place(leaks, tmp_path, shared: int, found: bool):
+    stem = "中年女性阵发性头痛心悸大汗三年发作时血压显著升高"
+    text = f"甲乙丙{stem[2 : 2 + shared]}丁戊己"
+    (tmp_path / "b.txt").write_text(f"另一行\n{text}\n", encoding="utf-8")
+    leaked = leaks({"a": ("test", stem, DISORDERS)}, benchmarks=tmp_path).tables["leaks"].rows(named=True)
+    told = [(row["kind"], row["span"], row["start"], row["end"], row["line"], row["rows"]) for row in leaked]
+    assert told == ([("overlap", stem[2 : 2 + shared], 2, 2 + shared, 2, 1)] if found else [])
+    if found:
+        tokens = len(stem) + sum(map(len, DISORDERS))
+        assert leaked[0]["score"] == pytest.approx(shared / tokens, abs=1e-4)
+
+
+def test_a_span_is_shown_up_to_two_hundred_characters(leaks, tmp_path):
+    stem = "".join(chr(0x5000 + place) for place in range(250))
+    (tmp_path / "b.txt").write_text(stem, encoding="utf-8")
+    (row,) = leaks({"a": ("test", stem, DISORDERS)}, benchmarks=tmp_path).tables["leaks"].rows(named=True)
+    assert (row["span"], row["start"], row["end"]) == (stem[:200], 0, 250)
+
+
+@pytest.mark.parametrize(("tokens", "short"), [(7, 1), (8, 0)])
+def test_questions_of_less_than_eight_tokens_are_not_compared(tokens: int, short: int):
+    text = "肝心脾肺肾胃胆肠骨血"[:tokens]
+    index = Index([text], 13, 10)
+    assert index.short == short
+    assert len(index.matches([BenchmarkText(1, f"甲{text}乙")])[0]) == 1 - short

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from rapidfuzz import fuzz
 
-from pipeline.leaks.tokens import _folded, near_pairs
+from pipeline.leaks.tokens import _across, _folded, near_pairs
 
 STEM = "患者男，65岁，突发胸骨后压榨样疼痛2小时，伴大汗，含服硝酸甘油不缓解，最可能的诊断是"
 
@@ -112,3 +112,24 @@ def test_no_pair_is_missed_that_comparing_all_with_all_finds(shared_data):
 def test_no_questions_have_no_pairs():
     empty = pl.DataFrame(schema={"stem": pl.String, "options": pl.List(pl.String)})
     assert near_pairs(empty, np.empty(0), 0.9) == {}
+
+
+@pytest.mark.parametrize(("changed", "found"), [(0, "exact"), (4, "near"), (5, None)])
+def test_questions_are_near_from_nine_tenths_on(leaks, changed: int, found: str | None):
+    """Of 40 characters four may be others; they stand at one end, so that runs are left."""
+    stem = "".join(chr(0x5000 + place) for place in range(40))
+    other = "".join(chr(0x6000 + place) for place in range(changed)) + stem[changed:]
+    result = leaks({"a": ("test", other), "b": ("train", stem)})
+    assert [row[0] for row in pairs(result)] == ([found] if found else [])
+    if found:
+        assert result.tables["leaks"]["score"].to_list() == [round(1 - changed / 40, 4)]
+
+
+@pytest.mark.parametrize(("crowd", "met"), [(199, True), (210, False)])
+def test_a_run_that_many_questions_have_is_a_set_phrase(crowd: int, met: bool):
+    hashes = np.zeros(crowd, np.uint64)
+    splits = np.zeros(crowd, np.int8)
+    splits[-1] = 1
+    pairs = _across(hashes, np.arange(crowd), splits)
+    assert ([0, crowd - 1] in pairs.tolist()) is met
+    assert len(pairs) == min(crowd - 1, 199)

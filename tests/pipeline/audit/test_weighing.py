@@ -1,0 +1,121 @@
+"""Each kind of evidence has the weight that it says."""
+
+from __future__ import annotations
+
+from math import log
+
+import pytest
+
+from pipeline.audit.weighing import (
+    AuditCase,
+    weigh_answers,
+    weigh_copies,
+    weigh_experts,
+    weigh_explanations,
+    weigh_options,
+    weigh_people,
+)
+from pipeline.claims.explanations import Stated
+from tests.making import make_question
+
+A, B = frozenset("A"), frozenset("B")
+
+
+def case(name: str = "q", key: str = "A", options: int = 4, **fields) -> AuditCase:
+    texts = [f"选项{place}" for place in range(options)]
+    return AuditCase(make_question("肺炎首选", texts, key, question_id=name, **fields), frozenset(key))
+
+
+def told(found: AuditCase) -> list[tuple[str, str, list[str] | None, float]]:
+    return [(each.kind, each.source, each.answer, each.weight) for each in found.evidence]
+
+
+@pytest.mark.parametrize(
+    ("key", "options", "others"), [("A", 4, 3), ("A", 1, 1), ("AB", 4, 14), ("AB", 5, 30)]
+)
+def test_the_answers_that_are_not_the_key(key: str, options: int, others: int) -> None:
+    assert case(key=key, options=options).alternatives == others
+
+
+@pytest.mark.parametrize(
+    ("rule", "share"),
+    [("all judged", 0.999), ("marked", 0.995), ("stated", 0.98), ("slipped", 0.93), ("quoted", 0.75)],
+)
+def test_one_explanation_is_as_reliable_as_those_of_its_kind(rule: str, share: float) -> None:
+    """The share of each kind counts as 200 explanations; three in a hundred keys are wrong."""
+    for answer, same in ((A, 1), (B, 0)):
+        found = case()
+        assert weigh_explanations([found], {"q": Stated(answer, rule, "said")}, 0.03) == {rule: (1, same)}
+        slips = max(1 - share, (1 - same - 0.03 + (1 - share) * 200) / 201)
+        weight = log((1 - slips) / 0.5) if same else log(0.5 * 3 / slips)
+        assert found.scores[answer] == pytest.approx(weight)
+        assert told(found) == [("explanation", rule, sorted(answer), round(-weight if same else weight, 2))]
+
+
+def test_an_explanation_that_calls_several_right_is_evidence_for_no_answer() -> None:
+    found = case()
+    weigh_explanations([found], {"q": Stated(None, "stated", "said")}, 0.03)
+    assert told(found) == [("explanation", "stated", None, 2.0)]
+    assert found.scores == {None: 2.0}
+
+
+def test_a_copy_with_another_key_is_right_in_nineteen_of_twenty() -> None:
+    found = case()
+    weigh_copies(found, {"x": B, "y": A})
+    assert told(found) == [("copies", "x", ["B"], round(log(0.95 * 3 / 0.05), 2))]
+
+
+@pytest.mark.parametrize(
+    ("share", "people", "weight"), [(0.25, 1000, None), (0.24, 100, 0.7), (0.1, 1000, 2.5), (None, 5, None)]
+)
+def test_people_who_do_no_better_than_guessing_speak_against_the_key(share, people, weight) -> None:
+    found = case(human_accuracy=share, respondents=people)
+    weigh_people(found)
+    assert told(found) == ([("people", "accuracy", None, weight)] if weight else [])
+    assert found.scores[A] == -(weight or 0)
+
+
+@pytest.mark.parametrize(
+    ("keys", "weights"),
+    [("甲乙丙丁", []), ("甲甲丙丁", [3.0]), ("甲乙丙丙", [0.7]), (["", "", "丙", "丁"], [])],
+)
+def test_two_options_that_say_the_same_weigh_more_where_one_is_the_key(keys, weights) -> None:
+    found = case()
+    weigh_options(found, keys)
+    assert [weight for *_, weight in told(found)] == weights
+
+
+def test_an_expert_speaks_for_the_key() -> None:
+    found = case()
+    weigh_experts(found, ["陈"])
+    assert (told(found), found.scores) == ([("expert", "陈", ["A"], -8.0)], {A: 8.0})
+
+
+def test_without_evidence_a_key_is_as_suspicious_as_keys_are() -> None:
+    found = case()
+    assert weigh_answers([found], {}, 0.03) == {}
+    assert found.suspicion == pytest.approx(0.03, abs=1e-6)
+    assert (found.suggested, found.evidence) == (None, [])
+
+
+def test_evidence_for_an_answer_suggests_it() -> None:
+    found = case()
+    found.add("copies", "x", "said", B, 4.0)
+    found.add("expert", "y", "said", A, 1.0)
+    weigh_answers([found], {}, 0.03)
+    right, other, none = 0.97 * 2.718281828, 0.0075 * 54.59815, 0.0225
+    assert found.suspicion == pytest.approx((other + none) / (right + other + none), abs=1e-5)
+    assert found.suggested == B
+    assert [each.kind for each in found.evidence] == ["copies", "expert"]
+
+
+def test_models_that_agree_are_told_with_their_votes() -> None:
+    cases = [case(f"q{number}") for number in range(30)]
+    answers = {each.question.question_id: {"m": A, "n": A} for each in cases}
+    answers["q0"] = {"m": B, "n": B}
+    reliability = weigh_answers(cases, answers, 0.03)
+    assert list(reliability) == ["m", "n"]
+    assert told(cases[0])[0][:3] == ("models", "m, n", ["B"])
+    assert cases[0].evidence[0].detail == "2 models answered: B 2"
+    assert told(cases[1])[0][:3] == ("models", "m, n", ["A"])
+    assert cases[0].suspicion > 0.2 > 0.01 > cases[1].suspicion
