@@ -5,13 +5,27 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from annotation.learned_annotator import LearnedAnnotator, folds_of
+from annotation import learned_annotator
+from annotation.learned_annotator import (
+    DimensionModel,
+    LearnedAnnotator,
+    TextFeatures,
+    Views,
+    _regression,
+    fold_rows,
+    folds_of,
+    log_shares,
+    meaning_of,
+    nearest_similarity,
+    text_of,
+)
 from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from annotation.reviewed import Reviewed
 from pipeline.annotate import choose, problems
 from pipeline.inspect.bank import read_labelled
 from schemas.errors import UserError
+from schemas.identity import sha256
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.test_lexicon_annotator import question
 from tests.conftest import MemoryStore
@@ -241,3 +255,109 @@ def test_embeddings_come_from_the_configured_endpoint_and_each_text_is_asked_for
 def test_embeddings_without_a_model_are_an_error_before_anything_is_asked(context):
     (found,) = problems(AnnotateParams(annotator="embeddings"), context.dataset)
     assert "no model is named" in found
+
+
+def test_likeness_is_the_mean_cosine_with_the_nearest_three():
+    learned = np.array([[1.0, 0], [0.6, 0.8], [0.0, 1], [-1.0, 0]])
+    asked = np.array([[1.0, 0], [0.0, 1]])
+    assert nearest_similarity(asked, learned) == pytest.approx([(1 + 0.6 + 0) / 3, (1 + 0.8 + 0) / 3])
+    assert nearest_similarity(asked, learned[:2]) == pytest.approx([0.8, 0.4])
+
+
+def test_folds_are_five_drawn_by_a_hash_and_empty_ones_are_left_out():
+    folds = folds_of(["a", "b", "c", "d", "e", "f"])
+    assert folds.tolist() == [int(sha256(name)[:8], 16) % 5 for name in "abcdef"]
+    rows = list(fold_rows(np.array([0, 0, 4, 1])))
+    assert [(others.tolist(), own.tolist()) for others, own in rows] == [
+        ([2, 3], [0, 1]),
+        ([0, 1, 2], [3]),
+        ([0, 1, 3], [2]),
+    ]
+    assert list(fold_rows(np.array([2, 2]))) == []
+
+
+def test_no_share_of_the_lexicon_is_zero():
+    assert np.exp(log_shares(np.array([[1.0, 0.0]]))) == pytest.approx(
+        np.array([[1.001 / 1.002, 0.001 / 1.002]])
+    )
+
+
+def test_a_text_is_all_that_a_question_says_and_its_meaning_the_beginning():
+    asked = question(
+        "题干Ａ",
+        "甲 乙",
+        "A",
+        exam_type="考试",
+        exam_subject="内科",
+        shared_stem="病例",
+        explanation="解" * 101,
+    )
+    assert text_of(asked) == "考试 内科 病例 题干a 甲 乙 " + "解" * 101
+    assert meaning_of(asked) == "病例\n题干Ａ\n甲\n乙\n" + "解" * 100
+    assert meaning_of(question("题干")) == "题干"
+
+
+def test_landmarks_are_every_so_many_th_question_and_span_all_below_their_number(monkeypatch):
+    questions = [asked(label, number) for number in range(4) for label in STEMS]
+    exact = TextFeatures(questions)(questions)
+    monkeypatch.setattr(learned_annotator, "LANDMARKS", 5)
+    few = TextFeatures(questions)(questions)
+    assert exact.shape[0] == few.shape[0] == 12
+    assert few.shape[1] <= 4 < exact.shape[1], "every third of twelve"
+
+
+@pytest.mark.parametrize(
+    ("count", "power"), [(600, 0.15), (300, 0.15), (200, 0.225), (150, 0.3), (100, 0.35)]
+)
+def test_frequent_labels_lose_the_more_the_fewer_were_reviewed_up_to_a_limit(count, power):
+    model = object.__new__(DimensionModel)
+    model._often, model._usual, model._learned_from = np.array([3.0, 1.0]), 0.5, count
+    near = np.array([0.6, 0.3, 9.0])
+    found = model._level(np.full((3, 2), 0.5), Views(near, near, near, near))
+    trust = np.array([1.0, 0.25, 1.0])
+    assert found[:, 1] == pytest.approx(1 / (1 + 3.0 ** (-power * trust)))
+
+
+def test_a_label_that_a_classifier_never_met_has_next_to_no_probability():
+    alone = _regression(np.zeros((2, 1)), np.array([1, 1]), 1.0, 3)
+    assert np.exp(alone(np.zeros((1, 1)))) == pytest.approx(
+        np.array([[1e-6, 1, 1e-6]]) / (1 + 2e-6), rel=1e-3
+    )
+
+
+def synthetic(count: int, seed: int = 3) -> tuple[Views, np.ndarray, np.ndarray]:
+    """Features of three labels of unequal frequency, which the text tells better than the lexicon."""
+    draw = np.random.default_rng(seed)
+    labels = draw.choice(3, count, p=(0.6, 0.3, 0.1))
+    text = np.eye(3)[labels] * 0.5 + draw.normal(0, 0.4, (count, 3))
+    own = np.eye(3)[labels] * 0.4 + draw.random((count, 3))
+    own /= own.sum(axis=1, keepdims=True)
+    lexicon, near = np.hstack([own, draw.random((count, 2))]), draw.uniform(0.3, 0.9, count)
+    return Views(text, lexicon, np.hstack([own, np.zeros((count, 1))]), near), labels, np.arange(count) % 5
+
+
+GOLDEN = {
+    120: [
+        [0.0874, 0.2459, 0.6667, 0.0, 0.5527, 0.3155, 0.1318, 0.0, 0.0, 0.0012, 0.9988, 0.0],
+        [0.9998, 0.0001, 0.0001, 0.0, 0.9436, 0.0, 0.0563, 0.0],
+        [1.355, 0.697, 1.641, 0.1],
+    ],
+    400: [
+        [0.0878, 0.2443, 0.6679, 0.0, 0.5533, 0.4048, 0.0419, 0.0, 0.0, 0.0005, 0.9995, 0.0],
+        [0.9941, 0.0005, 0.0055, 0.0, 0.9425, 0.0002, 0.0573, 0.0],
+        [1.113, 0.919, 1.346, 0.397],
+    ],
+}
+"""Probabilities of three questions, far, as near as usual and very near; of two learned from; weights of opinions."""
+
+
+@pytest.mark.parametrize("count", GOLDEN)
+def test_probabilities_are_what_they_were(count):
+    views, labels, folds = synthetic(count)
+    model = DimensionModel(views, labels, folds, 4)
+    asked = synthetic(3, seed=4)[0]
+    asked.near[:] = (0.05, 0.6, 2.0)
+    new, own, weights = GOLDEN[count]
+    assert model(asked).ravel() == pytest.approx(new, abs=5e-4)
+    assert model.out_of_fold[:2].ravel() == pytest.approx(own, abs=5e-4)
+    assert model.weights == pytest.approx(weights, abs=1e-3)

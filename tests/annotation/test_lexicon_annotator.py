@@ -7,10 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.lexicon_annotator import LabelTerms, Lexicon, LexiconAnnotator, lexicon, scored_dimensions
+from annotation.lexicon_annotator import (
+    LabelTerms,
+    Lexicon,
+    LexiconAnnotator,
+    _of_exam,
+    lexicon,
+    score_labels,
+    scored_dimensions,
+    shares_of,
+)
 from pipeline.inspect.bank import read_labelled
 from schemas.questions import Option, Question
-from schemas.taxonomy import dimensions
+from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 
 
 def question(stem: str, options: str = "", answer: str | None = None, **more) -> Question:
@@ -144,3 +153,65 @@ def test_it_beats_the_most_frequent_label_on_experts_labels(shared_data):
         accuracy = np.mean([one[name].label == expert for one, expert in zip(found, gold, strict=True)])
         baseline = Counter(gold).most_common(1)[0][1] / len(gold)
         assert accuracy > baseline + 0.2, f"{name}: {accuracy:.3f} against {baseline:.3f}"
+
+
+def test_a_term_that_names_a_label_counts_three_times_one_that_goes_with_it():
+    words = Lexicon(
+        (LabelTerms(name="a", strong="甲", weak="乙 甲", none="乙烯"), LabelTerms(name="b", weak="甲"))
+    )
+    assert words.weights == {"甲": {"a": 3.0, "b": 1.0}, "乙": {"a": 1.0}, "乙烯": {}}
+
+
+def test_the_exams_name_adds_more_than_any_text():
+    words = Lexicon((LabelTerms(name="a", base=2.0, exam="口腔"), LabelTerms(name="b")))
+    assert _of_exam(words, "口腔执业医师") == {"a": 32.0, "b": 0.0}
+    assert _of_exam(words, "") == {"a": 2.0, "b": 0.0}
+
+
+@pytest.fixture
+def colours():
+    red, blue = LabelName(zh="红", en="Red", words=("火",)), LabelName(zh="蓝", en="Blue")
+    use_label_set(
+        LabelSet(dimensions=(Dimension(name="colour", zh="颜色", en="Colour", labels=(red, blue)),))
+    )
+    yield
+    use_label_set(None)
+
+
+@pytest.mark.parametrize(
+    ("fields", "place"),
+    [
+        ({"stem": "蓝"}, 2.0),
+        ({"shared_stem": "蓝"}, 2.0),
+        ({"options": "蓝 x", "answer": "A"}, 1.5),
+        ({"options": "蓝 x", "answer": "B"}, 0.6),
+        ({"options": "蓝 x"}, 0.6),
+        ({"explanation": "蓝"}, 0.8),
+        ({"options": "蓝 蓝", "explanation": "蓝"}, 0.8),
+    ],
+)
+def test_a_term_counts_by_the_best_place_where_it_stands(colours, fields, place):
+    asked = question(fields.pop("stem", ""), fields.pop("options", ""), fields.pop("answer", None), **fields)
+    both = asked.model_copy(update={"stem": f"{asked.stem} 火"})
+    [shares] = shares_of([both])
+    red, blue = (3 * 2.0) ** 2, (3 * place) ** 2
+    assert shares == {"colour": pytest.approx({"红": red / (red + blue), "蓝": blue / (red + blue)})}
+    [verdicts] = [found.verdicts for found in LexiconAnnotator().annotate([both], lambda count: None)]
+    assert verdicts["colour"].confidence == round(red / (red + blue), 3)
+
+
+def test_without_a_term_nothing_is_said(colours):
+    assert label(question("绿")) == {}
+
+
+def test_labels_of_dimensions_decided_before_add_their_share():
+    plain = score_labels("clinical_department", [], "", {})
+    half = score_labels("clinical_department", [], "", {"disease_group": {"肿瘤": 0.5}})
+    added = {name: half[name] - plain[name] for name in plain if half[name] != plain[name]}
+    weights = {
+        item.name: item.links["disease_group"]["肿瘤"]
+        for item in lexicon("clinical_department").labels
+        if "肿瘤" in item.links.get("disease_group", {})
+    }
+    assert added == pytest.approx({name: weight / 2 for name, weight in weights.items()})
+    assert len(added) > 1

@@ -1,4 +1,17 @@
-from schemas.wording import counted, tally_failures
+import re
+
+import pytest
+
+from schemas.wording import (
+    SPECIAL_TOKENS,
+    Notice,
+    counted,
+    findings,
+    in_both_languages,
+    minute,
+    remedy,
+    tally_failures,
+)
 
 
 def test_one_is_told_in_the_singular_and_many_with_separators():
@@ -15,3 +28,53 @@ def test_failures_are_told_by_reason_with_the_most_frequent_detail():
         == "connection 3: no connection to http://x/v1; timeout 1: no answer within 60 s"
     )
     assert tally_failures([]) == ""
+
+
+def test_moments_are_told_in_utc():
+    assert minute("2026-11-22T08:15:59+02:00") == "2026-11-22 06:15 UTC"
+
+
+@pytest.mark.parametrize(
+    ("detail", "found"),
+    [
+        ("the key lacks it", [("no_answer", "the key lacks it")]),
+        (
+            "no_answer: the key lacks it; empty_option: no text at B",
+            [("no_answer", "the key lacks it"), ("empty_option", "no text at B")],
+        ),
+        ("a; b: c", [("no_answer", "a; b: c")]),
+        ("empty_option: no text at B", [("empty_option", "no text at B")]),
+        ("", [("no_answer", "")]),
+    ],
+)
+def test_findings_are_told_one_by_one(detail, found):
+    assert findings("no_answer", detail) == found
+
+
+def test_reasons_have_names_in_both_languages_and_ones_own_stays_as_it_is():
+    assert in_both_languages("no_answer") == "没有答案 no_answer"
+    assert in_both_languages("my_rule") == "my_rule"
+    assert remedy("my_rule", "x.pdf")[0].startswith("build-dataset inspect x.pdf")
+
+
+@pytest.mark.parametrize(
+    ("text", "is_mark"),
+    [
+        ("<|im_start|>", True),
+        ("<｜User｜>", True),
+        ("</think>", True),
+        ("<start_of_turn>", True),
+        ("[/INST]", True),
+        ("<<SYS>>", True),
+        ("<</SYS>>", True),
+        (f"<|{'a' * 40}|>", True),
+        (f"<|{'a' * 41}|>", False),
+        ("<p>", False),
+    ],
+)
+def test_marks_of_turns_are_known(text, is_mark):
+    assert bool(re.fullmatch(SPECIAL_TOKENS, text)) is is_mark
+
+
+def test_a_notice_loses_nothing_unless_told():
+    assert Notice("a", "b").lost == 0

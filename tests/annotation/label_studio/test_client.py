@@ -5,12 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
+from label_studio_sdk.core.api_error import ApiError
 
-from annotation.label_studio.client import ReplyLostError, Studio
+from annotation.label_studio import client
+from annotation.label_studio.client import Project, ReplyLostError, Studio, task_filter
 from schemas.errors import UserError
 
 VERSION = {"label-studio-os-package": {"version": "1.23.2"}}
@@ -157,3 +162,171 @@ def test_a_server_that_gives_fewer_tasks_at_once_than_asked_for_is_read_to_the_e
     with server(answer) as url:
         found = Studio(url, "token", key_env="KEY", timeout=5).tasks(1)
         assert [task["id"] for task in found] == [1, 2, 3, 4, 5, 6, 7]
+
+
+def offline() -> Studio:
+    """A connection that never asks."""
+    studio = object.__new__(Studio)
+    studio.url, studio._key_env = "http://x", "KEY"
+    return studio
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "told"),
+    [
+        (None, {}, "refused a request (None): no reason given"),
+        (399, {}, "is not Label Studio"),
+        (400, {"detail": "a  b\n c"}, "Label Studio at http://x refused a request (400): a b c"),
+        (400, {"detail": "x", "validation_errors": {"f": 1}}, "refused a request (400): {'f': 1}"),
+        (400, "<html>", "refused a request (400): no reason given"),
+        (401, {}, "refuses the token in KEY"),
+        (401, "<html>", "refuses the token in KEY"),
+        (402, {}, "refused a request (402)"),
+        (403, {}, "refuses the token in KEY"),
+        (403, "<html>", "something before Label Studio at http://x answers 403"),
+        (404, {}, "does not know what it was asked for (404)"),
+        (413, {"detail": "large"}, "refused a request (413): large"),
+        (413, "<html>", "lower review.batch"),
+        (502, "<html>", "look whether that runs"),
+        (503, {}, "refused a request (503)"),
+    ],
+)
+def test_what_a_status_means_is_told_with_what_to_do(status, body, told):
+    assert told in offline()._refusal(status, body)
+
+
+def test_a_long_reason_is_cut():
+    assert len(offline()._refusal(400, {"detail": "x" * 1000})) == 500
+
+
+@pytest.mark.parametrize(
+    ("error", "lost", "kind"),
+    [
+        (ApiError(status_code=500, body={}), True, ReplyLostError),
+        (ApiError(status_code=499, body={}), True, UserError),
+        (ApiError(status_code=500, body={}), False, UserError),
+        (ApiError(status_code=None, body={}), True, UserError),
+        (httpx.ReadTimeout("x"), True, ReplyLostError),
+        (httpx.ReadTimeout("x"), False, UserError),
+        (httpx.ConnectError("x"), True, UserError),
+        (KeyError("x"), True, UserError),
+    ],
+)
+def test_only_a_request_that_may_have_been_carried_out_has_a_lost_reply(error, lost, kind):
+    with pytest.raises(UserError) as found, offline()._told(lost=lost):
+        raise error
+    assert type(found.value) is kind
+
+
+class Recording(Studio):
+    """A server of tasks 1 to ``count``, of which every third was answered; it notes what is asked."""
+
+    def __init__(self, count: int, at_once: int = 500) -> None:
+        self.url, self._key_env, self.asked, self.acts = "http://x", "KEY", [], []
+        self.ids, self.at_once = list(range(1, count + 1)), at_once
+
+    def _ask(self, method, path, **more):
+        self.asked.append((method, path, more))
+        if path == "api/predictions/":
+            return [{"id": 9, "task": 1}, {"id": 3, "task": 1}, {"id": 5, "task": 2}]
+        if path.endswith("import"):
+            return {}
+        items = json.loads(more["params"]["query"])["filters"]["items"]
+        found = [each for each in self.ids if all(self.matches(each, one) for one in items)]
+        return {"tasks": [{"id": each, "data": {}} for each in found[: self.at_once]], "total": len(found)}
+
+    @staticmethod
+    def matches(task, one):
+        column, value = one["filter"].removeprefix("filter:tasks:"), one["value"]
+        if column == "id":
+            return task > value if one["operator"] == "greater" else task in value
+        return (task % 3 == 0) == bool(value) if one["operator"] == "equal" else task % 3 == 0
+
+    def _act(self, action, project_id, task_ids):
+        self.acts.append((action, project_id, len(task_ids)))
+
+
+def test_tasks_are_asked_for_five_hundred_at_once_by_their_ids():
+    studio = Recording(1001)
+    found = list(studio.tasks(7, task_filter("total_annotations", "equal", 0)))
+    assert [task["id"] for task in found] == [each for each in range(1, 1002) if each % 3]
+    assert len(studio.asked) == 2
+    method, path, more = studio.asked[0]
+    assert (method, path) == ("GET", "api/tasks/")
+    assert json.loads(more["params"].pop("query")) == {
+        "filters": {
+            "conjunction": "and",
+            "items": [
+                {
+                    "filter": "filter:tasks:total_annotations",
+                    "operator": "equal",
+                    "type": "Number",
+                    "value": 0,
+                },
+                {"filter": "filter:tasks:id", "operator": "greater", "type": "Number", "value": 0},
+            ],
+        },
+        "ordering": ["tasks:id"],
+    }
+    assert more["params"] == {
+        "project": 7,
+        "fields": "task_only",
+        "include": "id,data,total_annotations",
+        "page_size": 500,
+        "resolve_uri": False,
+    }
+    list(studio.tasks(7, answers=True))
+    params = studio.asked[-1][2]["params"]
+    assert (params["fields"], "annotations,result" in params["include"]) == ("all", True)
+
+
+def test_an_empty_project_is_asked_once():
+    studio = Recording(0)
+    assert list(studio.tasks(7)) == []
+    assert len(studio.asked) == 1
+
+
+def test_tasks_are_deleted_five_hundred_at_once_and_never_none():
+    studio = Recording(1100)
+    assert studio.delete_unanswered(7, [*range(1, 1101)]) == 734
+    assert studio.acts == [("delete_tasks", 7, 334), ("delete_tasks", 7, 333), ("delete_tasks", 7, 67)]
+    studio.acts.clear()
+    assert studio.delete_unanswered(7, [3, 6]) == studio.delete_unanswered(7, []) == 0
+    studio.delete_predictions(7, [])
+    assert studio.acts == []
+
+
+def test_predictions_are_told_by_task_the_oldest_first():
+    assert Recording(0).predictions(7) == {
+        1: [{"id": 3, "task": 1}, {"id": 9, "task": 1}],
+        2: [{"id": 5, "task": 2}],
+    }
+
+
+def test_tasks_are_sent_once_as_they_are():
+    studio = Recording(0)
+    studio.import_tasks(7, [{"data": {"题": 1}}])
+    [(method, path, more)] = studio.asked
+    assert (method, path) == ("POST", "api/projects/7/import")
+    assert more["content"] == '[{"data": {"题": 1}}]'.encode()
+    assert more["request_options"] == {"max_retries": 0}
+
+
+def test_a_project_is_read_with_what_is_absent():
+    facts = {
+        "id": 3,
+        "title": "t",
+        "label_config": "<View/>",
+        "model_version": None,
+        "maximum_annotations": 2,
+    }
+    counts = dict.fromkeys(
+        ("task_number", "total_annotations_number", "total_predictions_number", "description")
+    )
+    made = SimpleNamespace(**facts, **counts, created_at=datetime(2026, 1, 2, tzinfo=UTC))
+    found = client._project(made)
+    assert found == Project(3, "t", "2026-01-02T00:00:00+00:00", "<View/>", None, 0, 0, 0, "", 2)
+    made.task_number, made.total_annotations_number, made.total_predictions_number = 5, 6, 7
+    made.description = "d"
+    full = client._project(made)
+    assert (full.tasks, full.annotations, full.predictions, full.description) == (5, 6, 7, "d")

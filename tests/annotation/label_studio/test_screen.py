@@ -13,14 +13,18 @@ from label_studio_sdk.label_interface import LabelInterface
 from annotation.label_studio import tasks
 from annotation.label_studio.screen import (
     FLAG_NAMES,
+    _choices,
+    _layout,
+    _rows,
     adjudication_config,
     review_config,
     scoring_config,
     verification_config,
 )
 from annotation.label_studio.tasks import ReviewTask, by_uncertainty, model_version
-from annotation.rubric import aspects
+from annotation.rubric import ShownAnswer, aspects
 from schemas.errors import UserError
+from schemas.identity import sha256
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.records import annotation, question
@@ -231,3 +235,130 @@ def test_the_least_certain_come_first_and_groups_stay_together():
     assert order == ["q0003", "q0001", "q0002", "q0000"]
     grouped = by_uncertainty(tasks, {"q0000": "g", "q0001": "g"})
     assert [task.question_id for task in grouped] == ["q0003", "q0000", "q0001", "q0002"]
+
+
+def columns(count: int, name: str = "名") -> Dimension:
+    labels = tuple(LabelName(zh=f"{name}{n}", en=f"L{n}") for n in range(count))
+    return Dimension(name="d", zh="维", en="D", labels=labels)
+
+
+@pytest.mark.parametrize(
+    ("count", "length", "layout"),
+    [(2, 30, "bd-line"), (9, 30, "bd-line"), (10, 11, "bd-grid4"), (10, 12, "bd-grid3"), (30, 5, "bd-grid4")],
+)
+def test_a_long_list_stands_in_columns_that_its_names_fit(count, length, layout):
+    assert _layout(columns(count, "名" * (length - 1))) == layout
+
+
+@pytest.mark.parametrize(
+    ("counts", "rows"),
+    [
+        ((5, 5, 5, 7), ["12345", "asdfg", "zxcvb", "qwetyio"]),
+        ((7, 5), ["qwetyio", "12345"]),
+        ((6, 7, 8), ["qwetyio", None, None]),
+        ((8, 2), [None, "12345"]),
+        ((5, 5, 5, 5, 5), ["12345", "asdfg", "zxcvb", "qwetyio", None]),
+    ],
+)
+def test_a_dimension_gets_the_first_row_of_keys_that_is_left_and_long_enough(law, counts, rows):
+    made = [columns(count).model_copy(update={"name": f"d{n}"}) for n, count in enumerate(counts)]
+    use_label_set(law.model_copy(update={"dimensions": tuple(made)}))
+    assert [_rows().get(f"d{n}") for n in range(len(counts))] == rows
+
+
+def test_labels_of_a_list_have_codes_in_their_order_and_the_last_have_none():
+    keys = [(key, code) for _, key, code in _choices(columns(37), "", "shift")]
+    assert keys[0] == ("shift+a", "A")
+    assert keys[25:27] == [("shift+z", "Z"), ("shift+1", "1")]
+    assert keys[34:] == [("shift+9", "9"), ("ctrl+alt+shift+f19", ""), ("ctrl+alt+shift+f19", "")]
+    assert [(key, code) for _, key, code in _choices(columns(2), "", "")] == [("ctrl+alt+shift+f19", "")] * 2
+    assert [key for _, key, _ in _choices(columns(3), "asdfg", "shift")] == ["a", "s", "d"]
+
+
+def test_not_applicable_comes_last_under_zero():
+    labels = (LabelName(zh="无", en="None", abbr="N/A"), *columns(2).labels)
+    found = [
+        (label.zh, key, code)
+        for label, key, code in _choices(columns(2).model_copy(update={"labels": labels}), "", "alt")
+    ]
+    assert found == [("名0", "alt+a", "A"), ("名1", "alt+b", "B"), ("无", "alt+0", "0")]
+
+
+def test_the_scores_of_each_aspect_have_a_row_of_keys():
+    screen = ET.fromstring(scoring_config())
+    rows = ["".join(hotkeys(screen, aspect.name)) for aspect in aspects()]
+    assert rows == ["12345", "qwert", "asdfg", "zxcvb"]
+
+
+def test_a_task_shows_a_question_with_where_it_is_from():
+    asked = question(
+        pages=[3, 4],
+        number=7,
+        shared_stem="病例",
+        explanation="解析",
+        accepted_answers=[["A"], ["A", "B"]],
+    )
+    [task] = tasks_of([asked], [], crops={"q": "data:x"})
+    shown = {name: text for name, text in task.data.items() if name not in ("base", "digest")}
+    assert shown == {
+        "question_id": "q",
+        "meta": "A1 · a.pdf · p. 3, 4 · No. 7 · q",
+        "question": "病例\n题干",
+        "options": "A. 甲\nB. 乙",
+        "answer": "答案 Answer：A / AB",
+        "explanation": "解析",
+        "text": "【共用题干】病例\n【题干】题干\nA. 甲\nB. 乙",
+        "key": "B",
+        "crop": "data:x",
+    }
+    bare = tasks.shown_fields(question(number=None, options=[], answer=None, document="b.csv"))
+    assert bare["meta"] == "A1 · b.csv · q"
+    assert (bare["options"], bare["answer"], bare["explanation"]) == (
+        "（无选项 no options）",
+        "答案 Answer：（无 none）",
+        "（无解析 no explanation）",
+    )
+
+
+def test_a_task_is_sent_with_its_batch_and_a_blind_one_without_labels():
+    [own] = tasks_of([question()], [annotation("competency", "疾病治疗")])
+    sent = own.sent(batch="3", version="lexicon (2)", of=9)
+    assert (sent.batch, sent.data["batch"], sent.data["batch_size"], sent.data["arm"]) == (
+        "3",
+        "3",
+        "9",
+        "prefilled",
+    )
+    assert sent.prediction["model_version"] == "lexicon (2)"
+    assert sent.payload() == {"data": sent.data, "predictions": [sent.prediction]}
+    blind = own.sent(arm="blind")
+    assert (blind.prediction, blind.batch, blind.data["batch_size"]) == (None, "1", "")
+    assert blind.payload() == {"data": blind.data, "predictions": []}
+    assert own.sent().prediction == own.prediction
+
+
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        ([], "none"),
+        (["lexicon", "lexicon"], "lexicon"),
+        (["human_accuracy", "z", "a"], "a + z + human_accuracy"),
+        (["x" * 300], "x" * 256),
+    ],
+)
+def test_annotators_are_named_together_measurements_last(names, told):
+    assert model_version(names) == told
+
+
+def test_answers_to_score_are_shown_once_in_a_drawn_order():
+    answers = [ShownAnswer("病例" if n else "", "", f"问{n}", "答", "参考") for n in range(4)]
+    found = tasks.scoring_tasks([*answers, answers[0]], seed=1)
+    ids = [answer.id for answer in answers]
+    assert [task.question_id for task in found] == sorted(ids, key=lambda name: sha256("1", "scoring", name))
+    empty = next(task for task in found if task.data["question"] == "问0")
+    assert (empty.data["case"], empty.data["conversation"], empty.data["answer"]) == (
+        "（无 none）",
+        "（无 none）",
+        "答",
+    )
+    assert empty.prediction is None

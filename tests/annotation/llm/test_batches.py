@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
 
 from annotation.estimate import estimate
+from annotation.llm import batches as batching
+from annotation.llm.batches import _BatchRun, answered_rows, input_lines
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import UNUSABLE_AFTER, Answer, Failed, Reason, json_object
 from annotation.llm.options import LlmOptions
@@ -217,3 +220,57 @@ def test_the_annotator_labels_through_batches_and_the_estimate_halves(batches):
     reckoned = estimate(questions(3), AnnotateParams(llm=llm))
     assert reckoned.batch_cost == pytest.approx(reckoned.cost / 2)
     assert estimate(questions(3), AnnotateParams(llm=llm, batch=True)).seconds is None
+
+
+def test_a_file_takes_so_many_requests_and_so_many_bytes(monkeypatch):
+    run = object.__new__(_BatchRun)
+    run.options = LlmOptions(model="m", base_url="http://127.0.0.1:1/v1")
+    waiting = {f"k{n}": request for n, request in enumerate(requests(5))}
+    size = len(next(input_lines(waiting, run.options))[1])
+
+    def sizes(rows: int, most_bytes: int) -> list[int]:
+        monkeypatch.setattr(batching, "MOST_ROWS", rows)
+        monkeypatch.setattr(batching, "MOST_BYTES", most_bytes)
+        return [len(keys) for keys in run._files(waiting)]
+
+    assert sizes(5, 10**9) == [5]
+    assert sizes(4, 10**9) == [4, 1]
+    assert sizes(9, 3 * size) == [3, 2]
+    assert sizes(9, 3 * size - 1) == [2, 2, 1]
+    assert sizes(9, 1) == [1] * 5
+    assert list(run._files({})) == []
+
+
+def test_what_openai_takes_in_one_file_is_not_exceeded():
+    assert (batching.MOST_ROWS, batching.MOST_BYTES) == (50_000, 190_000_000)
+
+
+def line(**row: object) -> bytes:
+    return json.dumps(row).encode()
+
+
+@pytest.mark.parametrize(
+    ("data", "row"),
+    [
+        (line(custom_id="k", response={"status_code": 200, "body": {"a": 1}}), (200, None, {"a": 1})),
+        (line(custom_id="k", response=None, error={"code": "batch_expired"}), (0, "batch_expired", None)),
+        (
+            line(custom_id="k", response={"status_code": 400, "body": {"error": {"code": "c"}}}),
+            (400, "c", {"error": {"code": "c"}}),
+        ),
+        (
+            line(custom_id="k", response={"body": {"error": None}}, error={"code": "e"}),
+            (0, "e", {"error": None}),
+        ),
+        (line(custom_id="k", response={"status_code": 500, "body": "x"}), (500, None, "x")),
+        (line(custom_id="other", response={}), None),
+        (line(response={}), None),
+        (b"[]", None),
+        (b"not json", None),
+        (line(custom_id="k", response={"status_code": "x"}), None),
+    ],
+)
+def test_a_row_of_a_batch_is_read_and_what_is_none_is_passed_over(data, row):
+    found = answered_rows([b"", data + b"\n" + line(custom_id="k", response={"status_code": 999})], ["k"])
+    expected = row or (999, None, None)
+    assert [(each.status, each.code, each.body) for each in found.values()] == [expected]

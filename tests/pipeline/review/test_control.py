@@ -6,16 +6,19 @@ import json
 from itertools import pairwise
 
 import polars as pl
+import pytest
 
 from annotation.adjudication import Rules
 from annotation.label_studio.projects import REVIEW
 from annotation.label_studio.pull import Pulled
 from annotation.params import ReviewParams
+from annotation.reviewed import Reviewed
 from pipeline.review import folder
-from pipeline.review.control import PROBE, controls, gold_questions, mix_in_gold, with_probes
+from pipeline.review.control import PROBE, controls, gold_questions, mix_in_gold, separate, with_probes
 from pipeline.review.progress import expert_work
 from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, ExpertReview
+from schemas.identity import sha256
 from schemas.taxonomy import dimensions
 from tests.annotation import records
 
@@ -120,3 +123,66 @@ def test_an_expert_who_drifts_is_named():
     steady = controls(answers.with_columns(right=pl.int_range(pl.len()) % 8 != 0))
     [work] = expert_work(["q"], [records.review("a", question_id="q")], Rules(), controls=steady)
     assert work.alarms() == []
+
+
+def gold_answers(right: list[bool]) -> pl.DataFrame:
+    kinds = {"dimension": "d", "reviewer": "a", "kind": "gold"}
+    return pl.DataFrame(
+        [
+            {"question_id": f"g{n // 2}", "updated_at": f"{n:03}", "right": is_right} | kinds
+            for n, is_right in enumerate(right)
+        ]
+    )
+
+
+def test_the_chart_is_of_the_last_twenty_labels_and_begins_with_forty():
+    few = controls(gold_answers([True] * 39))["a"]
+    assert (few.gold, few.right, few.questions, few.chart) == (39, 39, 20, ())
+    found = controls(gold_answers([True] * 30 + [False] * 10))["a"]
+    assert len(found.chart) == 21
+    assert found.chart[0] == found.chart[10] == 1.0
+    assert found.chart[11] == 0.95
+    assert found.chart[-1] == 0.5
+    assert found.limit == pytest.approx(0.75 - 3 * (0.75 * 0.25 / 20) ** 0.5)
+
+
+def test_without_gold_labels_there_is_no_mean():
+    probes = gold_answers([True, False]).with_columns(kind=pl.lit(PROBE))
+    found = controls(probes)["a"]
+    assert (found.gold, found.right, found.interval, found.limit) == (0, 0, None, 0.0)
+    assert (found.probes, found.accepted) == (2, 1)
+
+
+def test_gold_questions_have_ids_like_those_of_papers():
+    name = sha256("gold", "h")
+    gold = Reviewed(records.question(content_hash="h"), {})
+    assert mix_in_gold([], [gold]) == [gold.question]
+    assert int(name[8:12], 16) % 1000 < 1000
+
+
+def test_answers_are_parted_into_gold_probes_and_reviews():
+    gold = Reviewed(records.question("g"), {"competency": dimensions()["competency"].find(LABELS[0])})
+    rows = [
+        records.review("a", LABELS[0], question_id="g", dimension="competency"),
+        records.review("b", LABELS[1], question_id="g", dimension="competency"),
+        records.review("a", "易", question_id="g", dimension="difficulty"),
+        records.review("a", "易", question_id="p", shown="易", shown_by=PROBE),
+        records.review("b", "难", question_id="p", shown="易", shown_by=PROBE),
+        records.review("c", "易", question_id="p", shown="易", shown_by=PROBE, blind=True),
+        records.review("a", "易", question_id="q", shown="易", shown_by="lexicon"),
+    ]
+    counted, control = separate(ExpertReview.to_frame(rows), [gold])
+    assert counted.select("question_id", "reviewer").rows() == [("p", "b"), ("p", "c"), ("q", "a")]
+    assert control.select("question_id", "reviewer", "kind", "right").rows() == [
+        ("g", "a", "gold", True),
+        ("g", "b", "gold", False),
+        ("p", "a", PROBE, False),
+        ("p", "b", PROBE, True),
+    ]
+
+
+@pytest.mark.parametrize(("gold", "places"), [(1, [3]), (2, [2, 5]), (3, [2, 4, 6])])
+def test_gold_questions_are_spread_evenly(gold, places):
+    questions = [records.question(f"q{n}") for n in range(6)]
+    mixed = mix_in_gold(questions, [Reviewed(records.question("g"), {})] * gold)
+    assert [place for place, each in enumerate(mixed) if each.question_id == "g"] == places

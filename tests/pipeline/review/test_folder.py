@@ -12,7 +12,7 @@ from annotation.label_studio.projects import ADJUDICATION, REVIEW
 from annotation.label_studio.pull import Pulled, SeenAnnotation
 from annotation.params import ReviewParams
 from pipeline.review import exchange
-from pipeline.review.folder import combine, read_all, read_pulled, remember_shown, write_pulled
+from pipeline.review.folder import combine, owner_of, read_all, read_pulled, remember_shown, write_pulled
 from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, Correction, ExpertReview
 from schemas.errors import UserError
@@ -140,3 +140,52 @@ def test_people_keep_their_new_address_where_their_project_is_gone(context, monk
         exchange.pull(ReviewParams(), context)
     assert list(pl.read_parquet(context.build / "reviews" / "pulled.parquet")["reviewer"]) == ["new@x.org"]
     assert read_pulled(context.build, REVIEW).people == {"1 then": "new@x.org"}
+
+
+def test_the_last_thirty_pulls_are_kept_and_of_earlier_days_the_last(tmp_path):
+    history = tmp_path / "reviews" / "history" / "review"
+    days = [f"202601{day:02}" for day in range(1, 8)]
+    for day in days:
+        for hour in range(5):
+            (history / f"{day}T0{hour}0000000000Z-{day}{hour}").mkdir(parents=True)
+    write_pulled(tmp_path, REVIEW, pulled([review("a")]))
+    kept = [each.name[:11] for each in sorted(history.iterdir())]
+    # 35 were there: the last 30 stay, and of the five before them, all of the first day, the last.
+    assert kept[:2] == ["20260101T04", "20260102T00"]
+    assert len(kept) == 32
+    write_pulled(tmp_path, REVIEW, pulled([review("a"), review("b")]))
+    assert "20260102T00" not in [each.name[:11] for each in history.iterdir()]
+
+
+def test_the_owner_is_drawn_once_and_again_where_the_file_is_empty(context):
+    first = owner_of(context)
+    assert owner_of(context) == first
+    assert len(first.token) == 12
+    path = context.build / "reviews" / "token"
+    assert path.read_text() == first.token + "\n"
+    path.write_text("")
+    assert owner_of(context).token != first.token
+
+
+def test_people_of_earlier_versions_lose_their_capitals(tmp_path):
+    write_pulled(tmp_path, REVIEW, pulled([review("Li@X.org")], [correction("Li@X.org", "B")]))
+    found = read_pulled(tmp_path, REVIEW)
+    assert (found.reviews["reviewer"][0], found.corrections["by"][0]) == ("li@x.org", "li@x.org")
+
+
+def test_a_column_that_is_new_is_null_in_what_was_pulled_before(tmp_path):
+    write_pulled(tmp_path, REVIEW, pulled([review("a", shown="易")]))
+    path = tmp_path / "reviews" / "review" / "reviews.parquet"
+    read_table(path).drop("shown").write_parquet(path)
+    assert read_pulled(tmp_path, REVIEW).reviews["shown"].to_list() == [None]
+
+
+def test_a_label_that_was_left_was_shown_also_where_a_later_one_was_sent_meanwhile(tmp_path):
+    remember_shown(tmp_path, Annotation.to_frame([annotation("difficulty", "难", "lexicon")]))
+    remember_shown(tmp_path, Annotation.to_frame([annotation("difficulty", "易", "llm:x")]))
+    late = {"updated_at": "2999-01-01T00:00:00.000000Z"}
+    left = review("a", "难", origin="prediction", **late)
+    write_pulled(tmp_path, REVIEW, pulled([left, review("b", "难", origin="manual", **late)]))
+    combine(tmp_path, read_all(tmp_path), ReviewParams())
+    rows = pl.read_parquet(tmp_path / "reviews" / "pulled.parquet").select("reviewer", "shown", "shown_by")
+    assert rows.rows() == [("a", "难", "lexicon"), ("b", "易", "llm:x")]

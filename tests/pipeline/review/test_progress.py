@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.adjudication import Rules
-from pipeline.review.progress import expert_work
+from annotation.adjudication import Rules, review_status
+from pipeline.review.control import Control
+from pipeline.review.progress import ExpertWork, expert_work, status_page
+from pipeline.stats.intervals import ENOUGH
 from schemas.annotations import ExpertReview
-from tests.annotation.records import review
+from tests.annotation.records import moment, review
 
 
 def reviewed(who: str, number: int, at: int, seconds: float | None = None, **fields) -> ExpertReview:
@@ -55,3 +57,93 @@ def test_an_expert_s_work_is_told_with_time_haste_and_how_often_labels_are_left(
     assert one.quick == pytest.approx(39 / 40)
     assert len(one.alarms()) == 2
     assert (two.accepted, two.quick, two.alarms()) == (0.0, 0.0, [])
+
+
+def work(**fields) -> ExpertWork:
+    made = {"reviewer": "a", "questions": ENOUGH, "left": 0, "seconds": None, "hours": None, "quick": None}
+    return ExpertWork(**made | {"accepted": None, "agreed": None, "first": "", "last": ""} | fields)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"quick": 0.2}, []),
+        ({"quick": 0.21}, ["21% answered in under 5 s"]),
+        ({"quick": 1.0, "questions": ENOUGH - 1}, []),
+        ({"accepted": 0.99}, []),
+        ({"accepted": 0.991}, ["99.1% of the labels filled in were left as they were"]),
+        ({"accepted": 1.0, "questions": ENOUGH - 1}, []),
+        ({"control": Control(probes=10, accepted=5)}, []),
+        (
+            {"control": Control(probes=10, accepted=6)},
+            ["6 of 10 labels that are wrong on purpose were accepted"],
+        ),
+        ({"control": Control(probes=9, accepted=9)}, []),
+        ({"control": Control(chart=(0.1, 0.6), limit=0.6)}, []),
+        (
+            {"control": Control(chart=(1.0, 0.55), limit=0.6)},
+            ["55% of the last gold labels are right; the limit is 60%"],
+        ),
+    ],
+)
+def test_an_alarm_is_told_from_its_limit_on(fields, told):
+    assert work(**fields).alarms() == told
+
+
+def test_reading_takes_five_seconds_and_ten_minutes_are_a_pause():
+    times = [4.99, 5.0, 599.0, 600.0, 601.0, None]
+    reviews = [reviewed("a", n, n, seconds) for n, seconds in enumerate(times)]
+    [found] = expert_work(QUESTIONS, reviews, Rules())
+    assert found.quick == pytest.approx(1 / 5)
+    assert found.hours == pytest.approx((4.99 + 5 + 599 + 600 + 600) / 3600)
+    assert found.seconds == 599
+    assert (found.questions, found.first, found.last) == (6, moment(0), moment(5))
+
+
+def test_what_the_screen_did_not_measure_is_absent():
+    [found] = expert_work(QUESTIONS, [reviewed("a", 0, 0)], Rules())
+    assert (found.seconds, found.hours, found.quick, found.accepted, found.agreed) == (None,) * 5
+    assert found.control == Control()
+
+
+def test_labels_that_were_sent_blind_were_neither_accepted_nor_changed():
+    reviews = [
+        reviewed("a", 0, 0, origin="prediction"),
+        reviewed("a", 1, 0, origin="prediction-changed"),
+        reviewed("a", 2, 0, origin="prediction", blind=True),
+        reviewed("a", 3, 0, origin="prediction", blind=False),
+        reviewed("a", 4, 0, origin="manual"),
+    ]
+    [found] = expert_work(QUESTIONS, reviews, Rules())
+    assert found.accepted == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("experts", "people", "left"), [(2, "a", 9), (2, "ab", 9), (3, "ab", 9), (2, "abc", 6), (3, "abc", 9)]
+)
+def test_what_is_left_is_shared_where_more_people_work_than_are_asked(experts, people, left):
+    reviews = [reviewed(who, 0, 0) for who in people]
+    found = expert_work(QUESTIONS, reviews, Rules(), experts=experts)
+    assert {each.left for each in found} == {left}
+
+
+def test_who_has_questions_of_their_own_has_those_left():
+    found = expert_work(QUESTIONS, [reviewed("a", 0, 0), reviewed("b", 0, 0)], Rules(), {"a": {"q1", "q2"}})
+    assert {each.reviewer: each.left for each in found} == {"a": 2, "b": 0}
+
+
+def test_the_page_has_a_row_an_expert_and_the_chart_of_gold_labels():
+    chart = Control(questions=9, gold=40, right=30, chart=(0.9, 0.8), limit=0.5, probes=3, accepted=1)
+    status = review_status([])
+    page = status_page(status, [work(control=chart, hours=1.25, accepted=0.5, quick=0.9)], "demo").decode()
+    for part in (
+        "demo: review 复核进度",
+        "30 / 40",
+        "1 / 3",
+        "1.2",
+        "50 %",
+        "90% answered in under 5 s",
+        "<svg",
+    ):
+        assert part in page, part
+    assert "<svg" not in status_page(status, [work()], "demo").decode()

@@ -1,0 +1,139 @@
+"""A folder's own project is found, adopted, or made exactly once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import pytest
+
+from annotation.label_studio import projects
+from annotation.label_studio.client import Project
+from annotation.label_studio.projects import (
+    ADJUDICATION,
+    KINDS,
+    REVIEW,
+    SCORING,
+    VERIFICATION,
+    Owner,
+    of_expert,
+)
+from schemas.errors import UserError
+
+OWNER = Owner("demo", "0123")
+MADE = Project(1, "t", "now", "", None, 0, 0, description=REVIEW.description(OWNER))
+
+
+class Server:
+    """Projects, by their descriptions."""
+
+    url = "http://x"
+
+    def __init__(self, *there: Project) -> None:
+        self.there = list(there)
+
+    def projects(self, words: str) -> list[Project]:
+        return [each for each in self.there if words in each.description]
+
+    def project(self, project_id: int) -> Project:
+        return next(each for each in self.there if each.id == project_id)
+
+    def update_project(self, project_id: int, description: str) -> None:
+        self.there = [
+            replace(each, description=description) if each.id == project_id else each for each in self.there
+        ]
+
+
+def test_kinds_have_their_people_and_prune_what_is_not_wanted():
+    facts = {kind.name: (kind.experts, kind.prune) for kind in (REVIEW, ADJUDICATION, VERIFICATION, SCORING)}
+    assert facts == {
+        "review": (2, False),
+        "adjudication": (1, True),
+        "verification": (1, True),
+        "scoring": (3, True),
+    }
+    assert KINDS == (REVIEW, ADJUDICATION, VERIFICATION)
+    one = of_expert("zhang li@x.org")
+    assert (one.experts, one.prune, one.key) == (1, True, "review of zhang%20li@x.org")
+    assert REVIEW.key == "review"
+    assert REVIEW.marker(OWNER) == "[build-dataset review: demo #0123]"
+    assert REVIEW.description(OWNER) == f"{REVIEW.purpose} [build-dataset review: demo #0123]"
+
+
+@pytest.mark.parametrize(
+    ("counts", "chosen"),
+    [
+        ([(0, 0), (0, 0)], 1),
+        ([(0, 0), (0, 5)], 2),
+        ([(0, 9), (1, 5)], 2),
+        ([(3, 5), (3, 5)], 1),
+        ([(1, 1), (0, 9)], 1),
+    ],
+)
+def test_of_several_projects_the_one_with_most_answers_is_meant(counts, chosen):
+    there = [replace(MADE, id=n, annotations=a, tasks=t) for n, (a, t) in enumerate(counts, start=1)]
+    found = projects.find(Server(*there), REVIEW, OWNER)
+    assert found is not None
+    assert found.id == chosen
+
+
+@pytest.mark.parametrize(
+    ("owner", "told"),
+    [
+        (Owner("other", "0123"), "belongs to this folder under another dataset.name"),
+        (Owner("demo", "4567"), "of dataset demo at http://x belongs to another folder"),
+    ],
+)
+def test_a_project_of_another_name_or_folder_is_refused_and_can_be_adopted(owner, told):
+    with pytest.raises(UserError, match=f"review project 1 .*{told}.*`build-dataset review pull --adopt`"):
+        projects.find(Server(MADE), REVIEW, owner)
+    adopted = projects.find(Server(MADE), REVIEW, owner, adopt=True)
+    assert adopted == replace(MADE, description=REVIEW.description(owner))
+
+
+def test_projects_of_nobody_here_are_left_alone():
+    stranger = replace(MADE, description=REVIEW.description(Owner("x", "y")))
+    assert projects.find(Server(stranger), REVIEW, OWNER, adopt=True) is None
+    assert projects.find(Server(MADE), ADJUDICATION, OWNER) is None
+    assert projects.find(Server(), REVIEW, OWNER, listed=[MADE]) == MADE
+
+
+def test_a_wait_ends_when_enough_is_there_and_stays_or_after_ten_seconds(monkeypatch):
+    clock = [100.0]
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        clock[0] += seconds
+
+    monkeypatch.setattr(projects, "time", SimpleNamespace(monotonic=lambda: clock[0], sleep=sleep))
+    counts = iter([0, 3, 5, 5])
+    assert projects.wait_until(lambda: next(counts), 5) == 5
+    assert slept == [0.5] * 3
+    slept.clear()
+    assert projects.wait_until(lambda: 4, 5) == 4
+    assert slept == [0.5] * 20
+    slept.clear()
+    projects.pause(3)
+    projects.pause(1000)
+    assert slept == [1.5, 10.0]
+
+
+def test_a_title_is_cut_to_what_label_studio_allows():
+    made: dict[str, object] = {}
+
+    class Making(Server):
+        def create_project(self, **settings: object) -> int:
+            made.update(settings)
+            self.there.append(replace(MADE, id=1))
+            return 1
+
+    projects.create(Making(), REVIEW, OWNER, "标" * 60, wanted=True, maximum_annotations=2)
+    assert made["title"] == "标" * 50
+    assert (made["enable_empty_annotation"], made["maximum_annotations"]) == (False, 2)
+    projects.create(Making(), REVIEW, OWNER, None, wanted=True)
+    assert made["title"] == "demo 双专家复核 review"
+    with pytest.raises(
+        projects.NothingToSendError, match="nothing to send for review: there are no questions"
+    ):
+        projects.create(Making(), REVIEW, OWNER, None, wanted=False)

@@ -1,0 +1,70 @@
+"""Options of an endpoint: its key, its address, its prices."""
+
+from __future__ import annotations
+
+import pytest
+
+from annotation.llm.options import OPENAI_URL, Endpoint, LlmOptions, openai_client
+
+OWN = "https://llm.example.org/v1"
+
+
+@pytest.mark.parametrize(
+    ("prices", "tokens", "batched", "cost"),
+    [
+        ({"price_in": 2, "price_out": 8}, (1000, 100), False, 0.0028),
+        ({"price_in": 2, "price_out": 8}, (1000, 100), True, 0.0014),
+        ({"price_in": 2, "price_out": 8, "batch_share": 0.25}, (1000, 100), True, 0.0007),
+        ({"price_in": 2}, (1000, 100), False, None),
+        ({"price_out": 2}, (1000, 100), False, None),
+        ({"price_in": 0, "price_out": 0}, (1000, 100), False, 0.0),
+        ({"price_in": 2, "price_out": 8}, (None, 100), False, None),
+        ({"price_in": 2, "price_out": 8}, (1000, None), False, None),
+    ],
+)
+def test_a_price_is_of_a_million_tokens(prices, tokens, batched, cost):
+    found = LlmOptions(model="m", **prices).cost(*tokens, batched=batched)
+    assert found == (None if cost is None else pytest.approx(cost))
+
+
+@pytest.mark.parametrize("prices", [{}, {"price_in": 1}, {"price_out": 1}])
+def test_a_cap_needs_both_prices(prices):
+    with pytest.raises(ValueError, match="max_cost needs price_in and price_out"):
+        LlmOptions(max_cost=1, **prices)
+    assert LlmOptions(max_cost=0, price_in=0, price_out=0).max_cost == 0
+
+
+@pytest.mark.parametrize(
+    ("address", "version", "found"),
+    [
+        (f"{OWN}", None, (OWN, None)),
+        (f"{OWN}?api-version=2024-10-21", None, (OWN, "2024-10-21")),
+        (f"{OWN}/chat/completions?api-version=2024-10-21", None, (OWN, "2024-10-21")),
+        (f"{OWN}/?api-version=2024-10-21", None, (OWN, "2024-10-21")),
+        (f"{OWN}?api-version=2024-10-21", "2025-01-01", (OWN, "2025-01-01")),
+    ],
+)
+def test_the_version_of_azures_interface_may_stand_behind_its_address(address, version, found):
+    given = {"base_url": address} | ({"api_version": version} if version else {})
+    endpoint = Endpoint(**given)
+    assert (endpoint.base_url, endpoint.api_version) == found
+    client = openai_client(Endpoint(**given, model="m"))
+    assert type(client).__name__ == ("AzureOpenAI" if endpoint.api_version else "OpenAI")
+    assert (client.max_retries, client.timeout) == (0, 120.0)
+
+
+def test_the_key_of_openai_goes_nowhere_else_unasked(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", " secret ")
+    assert Endpoint(model="m").api_key() == "secret"
+    assert Endpoint(base_url=OWN, model="m").api_key() is None
+    assert Endpoint(base_url=OWN, model="m", api_key_env="OPENAI_API_KEY").api_key() == "secret"
+
+
+def test_what_a_request_would_lack_is_told(monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert Endpoint().missing() == "no model is named: set model in its section of dataset.toml"
+    told = f"the environment variable OPENAI_API_KEY holds no key for {OPENAI_URL}"
+    assert Endpoint(model="m").missing() == told
+    assert Endpoint(model="m", base_url=OWN).missing() is None
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
+    assert Endpoint(model="m").missing() is None

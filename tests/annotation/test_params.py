@@ -1,0 +1,118 @@
+"""Options of annotating and reviewing that must fit each other."""
+
+from __future__ import annotations
+
+import pytest
+from pydantic import ValidationError
+
+from annotation.params import AnnotateLlmOptions, AnnotateParams, CalibrateParams, ReviewParams, file_digest
+from schemas.errors import UserError
+from schemas.identity import file_sha256
+
+LLM = AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1")
+
+
+@pytest.mark.parametrize(
+    ("params", "reviewed", "chosen", "learns"),
+    [
+        (AnnotateParams(), 99, "lexicon", True),
+        (AnnotateParams(), 100, "learned", True),
+        (AnnotateParams(learn_from=20), 20, "learned", True),
+        (AnnotateParams(llm=LLM), 500, "llm", False),
+        (AnnotateParams(llm=LLM.model_copy(update={"shots": 1})), 0, "llm", True),
+        (AnnotateParams(annotator="lexicon", llm=LLM), 500, "lexicon", False),
+        (AnnotateParams(annotator="learned", llm=LLM), 0, "learned", True),
+        (AnnotateParams(annotator="llm"), 500, "llm", False),
+        (AnnotateParams(annotator="embeddings"), 0, "embeddings", True),
+    ],
+)
+def test_the_annotator_follows_from_what_is_configured_and_reviewed(params, reviewed, chosen, learns):
+    assert params.chosen(reviewed) == chosen
+    assert params.learns() is learns
+    assert params.ignores() == (frozenset() if learns else {"reviews/pulled"})
+
+
+def test_only_options_of_the_annotator_that_is_asked_count(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a")
+    assert AnnotateParams(reviewed=path).semantic() == {
+        "annotator": "auto",
+        "learn_from": 100,
+        "reviewed": file_sha256(path),
+    }
+    assert AnnotateParams(annotator="lexicon", reviewed=path, learn_from=50).semantic() == {
+        "annotator": "lexicon"
+    }
+    assert AnnotateParams(annotator="learned").semantic() == {"annotator": "learned"}
+    assert AnnotateParams(llm=LLM).semantic() == {"annotator": "llm", "llm": LLM.semantic()}
+    embeddings = AnnotateParams(annotator="embeddings").semantic()
+    assert embeddings == {"annotator": "embeddings", "embeddings": AnnotateParams().embeddings.semantic()}
+
+
+@pytest.mark.parametrize(
+    ("samples", "temperature", "send", "is_fine"),
+    [
+        (1, 0, True, True),
+        (2, 0, True, False),
+        (2, 0.1, True, True),
+        (2, 0, False, True),
+        (25, 1, True, True),
+        (26, 1, True, False),
+        (0, 1, True, False),
+    ],
+)
+def test_several_samples_need_a_temperature(samples, temperature, send, is_fine):
+    given = {"samples": samples, "temperature": temperature, "send_temperature": send}
+    if is_fine:
+        assert AnnotateLlmOptions(**given).samples == samples
+    else:
+        with pytest.raises(ValidationError):
+            AnnotateLlmOptions(**given)
+
+
+TWO = {"reviewers": ["a", "b"]}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (TWO | {"adjudicators": ["b"]}, "b is among reviewers and adjudicators"),
+        ({"reviewers": ["a", "A "]}, "somebody is twice among reviewers"),
+        (TWO | {"quotas": {"c": 1}}, "c has a quota and is none of reviewers"),
+        ({"assign": True}, "assign and quotas need reviewers"),
+        (TWO | {"overlap": 0.5}, "overlap below 1 needs assign = true"),
+    ],
+)
+def test_people_who_contradict_each_other_are_refused(given, told):
+    with pytest.raises(ValidationError, match=told):
+        ReviewParams(**given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {},
+        TWO,
+        TWO | {"adjudicators": ["c"]},
+        TWO | {"quotas": {"a": 0}},
+        TWO | {"overlap": 0.5, "assign": True},
+        TWO | {"overlap": 1},
+    ],
+)
+def test_people_who_fit_each_other_are_taken(given):
+    assert ReviewParams(**given)
+
+
+def test_without_reviewers_everybody_is_invited():
+    assert ReviewParams().invites("x")
+    named = ReviewParams(**TWO, adjudicators=["c"])
+    assert [named.invites(who) for who in ("a", "c", "x")] == [True, True, False]
+
+
+def test_a_file_that_is_not_there_is_told_with_its_option(tmp_path):
+    with pytest.raises(UserError, match=r"x\.csv: No such file or directory: correct \[a\] b"):
+        file_digest(tmp_path / "x.csv", "[a] b")
+    path = tmp_path / "y"
+    path.write_text("a")
+    found = CalibrateParams(others=[path]).semantic()
+    assert found == {"target": 0.9, "others": [file_sha256(path)]}
