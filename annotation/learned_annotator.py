@@ -19,8 +19,8 @@ from schemas.identity import sha256
 from schemas.questions import Question
 from schemas.taxonomy import Dimension, dimensions
 
-NAME = "learned"
-Matrix = NDArray[np.float64]
+NAME = "learned"  # of the annotator
+Matrix = NDArray[np.float64]  # one row a question
 Opinion = Callable[[Matrix], Matrix]  # from features to log-probabilities of all labels of the dimension
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 """From texts to vectors of an embedding model, one row a text."""
@@ -48,7 +48,7 @@ _FEW, _MOST_LEVEL = 300, 0.35
 After 100 questions, mean of 20 draws, accuracy / macro F1 of department: .704 / .432 without it, .701 / .449 with it,
 the lexicon .687 / .443; disease group .665 / .485, .663 / .499 and .666 / .479.
 """
-FOLDS = 5
+FOLDS = 5  # of cross-validation; each model learns from four
 MOST_ALIKE = 0.95
 """Share of one label above which it is, too: reviewed questions of one exam alone teach nothing about others.
 
@@ -56,7 +56,7 @@ Learning disciplines from 300 questions that are all dentistry gave .05 on the r
 """
 _NEAR = 1.2  # nearness, as a multiple of the usual one, from which the learned opinions are trusted in full
 _FLOOR = 1e-6  # probability of a label that a classifier has never met
-_LEXICON_FLOOR = 1e-3
+_LEXICON_FLOOR = 1e-3  # share of a label without any term
 _LEAST_FAR = 0.1  # weight of the lexicon on questions unlike all that were reviewed
 _PRIOR, _STRENGTH = 0.5, 1e-3  # of the weights: keeps them finite where few questions speak
 

@@ -81,7 +81,7 @@ def _named(dimension: Dimension) -> Lexicon:
     return Lexicon(tuple(LabelTerms(name=each.zh, strong=own, none=each.not_words) for each, own in words))
 
 
-NAME = "lexicon"
+NAME = "lexicon"  # of the annotator
 EXAM_BONUS = 30.0  # score of a label that the exam's own name states: more than any text adds up to
 STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
 """Weights of a term by its place; the stem says what a question is about, wrong options less so.
@@ -94,7 +94,7 @@ _NOTE = (
     "[annotate.llm] model = … asks a language model"
 )
 
-Scores = dict[str, float]
+Scores = dict[str, float]  # by label
 Terms = Sequence[tuple[Sequence[str], float]]
 """Terms of one piece of text after the other, each piece with its weight."""
 _BATCH = 2_000  # texts searched at a time, which bounds memory

@@ -25,16 +25,16 @@ from schemas.questions import Question
 from schemas.taxonomy import Dimension, LabelName, dimensions, label_set
 from schemas.wording import SPECIAL_TOKENS
 
-ALL_AT_ONCE = "label.v3.zh.md"
+ALL_AT_ONCE = "label.v3.zh.md"  # file of the prompt; a change of it asks every question anew
 ONE_AT_A_TIME = "dimension.v2.zh.md"
 """Unchanged, since token counts were measured with it; short, since it is sent once for each dimension."""
 GENERAL = "label.general.v1.zh.md"  # for label sets of other subjects than CMExam's
 MOST_EXPLANATION = 400
 """Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
-_NUMERALS = "零一二三四五六七八九"
-_TOKEN = re.compile(SPECIAL_TOKENS)
-_WIDE = str.maketrans("<>[]|", "＜＞［］｜")
-_QUESTION = "<题目>\n{question}\n</题目>"
+_NUMERALS = "零一二三四五六七八九"  # count of dimensions in the prompt: 五个维度
+_TOKEN = re.compile(SPECIAL_TOKENS)  # <|im_start|> in a question begins no turn
+_WIDE = str.maketrans("<>[]|", "＜＞［］｜")  # reads the same and is no mark
+_QUESTION = "<题目>\n{question}\n</题目>"  # what is inside is data; `render` sees to it
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from schemas.wording import Notice, in_both_languages, reason_names, remedy
 TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}  # table of each outcome
 _LOSING = ("parse", "clean", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
-_HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 detail", "内容 text")
+_HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 detail", "内容 text")  # of workbooks
 _CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit
 _ROWS = 100_000  # rows of a workbook: more take seconds to write, and nobody reads them there
 

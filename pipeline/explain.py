@@ -15,7 +15,7 @@ from schemas.documents import Trace
 from schemas.errors import UserError
 from schemas.questions import Region
 
-Row = dict[str, Any]
+Row = dict[str, Any]  # of a table
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from typing import Any
 
 _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干（必填）
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
-_LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")
-_CHINESE = "一二三四五六七八九十"
+_LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
+_CHINESE = "一二三四五六七八九十"  # numbers of options
 
 
 @cache
@@ -101,7 +101,7 @@ def _upper(label: str) -> str:
     return str(_CHINESE.index(label) + 1) if label in _CHINESE else label.upper()
 
 
-STEM, OPTIONS, SHARED = names("stem"), names("options"), names("shared")
+STEM, OPTIONS, SHARED = names("stem"), names("options"), names("shared")  # headers, the strongest first
 
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")  # =1+1, @SUM, also escaped already
 

@@ -50,7 +50,7 @@ def question_id(document_sha256: str, section: int, number: str) -> str:
 _UNIQUE = re.compile(r"(?=.*\d)[0-9a-fA-F-]{16,}")  # a UUID or a long hex id: unique beyond its file
 
 
-ROW_PREFIX = "r-"
+ROW_PREFIX = "r-"  # begins the ids of rows; those of papers begin with their hash
 
 
 def row_id(document: str, source_id: str | None, content: str) -> str:

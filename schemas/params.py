@@ -32,7 +32,7 @@ Address = Annotated[str, AfterValidator(_address)]
 VariableName = Annotated[str, AfterValidator(_variable)]
 """The environment variable that holds a key; the name stands in messages."""
 
-Share = Annotated[float, Field(ge=0, le=1)]
+Share = Annotated[float, Field(ge=0, le=1)]  # of questions, labels
 Person = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True)]
 """An expert's e-mail address or name: ``Zhang@example.org`` is ``zhang@example.org``, or one would be two."""
 

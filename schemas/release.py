@@ -13,7 +13,7 @@ from schemas.taxonomy import dimensions
 if TYPE_CHECKING:
     import polars as pl
 
-_BEFORE_LABELS = "exam_subject"
+_BEFORE_LABELS = "exam_subject"  # the column after which those of labels stand
 
 
 def label_columns(dimension: str) -> tuple[str, str, str]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, field_validator, model_validator
 
 from schemas.identity import sha256
 
-_TAXONOMIES = files("schemas") / "taxonomies"
+_TAXONOMIES = files("schemas") / "taxonomies"  # label sets that are built in; CMB's catalogue
 DIFFICULTY = "difficulty"
 """The dimension that is cut from people's accuracy where a source has it, in every label set that has one."""
 LEVELS = 5  # its labels, from easy to hard (CMExam, section 3)
@@ -163,7 +163,7 @@ class Category(BaseModel, extra="forbid", frozen=True):
     subcategories: tuple[Subcategory, ...]
 
 
-_chosen: ContextVar[LabelSet | None] = ContextVar("label_set", default=None)
+_chosen: ContextVar[LabelSet | None] = ContextVar("label_set", default=None)  # None for CMExam's
 
 
 def use_label_set(chosen: LabelSet | None) -> None:

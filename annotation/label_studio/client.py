@@ -20,13 +20,13 @@ _ONCE = {"max_retries": 0}
 """Options of a request that must not be repeated: the SDK repeats a POST whose reply was lost, which gave 200
 tasks for 100 while the caller saw success."""
 _PAGE = 500  # tasks
-_LISTED = "id,data,total_annotations"
+_LISTED = "id,data,total_annotations"  # fields of a task that is only counted or compared
 _SILENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol)
 """Errors of an address at which nothing answers."""
 _ANSWERED = "id,data,updated_at,annotations,result,completed_by,updated_by,was_cancelled,lead_time"
 """The fields of a task and its annotations that are asked for: all of them take the server five times as long."""
 
-Filter = Mapping[str, Any]
+Filter = Mapping[str, Any]  # see `task_filter`
 
 
 def task_filter(column: str, operator: str, value: Any, kind: str = "Number") -> Filter:

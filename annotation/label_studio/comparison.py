@@ -15,7 +15,7 @@ from typing import Any
 
 from annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, QUESTION_ID, ReviewTask
 
-Prediction = Mapping[str, Any]
+Prediction = Mapping[str, Any]  # of Label Studio: model_version, score, result
 _REPLACING = 4  # cost of deleting a prediction and adding another, in additions
 
 

@@ -13,11 +13,11 @@ from rapidfuzz.distance import Postfix, Prefix
 from schemas.annotations import Correction
 from schemas.questions import Question
 
-STEM, SHARED, ANSWER, VERDICT = "stem", "shared_stem", "answer", "verdict"
-OPTION = "option:"
-_NAMES = {STEM: "题干", SHARED: "共用题干", ANSWER: "答案", VERDICT: "处理"}
+STEM, SHARED, ANSWER, VERDICT = "stem", "shared_stem", "answer", "verdict"  # names of fields in `Correction`
+OPTION = "option:"  # begins the name of an option's field: option:A
+_NAMES = {STEM: "题干", SHARED: "共用题干", ANSWER: "答案", VERDICT: "处理"}  # for people
 _AROUND = 8  # characters before and after a change, by which people find it
-_SHARED_HEAD, _STEM_HEAD = "【共用题干】", "【题干】"
+_SHARED_HEAD, _STEM_HEAD = "【共用题干】", "【题干】"  # stand in the text where a case is shared
 _LABEL = re.compile(r"^\s*([A-K])\s*[.．、:：]\s*(.*)$")  # A. 甲, B、乙
 
 

@@ -27,8 +27,8 @@ _ORDER = {
     "rejects": ("item_id", "reason", "detail", "item"),
     "annotations": ("question_id", "annotation_id"),
 }  # columns that each table is sorted by, the question first
-_KEY = list(_ORDER["annotations"])
-_GONE = pl.col("gone").fill_null(value=False)
+_KEY = list(_ORDER["annotations"])  # names one annotation; the server may give its id again
+_GONE = pl.col("gone").fill_null(value=False)  # null in builds of earlier versions
 
 
 class SeenAnnotation(Record):

@@ -20,11 +20,11 @@ from schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from schemas.questions import Rejection
 from schemas.taxonomy import dimensions
 
-STAGE = "review"
-DROP, UNSURE = "drop", "unsure"
-_FLAG_KINDS = {flag.zh: flag.kind for flag in screen.FLAG_NAMES}
-_VERDICTS = {verdict.zh: verdict.kind for verdict in screen.VERDICTS}
-Changes = dict[str, tuple[str | None, str | None]]
+STAGE = "review"  # of what is rejected here
+DROP, UNSURE = "drop", "unsure"  # kinds of verdicts that read differently from keep
+_FLAG_KINDS = {flag.zh: flag.kind for flag in screen.FLAG_NAMES}  # 题干有误 → wrong_stem
+_VERDICTS = {verdict.zh: verdict.kind for verdict in screen.VERDICTS}  # 剔除 → drop
+Changes = dict[str, tuple[str | None, str | None]]  # by field, the text before and after
 
 
 @dataclass

@@ -19,7 +19,7 @@ from schemas.errors import UserError
 from schemas.taxonomy import DIFFICULTY, Dimension, LabelName, dimensions
 
 TEXT = "question"  # the object that all controls belong to
-NOTE, CROP, FLAGS, OPINIONS, VERDICT = "note", "crop", "flags", "opinions", "verdict"
+NOTE, CROP, FLAGS, OPINIONS, VERDICT = "note", "crop", "flags", "opinions", "verdict"  # parts
 CORRECTED, CORRECTED_KEY = "corrected", "corrected_key"
 """Editable text of stem and options, and of the key; shown when they are said to be wrong."""
 BASE, BASE_KEY = "base", "base_key"

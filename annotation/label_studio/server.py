@@ -28,13 +28,13 @@ from filelock import FileLock
 
 from schemas.errors import UserError
 
-HOST = "127.0.0.1"
-_RECORD = "server.json"
-_LOG = "server.log"
+HOST = "127.0.0.1"  # never reachable from another machine
+_RECORD = "server.json"  # process id and port of the server that runs
+_LOG = "server.log"  # beside the record
 _STOP_SECONDS = 10.0  # until a server that was asked to stop is killed
-_STAMP = ".installed"
+_STAMP = ".installed"  # holds the hash of the requirements that were installed completely
 
-_CLONE = (Path(__file__).resolve().parents[2] / "Makefile").is_file()
+_CLONE = (Path(__file__).resolve().parents[2] / "Makefile").is_file()  # or an installed package
 START = "make label-studio" if _CLONE else "python -m annotation.label_studio.server install (then start)"
 """Command that installs and starts Label Studio: of a clone, or of an installed package."""
 STOP = "make label-studio-stop" if _CLONE else "python -m annotation.label_studio.server stop"
@@ -214,10 +214,10 @@ def _run(command: list[str], complaint: str, **more: Any) -> None:
 
 app = typer.Typer(help="Install, start and stop Label Studio for the experts' review.", no_args_is_help=True)
 
-_CREDENTIALS = "credentials.json"
+_CREDENTIALS = "credentials.json"  # accounts with passwords and tokens, mode 0600
 _PREPARED = ".prepared"
 """File that is written when the database and its accounts are complete; setting them up can be interrupted."""
-_ADMIN = "admin@localhost.localdomain"
+_ADMIN = "admin@localhost.localdomain"  # a name to log in with, no mailbox
 
 Venv = Annotated[Path, typer.Option(help="Virtual environment of Label Studio.")]
 Home = Annotated[Path, typer.Option(help="Folder of its data and credentials.")]
@@ -231,8 +231,8 @@ def _found(name: str) -> Path:
     return found.relative_to(Path.cwd()) if found.is_absolute() and found.parent == Path.cwd() else found
 
 
-_VENV = _found(".venv-label-studio")
-_HOME = _found(".label-studio")
+_VENV = _found(".venv-label-studio")  # about 1 GB
+_HOME = _found(".label-studio")  # the experts' work
 
 
 @app.command()

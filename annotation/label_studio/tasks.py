@@ -27,7 +27,7 @@ BATCH, ARM = "batch", "arm"
 were when the question was first sent, whatever changes."""
 BATCH_SIZE = "batch_size"
 """The key in a task's data that says how many questions its batch was to have: fewer, and it was interrupted."""
-BLIND, PREFILLED = "blind", "prefilled"
+BLIND, PREFILLED = "blind", "prefilled"  # arms: nothing is filled in, to measure anchoring; or labels are
 
 
 @dataclass(frozen=True)
@@ -163,9 +163,9 @@ def _meta(question: Question) -> list[str]:
     return [*parts, question.question_id]
 
 
-VERSION = "agreed by both"
-_PEOPLE = "甲乙丙丁戊己庚辛壬癸"
-_FLAGS = {flag.kind: flag.zh for flag in FLAG_NAMES}
+VERSION = "agreed by both"  # of the labels that are filled in for a ruling
+_PEOPLE = "甲乙丙丁戊己庚辛壬癸"  # names of experts in a ruling, drawn by lot
+_FLAGS = {flag.kind: flag.zh for flag in FLAG_NAMES}  # wrong_stem → 题干有误
 
 
 def adjudication_tasks(

@@ -22,8 +22,8 @@ from annotation.llm.options import LlmOptions, openai_client
 from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
 
-_ENDED = {"completed", "failed", "expired", "cancelled"}
-_QUEUE_IS_FULL = "token_limit_exceeded"
+_ENDED = {"completed", "failed", "expired", "cancelled"}  # states of a batch that change no more
+_QUEUE_IS_FULL = "token_limit_exceeded"  # OpenAI bounds the tokens of all batches under way
 _NOT_ANSWERED = Fault(wire.Reason.TIMEOUT, "the batch ended without answering it", retry=True)
 _UNREADABLE = Fault(wire.Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
 
@@ -243,8 +243,8 @@ class _BatchRun:
             raise UserError(untrusted or f"no connection to {url}: run again to go on") from None
 
 
-ENDPOINT: Final = "/v1/chat/completions"
-MOST_ROWS = 50_000
+ENDPOINT: Final = "/v1/chat/completions"  # the same for every row
+MOST_ROWS = 50_000  # requests of one file
 MOST_BYTES = 190 * 10**6  # OpenAI takes 50,000 requests and 200 MB in one file
 
 

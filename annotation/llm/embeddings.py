@@ -19,7 +19,7 @@ _BATCH = 64  # texts of one request
 _CHARACTERS = 2000
 """Characters of a text that are embedded: models cut longer ones themselves, each in its own way."""
 
-Vectors = NDArray[np.float32]
+Vectors = NDArray[np.float32]  # one row a text
 
 
 def embed(texts: Sequence[str], endpoint: Endpoint, store: AnswerStore, option: str) -> Vectors:

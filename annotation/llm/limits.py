@@ -19,12 +19,12 @@ from annotation.llm.options import LlmOptions
 from schemas.errors import UserError, bad_certificate
 
 LONGEST_WAIT = 300.0  # longest wait in seconds; an endpoint that asks for more counts as failed
-_FIRST_BACKOFF = 0.5
-_LONGEST_BACKOFF = 30.0
+_FIRST_BACKOFF = 0.5  # seconds; doubles with every attempt
+_LONGEST_BACKOFF = 30.0  # seconds, from the seventh attempt on
 _LOOK = 0.02  # seconds between looks for a free place
-_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
-_UNKNOWN_RESET = 1.0
+_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # seconds
+_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")  # 6m0s, 20ms, 1h2m3.5s
+_UNKNOWN_RESET = 1.0  # seconds, where the endpoint names none that can be read
 _SAME_LIMIT = 1.0
 """Seconds within which several rate-limit errors count as one: they hit all requests in flight."""
 
@@ -119,8 +119,8 @@ _REFUSED_CODES = {
     "moderation_blocked",
     "data_inspection_failed",
 }
-_TOO_LONG_CODES = {"context_length_exceeded", "string_above_max_length"}
-_RETRIED_STATUS = {408, 409, 425}
+_TOO_LONG_CODES = {"context_length_exceeded", "string_above_max_length"}  # of OpenAI
+_RETRIED_STATUS = {408, 409, 425}  # timeout, conflict, too early
 _GATEWAY = {502, 504, 524}  # a gateway gave up on a server that may have worked, and charged, behind it
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 """Errors before a request was sent; after later ones the endpoint may have worked on it."""

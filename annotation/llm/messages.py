@@ -14,7 +14,7 @@ from annotation.llm.options import LlmOptions
 from schemas.errors import UserError
 from schemas.identity import sha256
 
-Message = Mapping[str, Any]
+Message = Mapping[str, Any]  # role and content
 
 
 class Reason(StrEnum):
@@ -160,12 +160,12 @@ class Failed:
     waste: Waste = Waste()  # cost that was billed all the same, or may have been
 
 
-Outcome = Answer | Failed
+Outcome = Answer | Failed  # of one request
 Ended = list[tuple[str, Outcome]]  # outcomes of requests that have just ended, by key
 
 Completion = Mapping[str, Any]
 """A chat completion as the endpoint sent it: plain JSON, because endpoints take liberties with the form."""
-_HARMONY_END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)
+_HARMONY_END = re.compile(r"<\|(?:return|end|call)\|>.*", re.DOTALL)  # 甲<|return|>
 _SECRET = re.compile(r"\b(?:sk|key|Bearer)[-_ ][\w-]{6,}")
 """Something like a key, which providers quote in their errors: `Incorrect API key provided: sk-abc…`."""
 _ENDS = {"tool_calls", "function_call", "eos", "stop_sequence"}  # other names of a whole answer's end

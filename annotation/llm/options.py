@@ -12,7 +12,7 @@ from schemas.errors import trusted_certificates
 from schemas.params import Address, Params, VariableName, non_semantic, option
 
 _AZURE = re.compile(r"([^?]*?)(?:/chat/completions)?/?\?api-version=([\w.-]+)")
-OPENAI_URL = "https://api.openai.com/v1"
+OPENAI_URL = "https://api.openai.com/v1"  # alone gets the key without being asked to
 
 
 class Endpoint(Params):

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from schemas.identity import sha256
 
 LEAST, MOST = 1, 5  # ends of every aspect's scale
-Scale = tuple[str, str, str, str, str]
+Scale = tuple[str, str, str, str, str]  # worst first
 
 
 class Aspect(BaseModel, extra="forbid", frozen=True):

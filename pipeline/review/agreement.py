@@ -14,10 +14,10 @@ from pipeline.review.control import PROBE
 from pipeline.stats import agreement as stats
 from schemas.annotations import Agreement, Annotation
 
-ALL = "all"
+ALL = "all"  # experts together
 ORIGINS = {"prediction": "accepted", "prediction-changed": "changed", "manual": "manual"}
 """Names of what an expert did with the label that was filled in, by Label Studio's word for it."""
-_BLIND = pl.col("blind").max()
+_BLIND = pl.col("blind").max()  # of a question; null where it is unknown
 _PARTS = (
     pl.format("batch {}", pl.col("batch").max()),
     pl.col("updated_at").max().str.slice(0, 10).str.to_date().dt.strftime("week %G-W%V"),

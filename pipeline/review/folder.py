@@ -29,11 +29,11 @@ from schemas.errors import UserError
 from schemas.identity import file_sha256, sha256
 from schemas.questions import Rejection
 
-FOLDER = "reviews"
-HISTORY = "history"
-SHOWN = "shown.parquet"
+FOLDER = "reviews"  # in the build folder; the stages read it and never write it
+HISTORY = "history"  # snapshots of pulls
+SHOWN = "shown.parquet"  # labels that were filled in, and since when
 CONTROL = "control.parquet"  # answers to gold questions and probes
-_STATE = "state.json"
+_STATE = "state.json"  # written last: without it a pull counts as interrupted
 _TOKEN = "token"  # noqa: S105 - the name of a file
 _SNAPSHOTS = 30  # number of recent pulls that are all kept; of earlier ones the last of each day is kept
 SHEETS = replace(REVIEW, name="sheets")  # folder of reviews in workbooks, kept like those of a project

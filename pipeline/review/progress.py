@@ -24,7 +24,7 @@ _MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
 careful reader does not accept 99 of 100."""
 _ENOUGH_PROBES, _MOST_PROBES = 10, 0.5
 """Share of accepted wrong proposals that shows careless work, and the least number of proposals to judge by."""
-_FILLED_IN = ("prediction", "prediction-changed")
+_FILLED_IN = ("prediction", "prediction-changed")  # origins of labels that were proposed
 _BREAK = 600.0  # seconds: a longer gap between two answers is a pause, not work
 
 

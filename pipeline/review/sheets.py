@@ -37,7 +37,7 @@ from schemas.errors import UserError
 from schemas.identity import sha256
 
 _MAIN, _GUIDE, _LABELS, _DATA = "复核 review", "说明 guide", "labels", "data"
-_YES = "是"
+_YES = "是"  # confirms a row, sets a flag
 _OUT = "workbooks.parquet"  # table of the questions that went to each expert in workbooks
 _LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
 _FIXED = {

@@ -22,7 +22,7 @@ from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions
 
-STAGE = "review"
+STAGE = "review"  # of what waits
 FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
 """Reason of questions with final labels and an error: somebody must correct them in `review verify`."""
 _STAGES = ("parse", "clean", "dedup", "audit", STAGE)  # stages whose waiting questions are verified

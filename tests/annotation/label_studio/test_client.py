@@ -330,3 +330,30 @@ def test_a_project_is_read_with_what_is_absent():
     made.description = "d"
     full = client._project(made)
     assert (full.tasks, full.annotations, full.predictions, full.description) == (5, 6, 7, "d")
+
+
+def test_an_action_is_asked_for_once_and_for_the_chosen_tasks_alone():
+    studio, asked = offline(), []
+    studio._sdk = SimpleNamespace(actions=SimpleNamespace(create=lambda **given: asked.append(given)))
+    studio.delete_predictions(7, [3, 1])
+    assert asked == [
+        {
+            "id": "delete_tasks_predictions",
+            "project": 7,
+            "selected_items": {"all": False, "included": [1, 3]},
+            "request_options": {"max_retries": 0},
+        }
+    ]
+
+
+def test_labels_are_added_once_task_by_task():
+    studio, asked = offline(), []
+    studio._sdk = SimpleNamespace(
+        projects=SimpleNamespace(
+            import_predictions=lambda project_id, **given: asked.append((project_id, given))
+        )
+    )
+    studio.add_predictions(7, {})
+    studio.add_predictions(7, {2: {"score": 1}, 1: {"score": 0}})
+    request = [{"task": 1, "score": 0}, {"task": 2, "score": 1}]
+    assert asked == [(7, {"request": request, "request_options": {"max_retries": 0}})]

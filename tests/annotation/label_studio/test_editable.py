@@ -133,3 +133,10 @@ def test_fields_have_names_that_people_know():
         "答案",
         "选项 C",
     ]
+
+
+@pytest.mark.parametrize(("length", "shown"), [(40, 40), (41, 40)])
+def test_a_key_that_is_none_is_told_by_its_beginning(length, shown):
+    with pytest.raises(UnreadableTextError) as error:
+        key_letters(" " + "甲" * length)
+    assert str(error.value) == f"{'甲' * shown!r} is no key: letters such as B or ACD are"

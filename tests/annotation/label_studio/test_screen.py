@@ -362,3 +362,8 @@ def test_answers_to_score_are_shown_once_in_a_drawn_order():
         "答",
     )
     assert empty.prediction is None
+
+
+def test_lots_are_drawn_with_seed_0_unless_told():
+    assert tasks_of(many(50), [], blind=0.5) == tasks_of(many(50), [], blind=0.5, seed=0)
+    assert tasks_of(many(50), [], blind=0.5) != tasks_of(many(50), [], blind=0.5, seed=1)

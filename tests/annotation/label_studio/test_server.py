@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import stat
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import httpx
 import pytest
 from typer.testing import CliRunner
 
@@ -109,3 +112,193 @@ def test_a_token_that_cannot_be_one_is_told_before_the_server_is_asked(monkeypat
     monkeypatch.setenv("KEY", token)
     with pytest.raises(UserError, match=f"KEY {complaint}"):
         Studio.connect("http://127.0.0.1:1", key_env="KEY", timeout=5)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("a\nb\n", "b"), ("a\n \n\n", "a"), ("", "no output"), (" \n", "no output")]
+)
+def test_of_a_log_the_last_line_is_told(text, line):
+    assert server._last_line(text) == line
+
+
+def test_a_command_that_fails_is_told_with_the_last_thing_it_said():
+    server._run([sys.executable, "-c", "pass"], "cannot")
+    said = "import sys; print('out'); print('why', file=sys.stderr); sys.exit(3)"
+    with pytest.raises(UserError, match=r"^cannot: why$"):
+        server._run([sys.executable, "-c", said], "cannot")
+    with pytest.raises(UserError, match=r"^cannot: out$"):
+        server._run([sys.executable, "-c", "print('out'); raise SystemExit(1)"], "cannot")
+
+
+def test_an_installation_is_made_anew_and_stamped_when_it_is_whole(tmp_path, monkeypatch):
+    commands: list[list[str]] = []
+    monkeypatch.setattr(server, "_run", lambda command, complaint, **more: commands.append(command))
+    found = Installation(tmp_path)
+    found.install()
+    assert commands[0] == [sys.executable, "-m", "venv", "--clear", str(tmp_path)]
+    assert commands[1][:3] == [str(tmp_path / "bin" / "python"), "-m", "pip"]
+    assert found.ready()
+
+
+class Process:
+    """A server that was started: it answers after some looks, or ends."""
+
+    pid = 4711
+
+    def __init__(self, ends: bool = False) -> None:
+        self.ends = ends
+
+    def poll(self) -> int | None:
+        return 1 if self.ends else None
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """Starting a server: what it was started with, a clock that sleeping moves, and its answers in turn."""
+    found = SimpleNamespace(
+        now=100.0, slept=[], command=None, process=Process(), answers=iter([True]), settings={}
+    )
+
+    def popen(command, **settings):
+        found.command, found.settings = command, settings
+        return found.process
+
+    def sleep(seconds):
+        found.slept.append(seconds)
+        found.now += seconds
+
+    monkeypatch.setattr(server.subprocess, "Popen", popen)
+    monkeypatch.setattr(server, "time", SimpleNamespace(monotonic=lambda: found.now, sleep=sleep))
+    monkeypatch.setattr(server, "_answers", lambda url: next(found.answers, False))
+    monkeypatch.setattr(server, "require_free", lambda port: None)
+    monkeypatch.setattr(server, "_is_label_studio", lambda pid: False)
+    return found
+
+
+def test_a_server_is_started_and_remembered_and_not_started_twice(started, tmp_path, monkeypatch):
+    started.answers = iter([False, False, True])
+    found = server.launch_server(Installation(tmp_path / "venv"), tmp_path, 8123)
+    assert (found.pid, found.url, started.slept) == (4711, "http://127.0.0.1:8123", [0.2, 0.2])
+    assert started.command[1:] == [
+        "start",
+        "--no-browser",
+        "--internal-host",
+        "127.0.0.1",
+        "--port",
+        "8123",
+        "--enable-legacy-api-token",
+    ]
+    assert started.settings["start_new_session"] is True
+    started.command = None
+    monkeypatch.setattr(server, "_is_label_studio", lambda pid: pid == 4711)
+    assert server.launch_server(Installation(tmp_path / "venv"), tmp_path, 1) == found
+    assert started.command is None
+
+
+def test_a_server_that_ends_or_never_answers_is_told(started, tmp_path):
+    (tmp_path / "server.log").write_text("Traceback\nno such module\n\n")
+    started.process, started.answers = Process(ends=True), iter([])
+    with pytest.raises(UserError, match="stopped while starting: no such module"):
+        server.launch_server(Installation(tmp_path / "venv"), tmp_path, 8123)
+    started.process = Process()
+    with pytest.raises(UserError, match="did not answer within 120 s"):
+        server.launch_server(Installation(tmp_path / "venv"), tmp_path, 8123)
+    assert sum(started.slept) == pytest.approx(120, abs=0.5)
+    assert not (tmp_path / "server.json").exists()
+
+
+@pytest.mark.parametrize(("looks", "signals"), [(3, ["SIGTERM"]), (10_000, ["SIGTERM", "SIGKILL"])])
+def test_a_server_that_does_not_stop_in_ten_seconds_is_killed(started, tmp_path, monkeypatch, looks, signals):
+    (tmp_path / "server.json").write_text('{"pid": 4711, "port": 8080}')
+    left, sent = [looks], []
+
+    def runs(pid):
+        left[0] -= 1
+        return left[0] >= 0
+
+    monkeypatch.setattr(server, "_is_label_studio", runs)
+    monkeypatch.setattr(server.os, "kill", lambda pid, number: sent.append((pid, number.name)))
+    assert server.stop_server(tmp_path)
+    assert sent == [(4711, name) for name in signals]
+    assert not (tmp_path / "server.json").exists()
+    assert sum(started.slept) == pytest.approx(10 if len(signals) > 1 else 0.1, abs=0.06)
+
+
+@pytest.mark.parametrize(
+    ("reply", "is_up"), [({"status": "UP"}, True), ({"status": "DOWN"}, False), ([], False), ("x", False)]
+)
+def test_a_server_answers_when_it_says_that_it_is_up(monkeypatch, reply, is_up):
+    content = reply if isinstance(reply, str) else json.dumps(reply)
+    monkeypatch.setattr(server.httpx, "get", lambda url, timeout: httpx.Response(200, text=content))
+    assert server._answers("http://x") is is_up
+
+
+@pytest.fixture
+def made(installation, monkeypatch, tmp_path):
+    """Commands on a folder; the accounts that they make are noted, and no server starts."""
+    found = SimpleNamespace(home=tmp_path / "home", accounts=[])
+    found.options = ["--venv", str(installation.venv), "--home", str(found.home)]
+    monkeypatch.setattr(
+        server, "create_accounts", lambda installation, home, accounts: found.accounts.extend(accounts)
+    )
+    monkeypatch.setattr(server, "launch_server", lambda installation, home, port: server.Server(1, port))
+    monkeypatch.setattr(server, "require_free", lambda port: None)
+    found.run = lambda *words: CliRunner().invoke(server.app, [*words, *found.options])
+    return found
+
+
+def test_the_first_start_makes_an_administrator_and_later_ones_do_not(made):
+    first = made.run("start")
+    assert first.exit_code == 0
+    [admin] = made.accounts
+    assert (admin.email, admin.admin, len(admin.token)) == ("admin@localhost.localdomain", True, 40)
+    assert f"log in as {admin.email} with password {admin.password}" in first.output
+    assert "http://127.0.0.1:8080" in first.output
+    again = made.run("start", "--port", "8123")
+    assert "http://127.0.0.1:8123" in again.output
+    assert "log in as" not in again.output
+    assert made.accounts == [admin]
+    (made.home / ".prepared").unlink()
+    made.run("start")
+    assert made.accounts == [admin, admin], "what was interrupted is made again"
+
+
+def test_an_expert_gets_an_account_and_one_alone(made):
+    assert isinstance(made.run("add-expert", "li@example.org").exception, UserError), "there is no server yet"
+    made.run("start")
+    assert "log in as li@example.org" in made.run("add-expert", "li@example.org").output
+    assert [(account.email, account.admin) for account in made.accounts[1:]] == [("li@example.org", False)]
+    for email in ("li@example.org", "li"):
+        assert "has an account already" in str(made.run("add-expert", email).exception)
+    assert len(server._read(made.home)) == 2
+
+
+def test_credentials_that_cannot_be_read_are_told(made):
+    made.home.mkdir()
+    (made.home / "credentials.json").write_text("{")
+    assert "cannot be read: restore it" in str(made.run("start").exception)
+
+
+def test_a_server_that_is_not_installed_is_told(tmp_path):
+    with pytest.raises(UserError, match=r"is not installed in .*: run `python -m annotation"):
+        server._installed(tmp_path)
+
+
+def test_a_mistake_of_the_user_is_one_line(monkeypatch, capsys):
+    def app():
+        raise UserError("wrong")
+
+    monkeypatch.setattr(server, "app", app)
+    with pytest.raises(SystemExit) as ended:
+        server.main()
+    assert (ended.value.code, capsys.readouterr().err) == (2, "error: wrong\n")
+
+
+def test_a_folder_is_found_here_or_above(tmp_path, monkeypatch):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / ".here").mkdir()
+    monkeypatch.chdir(tmp_path / "a" / "b")
+    assert server._found(".here") == tmp_path / ".here"
+    assert server._found(".nowhere") == Path(".nowhere")
+    monkeypatch.chdir(tmp_path)
+    assert server._found(".here") == Path(".here")
