@@ -8,13 +8,19 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from pipeline import aside
 from pipeline.aside import (
     AsideRow,
+    Documents,
+    SourceLoss,
+    aside_rows,
     aside_workbook,
+    content_of,
     items,
     loss_notices,
     shared_questions,
     source_losses,
+    workbook,
 )
 from pipeline.cli.app import app
 from schemas.documents import Document
@@ -178,3 +184,90 @@ def test_questions_that_two_sources_share_are_counted_by_pairs():
 
 def test_before_a_run_nothing_is_lost():
     assert source_losses(lambda reference: None) == []
+
+
+def outcome(loss) -> tuple:
+    return loss.n_input, loss.lost, loss.share
+
+
+def test_shares_of_a_file_are_of_its_questions_and_all_of_one_that_was_refused():
+    loss = SourceLoss("a.pdf", kept=3, merged=2, rejected=4, waiting=1)
+    assert outcome(loss) == (10, 5, 0.5)
+    assert outcome(SourceLoss("a.pdf")) == (0, 0, 0.0)
+    assert outcome(SourceLoss("a.pdf", refused="encrypted")) == (0, 0, 1.0)
+
+
+def test_files_that_lost_most_come_first_and_the_alarm_is_above_its_limit():
+    found = source_losses(tables().get)
+    assert [loss.document for loss in found] == ["c.xlsx", "bad.rar", "a.csv", "b.pdf"]
+    assert [loss.mainly() for loss in found] == [
+        f"{in_both_languages('columns_unclear')} 50",
+        f"{in_both_languages('unknown_format')}: not read",
+        f"{in_both_languages('no_options')} 1",
+        f"{in_both_languages('needs_figure')} 1",
+    ]
+    assert [notice.lost for notice in loss_notices(found, 0.5)] == [50, 2, 0]
+    assert len(loss_notices(found, 2 / 3)) == 2
+    assert len(loss_notices(found, 0.49)) == 4
+    assert SourceLoss("x").mainly() == ""
+
+
+@pytest.mark.parametrize(
+    ("item", "document"),
+    [
+        ("a.csv", "a.csv"),
+        ("a.csv#12", "a.csv"),
+        ("bbbbbbbb-1-001", "b.pdf"),
+        ("bbbbbbb", None),
+        ("x.csv#1", None),
+    ],
+)
+def test_a_document_is_known_by_what_its_items_ids_begin_with(item, document):
+    assert Documents(tables()["ocr/documents"]).of(item) == document
+    assert Documents(None).of(item) is None
+
+
+@pytest.mark.parametrize(
+    ("item", "content"),
+    [(None, {}), ("", {}), ("[]", {}), ("5", {}), ('[{"a": 1}, {"a": 2}]', {"a": 1}), ('{"a": 1}', {"a": 1})],
+)
+def test_what_a_row_holds_is_the_first_of_several(item, content):
+    assert content_of(item) == content
+
+
+@pytest.mark.parametrize(
+    ("content", "text"),
+    [
+        ({}, ""),
+        ({"row": 1}, '{"row": 1}'),
+        ({"stem": "题"}, '{"stem": "题"}'),
+        ({"stem": "题", "content_hash": "h"}, "题"),
+        (
+            {
+                "stem": "题",
+                "content_hash": "h",
+                "shared_stem": "例",
+                "options": [{"label": "A", "text": "甲"}],
+            },
+            "例\n题\nA. 甲",
+        ),
+        ({"reviewer": "a"}, "专家已作答，见说明 experts answered, see detail"),
+    ],
+)
+def test_an_item_is_shown_as_text(content, text):
+    said = json.dumps(content, ensure_ascii=False) if content else None
+    [row] = aside_rows([rejection("bbbbbbbb-1-001", "r", said)], Documents(tables()["ocr/documents"]))
+    assert row == AsideRow("bbbbbbbb-1-001", "b.pdf", "s", "r", "d", text)
+
+
+def test_a_cell_and_a_workbook_end_where_excel_does(monkeypatch):
+    rows = [["x" * 32_767], ["x" * 32_768], [None, 2.5, "y"]]
+    sheet = openpyxl.load_workbook(io.BytesIO(workbook("s", rows))).active
+    assert [len(sheet.cell(at, 1).value) for at in (1, 2)] == [32_767, 32_767]
+    assert [cell.value for cell in sheet[3]] == [None, 2.5, "y"]
+    monkeypatch.setattr(aside, "_ROWS", 2)
+    rows = [AsideRow(f"q{n}", "a", "s", "r", "d", "t") for n in range(5)]
+    sheet = openpyxl.load_workbook(io.BytesIO(aside_workbook(rows))).active
+    assert [cell.value for cell in sheet[1]][:3] == ["编号 ID", "文件 file", "阶段 stage"]
+    assert sheet.max_row == 3
+    assert sheet.title == "aside"

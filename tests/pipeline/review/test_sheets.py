@@ -8,8 +8,10 @@ import subprocess
 import pytest
 from openpyxl import load_workbook
 
+from annotation.label_studio import screen
 from annotation.label_studio.projects import REVIEW
 from annotation.label_studio.pull import Pulled
+from annotation.label_studio.tasks import ReviewTask
 from annotation.params import ReviewParams
 from pipeline.review import sheets
 from pipeline.review import stage as review
@@ -263,3 +265,53 @@ def test_a_workbook_saved_by_libreoffice_says_the_same(tables, context, tmp_path
     assert pulled.height == 2 * len(FIRST)
     corrections = read_table(context.build / "reviews" / "corrections.parquet").to_dicts()
     assert {row["field"]: row["after"] for row in corrections} == {"stem": "改好的题干", "option:B": "丙"}
+
+
+def test_the_columns_of_a_workbook_have_their_widths():
+    labels = {f"{numeral} {dimension.zh}": 18 for numeral, dimension in screen.numbered_dimensions()}
+    assert sheets._columns() == {
+        "题目编号 ID": 14,
+        "题干与选项 question": 60,
+        "答案 key": 8,
+        "解析 explanation": 40,
+        "机器建议 proposal": 24,
+        **labels,
+        "题干有误": 10,
+        "答案有误": 10,
+        "超出范围": 10,
+        "改正题干与选项 corrected text": 40,
+        "改正答案 corrected key": 10,
+        "备注 note": 24,
+        "完成 done": 8,
+    }
+
+
+@pytest.mark.parametrize(("length", "fits"), [(15_999, True), (16_000, False)])
+@pytest.mark.parametrize("name", ["text", "explanation", "base"])
+def test_a_question_too_long_for_a_cell_is_not_written(name, length, fits):
+    assert sheets.fits_cells(ReviewTask("q", {name: "x" * length}, None)) is fits
+
+
+def test_cells_are_read_as_text():
+    assert sheets._as_text([[2.0, 2.5, " x ", True, ""]]) == [["2", "2.5", "x", "True", ""]]
+    assert sheets._legal("a\x00b\tc\x1f") == "ab\tc"
+
+
+def test_a_row_is_read_as_an_annotation_of_the_server():
+    cells = dict.fromkeys(sheets._columns(), "")
+    names = {
+        dimension.name: f"{numeral} {dimension.zh}" for numeral, dimension in screen.numbered_dimensions()
+    }
+    chosen = {"competency": "疾病治疗", "difficulty": "易", "disease_group": "肿瘤"}
+    cells |= {names[name]: label for name, label in chosen.items()}
+    cells |= {"答案有误": "是", "改正答案 corrected key": "B", "备注 note": "n"}
+    found = list(sheets._result(cells, {"competency": "疾病治疗", "difficulty": "难"}))
+    origins = {item["from_name"]: item["origin"] for item in found if "origin" in item}
+    assert origins == {
+        "competency": "prediction",
+        "difficulty": "prediction-changed",
+        "disease_group": "manual",
+        "flags": "manual",
+    }
+    texts = [(item["from_name"], item["type"], item["value"]) for item in found if item["type"] == "textarea"]
+    assert texts == [("corrected_key", "textarea", {"text": ["B"]}), ("note", "textarea", {"text": ["n"]})]
