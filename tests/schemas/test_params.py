@@ -1,4 +1,4 @@
-"""What sections of ``dataset.toml`` may say."""
+"""Sections of ``dataset.toml``: their types and limits."""
 
 from __future__ import annotations
 

@@ -1,18 +1,21 @@
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 from collections import Counter
 
 import pytest
 
-from annotation.llm.client import LlmClient
-from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason
+from annotation.llm.client import LlmClient, _ClientRun
+from annotation.llm.limits import CostAccount, Fault
+from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason, Usage
 from annotation.llm.options import LlmOptions
 from annotation.llm_annotator import read_labels
 from schemas.errors import UserError
 from schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import GOOD_TEXT, Reply
+from tests.conftest import MemoryStore
 
 
 class Store(dict):
@@ -472,3 +475,83 @@ def test_the_cap_counts_what_may_have_been_billed_over_all_runs(serve, number):
         with contextlib.suppress(UserError):
             ask(server, 4, store, timeout=0.5, max_retries=1, max_cost=2.0, **PRICES)
     assert calls["all"] * (0.09 if number == 5 else 0.11) <= 2.0
+
+
+def client_run(**more) -> _ClientRun:
+    options = LlmOptions(base_url="http://127.0.0.1:1/v1", model="m", **more)
+    return _ClientRun(options, MemoryStore(), CostAccount({}, MemoryStore(), options))
+
+
+@pytest.mark.parametrize(("answered", "count"), [(0, 10), (1, 60)])
+def test_a_run_ends_after_so_many_useless_answers_in_a_row(answered, count):
+    run, bad = client_run(), BadAnswerError(Reason.EMPTY, "empty")
+    run.answered = answered
+    for _ in range(100):
+        run._count_unusable(BadAnswerError(Reason.REFUSED, "refused"), {})
+    for _ in range(count - 1):
+        run._count_unusable(bad, {})
+    with pytest.raises(UserError, match=f"{count} answers of m in a row are of no use"):
+        run._count_unusable(bad, {})
+
+
+def failed(reason: Reason) -> Failed:
+    return Failed(ChatRequest("q", []), reason, "d")
+
+
+ANSWERED = Answer(ChatRequest("q", []), "x", "stop", Usage(), None)
+
+
+def test_five_malformed_requests_end_a_run_that_had_no_answer():
+    run = client_run()
+    run._remember_refusal(ValueError("what"), Fault(Reason.BAD_REQUEST, "d", retry=False))
+    for _ in range(4):
+        run._watch(failed(Reason.BAD_REQUEST))
+    with pytest.raises(UserError, match=r"refused the first 5 requests as malformed .*it says: what"):
+        run._watch(failed(Reason.BAD_REQUEST))
+    other = client_run()
+    other._watch(ANSWERED)
+    for _ in range(20):
+        other._watch(failed(Reason.BAD_REQUEST))
+    assert other.answered == 1
+
+
+def test_outages_are_counted_in_a_row():
+    run, found = client_run(), []
+    outages = (Reason.TIMEOUT, Reason.CONNECTION, Reason.SERVER_ERROR, Reason.RATE_LIMITED)
+    for outcome in (*map(failed, outages), failed(Reason.EMPTY), ANSWERED, failed(Reason.TIMEOUT)):
+        run._watch(outcome)
+        found.append(run.outages)
+    assert found == [1, 2, 3, 4, 4, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "outages", "is_asked"), [(1, 19, True), (1, 20, False), (16, 31, True), (16, 32, False)]
+)
+def test_an_endpoint_that_is_down_is_not_asked_any_more(monkeypatch, concurrency, outages, is_asked):
+    async def complete(self, sdk, key, request):
+        return failed(Reason.TIMEOUT)
+
+    monkeypatch.setattr(_ClientRun, "_complete", complete)
+    run = client_run(concurrency=concurrency)
+    run.outages = outages
+    outcome = asyncio.run(run._ask(None, "k", ChatRequest("q", [])))
+    assert outcome.reason == (Reason.TIMEOUT if is_asked else Reason.NOT_ASKED)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"message": "m", "x": 1}, "m"),
+        ({"x": 1}, '{"x": 1}'),
+        ("text", "text"),
+        (None, "error"),
+        ({}, "error"),
+    ],
+)
+def test_what_the_endpoint_says_is_wrong_is_remembered(body, said):
+    error, run = ValueError("error"), client_run()
+    error.body = body
+    run._remember_refusal(error, Fault(Reason.BAD_REQUEST, "d", retry=False))
+    assert run.refusal == said
+    run._remember_refusal(ValueError("other"), Fault(Reason.TIMEOUT, "d", retry=True))
+    assert run.refusal == said
