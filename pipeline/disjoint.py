@@ -15,14 +15,14 @@ class DisjointSets:
         while (parent := self._parent.get(root, root)) != root:
             root = parent
         while (parent := self._parent.get(row, row)) != root:
-            self._parent[row] = root
+            self._parent[row] = root  # a shorter way for the next search
             row = parent
         return root
 
     def union(self, first: int, second: int) -> None:
         """Join the sets of both rows."""
         one, other = sorted((self.find(first), self.find(second)))
-        self._parent.setdefault(one, one)
+        self._parent.setdefault(one, one)  # `members` lists every row that was joined
         self._parent[other] = one
 
     def union_equal(self, keyed: Iterable[tuple[int, str | None]]) -> None:

@@ -71,6 +71,7 @@ def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataF
     for split in SPLITS:
         file = folder / f"{split}.parquet"
         try:
+            # [a].parquet is a name
             part = pl.read_parquet(file, columns=list(columns) if columns else None, glob=False)
         except (pl.exceptions.PolarsError, OSError) as error:
             reason = str(error).splitlines()[0]
@@ -108,13 +109,13 @@ def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -
             if one in before and other in after:
                 found.append((one, other, before.pop(one) == after.pop(other)))
 
-    take([(name, name) for name, content in before.items() if after.get(name) == content])
-    take(_equal(before, after))
-    take(merges.select("question_id", "survivor_id").iter_rows())
+    take([(name, name) for name, content in before.items() if after.get(name) == content])  # nothing changed
+    take(_equal(before, after))  # renumbered
+    take(merges.select("question_id", "survivor_id").iter_rows())  # copies of one that is kept
     if before and after:
         texts = _texts(old, before), _texts(new, after)
         near = [(name, name) for name in before if name in after and _alike(texts[0][name], texts[1][name])]
-        take([*near, *_nearest(*texts)])
+        take([*near, *_nearest(*texts)])  # corrected
     take([(name, name) for name in before if name in after])
     return pl.DataFrame(found, {"old": pl.String, "new": pl.String, "same": pl.Boolean}, orient="row")
 
@@ -126,7 +127,7 @@ def _equal(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tupl
         for name in sorted(names):
             groups[names[name]][place].append(name)
     for old, new in groups.values():
-        if len(old) == len(new):
+        if len(old) == len(new):  # else nobody knows which is which
             yield from zip(old, new, strict=True)
 
 

@@ -26,18 +26,18 @@ class _AnswerRow(BaseModel):
 
     model_config = ConfigDict(coerce_numbers_to_str=True)
 
-    id: str | None = None
+    id: str | None = None  # the question_id, where the answer was made with our files
     question: str | None = None
     options: dict[str, str] = Field(default_factory=dict)
-    model: str
-    answer: str = ""
+    model: str  # who answered: a model, a run, a person
+    answer: str = ""  # letters ("AC"), or whatever the model wrote ("答案是A和C")
 
     @field_validator("options", mode="before")
     @classmethod
     def _by_letter(cls, value: Any) -> Any:
         """Texts by letter; the items of a list are A, B, C and so on."""
         if isinstance(value, list):
-            value = {chr(ord("A") + at): text for at, text in enumerate(value)}
+            value = {chr(ord("A") + at): text for at, text in enumerate(value)}  # ["心房", "心室"]
         return (
             {label.strip().upper(): text for label, text in value.items()}
             if isinstance(value, dict)
@@ -98,7 +98,7 @@ def gather_answers(
     known = comparable(questions)
     if cleaned is not None and gone:
         known |= comparable(cleaned.filter(pl.col("question_id").is_in(list(gone))).select(questions.columns))
-    by_text = {each.exact: name for name, each in reversed(known.items())}
+    by_text = {each.exact: name for name, each in reversed(known.items())}  # of copies the first
     theirs = _as_asked(rows)
     answers: Answers = {}
     through_copies: Answers = {}
@@ -107,17 +107,17 @@ def gather_answers(
         said = theirs.get(row.text)
         name = row.id if row.id in known else by_text.get(said.exact) if said and row.question else None
         if name is None:
-            unknown += 1
+            unknown += 1  # a question of another bank, or one that was rejected here
             continue
-        home = gone.get(name, name)
+        home = gone.get(name, name)  # the survivor of a question that was merged
         letters = _letters(row.answer, said or known[name], known[home])
         if letters is None:
-            unread += 1
+            unread += 1  # "不知道", or a letter that the question does not have
         else:
             where = answers if home == name else through_copies
             where.setdefault(home, {})[row.model] = letters
     for name, others in through_copies.items():
-        answers[name] = others | answers.get(name, {})
+        answers[name] = others | answers.get(name, {})  # the model's own answer to the survivor counts first
     return MatchedAnswers(answers, unknown, unread)
 
 
@@ -177,7 +177,7 @@ def _compared(frame: pl.DataFrame) -> Iterator[ComparedOptions]:
 
 def _letters(answer: str, asked: ComparedOptions, ours: ComparedOptions) -> Letters | None:
     """Return the letters of our question for an answer; the other source may list options in another order."""
-    letters = frozenset(answer.strip().upper())
+    letters = frozenset(answer.strip().upper())  # "ac" and "AC" are letters; "选AC" is text to be read
     if not letters or not letters <= set(asked.options):
         several = None if ours.answer is None else len(ours.answer) > 1
         letters = frozenset(extract(answer, asked.options, several).letters or ())

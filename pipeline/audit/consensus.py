@@ -41,7 +41,7 @@ def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> t
     """
     asked = said.sum(2)
     wrong = _wrong(said, alternatives)
-    abilities = logit((said[:, :, 0].sum(0) + 1) / (asked.sum(0) + 2))
+    abilities = logit((said[:, :, 0].sum(0) + 1) / (asked.sum(0) + 2))  # Laplace: nobody is at 0 or 1
     evidence = np.zeros_like(prior)
     for _ in range(_TURNS):
         terms = _terms(said, asked, abilities)
@@ -50,7 +50,7 @@ def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> t
         at = np.einsum("qa,qag->qg", chances, softmax(terms, axis=2))
         right = np.einsum("qa,qra->r", chances, said)
         abilities = _matched(abilities, right, asked, at)
-    heard = asked.any(1)
+    heard = asked.any(1)  # questions that somebody answered
     if said.shape[1] >= FEWEST and heard.any():
         rest = logsumexp(evidence[:, 1:], axis=1, b=np.isfinite(prior[:, 1:])) - np.log(alternatives)
         learned = _told_apart(said[heard], evidence[heard])
@@ -96,8 +96,8 @@ def _terms(said: Floats, asked: Floats, abilities: Floats) -> Floats:
 
 def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
     """Return the log-probability of the wrong answers if one answer is right: questions × answers."""
-    counts = said.sum(1)
-    alpha = _CONCENTRATION
+    counts = said.sum(1)  # votes by question and answer
+    alpha = _CONCENTRATION  # by answer; the sum over all wrong answers is `total`
     own = gammaln(counts + alpha) - gammaln(alpha)
     missed = counts.sum(1, keepdims=True) - counts
     total = alpha * alternatives[:, None]
@@ -110,7 +110,7 @@ def _matched(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Flo
     for _ in range(_STEPS):
         expected = expit(abilities[:, None] - _GRID)
         weight = asked.T @ at
-        surplus = right - (weight * expected).sum(1) - 0.1 * abilities
+        surplus = right - (weight * expected).sum(1) - 0.1 * abilities  # .1: the weak prior about 0
         abilities = abilities + surplus / ((weight * expected * (1 - expected)).sum(1) + 1)
     return abilities
 
@@ -151,7 +151,7 @@ def fit(right: Floats) -> Fit:
     Returns:
         The posterior mode, with 95 % intervals of the items' parameters given the abilities.
     """
-    asked = np.isfinite(right)
+    asked = np.isfinite(right)  # NaN: not asked
     answers = np.where(asked, right, 0.0)
     abilities = _standard(logit((answers.sum(0) + 1) / (asked.sum(0) + 2)))
     items = np.tile(_MEAN, (len(right), 1))
@@ -161,7 +161,7 @@ def fit(right: Floats) -> Fit:
         level, slope = items[:, 0], items[:, 1:]
         found, _ = _logistic(answers.T, asked.T, abilities[:, None], slope, level, 0.0, np.eye(1))
         before, abilities = abilities, _standard(found[:, 0])
-        if np.abs(before - abilities).max() < 1e-4:
+        if np.abs(before - abilities).max() < 1e-4:  # abilities are told to four places
             break
     half = _Z95 * np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
     bounds = np.stack([items, items - half, items + half])

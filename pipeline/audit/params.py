@@ -33,7 +33,7 @@ class AuditParams(Params):
         """
         if self.answers is None:
             return []
-        found = sorted(self.answers.parent.glob(self.answers.name))
+        found = sorted(self.answers.parent.glob(self.answers.name))  # a pattern, or the name of one file
         if not found:
             raise UserError(f"{_OPTION} = {self.answers}: no such file")
         return found

@@ -40,7 +40,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     Raises:
         UserError: a file with answers cannot be read.
     """
-    conflicts = _conflicts(tables["review"], tables.get("clean/questions"))
+    conflicts = _conflicts(tables["review"], tables.get("clean/questions"))  # copies that wait in dedup
     questions = _audited(tables, conflicts)
     merges = dict(tables["merges"].select("question_id", "survivor_id").iter_rows())
     predictions, cleaned = (tables.get(name) for name in ("evaluate/predictions", "clean/questions"))
@@ -142,7 +142,7 @@ def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
         options = {option.label: option.text for option in row.options}
         several = row.question_type in SEVERAL_ANSWERS or len(row.answer or ()) > 1
         said = read_explanation(row.explanation, row.stem, options, several=several)
-        said = said or _quoted(row.explanation or "", row.stem, options, several)
+        said = said or _quoted(row.explanation or "", row.stem, options, several)  # weak: 50 of 59 are right
         if said is not None:
             found[row.question_id] = said
     return found
@@ -174,12 +174,12 @@ def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str
         return read_explanations(todo), []
     found: dict[str, Stated] = {}
     with context.progress(len(todo), "explanations") as advance:
-        for size in (_BATCH, 1):
+        for size in (_BATCH, 1):  # a batch that failed is read again one by one
             batches = [todo[at : at + size] for at in range(0, len(todo), size)]
             todo = []
             for batch, said in context.map(read_explanations, batches):
                 if isinstance(said, Failure):
-                    todo += batch
+                    todo += batch  # its worker died or took too long
                 else:
                     found |= said
                     advance(len(batch))
@@ -193,7 +193,7 @@ def _analysed(
     asked = [case for case in cases if answers.get(case.question.question_id)]
     place = {name: at for at, name in enumerate(models)}
     people = any(case.question.human_accuracy is not None for case in asked)
-    right = np.full((len(asked), len(models) + people), np.nan)
+    right = np.full((len(asked), len(models) + people), np.nan)  # people are the last column
     for row, case in enumerate(asked):
         for name, said in answers[case.question.question_id].items():
             right[row, place[name]] = said == case.key
@@ -204,7 +204,7 @@ def _analysed(
         return [None] * len(models), classical
     fitted = fit(right)
     for row, case in enumerate(asked):
-        names = ("", "_low", "_high")
+        names = ("", "_low", "_high")  # estimate and 95 % interval
         for part, values in (("difficulty", fitted.difficulty), ("discrimination", fitted.discrimination)):
             classical[case.question.question_id] |= {
                 f"{part}{name}": round(float(value), 3)
@@ -222,8 +222,8 @@ def _classical(cases: Sequence[AuditCase], answers: Answers, right: Floats) -> d
         said = answers[case.question.question_id]
         mine, there = right[row], asked[row]
         rest = (total - np.where(there, mine, 0))[there] / np.maximum(count[there] - 1, 1)
-        varied = there.sum() > 2 and mine[there].std() > 0 and rest.std() > 0
-        picked = frozenset().union(*said.values())
+        varied = there.sum() > 2 and mine[there].std() > 0 and rest.std() > 0  # else no correlation exists
+        picked = frozenset().union(*said.values())  # distractors outside are dead weight
         unpicked = [o.label for o in case.question.options if o.label not in picked | case.key]
         found[case.question.question_id] = {
             "respondents": len(said),
@@ -313,12 +313,12 @@ def _page(found: Audited, answers: Answers, params: AuditParams, context: Contex
     """Return ``index.html``, the most suspicious questions first."""
     rows = found.items
     doubted = [pair for pair in zip(found.cases, rows, strict=True) if pair[1].suspicion > params.wrong]
-    shown = doubted[: params.shown]
+    shown = doubted[: params.shown]  # the most suspicious ones
     wanted = [case.question for case, row in shown if row.suspicion >= params.verify]
     left, pictures = _PICTURES, crops(wanted, context, _PICTURE) if wanted else {}
     for name in [case.question.question_id for case, _ in shown if case.question.question_id in pictures]:
         left -= len(pictures[name])
-        if left < 0:
+        if left < 0:  # the page stays small enough for a browser
             del pictures[name]
     values = {
         "name": context.dataset.name,

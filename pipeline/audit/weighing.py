@@ -134,8 +134,8 @@ def weigh_answers(cases: Sequence[AuditCase], answers: Answers, wrong: float) ->
     models = sorted({name for own in answers.values() for name in own})
     place = {name: at for at, name in enumerate(models)}
     choices = [_choices(case, answers.get(case.question.question_id, {})) for case in cases]
-    width = max(map(len, choices), default=1)
-    prior = np.full((len(cases), width), -np.inf)
+    width = max(map(len, choices), default=1)  # the table is as wide as the question with most answers
+    prior = np.full((len(cases), width), -np.inf)  # -inf: no such answer
     said = np.zeros((len(cases), len(models), width))
     for row, (case, own) in enumerate(zip(cases, choices, strict=True)):
         prior[row, : len(own)] = _prior(case, own, wrong)
@@ -157,9 +157,9 @@ def _choices(case: AuditCase, said: Mapping[str, Letters]) -> list[Letters | Non
 
 def _prior(case: AuditCase, choices: Sequence[Letters | None], wrong: float) -> list[float]:
     """Return log-probabilities from all evidence except models; answers without evidence share the part of None."""
-    each = wrong / (case.alternatives + 1)
+    each = wrong / (case.alternatives + 1)  # one part more, for "no single answer is right"
     rest = wrong - each * (len(choices) - 2)
-    start = [1 - wrong, *[each] * (len(choices) - 2), max(rest, each)]
+    start = [1 - wrong, *[each] * (len(choices) - 2), max(rest, each)]  # as `choices`: the key, others, None
     return [log(chance) + case.scores[answer] for chance, answer in zip(start, choices, strict=True)]
 
 
@@ -179,7 +179,7 @@ def _tell(
 
 
 def _settle(case: AuditCase, choices: Sequence[Letters | None], scores: Floats) -> None:
-    best = 1 + int(np.argmax(scores[1:]))
+    best = 1 + int(np.argmax(scores[1:]))  # the likeliest answer but the key
     case.odds = float(logsumexp(scores[1:]) - scores[0])
     case.suspicion = round(float(expit(case.odds)), 6)
     spoken_for = [each.answer for each in case.evidence if each.weight > 0 and each.answer]

@@ -59,13 +59,13 @@ def _tidy_column(texts: pl.Series) -> pl.Series:
     """Tidy what may need it: a glance at all texts takes a twentieth of tidying them."""
     doubtful = texts.str.contains(f"{TIDIABLE}|{UNREADABLE}") | (texts.str.normalize("NFC") != texts)
     if texts.name in _OPTIONAL:
-        doubtful |= texts == ""
+        doubtful |= texts == ""  # "" becomes absent
     rows = doubtful.fill_null(value=False).arg_true()
     made: list[str | None] = [tidy(text) for text in texts.gather(rows).to_list()]
     if texts.name in _UNASKED:
-        made = [text and re.sub(UNREADABLE, "□", text) for text in made]
+        made = [text and re.sub(UNREADABLE, "□", text) for text in made]  # U+E123 → □
     if texts.name in _OPTIONAL:
-        made = [text or None for text in made]
+        made = [text or None for text in made]  # " \u3000" → null
     return texts.clone().scatter(rows, pl.Series(made, dtype=pl.String))
 
 
@@ -113,7 +113,7 @@ def patch_questions(questions: pl.DataFrame, corrections: pl.DataFrame | None) -
     found = Patches(questions)
     if corrections is None or corrections.is_empty():
         return found
-    wanted = _accepted(corrections)
+    wanted = _accepted(corrections)  # rejected and superseded ones stay in the log
     _spread(questions, wanted)
     changed = []
     for question in Question.from_frame(questions.filter(pl.col("question_id").is_in(list(wanted)))):
@@ -149,7 +149,7 @@ def _apply(
     Returns:
         The question, the corrections that changed something or decided, in that order, and the outdated ones.
     """
-    waiting = sorted(corrections, key=lambda each: (each.updated_at, each.field))
+    waiting = sorted(corrections, key=lambda each: (each.updated_at, each.field))  # oldest first
     applied: list[Correction] = []
     while due := [each for each in waiting if each.content_hash == question.content_hash]:
         fitting = [each for each in due if _fits(question, each)]
@@ -159,7 +159,7 @@ def _apply(
         applied += [each for each in fitting if each in changing or each.field == VERDICT]
         if not changing:
             break
-        question = _changed(question, changing)
+        question = _changed(question, changing)  # its hash is another now: what others made of it may fit
     outdated = [each for each in waiting if _changes(question, each)]
     outdated += [each for each in waiting if each.field == VERDICT and each.after == "drop"]
     return question, applied, outdated
@@ -167,7 +167,7 @@ def _apply(
 
 def _fits(question: Question, correction: Correction) -> bool:
     """Return whether the corrected part is unchanged since; the hash of a question does not cover its key."""
-    known = (None, correction.before, correction.after)
+    known = (None, correction.before, correction.after)  # a key that is the same, missing, or right already
     return correction.field != ANSWER or _fields(question)[ANSWER] in known
 
 
@@ -252,13 +252,13 @@ def _spread(questions: pl.DataFrame, wanted: dict[str, list[Correction]]) -> Non
     """A shared case that was corrected at one question is corrected at all that share it, in place."""
     for correction in [each for own in list(wanted.values()) for each in own if each.field == SHARED]:
         here = questions.filter(pl.col("question_id") == correction.question_id)
-        if here.is_empty() or here["group_id"][0] is None:
+        if here.is_empty() or here["group_id"][0] is None:  # merged since, or no group
             continue
         same = pl.col("document").eq(here["document"][0]) & pl.col("group_id").eq(here["group_id"][0])
         shared = pl.col("shared_stem").eq_missing(here["shared_stem"][0])
         others = questions.filter(same & shared & (pl.col("question_id") != correction.question_id))
         for question_id, said in others.select("question_id", "content_hash").iter_rows():
             own: Sequence[Correction] = wanted.setdefault(question_id, [])
-            if not any(each.field == SHARED for each in own):
+            if not any(each.field == SHARED for each in own):  # their own correction of the case counts first
                 changes = {"question_id": question_id, "content_hash": said}
                 wanted[question_id] = [*own, correction.model_copy(update=changes)]

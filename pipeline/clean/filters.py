@@ -27,6 +27,7 @@ PATTERNS = Patterns("validity", files("pipeline.clean"))
 
 def empty_stem(question: Question, _: CleanParams) -> str | None:
     """A stem of at most one character asks nothing; a blank's number does, where the text with the blank is shared."""
+    # "（ ）？" has none, "12." has two
     content = _NO_CONTENT.sub("", (question.shared_stem or "") + question.stem)
     return f"the stem is “{question.stem}”" if len(content) <= 1 else None
 
@@ -58,8 +59,8 @@ def truncated(question: Question, _: CleanParams) -> str | None:
 
 def _breaks_off(stem: str) -> bool:
     if stem.endswith(("“", "‘")):  # A mark that opens and closes, as typists have it: 称为“血府“.
-        return stem.count(stem[-1]) % 2 == 1
-    if PATTERNS.no_content.search(stem):
+        return stem.count(stem[-1]) % 2 == 1  # 称为“血府 breaks off
+    if PATTERNS.no_content.search(stem):  # 下列关于
         return True
     return bool(
         PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem)
@@ -70,7 +71,7 @@ def duplicate_options(question: Question, _: CleanParams) -> str | None:
     """Two options with one text cannot both be wrong or right."""
     seen: dict[str, str] = {}
     for option in question.options:
-        text = unicodedata.normalize("NFKC", option.text)
+        text = unicodedata.normalize("NFKC", option.text)  # ５ml is 5ml
         if text in seen:
             return f"options {seen[text]} and {option.label} both say “{option.text[:30]}”"
         seen[text] = option.label
@@ -93,7 +94,7 @@ def answer_not_in_options(question: Question, _: CleanParams) -> str | None:
     """Every letter of the key, and of every accepted answer, must be an option's label."""
     labels = {option.label for option in question.options}
     keys = [question.answer or [], *(question.accepted_answers or [])]
-    strange = sorted({letter for key in keys for letter in key} - labels)
+    strange = sorted({letter for key in keys for letter in key} - labels)  # key E of four options A to D
     return f"the key {', '.join(strange)} is not among {''.join(sorted(labels))}" if strange else None
 
 
@@ -102,7 +103,7 @@ def garbled_text(question: Question, params: CleanParams) -> str | None:
     text = " ".join(text for _, text in _parts(question))
     if found := PATTERNS.mojibake.search(text):
         return f"the text contains “{found.group()[:12]}”"
-    if text.isascii():
+    if text.isascii():  # nothing was decoded wrongly
         return None
     share = len(_UNREADABLE.findall(text)) / len(text)
     return f"{share:.0%} of the characters cannot be read" if share > params.max_garbled else None
@@ -112,7 +113,7 @@ def unreadable(question: Question, _: CleanParams) -> str | None:
     """Fail a text with an unreadable character; the question waits until somebody reads the print."""
     for _name, part in _parts(question):
         if found := _UNREADABLE.search(part):
-            around = part[max(0, found.start() - 8) : found.end() + 8]
+            around = part[max(0, found.start() - 8) : found.end() + 8]  # enough to find the place on the page
             return f"U+{ord(found.group()):04X} in “{around}” cannot be read; see the page and correct it"
     return None
 
@@ -216,10 +217,10 @@ def _option(field: str) -> pl.Expr:
 _SHARED = pl.col("shared_stem").fill_null("")
 _TEXT = pl.concat_str(_SHARED, "stem", _option("text").list.join("\n").fill_null(""), separator="\n")
 """All that a reader sees before answering."""
-_BESIDE = pl.col("attachments").fill_null([]).list
+_BESIDE = pl.col("attachments").fill_null([]).list  # what the page shows inside the question
 _IN_TURN = pl.lit("ABCDEFGHIJKLMNOPQRSTUVWXYZ").str.starts_with(_option("label").list.join("").fill_null(""))
-_NO_TEXT = _option("text").list.contains("")
-_SEVERAL = pl.col("accepted_answers").is_not_null()
+_NO_TEXT = _option("text").list.contains("")  # an option that is a letter alone
+_SEVERAL = pl.col("accepted_answers").is_not_null()  # keys that were corrected after appeals
 _FORMS = pl.col("options").list.eval(pl.element().struct.field("text").str.normalize("NFKC")).list
 # A character that is seldom part of a word: of a wrong decoding (锟斤拷, Ã©), or for private use.
 _SIGNS = r"\(cid:|锟|烫|屯|[À-ÿ]|\?{5}|[\x{E000}-\x{F8FF}\x{FFF0}-\x{FFFF}\x{E0000}-\x{10FFFF}]"
@@ -255,7 +256,7 @@ FILTERS: tuple[Filter, ...] = (
 
 def suspect_reasons(questions: pl.DataFrame, params: CleanParams) -> list[list[str]]:
     """The reasons for which each row of a ``Question`` table has to be looked at; none for most."""
-    looks = {item.reason: item.prefilter.fill_null(value=True) for item in FILTERS}
+    looks = {item.reason: item.prefilter.fill_null(value=True) for item in FILTERS}  # null: it cannot tell
     looks[_COMMENT] = pl.col("comment").is_not_null() & bool(params.comment_rules)
     named = [pl.when(look).then(pl.lit(reason)) for reason, look in looks.items()]
     options = {name: pl.lit(value) for name, value in params if isinstance(value, int | float)}

@@ -21,12 +21,12 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     says what it said when they were made. The table ``changes`` holds each text that tidying changed, as it was.
     """
     parsed = tables["questions"]
-    verified = verified_questions(tables)
+    verified = verified_questions(tables)  # waited in parse, and somebody read them
     questions, changes = tidy_questions(pl.concat([parsed, verified.select(parsed.columns)]))
     patches = patch_questions(questions, tables.get("corrections"))
     questions = patches.questions
     reasons = suspect_reasons(questions, params)
-    settled = questions["question_id"].is_in(list(patches.verdicts)).to_list()
+    settled = questions["question_id"].is_in(list(patches.verdicts)).to_list()  # by people
     looked_at = [row for row, found in enumerate(reasons) if found or settled[row]]
     stopped: list[int] = []
     result = Result(tables={}, counts=Counts(n_input=questions.height, kept=0))

@@ -74,7 +74,7 @@ def batches(candidates: Candidates, rows: int) -> Iterator[NDArray[np.int64]]:
     roots = connected_components(graph, directed=False)[1]
     named, sizes = np.unique(roots[np.unique(pairs)], return_counts=True)
     batch_of = np.zeros(len(roots), np.int64)
-    batch_of[named] = np.cumsum(sizes) // _BATCH
+    batch_of[named] = np.cumsum(sizes) // _BATCH  # whole components, some thousand rows together
     of_pair = batch_of[roots[pairs[:, 0]]]
     order = np.argsort(of_pair, kind="stable")
     for part in np.split(order, np.flatnonzero(np.diff(of_pair[order])) + 1):
@@ -87,10 +87,11 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
     first = pl.col("row").first().over("exact")
     firsts = keys.with_row_index("row").select("row", first=first).cast(pl.Int64)
     copies = firsts.filter(pl.col("row") != pl.col("first")).select("first", "row").to_numpy()
-    distinct = firsts.filter(pl.col("row") == pl.col("first"))["row"].to_numpy()
+    distinct = firsts.filter(pl.col("row") == pl.col("first"))["row"].to_numpy()  # one of each content
     chosen = keys[distinct]
     whole = candidate_pairs(framed(chosen, "core", OPTIONS), WHOLE, seed)
     stems = candidate_pairs(sliced(chosen, pl.col("core")), STEM, seed + 1)
+    # two rows in one number
     pairs = np.union1d(whole[:, 0] << 32 | whole[:, 1], stems[:, 0] << 32 | stems[:, 1])
     near, scores = _hopeful(np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), chosen)
     chosen_pairs = _thinned(near, chosen)
@@ -151,7 +152,7 @@ def _thinned(pairs: NDArray[np.int64], keys: pl.DataFrame) -> NDArray[np.bool_]:
     """Mask the pairs to compare: all but those of crowds, whose rows keep their most alike and stay connected."""
     kept = np.ones(len(pairs), np.bool_)
     degrees = np.bincount(pairs.ravel(), minlength=keys.height)
-    crowded = np.flatnonzero((degrees[pairs] > MOST_ALIKE).all(axis=1))
+    crowded = np.flatnonzero((degrees[pairs] > MOST_ALIKE).all(axis=1))  # both have too many
     whole = keys.select(text=pl.concat_str("core", OPTIONS, separator=OPTION_BREAK))["text"]
     order = np.argsort(-similarities(pairs[crowded], whole, 0), kind="stable")
     compared, connected = [0] * keys.height, DisjointSets()

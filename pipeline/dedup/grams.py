@@ -51,7 +51,7 @@ def code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.in
 def bigrams(texts: Sequence[str]) -> Grams:
     """The bigrams of each text; a text of one character has none."""
     points, rows = code_points(texts)
-    inside = rows[:-1] == rows[1:]
+    inside = rows[:-1] == rows[1:]  # no bigram goes from one text into the next
     codes = (points[:-1].astype(np.uint64) << _SHIFT) | points[1:]
     return Grams(codes[inside], rows[:-1][inside], len(texts))
 
@@ -97,7 +97,7 @@ class Vocabulary:
 
     def by_chance(self, first: str, second: str) -> bool:
         """Return whether the bigram is met no more often than its characters would meet at random."""
-        expected = self._points[ord(first)] * self._points[ord(second)]
+        expected = self._points[ord(first)] * self._points[ord(second)]  # times the number of bigrams
         return self.count(first, second) * self._total <= expected
 
     def rarities(self, grams: Grams) -> NDArray[np.int64]:
@@ -109,7 +109,7 @@ class Vocabulary:
             return np.zeros(grams.texts, np.int64)
         rare = np.zeros(len(grams.codes), bool)
         for sketch, spread in zip(self._counts, _SPREADS, strict=True):
-            rare |= sketch[_slots(grams.codes, spread)] <= 1
+            rare |= sketch[_slots(grams.codes, spread)] <= 1  # its own text counts it once
         return np.bincount(grams.rows[rare], minlength=grams.texts)
 
 
@@ -160,7 +160,7 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
     rows = np.concatenate([codes, *present])
     for band in range(banding.bands if keys else 0):
         buckets = np.concatenate([part[band] for part in keys])
-        order = np.argsort(buckets, kind="stable")
+        order = np.argsort(buckets, kind="stable")  # texts of one bucket stand together, in their order
         pairs = equal_pairs(buckets[order], rows[order], _WINDOW)
         codes = np.union1d(codes, np.concatenate([codes[:0], *(one << 32 | other for one, other in pairs)]))
     return np.stack([codes >> 32, codes & 0xFFFFFFFF], axis=1)
@@ -168,9 +168,9 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
 
 def _mixed(codes: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """Spread neighbouring code points over 32 bits (the finaliser of splitmix64)."""
-    mixed = codes * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = codes * np.uint64(0xBF58476D1CE4E5B9)  # splitmix64's first multiplier
     mixed ^= mixed >> np.uint64(27)
-    mixed *= np.uint64(0x94D049BB133111EB)
+    mixed *= np.uint64(0x94D049BB133111EB)  # and its second
     return (mixed >> np.uint64(32)).astype(np.uint32)
 
 
@@ -179,7 +179,7 @@ def _signatures(
 ) -> NDArray[np.uint32]:
     """Minima of ``size`` hash functions: an array (size, texts)."""
     random = np.random.default_rng(seed)
-    factors = random.integers(1, 1 << 32, size, dtype=np.uint32) | np.uint32(1)
+    factors = random.integers(1, 1 << 32, size, dtype=np.uint32) | np.uint32(1)  # odd: no hash loses bits
     offsets = random.integers(0, 1 << 32, size, dtype=np.uint32)
     out = np.empty((size, len(starts)), np.uint32)
     hashed = np.empty_like(grams)
@@ -194,7 +194,7 @@ def _band_keys(signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
     """The keys of buckets, (bands, texts), of signatures as (bands, rows, texts)."""
     keys = np.zeros((len(signatures), signatures.shape[2]), np.uint64)
     for row in signatures.swapaxes(0, 1):
-        keys = (keys ^ row) * np.uint64(0x9E3779B97F4A7C15)
+        keys = (keys ^ row) * np.uint64(0x9E3779B97F4A7C15)  # the golden ratio of 2**64
         keys ^= keys >> np.uint64(29)
     return keys
 

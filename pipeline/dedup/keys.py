@@ -29,24 +29,24 @@ FILLER = "|".join(
 """Everything that is taken out of a key to get its core."""
 SYNONYMS = {other: words[0] for line in WORDS["synonyms"] for words in [line.split()] for other in words[1:]}
 LIGHT, ASKED, OPPOSITES = (frozenset(WORDS[name].split()) for name in ("light", "asked", "opposites"))
-FUNCTION, MODIFIERS = frozenset(WORDS["function"]), frozenset(WORDS["modifiers"])
-SUFFIXES = tuple(map(frozenset, WORDS["suffixes"].split()))
-VARIANTS = {pair[0]: pair[1] for pair in WORDS["variants"].split()}
+FUNCTION, MODIFIERS = frozenset(WORDS["function"]), frozenset(WORDS["modifiers"])  # 的, 可能; 亚, 次, 上, 下
+SUFFIXES = tuple(map(frozenset, WORDS["suffixes"].split()))  # 性 / 状
+VARIANTS = {pair[0]: pair[1] for pair in WORDS["variants"].split()}  # 粘 → 黏
 CLASSES: dict[str, str] = WORDS["classes"]
 TYPED: list[tuple[str, str]] = WORDS["typed"]
 UNITS: dict[str, str] = WORDS["units"]
 SIGNS: list[tuple[str, str]] = WORDS["signs"]
 
-_NEGATIVE = re.compile(NEGATIVE_ASK)
-_POSITIVE = re.compile(POSITIVE_ASK)
-_EXCEPT = re.compile(EXCEPT)
+_NEGATIVE = re.compile(NEGATIVE_ASK)  # 错误的是, 不包括
+_POSITIVE = re.compile(POSITIVE_ASK)  # 正确的是, 属于
+_EXCEPT = re.compile(EXCEPT)  # 除高血压外
 _NEGATION = re.compile("[不无未非没否勿莫]")  # 不, 无, 未 outside of the set phrases
 _NO_NEGATION, _QUANTITY, _CHINESE_NUMBER = (
     re.compile(WORDS[name]) for name in ("no_negation", "quantity", "chinese_number")
 )
-_AGE_UNITS = ("岁", "月", "天")
+_AGE_UNITS = ("岁", "月", "天")  # 8 月 is an age beside 岁, a term of treatment alone
 _LETTERS = re.compile("[a-zα-ω]+")  # hla, il, α
-_SEX = re.compile("[男女]")
+_SEX = re.compile("[男女]")  # 患者男 / 患者女
 
 
 OPTION_BREAK = "\x1f"
@@ -90,23 +90,23 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
 
 def _without_head(text: pl.Expr) -> pl.Expr:
     """A text without what stands before stems: at most three such marks."""
-    for _ in range(3):
+    for _ in range(3):  # 【A1型题】12.（2019）
         text = text.str.replace(WORDS["head"], "${1}")
     return text.str.replace(WORDS["tail"], "").str.replace_all(WORDS["ask_number"], "${1}${2}")
 
 
 def comparison_key(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
-    text = _replaced(text, TYPED)
+    text = _replaced(text, TYPED)  # before NFKC, which makes an o of the º in 38º
     simple = _simple_forms()
     text = text.str.normalize("NFKC").str.replace_many(list(simple), list(simple.values())).str.to_lowercase()
     text = text.str.replace_all(r"\s+", "").str.replace_many(_COUNTED, leftmost=True)
     return (
         _replaced(text, SIGNS)
         .str.replace_all(WORDS["listed"], f"${{1}}${{2}}{_BETWEEN}")
-        .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")
+        .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")  # 2.5 is not 25
         .str.replace_all(r"([0-9])[~\-〜]([a-z]?[0-9])", "${1}~${2}")  # 3-5, V1-V4
-        .str.replace_all(r"(^|[^\p{L}0-9])-([0-9]|[)）])", "${1}−${2}")
+        .str.replace_all(r"(^|[^\p{L}0-9])-([0-9]|[)）])", "${1}−${2}")  # -5 is no 5, (-) no (+)
         .str.replace_all(rf"[^\p{{L}}\p{{N}}·~−%+<>≥≤±×↑↓°{_BETWEEN}{keep}]", "")
     )
 
@@ -195,7 +195,7 @@ def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
         return None
     if first.asks_for_wrong != second.asks_for_wrong or first.negations != second.negations:
         return "negation", "one asserts what the other negates"
-    if first.sexes and second.sexes and first.sexes != second.sexes:
+    if first.sexes and second.sexes and first.sexes != second.sexes:  # one that names none may mean either
         return "sex", f"{first.sexes} / {second.sexes}"
     if first.quantities != second.quantities:
         return _quantity_difference(first, second)

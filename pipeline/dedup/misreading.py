@@ -25,9 +25,9 @@ _DROPPED = frozenset(
     "0123456789·−不无未非没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°"
 )
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
-_CLASS_OF = {char: name for name, chars in CLASSES.items() for char in chars}
+_CLASS_OF = {char: name for name, chars in CLASSES.items() for char in chars}  # 左 → side
 _TELLING = frozenset("".join(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
-_LETTERS = frozenset(CLASSES["letter"])
+_LETTERS = frozenset(CLASSES["letter"])  # Latin and Greek
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
 _MEANT = _TELLING | _DROPPED | MODIFIERS | frozenset("".join(OPPOSITES))
 _PHRASES = frozenset(
@@ -126,7 +126,7 @@ class TextPair:
             return False
         if any(unsure and self._is_strange(edit, side) for side, unsure in enumerate(self.doubtful)):
             return True
-        if len(edit.old) != 1 or len(edit.new) != 1:
+        if len(edit.old) != 1 or len(edit.new) != 1:  # a typist exchanges single characters
             return False
         strays = any(self._strays(edit, side) for side in (0, 1))
         if look_alike(edit.old, edit.new):
@@ -164,7 +164,7 @@ class TextPair:
             return False
         if edit.is_deliberate or not _MEANT.isdisjoint(edit.old + edit.new):
             return False
-        if any(self.doubtful):
+        if any(self.doubtful):  # a scan drops characters; it exchanges them only as `looks_misread` says
             return not edit.old or not edit.new
         if not self.vocabulary.is_evidence:
             return False
@@ -242,7 +242,7 @@ def _classes(text: str) -> set[str]:
     return {_CLASS_OF[char] for char in text if char in _CLASS_OF}
 
 
-_SIZE, _MARGIN = 32, 4
+_SIZE, _MARGIN = 32, 4  # pixels of a character, and of the paper around it
 _EDGES, _PLACES = 1.0, 1.5
 """Blur, in pixels, of a picture before its strokes are looked at, and of where a stroke may stand."""
 _DIRECTIONS = 4
@@ -269,7 +269,7 @@ def _strokes(char: str) -> NDArray[np.float32]:
     edge = _SIZE + 2 * _MARGIN
     drawn = Image.new("L", (edge, edge))
     ImageDraw.Draw(drawn).text((_MARGIN, 0), char, font=_font(), fill=255)
-    rise, run = np.gradient(gaussian_filter(np.asarray(drawn, np.float32), _EDGES))
+    rise, run = np.gradient(gaussian_filter(np.asarray(drawn, np.float32), _EDGES))  # across the strokes
     direction = np.arctan2(rise, run) % np.pi / np.pi * _DIRECTIONS
     planes = []
     for number in range(_DIRECTIONS):
@@ -277,8 +277,8 @@ def _strokes(char: str) -> NDArray[np.float32]:
         share = np.maximum(0, 1 - np.minimum(apart, _DIRECTIONS - apart))
         planes.append(gaussian_filter(share * np.hypot(rise, run), _PLACES)[::2, ::2])
     strokes: NDArray[np.float32] = np.stack(planes)
-    strokes = strokes - strokes.mean()
-    return strokes / max(float(np.linalg.norm(strokes)), 1e-9)
+    strokes = strokes - strokes.mean()  # white paper is no likeness
+    return strokes / max(float(np.linalg.norm(strokes)), 1e-9)  # 1e-9: a space has no strokes
 
 
 @cache

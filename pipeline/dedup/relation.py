@@ -71,7 +71,7 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
     score = similarity(first.core, second.core, (first.letters, second.letters))
     if first.key == second.key or score >= params.related:
         return False
-    longest = 2 if first.doubtful or second.doubtful else 1
+    longest = 2 if first.doubtful or second.doubtful else 1  # characters that one misreading changes at most
     for one, other in ((first.core, second.core), (first.key, second.key)):
         if _few(one, other, agreed=True) and all(
             max(len(edit.old), len(edit.new)) <= longest or _WEAK.issuperset(edit.old + edit.new)
@@ -211,8 +211,8 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
     for place, option in enumerate(first.options):
         if (met := _equal(option, second, rest, place)) is not None:
             take(place, met, 1.0)
-    equal, reworded = len(pairs), set[str]()
-    for exactly in (True, False):
+    equal, reworded = len(pairs), set[str]()  # of options that are exactly the same
+    for exactly in (True, False):  # readings of one text first, other wordings with what is left
         for place in range(len(first.options)):
             if place in pairs or not rest:
                 continue
@@ -227,6 +227,7 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
                 take(place, best, fuzz.ratio(option, second.options[best]) / 100)
                 if not exactly:
                     reworded.add(first.labels[place])
+    # an option that the other lacks counts as unlike
     longer = max(len(first.options), len(second.options), 1)
     return Matching(
         labels={first.labels[one]: second.labels[other] for one, other in sorted(pairs.items())},
@@ -252,7 +253,7 @@ def _equal(option: str, second: Compared, rest: list[int], place: int) -> int | 
 def _misread(read: TextPair, *, vouched: bool) -> bool:
     """Return whether both are one option, particles and what was misread apart; a slip where all else is equal."""
     longer = max(len(read.first), len(read.second))
-    most = ceil(_OPTION_MISREAD * longer)
+    most = ceil(_OPTION_MISREAD * longer)  # one of one, one of two, two of three
     if Levenshtein.distance(read.first, read.second, score_cutoff=most) > most or not longer:
         return False
     return all(
@@ -292,7 +293,7 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: De
     options = match_options(first, second, vocabulary, params.option)
     agreed = options.complete and keys_agree(translate_keys(first.keys, options.labels), second.keys)
     stems = compare_stems(first, second, vocabulary, params, agreed=agreed)
-    if stems.kind == "different":
+    if stems.kind == "different":  # whatever the options say
         return _nearly_one(first, second)
     score = round((stems.score + options.score) / 2, 4)
     if stems.kind != "same":

@@ -61,13 +61,14 @@ class Resolver:
         best: dict[int, int] = {}
         for pair in pairs:
             one, other = (best.get(root, root) for root in map(same.find, pair))
-            if one == other or (relation := self._relation(one, other)) is None:
+            if one == other or (relation := self._relation(one, other)) is None:  # settled by others already
                 continue
             found.edges.append((one, other, relation.kind))
             if relation.kind == CONFLICT:
                 self._contradictions.setdefault(one, []).append(other)
             if relation.same_text:
                 same.union(one, other)
+                # speaks for both from here on
                 best[same.find(one)] = min(one, other, key=self._ranks.__getitem__)
         for rows in same.members():
             self._settle(rows, found)
@@ -87,7 +88,7 @@ class Resolver:
         followers: dict[int, dict[int, Relation]] = {}
         for row in sorted(rows, key=self._ranks.__getitem__):
             if (best := self._best(row, followers)) is None:
-                followers[row] = {}
+                followers[row] = {}  # a question of its own
             else:
                 leader, relation = best
                 followers[leader][row] = relation
@@ -111,7 +112,7 @@ class Resolver:
         for leader, copies in followers.items():
             said = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
             if any_contradict([self._items[leader].keys, *said]):
-                disputes.union(leader, leader)
+                disputes.union(leader, leader)  # its own copies contradict each other
         for row, leader in leader_of.items():
             for other in self._contradictions.get(row, ()):
                 disputes.union(leader, leader_of[other])
@@ -147,7 +148,7 @@ def clusters(
     # A group of which a member has relatives stays together, so that merging one member leaves none behind.
     touched = {groups[row] for found in sets.members() for row in found}
     sets.union_equal((row, group) for row, group in enumerate(groups) if group in touched)
-    missing = set(gone)
+    missing = set(gone)  # merged, or waiting for a person
     rows = sorted(
         (ids[row], ids[members[0]], kinds.get(row, "group"))
         for members in sets.members()
@@ -208,7 +209,7 @@ def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Stor
     keys = with_keys(questions)
     candidates = stored_candidates(questions, keys, seed, store)
     vocabulary = vocabulary_of(questions, keys)
-    rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]
+    rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
     found = Resolution(left_out=candidates.left_out)
     for pairs in batches(candidates, questions.height):
@@ -225,11 +226,11 @@ def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int
     question_id.
     """
     order = questions.select(
-        pl.col("answer").is_null(),
+        pl.col("answer").is_null(),  # false sorts first: with a key
         accepted=pl.col("accepted_answers").is_null(),
         explanation=-pl.col("explanation").str.len_chars().fill_null(0).cast(pl.Int64),
         accuracy=pl.col("human_accuracy").is_null(),
-        confidence=-pl.col("confidence").fill_null(1.0),
+        confidence=-pl.col("confidence").fill_null(1.0),  # none: a text layer or a table
         rarity=pl.Series(rarities),
         question_id="question_id",
     ).with_row_index("row")

@@ -87,7 +87,7 @@ def card(
         documents=documents.rows(),
         checksum_rows=[(text(name), f"`{value}`") for name, value in checksums.items()],
     )
-    return re.sub(r"\n{3,}", "\n\n", made).rstrip("\n") + "\n"
+    return re.sub(r"\n{3,}", "\n\n", made).rstrip("\n") + "\n"  # blank lines that empty sections leave
 
 
 def changelog(dataset: DatasetParams, standing: ReleaseComparison) -> str:
@@ -118,7 +118,7 @@ def _change_rows(standing: ReleaseComparison) -> list[Row]:
 
 def _licence(name: str) -> str:
     """Return the licence as Hugging Face wants it: an identifier, or ``other`` with a name."""
-    if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name.lower()):
+    if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name.lower()):  # apache-2.0, cc-by-4.0
         return f"license: {scalar(name.lower())}"
     return f'license: "other"\nlicense_name: {scalar(name)}'
 
@@ -179,13 +179,13 @@ def croissant(dataset: DatasetParams, splits: Splits, outputs: Mapping[str, Mapp
             for name, kind in ReleaseRow.polars_schema().items()
         ],
     )
-    given = {key: value for key, value in json.loads(made).items() if value is not None}
+    given = {key: value for key, value in json.loads(made).items() if value is not None}  # absent is left out
     return (json.dumps(given, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 def _licence_page(name: str) -> str:
     """A licence's page, where its name is an identifier as Hugging Face and SPDX have them."""
-    identifier = name.strip().lower()
+    identifier = name.strip().lower()  # "Apache-2.0" → "apache-2.0"
     known = re.fullmatch(
         r"(apache|mit|cc0?|bsd|gpl|lgpl|agpl|odbl|odc|pddl|mpl|cdla|unlicense)([-.\w]*)", identifier
     )
@@ -195,7 +195,7 @@ def _licence_page(name: str) -> str:
 def _column(kind: Any) -> dict[str, Any]:
     """Return a column's type; of structs those of their parts."""
     repeated = isinstance(kind, pl.List)
-    while isinstance(kind, pl.List):
+    while isinstance(kind, pl.List):  # accepted_answers is a list of lists
         kind = kind.inner
     fields = kind.fields if isinstance(kind, pl.Struct) else ()
     parts = [(part.name, _TYPES[part.dtype]) for part in fields]
@@ -228,7 +228,7 @@ def statistics(splits: Splits) -> dict[str, Any]:
     """
     texts = {name: _texts(rows) for name, rows in splits.items()}
     found = {name: _describe(frame) for name, frame in texts.items()}
-    filled = [part for part in found.values() if part["questions"]]
+    filled = [part for part in found.values() if part["questions"]]  # an empty split has no mean
     means = {
         text: _rounded(fmean(part[text]["mean"] for part in filled)) if filled else None for text in _TEXTS
     }

@@ -80,7 +80,7 @@ def next_version(version: releases.Version, level: Level) -> releases.Version:
     """The next version. While the first number is 0, nothing is promised yet: each step counts one lower."""
     major, minor, patch = version
     if level == "major":
-        return (major + 1, 0, 0) if major else (0, minor + 1, 0)
+        return (major + 1, 0, 0) if major else (0, minor + 1, 0)  # 0.3.1 → 0.4.0
     if level == "minor" and major:
         return major, minor + 1, 0
     return major, minor, patch + 1
@@ -88,7 +88,7 @@ def next_version(version: releases.Version, level: Level) -> releases.Version:
 
 def _version(folder: Path) -> str | None:
     """Return the version that the release states, else that of its folder's name."""
-    said = [folder.name]
+    said = [folder.name]  # releases/1.2.0, where the manifest does not say
     with suppress(OSError, ValueError, KeyError, TypeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
         said.insert(0, str(manifest["facts"]["release"]["version"]))
@@ -99,7 +99,7 @@ def _history(folder: Path) -> str:
     text = ""
     with suppress(OSError), (folder / releases.CHANGELOG).open("rb") as stream:
         text = stream.read(_LONGEST).decode("utf-8", "replace")
-    _, mark, entries = text.partition("\n## ")
+    _, mark, entries = text.partition("\n## ")  # the title and what stands before the first entry go
     return f"## {entries}".strip() if mark else ""
 
 
@@ -156,6 +156,7 @@ def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merg
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
     names = [name for name in ReleaseRow.column_names() if name != "question_id"]
     shared = [name for name in names if name in old.columns]
+    # columns that readers miss
     gone = tuple(sorted(set(old.columns) - {*ReleaseRow.column_names(), "split"}))
     before = old.select(
         pl.col("question_id").alias("previous_id"),
@@ -166,7 +167,7 @@ def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merg
     removed = before.join(known, on="previous_id", how="anti").with_columns(question_id="previous_id")
     matched = before.join(known, on="previous_id")
     both = pl.concat([new.join(matched, on="question_id", how="left"), removed], how="diagonal")
-    other_id = pl.col("previous_id") != pl.col("question_id")
+    other_id = pl.col("previous_id") != pl.col("question_id")  # null where either is missing
     rows = [
         both.filter(where).select(
             "question_id",
@@ -191,7 +192,7 @@ def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merg
 def _kinds(shared: list[str], other_id: pl.Expr) -> Iterator[tuple[str, pl.Expr, pl.Expr]]:
     """Yield each kind of change, where it is one, and the names of the columns that differ."""
     split, previous = pl.col("split"), pl.col("split_before")
-    nothing = pl.lit([], dtype=pl.List(pl.String))
+    nothing = pl.lit([], dtype=pl.List(pl.String))  # whole rows, no single columns
     yield "added", previous.is_null(), nothing
     yield "removed", split.is_null(), nothing
     yield "renamed", other_id & pl.col("same"), nothing

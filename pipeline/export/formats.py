@@ -47,7 +47,7 @@ def task_files(
     if not wanted:
         return {}
     rows = {name: list(ReleaseRow.from_frame(frame)) for name, frame in splits.items() if frame.height}
-    prompts = load_template("answer_only")
+    prompts = load_template("answer_only")  # as `evaluate` asks by default
     made = {f"tasks/questions/{name}.jsonl": _questions(prompts, split) for name, split in rows.items()}
     letters = {option.label for split in rows.values() for row in split for option in row.options}
     values = {
@@ -84,8 +84,8 @@ def _filled(tool: str, values: Mapping[str, str]) -> dict[str, bytes]:
 
 def task_name(name: str) -> str:
     """Return the dataset's name as the name of a Python module."""
-    found = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()
-    return found if found and not found[0].isdigit() else f"exam_{found}".rstrip("_")
+    found = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()  # "CMB 2024" → "cmb_2024"
+    return found if found and not found[0].isdigit() else f"exam_{found}".rstrip("_")  # "执医" → "exam"
 
 
 def _questions(prompts: Prompts, rows: list[ReleaseRow], examples: Sequence[ReleaseRow] = ()) -> bytes:
@@ -93,7 +93,7 @@ def _questions(prompts: Prompts, rows: list[ReleaseRow], examples: Sequence[Rele
     lines = []
     head = "".join(f"{asked}\n{target}\n\n" for asked, target in (_turns(prompts, row) for row in examples))
     for row in rows:
-        if not accepted_answers(row) or not row.answer:
+        if not accepted_answers(row) or not row.answer:  # nothing to grade by
             continue
         asked, target = _turns(prompts, row)
         item = {
@@ -155,7 +155,7 @@ def cmb_json(rows: pl.DataFrame) -> bytes:
 def _cmb_items(rows: pl.DataFrame) -> Iterator[dict[str, Any]]:
     exam = ("exam_type", "exam_class", "exam_subject")
     for row in rows.with_columns(question=question_text()).iter_rows(named=True):
-        several = row["question_type"] in SEVERAL_ANSWERS or len(row["answer"]) > 1
+        several = row["question_type"] in SEVERAL_ANSWERS or len(row["answer"]) > 1  # an A1 with two keys too
         item = {
             "id": row["question_id"],
             **{name: row[name] for name in exam},

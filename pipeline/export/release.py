@@ -39,7 +39,7 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
         raise UserError(f"{dataset.version} is released already ({target}){_what_then(dataset)}")
     manifest = _ready(dataset, states)
     facts: dict[str, Any] = manifest["facts"]["release"]
-    temporary = target.with_name(f".{target.name}.new")
+    temporary = target.with_name(f".{target.name}.new")  # beside it, so that the rename is atomic
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         shutil.copytree(dataset.build / "export", temporary)
@@ -50,7 +50,7 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
             raise UserError(
                 f"{name} of the export was changed after it was made: run `build-dataset export --force`"
             )
-        temporary.rename(target)
+        temporary.rename(target)  # from here on it is a release
     except OSError as error:
         reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
         raise UserError(f"{target} cannot be written: {reason}; nothing was released") from None
@@ -63,7 +63,7 @@ def _what_then(dataset: DatasetParams) -> str:
     """Return what to do about a version that is taken, by the export's changes since."""
     made = read_manifest(dataset.build / "export")
     facts = made["facts"]["release"] if made else {}
-    if facts.get("previous") != dataset.version:
+    if facts.get("previous") != dataset.version:  # the export was made on another release
         return ": set dataset.version to a higher one"
     if not any(facts["changes"].values()):
         return ", and the export has not changed since: there is nothing to release"
@@ -84,7 +84,7 @@ def _ready(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
         if state != "done":
             raise UserError(f"{stage} is {state}: run `build-dataset run --to export` before a release")
     manifest = _manifest(dataset.build / "export")
-    across = _manifest(dataset.build / "leaks")["facts"]["across_splits"]
+    across = _manifest(dataset.build / "leaks")["facts"]["across_splits"]  # exact and near copies
     if any(across.values()):
         raise UserError(
             f"{across['exact']} exact and {across['near']} near duplicates stand in two splits: see "
@@ -144,7 +144,7 @@ def _labels(labels: pl.DataFrame) -> pl.DataFrame:
     """The columns of labels of each question, whether difficulty is a guess, and who gave the labels no expert gave."""
     if labels.select("question_id", "dimension").is_duplicated().any():
         raise ValueError("a question has two labels in one dimension")
-    known, own = pl.col("label").is_not_null(), pl.col("annotator").is_not_null()
+    known, own = pl.col("label").is_not_null(), pl.col("annotator").is_not_null()  # null: none was given
     columns = [
         pl.col(said).filter(pl.col("dimension") == name).first().alias(column)
         for name in dimensions()
@@ -199,7 +199,7 @@ def plan_upload(dataset: DatasetParams, repo: str) -> Upload:
         raise UserError(f"no release in {folder}: run `build-dataset release` first")
     for name in _changed(folder, manifest):
         raise UserError(f"{folder / name} is not as it was released: put it back, or release a new version")
-    wanted = sorted([*manifest["outputs"], MANIFEST])
+    wanted = sorted([*manifest["outputs"], MANIFEST])  # nothing that lies beside them
     return Upload(repo, constants.ENDPOINT, {name: (folder / name).stat().st_size for name in wanted})
 
 
@@ -235,4 +235,4 @@ def push_release(dataset: DatasetParams, upload: Upload) -> str:
 def _line(error: Exception) -> str:
     """Return the message of an error in one line."""
     said = [line for line in str(error).strip().splitlines() if line.strip()]
-    return (said or [type(error).__name__])[-1][:200]
+    return (said or [type(error).__name__])[-1][:200]  # the hub says last what was wrong

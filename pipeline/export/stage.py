@@ -38,6 +38,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     def describe(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
         metadata = croissant(context.dataset, splits, outputs)
         checksums = {name: str(entry["sha256"]) for name, entry in outputs.items()}
+        # made here, so not among the outputs yet
         checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
         page = card(context.dataset, splits, figures, stands, tables, checksums)
         return {"croissant.json": metadata, "README.md": page.encode()}

@@ -73,12 +73,12 @@ def _open(path: Path) -> TextIO:
     """UTF-8, or GB 18030 where the beginning is no UTF-8."""
     with path.open("rb") as stream:
         head = stream.read(_BLOCK)
-    encoding = "utf-8-sig"
-    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
+    encoding = "utf-8-sig"  # with or without a byte order mark
+    if head[:2] in (b"\xff\xfe", b"\xfe\xff"):  # Excel's Unicode text
         encoding = "utf-16"
     else:
         try:
-            head[: head.rfind(b"\n") + 1 or None].decode("utf-8")
+            head[: head.rfind(b"\n") + 1 or None].decode("utf-8")  # whole lines
         except UnicodeDecodeError as error:
             if error.start < len(head) - 4:  # not only a character that the block cuts
                 encoding = "gb18030"
@@ -114,7 +114,7 @@ def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText
         position = found.end() if found else position
         line += buffer.count("\n", counted, position)
         counted = position
-        if buffer.startswith("]", position):
+        if buffer.startswith("]", position):  # what follows the list is no record
             return
         try:
             value, position = decoder.raw_decode(buffer, position)
@@ -122,7 +122,7 @@ def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText
             more = stream.read(_BLOCK)
             if not more or len(buffer) - position > _LONGEST:
                 raise
-            buffer, position, counted = buffer[position:] + more, 0, 0
+            buffer, position, counted = buffer[position:] + more, 0, 0  # read records are forgotten
         else:
             yield _record(line, value)
 
@@ -140,7 +140,7 @@ def _csv(path: Path) -> Iterator[BenchmarkText]:
     with _open(path) as stream:
         first = stream.readline()
         stream.seek(0)
-        delimiter = max(",\t;|", key=first.count)
+        delimiter = max(",\t;|", key=first.count)  # the commonest one in the header
         reader = csv.reader(stream, delimiter=delimiter)
         header = [name.lstrip("\ufeff") for name in next(reader, [])]
         line = reader.line_num

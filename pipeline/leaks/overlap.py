@@ -35,10 +35,10 @@ _RECORDS, _CHARACTERS = 5_000, 1_000_000
 """Records of a benchmark that are compared at a time, and their characters."""
 
 
-_TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")
+_TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")  # 《药品管理法》, also cut off: 管理法》
 _PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查|[男女]|[0-9]+[岁年月天日周]?")
 """Openings and ends of stems without content of their own: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
-_NO_LETTER = re.compile(r"[\W_]+")
+_NO_LETTER = re.compile(r"[\W_]+")  # spaces, punctuation, blanks ____
 _LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")
 """The letter before an option."""
 _INLINE = re.compile(r"[\s）)]{1,4}(?=[（(]?[A-H][)）.、．:：])")
@@ -79,10 +79,11 @@ class Index:
         self._texts, self._copied = texts, copied
         self._lines: dict[str, list[int]] = {}
         for row, text in enumerate(texts):
+            # the two longest: short options are everywhere
             for line in {_letters(line) for line in nlargest(2, text.split("\n"), key=len)}:
                 self._lines.setdefault(line, []).append(row)
         self._lines = {line: rows for line, rows in self._lines.items() if line and len(rows) <= common}
-        self.tokens = np.zeros(len(texts), np.int64)
+        self.tokens = np.zeros(len(texts), np.int64)  # of each question
         self._runs, self.common = _rare(joined([*self._all_runs(size)]), common)
         self._sizes = np.minimum(self.tokens, size)
         self._lengths = np.unique(self._sizes[self.tokens >= min(LEAST, size)]).tolist() or [size]
@@ -121,7 +122,7 @@ class Index:
         """The best record of each question."""
         tokens = tokenise([record.text for record in block])
         size = pl.col("size").first()
-        steps = pl.col("place").diff().fill_null(size)
+        steps = pl.col("place").diff().fill_null(size)  # overlapping runs share tokens
         pairs = (
             self._shared(tokens)
             .sort("row", "row_there", "place", "place_there")
@@ -189,7 +190,7 @@ def _letters(text: str) -> str:
 def _longest(places: Places, size: int) -> tuple[int, int, int]:
     """The longest run that overlapping windows make up: its first token, the one after its last, its first window."""
     distinct = np.unique(places)
-    breaks = np.flatnonzero(np.diff(distinct) > size)
+    breaks = np.flatnonzero(np.diff(distinct) > size)  # a gap without any shared run
     begins = np.concatenate(([0], breaks + 1))
     ends = np.concatenate((breaks, [len(distinct) - 1]))
     longest = int(np.argmax(distinct[ends] - distinct[begins]))
@@ -232,7 +233,7 @@ class Meanings:
     def alike(self, records: Iterable[BenchmarkText]) -> Iterator[BenchmarkMatch]:
         """The record whose meaning is nearest, for each question that has one near enough (cosine)."""
         least, count = self._params.paraphrased, len(self._rows)
-        best = np.full(count, -1.0, np.float32)
+        best = np.full(count, -1.0, np.float32)  # the least cosine there is
         nearest: dict[int, BenchmarkText] = {}
         many = np.zeros(count, np.int64)
         for block in _blocks(records):
@@ -244,5 +245,5 @@ class Meanings:
                 nearest[place] = block[int(places[place])]
             best = np.maximum(best, scores)
         for place, record in sorted(nearest.items()):
-            share = min(float(best[place]), 1.0)
+            share = min(float(best[place]), 1.0)  # rounding can pass 1
             yield BenchmarkMatch(self._rows[place], share, 0, 0, record.line, int(many[place]), record.text)

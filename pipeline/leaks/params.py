@@ -64,7 +64,7 @@ class LeaksParams(Params):
         if folder is None:
             return []
         paths = [folder] if folder.is_file() else folder.rglob("*")
-        home = folder.parent if folder.is_file() else folder
+        home = folder.parent if folder.is_file() else folder  # names in tables are relative to it
         return sorted(
             (name.as_posix(), path)
             for name, path in ((path.relative_to(home), path) for path in paths if path.is_file())

@@ -55,9 +55,10 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
     ids, splits = questions["question_id"].to_list(), questions["split"].to_list()
     near = near_pairs(texts, [SPLITS.index(split) for split in splits], params.similar)
     kinds = {pair: ("near", score) for pair, score in near.items()}
-    kinds |= dict.fromkeys(exact_pairs(questions), ("exact", 1.0))
+    kinds |= dict.fromkeys(exact_pairs(questions), ("exact", 1.0))  # exact wins over near
     found = []
     for pair, (kind, score) in kinds.items():
+        # test before validation before train
         one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))
         there = {"other_id": ids[other], "other_split": splits[other]}
         found.append(Leak(question_id=ids[one], split=splits[one], kind=kind, score=score, **there))
@@ -85,10 +86,11 @@ def _in_benchmarks(
             matches, records = index.matches(read_texts(path))
             found = [_overlap(questions, whole, name, match, params) for match in matches]
             here = [leak for leak in found if leak is not None]
-            phrases += len(found) - len(here)
+            phrases += len(found) - len(here)  # set phrases, names of laws, lists of options
             copies = {leak.question_id for leak in here if leak.kind == "copy"}
             alike = meaning.alike(read_texts(path)) if meaning else ()
             meant = [_leak(questions, name, match, "paraphrase", match.share, match.text) for match in alike]
+            # a copy means the same, of course
             here += [leak for leak in meant if leak.question_id not in copies]
             files.append(_file(name, path, records, here))
             leaks += here

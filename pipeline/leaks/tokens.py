@@ -77,7 +77,7 @@ def tokenise(texts: Sequence[str]) -> Tokens:
     points, text_of = code_points(texts)
     begins = np.searchsorted(text_of, np.arange(len(texts)))
     folds, kinds = _tables()
-    points = np.where(points < _KNOWN, points, 0)
+    points = np.where(points < _KNOWN, points, 0)  # beyond are private use and tags
     folded, kind = folds[points], kinds[points]
     same = np.zeros(len(points) + 1, bool)  # whether a character goes on with the word before it
     same[1:-1] = (kind[1:] == _WORD) & (kind[:-1] == _WORD) & (text_of[1:] == text_of[:-1])
@@ -85,6 +85,7 @@ def tokenise(texts: Sequence[str]) -> Tokens:
     begins_word, places = some & ~same[:-1], np.arange(len(points))
     within = places - np.maximum.accumulate(np.where(begins_word, places, 0))
     first, after = np.flatnonzero(begins_word), np.flatnonzero(some & ~same[1:]) + 1
+    # "A" of "A. 肝"
     letters = (after - first == 1) & (folded[first] >= ord("a")) & (folded[first] <= ord("z"))
     first, after = first[~letters], after[~letters]
     rows = text_of[first]
@@ -127,7 +128,7 @@ def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
     kinds = np.zeros(_KNOWN, np.uint8)
     for code in range(_KNOWN):
         char = unicodedata.normalize("NFKC", chr(code))
-        char = char if len(char) == 1 else chr(code)
+        char = char if len(char) == 1 else chr(code)  # ㎎ would be two
         char = char.lower() if len(char.lower()) == 1 else char
         folds[code] = ord(char)
         if unicodedata.category(char)[0] in "LN":
@@ -170,7 +171,7 @@ def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict
     if not len(pairs):
         return {}
     rows = np.unique(pairs)
-    folded = _folded(texts[rows])
+    folded = _folded(texts[rows])  # only texts of some pair: folding takes longer than comparing
     places = np.searchsorted(rows, pairs)
     alike = (similarities(places, folded[name], 100 * least, np.float64) for name in ("stem", "options"))
     scores = np.minimum(*alike) / 100
@@ -215,7 +216,7 @@ def _prefix(
     common among as many of the rarest, and one more (runs that are met as often are ordered by their hash).
     """
     counts = np.bincount(rows)
-    lone = np.bincount(rows[met == 1], minlength=len(counts))
+    lone = np.bincount(rows[met == 1], minlength=len(counts))  # nobody else has them
     allowed = np.ceil(counts * min(1.0, _RUN * changed)).astype(np.int64) + 1 - lone
     shared = np.flatnonzero((met > 1) & (allowed[rows] > 0))
     order: NDArray[np.int64] = shared[np.lexsort((hashes[shared], met[shared], rows[shared]))]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from schemas.questions import SPLITS
 
-TRAIN, VALIDATION, TEST = range(len(SPLITS))
+TRAIN, VALIDATION, TEST = range(len(SPLITS))  # places in a row of quotas
 _FILLED = (TEST, VALIDATION)
 """Filled in this order, so that the test split holds the lowest lots; what fits in neither is train."""
 _KINDS = 16
@@ -63,7 +63,7 @@ class SplitDraw:
 
     def put(self, unit: int, split: int) -> None:
         """Put a unit into a split, out of the one where it is."""
-        before = self.split.get(unit)
+        before = self.split.get(unit)  # None in the first place
         for stratum, count in self._contents[unit]:
             self.need[stratum][split] -= count
             if before is not None:
@@ -108,7 +108,7 @@ class SplitDraw:
         """
         singles: dict[int, list[int]] = {}
         for unit, content in enumerate(self._contents):
-            if len(content) == 1 and content[0][1] == 1 and unit not in self._fixed:
+            if len(content) == 1 and content[0][1] == 1 and unit not in self._fixed:  # one question alone
                 singles.setdefault(content[0][0], []).append(unit)
         for pot in self._pots:
             for split in _FILLED:
@@ -121,7 +121,7 @@ class SplitDraw:
 
     def _next(self, pot: Pot, singles: Mapping[int, list[int]], split: int, source: int) -> int | None:
         """The next single question to move out of ``source``: the lowest lot in, the highest out."""
-        order = 1 if source == TRAIN else -1
+        order = 1 if source == TRAIN else -1  # out of train what is behind most, into it what is ahead
         for stratum in sorted(pot, key=lambda stratum: (order * self._surplus(stratum)[split], stratum)):
             for unit in singles.get(stratum, [])[::order]:
                 if self.split[unit] == source:
@@ -174,7 +174,7 @@ class SplitDraw:
         possible = [*self._possible(kinds)]
         units, surplus = Counter(self.split.values()), self._surpluses(kinds)
         best: tuple[_Move, ...] = ()
-        least = 0
+        least = 0  # a move must help
         for moves in (*((move,) for move in possible), *combinations_with_replacement(possible, 2)):
             change = self._change(moves, surplus)
             if change < least and self._allowed(moves, kinds, units):
@@ -192,7 +192,7 @@ class SplitDraw:
     def _allowed(self, moves: Sequence[_Move], kinds: _Kinds, units: Counter[int]) -> bool:
         """Return whether no split is emptied, and there are two units where both moves take the same kind."""
         left = units + Counter(move.target for move in moves)
-        left.subtract(move.source for move in moves)
+        left.subtract(move.source for move in moves)  # units of each split after the moves
         if any(left[move.source] <= 0 for move in moves):
             return False
         taken = Counter((move.content, move.source) for move in moves)

@@ -65,6 +65,6 @@ class SplitParams(Params):
 
     def shares(self) -> tuple[Fraction, Fraction, Fraction]:
         """The ratios as shares of 1: train, validation, test."""
-        parts = [int(part) for part in self.ratios.split(":")]
+        parts = [int(part) for part in self.ratios.split(":")]  # "8:1:1"
         train, validation, test = (Fraction(part, sum(parts)) for part in parts)
         return train, validation, test

@@ -83,6 +83,7 @@ def _strata(
     by_subcategory = params.method == "per_subcategory"
     names = list(params.stratify_by)
     if by_subcategory:
+        # CMB's subcategory comes first
         names = ["exam_class", *(name for name in names if name != "exam_class")]
     found = parts.strata_of(questions, labels, names)
     final = parts.pool_small(Counter(found), params.min_stratum, keep=int(by_subcategory))
@@ -96,7 +97,7 @@ def _draw(
     """The draw, the strata numbered in its order, and the quotas by stratum."""
     sizes = Counter(of_row[row] for unit in units for row in unit.rows)
     numbers = {stratum: number for number, stratum in enumerate(sorted(sizes))}
-    whole = params.method == "ratio"
+    whole = params.method == "ratio"  # one pot of all strata; else one of each subcategory
     pots: dict[Stratum, list[Stratum]] = {}
     for stratum in numbers:
         pots.setdefault(() if whole else stratum[:1], []).append(stratum)
@@ -129,7 +130,7 @@ def _off(state: SplitDraw, numbers: dict[Stratum, int]) -> list[str]:
     found = []
     for stratum, number in numbers.items():
         needs = dict(zip(SPLITS, state.need[number], strict=True))
-        if any(abs(need) > 1 for need in needs.values()):
+        if any(abs(need) > 1 for need in needs.values()):  # rounding alone makes one
             told = (f"{split} {-need:+d}" for split, need in needs.items() if need)
             found.append(f"{stratum_name(stratum)}: {', '.join(told)}")
     return found

@@ -51,13 +51,13 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     found = []
     for rows in joined.sets(range(questions.height)):
         lowest = min(hashes[row] for row in rows)
-        lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]
+        lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
         found.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
     return sorted(found, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
 
 
-OTHER = "其他/other"
-NONE = "无/none"
+OTHER = "其他/other"  # pool of small strata
+NONE = "无/none"  # stratum of questions without a value
 
 Stratum = tuple[str, ...]
 """Values of the stratifying columns, first to last; pooled strata are shorter and end in ``OTHER``."""
@@ -84,7 +84,7 @@ def pool_small(counts: Mapping[Stratum, int], minimum: int, keep: int = 0) -> di
     ``keep`` values are never given up; pools inside them may stay smaller.
     """
     final = {stratum: stratum for stratum in counts}
-    for length in range(max(map(len, counts), default=0), keep, -1):
+    for length in range(max(map(len, counts), default=0), keep, -1):  # the last value goes first
         sizes: Counter[Stratum] = Counter()
         for stratum, count in counts.items():
             sizes[final[stratum]] += count
@@ -192,7 +192,7 @@ def totals_by_share(size: int, units: int, shares: Sequence[Fraction]) -> Row:
     wanting = [split for split, share in enumerate(shares) if share > 0 and rows[split] == 0]
     for split in reversed(wanting):
         largest = rows.index(max(rows))
-        if sum(count > 0 for count in rows) < units and rows[largest] > 1:
+        if sum(count > 0 for count in rows) < units and rows[largest] > 1:  # no more splits than units
             rows[largest] -= 1
             rows[split] += 1
     return rows
@@ -207,7 +207,7 @@ def totals_by_number(size: int, units: int, validation: int, test: int) -> Row:
     asked = validation + test
     if asked <= size:
         return [size - asked, validation, test]
-    half = Fraction(size // 2, asked * size)
+    half = Fraction(size // 2, asked * size)  # share of the whole for each question asked for
     return totals_by_share(size, units, [1 - asked * half, validation * half, test * half])
 
 
@@ -262,7 +262,7 @@ def _settle(ups: list[list[bool | None]], missing: Sequence[int]) -> None:
         ]
         if not any(off):
             return
-        start, end = off.index(max(off)), off.index(min(off))
+        start, end = off.index(max(off)), off.index(min(off))  # most above and most below its total
         others = (split for split in range(len(missing)) if split not in (start, end))
         ways = [[(start, end)], *([(start, split), (split, end)] for split in others)]
         steps = next(way for way in ways if all(_giving(ups, *step) for step in way))

@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.export.card import size_category
+from pipeline.export.card import _licence_page, size_category
 from pipeline.rendering.markdown import code
 from schemas.release import BenchmarkFile, Leak
 from schemas.taxonomy import dimensions
@@ -83,3 +83,29 @@ def test_the_metadata_name_the_key_and_leave_out_what_was_set_aside(export, tabl
 
 def test_code_that_begins_with_a_back_quote_alone_is_padded_too():
     assert code("`a") == "`` `a ``"
+
+
+@pytest.mark.parametrize(
+    ("questions", "size"),
+    [
+        (9_999, "1K<n<10K"),
+        (10_000, "10K<n<100K"),
+        (99_999, "10K<n<100K"),
+        (100_000, "100K<n<1M"),
+        (999_999, "100K<n<1M"),
+    ],
+)
+def test_each_size_category_begins_where_the_last_one_ends(questions: int, size: str):
+    assert size_category(questions) == size
+
+
+@pytest.mark.parametrize(
+    ("name", "page"),
+    [
+        ("Apache-2.0", "https://choosealicense.com/licenses/apache-2.0/"),
+        ("cc0-1.0", "https://choosealicense.com/licenses/cc0-1.0/"),
+        (" All rights reserved ", "All rights reserved"),
+    ],
+)
+def test_a_licence_with_an_identifier_has_a_page(name: str, page: str):
+    assert _licence_page(name) == page
