@@ -66,7 +66,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     shared = _SharedOptions()
     in_key: set[int] = set()
     for item, (own, rest), fields in zip(outline.items, texts, found, strict=True):
-        border = own.count("\n") + 1
+        border = own.count("\n") + 1  # the item's own lines; the rest are of unnumbered questions
         is_key = (item.block.is_key and id(item.block) not in in_key) or id(item.block) in explaining
         reading = ItemText(item, item.pieces[:border], fields, habits)
         own_drafts = _drafts(reading, shared, is_key=is_key or item.run in answering)
@@ -219,7 +219,7 @@ def _entries(reading: ItemText) -> list[Draft]:
     for place, (number, entry) in enumerate(zip(numbers, entries, strict=True)):
         entry.number = number
         if len(numbers) > 1:
-            several = entry.answer and len(entry.answer) == len(numbers)
+            several = entry.answer and len(entry.answer) == len(numbers)  # 9～11．ABC
             entry.answer = entry.answer[place] if entry.answer and several else None
     return entries
 
@@ -243,7 +243,7 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
         text = dict(run.options)[run.repaired]
         if text[:1].upper() == run.repaired:
             draft.flag("label_put_back", f"{text[:20]!r} may begin with its label {run.repaired}")
-    again = find_run(head, run.last)
+    again = find_run(head, run.last)  # a second question whose number was not read
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
         draft.flag("several_option_runs", f"options start again after {run.options[-1][0]}")
     before = find_run(head[: run.start]) if _P.second_label.search(draft.stem) else None
@@ -278,7 +278,7 @@ def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:
 
 def _use_codes(draft: Draft) -> None:
     """Give a K-type item the codes its head states (A. ①②③ B. ①③ …) as options."""
-    codes = find_run(draft.block.text) if draft.announced == "K" else None
+    codes = find_run(draft.block.text) if draft.announced == "K" else None  # A. ①②③ B. ①③ in the head
     if codes and all(_P.codes.fullmatch(text) for _, text in codes.options):
         draft.options = list(codes.options)
         draft.add_trace(Part.OPTIONS, "codes_of_head", "".join(label for label, _ in codes.options))
@@ -310,12 +310,12 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     labels = [label for label, _ in draft.options]
     if not labels:
         return
-    marked = take_marks(draft)
+    marked = take_marks(draft)  # A.甲(正确答案)
     printed = [*fields.answers, *([beside] if beside else []), *([marked] if marked else [])]
     stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
-    if len(stated) > 1:
+    if len(stated) > 1:  # （C）1. … 答案：B
         draft.flag("answers_disagree", f"the paper states {' and '.join(sorted(stated))}")
-    said = by_text(fields.answer_texts, draft.options)
+    said = by_text(fields.answer_texts, draft.options)  # 答案：青霉素
     if said:
         draft.take_answer(said, "option_text")
         draft.explanation = without_text(fields.explanation, fields.answer_texts, draft.options)

@@ -21,7 +21,7 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     """Return the options of a text by their labels, and the labels of options that may contain another label."""
     _, pairs = cut_at_labels(value)
     text = broken_lines(value).strip()
-    marks, doubtful = _touching(text), _hidden(pairs)
+    marks, doubtful = _touching(text), _hidden(pairs)  # A.甲B.乙
     if len(marks) > len(pairs):
         # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
         mixed = len({_is_apart(text, mark) for mark in marks[1:]}) > 1 or _goes_on(text, marks)
@@ -63,9 +63,9 @@ def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
 def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     """The longest run of labels in rising order; of several, the one with the fewest gaps, the earliest."""
     best: list[tuple[int, int, int]] = []  # length, minus gaps, the mark before
-    for at, mark in enumerate(marks[:200]):
+    for at, mark in enumerate(marks[:200]):  # no cell has more; the search is quadratic
         rank = ord(label_in(mark))
-        runs = [(1, 65 - rank, -1)]
+        runs = [(1, 65 - rank, -1)]  # a chain that begins here; each letter after A is a gap
         for before in range(at):
             step = rank - ord(label_in(marks[before]))
             if step > 0:
@@ -127,7 +127,7 @@ def _is_apart(text: str, mark: re.Match[str]) -> bool:
 
 def _ends_term(text: str, mark: re.Match[str]) -> bool:
     """Return whether a letter belongs to the word that it touches: 维生素C、."""
-    before = text[max(0, mark.start() - 4) : mark.start()]
+    before = text[max(0, mark.start() - 4) : mark.start()]  # 维生素 is the longest term
     return not _is_apart(text, mark) and TERMS.search(before) is not None
 
 

@@ -132,7 +132,7 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
 
 def without_label(value: Any, label: str) -> Any:
     """The text of an option's cell without its own label: B、乙 under B; a label alone is nothing."""
-    own = rf"\s*{OPEN}?\s*{label}\s*(?:{CLOSE}|{AFTER}|\s|$)\s*"
+    own = rf"\s*{OPEN}?\s*{label}\s*(?:{CLOSE}|{AFTER}|\s|$)\s*"  # B、乙, (B) 乙
     found = re.match(own, value) if isinstance(value, str) else None
     return value[found.end() :] or None if found else value
 
@@ -150,7 +150,7 @@ def _from_mapping(value: Mapping[Any, Any]) -> Options:
         labels = lists.get("label", lists.get("labels"))
         if not labels or len(labels) != len(texts):
             return _from_list(texts)
-        if all(mark in (0, 1) for mark in labels):
+        if all(mark in (0, 1) for mark in labels):  # [0, 1, 0, 0]: which is right
             return _flagged(texts, labels)
         return labelled(zip(map(str, labels), texts, strict=True))
     if all(mark in (0, 1) for mark in value.values()) and not all(map(_is_label, value)):

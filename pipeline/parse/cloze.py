@@ -125,7 +125,7 @@ def run_on(items: Sequence[Cloze | None]) -> bool:
     numbers = [blank.number for cloze in found for blank in cloze.blanks]
     return (
         any(cloze.sure for cloze in found)
-        and 2 * len(found) > max(2, len(items))
+        and 2 * len(found) > max(2, len(items))  # most items have blanks
         and all(before < after for before, after in pairwise(numbers))
     )
 
@@ -149,7 +149,7 @@ def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:
 
     No lead reaches over a line that is known to be something else.
     """
-    blank = re.compile(rf"[(（]\s*{number}\s*[)）]")
+    blank = re.compile(rf"[(（]\s*{number}\s*[)）]")  # the number stands as a blank in the lead: （12）
     start, named_at, found = None, None, False
     for place in range(index - 1, max(-1, index - FAR), -1):
         piece = cutting.pieces[place]

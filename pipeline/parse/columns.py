@@ -160,7 +160,7 @@ def _is_next(column: str, label: str, options: Mapping[str, str]) -> bool:
         return True
     for other, header in options.items():
         said = option_of(header)
-        sign = said[1] if said else other
+        sign = said[1] if said else other  # 选项3: 3
         wanted = str(int(sign) + ord(label) - ord(other)) if sign.isdecimal() else label
         expected = plain_header(header)[::-1].replace(sign.lower()[::-1], wanted.lower()[::-1], 1)[::-1]
         if wanted.lower() in plain_header(column) and fuzz.ratio(plain_header(column), expected) >= _LIKE:
@@ -180,7 +180,7 @@ def looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> b
     if 2 * len(set(texts)) < len(rows) or not others or all(map(_is_sign, texts)):
         return False
     ratio = (sum(map(len, texts)) / len(texts)) / (sum(map(len, others)) / len(others))
-    return 1 / 3 < ratio < 3
+    return 1 / 3 < ratio < 3  # remarks and chapters are longer or shorter
 
 
 def side_by_side(

@@ -96,7 +96,7 @@ def _runs_over(pieces: Sequence[ParsedLine], index: int) -> bool:
         return True
     if before.box is None or piece.box is None or before.page != piece.page or before.box.y0 > piece.box.y0:
         return False
-    below = pieces[max(0, index - 40) : index + 40]
+    below = pieces[max(0, index - 40) : index + 40]  # lines of the same page, and more
     edge = max(one.box.x1 for one in below if one.box and one.box.x0 < before.box.x1)
     return before.box.x1 > edge - (before.box.y1 - before.box.y0)
 
@@ -152,7 +152,7 @@ def _problems(cutting: Cutting) -> None:
 
 
 def _numeral_mark(line: int, text: str) -> NumberCandidate:
-    end, value = _P.numeral_end.search(text), heads.numeral_value(text) or 1
+    end, value = _P.numeral_end.search(text), heads.numeral_value(text) or 1  # 试题一（共15分）
     return NumberCandidate(line, value, NumberStyle.TITLE, end.end() if end else 0, 1.0, value, worded=True)
 
 
@@ -165,7 +165,7 @@ def _numbers(cutting: Cutting) -> None:
     weighed = _within_titles(weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups))
     for mark in best_chain(weighed, boundaries) or unnumbered_items(cutting.pieces):
         cutting.number(mark)
-    clear = {mark.line for mark in marks if mark.weight > UNCLEAR}
+    clear = {mark.line for mark in marks if mark.weight > UNCLEAR}  # not 38.5℃
     cutting.rivals = _rivals([mark for mark in weighed if mark.line in clear], cutting)
 
 
@@ -193,7 +193,7 @@ def _rivals(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[Number
 def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate, *, runs_on: bool) -> bool:
     """Return whether a number inside an item may open another: the next number, one below options, a list without 1."""
     texts = [piece.text for piece in cutting.pieces[item.line : mark.line]]
-    listed = runs_on and mark.value != 1
+    listed = runs_on and mark.value != 1  # （2）乙 / （3）丙 under （1）甲
     if mark.value != item.last + 1 and not listed and not any(map(opens_option, texts[1:])):
         return False
     return not split_fields("\n".join(texts)).opened
@@ -224,7 +224,7 @@ def _without_parts(marks: Sequence[NumberCandidate], pieces: Sequence[ParsedLine
         if names_part and mark.value <= parts:
             continue
         if not names_part and mark.style is NumberStyle.TITLE:
-            parts = mark.last - mark.value + 1 if mark.last > mark.value else 0
+            parts = mark.last - mark.value + 1 if mark.last > mark.value else 0  # 第4-5题 has two
         kept.append(mark)
     return kept
 
@@ -267,7 +267,7 @@ def _items_of_spans(cutting: Cutting) -> None:
         if above + 1 != head.first or head.first <= below <= head.last:
             continue
         text = "\n".join(piece.text for piece in cutting.pieces[index + 1 : end])
-        if len(find_runs(text)) == head.last - head.first + 1:
+        if len(find_runs(text)) == head.last - head.first + 1:  # a run of options for each blank
             del cutting.groups[index]
             cutting.number(NumberCandidate(index, head.first, NumberStyle.TITLE, head.end, 1.0, head.last))
 

@@ -47,7 +47,7 @@ class Habits:
     @classmethod
     def of(cls, texts: Sequence[str], fields: Sequence[Fields]) -> Habits:
         """The habits of a paper, from its items' texts and what stands in them."""
-        filled = [found for found in fields if letters_inside(found.head)]
+        filled = [found for found in fields if letters_inside(found.head)]  # 首选的是（C）
         shown = [letters_inside(found.head) in found.answers for found in filled if found.answers]
         ends = sum(_P.letter_end.search(text) is not None for text in texts)
         single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)

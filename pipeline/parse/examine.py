@@ -83,7 +83,7 @@ def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
     first = [draft for draft in own if draft.run == own[0].run]
     fields = split_fields("\n".join(lines))
     shared = find_run(fields.head)
-    if fields.answers and not fields.explanation:
+    if fields.answers and not fields.explanation:  # 答案：C / 1. …
         why = "an answer stands before the first question, so each may be the next one's"
         for draft in first if first[-1].answer is None else ():
             draft.flag("answers_disagree", why)
@@ -163,7 +163,7 @@ def _check_options(draft: Draft) -> None:
         draft.flag("case_inside", "options stand in the case")
     if draft.stem and draft.shared_stem and _P.asks_in_case.search(draft.shared_stem):
         draft.flag("case_inside", f"a question stands in the case: {draft.shared_stem[-20:]!r}")
-    begins = _first_label(draft.pieces)
+    begins = _first_label(draft.pieces)  # C. 丙 before A. 甲
     if begins not in (None, "A"):
         draft.flag("label_inside_text", f"a line before option A begins with {begins}")
 
@@ -175,7 +175,7 @@ def _check_labels(draft: Draft) -> None:
     last, text = draft.options[-1]
     for labels in forms:
         later = [found[1].upper() for found in labels.finditer(text)]
-        if any(last < letter <= chr(ord(last) + 4) for letter in later):
+        if any(last < letter <= chr(ord(last) + 4) for letter in later):  # D. 丁F. 己
             draft.flag("label_inside_text", f"a label stands in option {last}: {text[-30:]!r}")
         for name, told in _texts(draft):
             letters = [found[1].upper() for found in labels.finditer(told)]
@@ -256,7 +256,7 @@ def _check_case(draft: Draft) -> None:
     """A question on a patient, or under a head of shared cases, without the case."""
     if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
         return
-    found = _P.asked_before.match(draft.stem)
+    found = _P.asked_before.match(draft.stem)  # 该患者首选的检查是
     if found or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
         draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
 

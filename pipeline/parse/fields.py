@@ -64,7 +64,7 @@ def opens_explanation(line: str) -> bool:
 
 def opens_field(text: str) -> bool:
     """Return whether a line opens an answer, a guess or an explanation; 答案 and 解析 alone open what is below."""
-    below = f"{text}\nA"
+    below = f"{text}\nA"  # 答案 alone counts with what stands under it
     return _MARK.match(below.strip()) is not None or split_fields(below).answered
 
 
@@ -94,7 +94,7 @@ def split_fields(text: str) -> Fields:
     verdict = False
     for mark, after in zip_longest(marks, marks[1:]):
         segment = text[mark.end() : after.start() if after else len(text)]
-        if _answers(mark):
+        if _answers(mark):  # 答案：C 因为…
             texts.append(join_lines(segment))
             letters, rest = stated_answers(segment)
             if letters:
@@ -131,14 +131,14 @@ def _answers(mark: re.Match[str]) -> bool:
 def _options_back(head: str, rest: str) -> tuple[str, str]:
     """A head whose options stand after its answer, with them; and what is left after the answer."""
     run = None if find_run(head) else find_run(rest)
-    if run is None or len(run.options) < 3 or run.start > 0:
+    if run is None or len(run.options) < 3 or run.start > 0:  # 答案：B / A. 甲 …, not a list in it
         return head, rest
     return f"{head.rstrip()}\n{rest}", ""
 
 
 def _letters_first(mark: re.Match[str], segment: str) -> tuple[list[str], str]:
     """Return the letters that 答案解析 gives before it explains, if any, and the explanation."""
-    named = mark[0].lstrip(" \t\n【[").startswith("答案")
+    named = mark[0].lstrip(" \t\n【[").startswith("答案")  # 答案解析：B。…
     stop = "。．，,；;" if named else "。"  # 解答：A。…; 解析：A．错误 speaks of option A
     found = re.match(rf"\s*([A-K]{{1,11}})\s*[{stop}]\s*", segment)
     return ([found[1]], segment[found.end() :]) if found else ([], segment)
@@ -150,7 +150,7 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
     if not found:
         return None, segment
     apart = re.split(r"[\s、,，;；和及]+", found[1])
-    if apart != sorted(set(apart)):
+    if apart != sorted(set(apart)):  # C B D: the first is the answer, the rest is not its own
         return apart[0].upper(), segment[found.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
     rest = segment[found.end() :].lstrip(" \t。．.，,；;、:：\n")
     return "".join(re.findall(r"[A-K]", found[1].upper())), rest
@@ -189,7 +189,7 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
         anywhere: whether the paper's blanks stand inside stems too, 以（C）为中心.
     """
     inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
-    found = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)
+    found = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)  # 首选的是（ B ）
     if found is None:
         return stem, None
     printed = next(group for group in found.groups() if group)
@@ -210,7 +210,7 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         hits = [label for label, option in texts if option and said in (option, f"{label}{option}")]
         # 答案：B超 with other text behind it is no letter B
         latin = [(label, _bare(option)) for label, option in options if _P.latin_first.match(option)]
-        hits = hits or [label for label, option in latin if said.startswith(option)]
+        hits = hits or [label for label, option in latin if said.startswith(option)]  # B超检查
         if len(hits) == 1:
             return hits[0]
     return None

@@ -56,10 +56,10 @@ def _check_options(draft: Draft) -> None:
         draft.flag("empty_option", f"no text at {' '.join(empty)}")
     texts = [draft.stem, *(text for _, text in draft.options)]
     twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
-    if twice or any(map(_P.label_inside.search, texts)):
+    if twice or any(map(_P.label_inside.search, texts)):  # 甲C.乙
         draft.flag("label_inside_text", "what looks like an option's label stands inside a text")
     left = [*filter(_P.left_over.search, texts)]
-    if left:
+    if left:  # 页 3, 第二部分
         draft.flag("text_left_over", f"{left[0][-40:]!r} may not belong to the question")
     if not draft.shared_stem and not re.search(r"\w", draft.stem):
         draft.flag("no_stem", "no text before the options")
@@ -91,7 +91,7 @@ def check_shifts(paper: ParsedPaper) -> None:
         last = max(number for number, _ in times)
         lost = [gap.number for gap in paper.gaps if gap.section == section]
         silent = all(one.answer is None for one in members if one.number == last)
-        beyond = max(lost, default=0) > last
+        beyond = max(lost, default=0) > last  # the key answers more than the last number
         twice = [number for (number, _), count in times.items() if count > 1] if beyond else []
         left_out = [number for number in lost if number < last] if silent else []
         first = min([*twice, *left_out], default=last)
@@ -107,7 +107,7 @@ def check_answers(paper: ParsedPaper) -> None:
     blanks = [draft for draft in questions if draft.in_blank]
     habits = Counter(draft.section for draft in blanks)
     sizes = Counter(draft.section for draft in questions)
-    for draft in blanks if 3 * len(blanks) < len(questions) else ():
+    for draft in blanks if 3 * len(blanks) < len(questions) else ():  # a third of all is a habit of the paper
         if habits[draft.section] < max(HABIT, sizes[draft.section] / 2):
             told = f"{draft.answer} without a mark may be its answer, or part of the text"
             draft.flag("answer_in_text", told)
@@ -115,7 +115,7 @@ def check_answers(paper: ParsedPaper) -> None:
         answered = [draft for draft in members if draft.answer or draft.accepted]
         if len(members) > 1 and answered == members[-1:] and len(members[-1].answer or "") > 1 and not keyed:
             members[-1].flag("several_answers", f"{members[-1].answer} may be the answers of all questions")
-    if 2 * len(silent) > len(questions):
+    if 2 * len(silent) > len(questions):  # a paper without a key
         return
     for draft in silent:
         if not draft.flags and not draft.set_aside:
@@ -143,7 +143,7 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
         stated = _stated_last(members, first, paper.count if len(sections) == 1 else None)
         if stated is not None and last < stated:
             end, why = stated, f"the paper announces {stated}"
-        while (section, end + 1) in paper.unmatched:
+        while (section, end + 1) in paper.unmatched:  # 1 … 18, and 19.A 20.C in the key
             end, why = end + 1, "its key answers it"
         found.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
     return found
@@ -184,7 +184,7 @@ def count_mismatches(paper: ParsedPaper) -> Iterable[Mismatch]:
 def unread_keys(paper: ParsedPaper) -> list[Mismatch]:
     """Heads of keys under which no answer was read, and keys that answer less than half of the questions."""
     size, silent = len(paper.questions), len(paper.silent)
-    if 2 * silent <= size:
+    if 2 * silent <= size:  # the key was read
         return []
     if paper.keyed:
         return [("key_not_read", "its key", f"{size - silent} of {size} questions are answered")]
@@ -216,7 +216,7 @@ def _texts(pieces: Iterable[ParsedLine]) -> list[str]:
 
 def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
     numbered = (text for text in texts if number_candidate(0, text) and not INSTRUCTION.search(text))
-    asked = [*filter(_P.asks.search, numbered)]
+    asked = [*filter(_P.asks.search, numbered)]  # 3. 首选的是（ ）
     run = find_run("\n".join(texts)) if options else None
     labels = run is not None and len(run.options) > 2 and run.strength >= _LABELLED
     if asked or labels:
@@ -254,7 +254,7 @@ def _check_counts(own: Sequence[Draft]) -> None:
     parts = [*((kind, MANY) for kind in kinds.values()), *((block, SEVERAL) for block in blocks.values())]
     for part, enough in parts:
         counts = Counter(len(draft.options) for draft in part)
-        usual, times = counts.most_common(1)[0] if counts else (0, 0)
+        usual, times = counts.most_common(1)[0] if counts else (0, 0)  # 4 options 38 times, 5 twice
         if times >= max(enough, ALIKE * (len(part) - 1)):
             odd |= {id(draft): (draft, usual) for draft in part if len(draft.options) != usual}
     for draft, usual in odd.values():
@@ -267,7 +267,7 @@ def _check_lost_options(own: Sequence[Draft]) -> None:
 
     The options C and D of a page in two columns may have been read elsewhere.
     """
-    beyond_last = (draft for draft in own if max(draft.answer or "A") > draft.options[-1][0])
+    beyond_last = (draft for draft in own if max(draft.answer or "A") > draft.options[-1][0])  # D of ABC
     short = group_values((draft.section, len(draft.options)) for draft in beyond_last)
     sizes = Counter(draft.section for draft in own)
     for draft in own:
@@ -328,7 +328,7 @@ def _check_under_last(own: Sequence[Draft], edges: ColumnEdges) -> None:
             continue
         for above, below in pairwise(_last_option(draft)):
             short = below.kind not in REGIONS and not below.in_table and edges.ends_short(above)
-            goes_on = _P.unfinished.search(above.text) or _P.goes_on.match(below.text)
+            goes_on = _P.unfinished.search(above.text) or _P.goes_on.match(below.text)  # D. 由于 / 感染
             if short and not goes_on and not _runs_on(draft, above):
                 draft.flag("text_left_over", f"{below.text[:30]!r} stands under the last option")
                 told |= {draft.group: draft.number or 0} if draft.group else {}

@@ -67,7 +67,7 @@ def number_candidate(line: int, text: str) -> NumberCandidate | None:
 
 
 def _mark(line: int, text: str) -> NumberCandidate | None:
-    first = text.lstrip()[:1]
+    first = text.lstrip()[:1]  # most lines begin with none of these: no form is tried
     if first in _CIRCLED:
         end = text.index(first) + 1
         return NumberCandidate(line, _CIRCLED[first], NumberStyle.CIRCLED, end, 0.3, _CIRCLED[first])
@@ -77,7 +77,7 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
         found = form.match(text)
         value = int(found[1]) if found else 0
         last = int(found[2]) if found and most else value
-        known = value < last <= value + most if most else 0 < value < 5000
+        known = value < last <= value + most if most else 0 < value < 5000  # 18~21 names four, 1~100 none
         if found and known:
             likely = weight if most or value < 1000 else weight / 2  # a year, as 1992. is
             return NumberCandidate(line, value, style, found.end(), likely, last)
@@ -96,7 +96,7 @@ def split_heads(text: str) -> list[str]:
     Text behind the head of a shared text is that text.
     """
     section = _P.glued_section.search(text) if "题" in text or "題" in text else None
-    cuts = [section.start()] if section else []
+    cuts = [section.start()] if section else []  # …手术二、X型题
     if re.search("共用|共享|公用", text):
         cuts += [found.start() for found in _P.glued_group.finditer(text)]
     edges = [0, *sorted(cuts), len(text)]
@@ -133,7 +133,7 @@ def numeral_value(text: str) -> int | None:
     found = re.match(rf"\s*(?:[试試][题題]|[(（])?\s*([{CHINESE}]{{1,3}})\s*(?:[)）、.．,，(（]|$)", text)
     if not found:
         return None
-    tens, _, ones = found[1].rpartition("十")
+    tens, _, ones = found[1].rpartition("十")  # 二十三: 二, 三; 十一: none, 一
     if "十" not in found[1]:
         return CHINESE.index(ones[-1]) + 1
     return 10 * (CHINESE.index(tens) + 1 if tens else 1) + (CHINESE.index(ones) + 1 if ones else 0)
@@ -143,7 +143,7 @@ def may_be_key_head(text: str) -> bool:
     """Return whether a line opens a key if answers stand under it: 习题答案, 【参考答案】, 答 案, Answers."""
     if len(text) > 60:
         return False
-    bare = re.sub(r"[【】\[\]《》〈〉]|(?<![A-Za-z])\s+|\s+(?![A-Za-z])", "", text)
+    bare = re.sub(r"[【】\[\]《》〈〉]|(?<![A-Za-z])\s+|\s+(?![A-Za-z])", "", text)  # 【参考答案】, 答 案
     return _P.may_be_key_head.fullmatch(bare) is not None and _P.no_key_head.search(bare) is None
 
 
@@ -249,8 +249,8 @@ def stated_total(text: str) -> int | None:
 
 def announcement(head: str) -> Announcement:
     """Read a head with its instructions, e.g. 一、单项选择题：1～40小题，每小题2分."""
-    kind = _kind(head.split("\n", 1)[0]) or _kind(head)
-    span = _P.span.search(head)
+    kind = _kind(head.split("\n", 1)[0]) or _kind(head)  # the head's own line first, then its instructions
+    span = _P.span.search(head)  # 1～40小题
     first, last = (int(span[1]), int(span[2])) if span else (0, 0)
     return Announcement(kind, _number(_P.count.search(head)), (first, last) if first < last else None)
 

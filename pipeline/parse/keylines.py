@@ -53,11 +53,11 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
     Letters apart (``A B C E``) are one answer only where they stand in order and no number is missing from the
     line; small letters are read where at least three numbers run on.
     """
-    bare = true_digits(text.strip().lstrip("、，,；;"))
+    bare = true_digits(text.strip().lstrip("、，,；;"))  # 、1.A; l.A
     pairs = _pairs(bare)
     if any(abs(after.number - before.number) >= FAR for before, after in pairwise(pairs)):
         return ()
-    if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not re.search(r"[A-K]", bare):
+    if not pairs and re.search(r"\d\W{0,3}[a-k]", bare) and not re.search(r"[A-K]", bare):  # 1.a 2.b 3.c
         pairs = _pairs(bare.upper())
         if len(pairs) < 3 or not _contiguous([pair.number for pair in pairs]):
             return ()
@@ -72,15 +72,15 @@ def _pairs(bare: str) -> list[KeyPair]:
     pairs: list[KeyPair] = []
     position = 0
     while position < len(bare):
-        found = _P.range.match(bare, position)
+        found = _P.range.match(bare, position)  # 1-5 ABCDE
         if found:
             spread = _spread(int(found[1]), int(found[2]), found[3])
             if spread is None:
                 return []
             pairs.extend(spread)
         else:
-            found = _P.pair.match(bare, position)
-            unsure = found and _P.open_answer.fullmatch(found[2])
+            found = _P.pair.match(bare, position)  # 3.C
+            unsure = found and _P.open_answer.fullmatch(found[2])  # 5.（见注）
             if not found or not (unsure or _one_answer(found[2])):
                 return []
             pairs.append(KeyPair(int(found[1]), "#" if unsure else found[2]))
@@ -103,7 +103,7 @@ def _spread(first: int, last: int, letters: str) -> list[KeyPair] | None:
     count = last - first + 1
     groups = re.findall(r"[A-K]+", letters)
     if len(groups) != count:
-        groups = list("".join(groups))
+        groups = list("".join(groups))  # 1-5 AB CDE
     if len(groups) != count or count < 1:
         return None
     return [KeyPair(first + i, group) for i, group in enumerate(groups)]
@@ -129,7 +129,7 @@ def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
         return None
     numbers = _numbers(upper[0]) if upper[1] else [int(number) for number in re.findall(r"\d+", upper[0])]
     cells = re.findall(r"[A-K]+|[#*]", lower[0].replace("井", "#"))
-    if len(cells) == 1 and len(numbers) > 1 and len(cells[0]) == len(numbers):
+    if len(cells) == 1 and len(numbers) > 1 and len(cells[0]) == len(numbers):  # ABCD in one cell
         cells = list(cells[0])
     if not (upper[1] and lower[1]) and (len(numbers) < 3 or len(cells) != len(numbers)):
         return None
@@ -142,7 +142,7 @@ def _numbers(row: str) -> list[int]:
     """The numbers of a labelled row; where recognition joined some (23 2425 26), those its digits spell in order."""
     numbers = [int(number) for number in re.findall(r"\d+", row)]
     digits = "".join(re.findall(r"\d", row))
-    for width in (1, 2, 3):
+    for width in (1, 2, 3):  # digits of a number
         spelled = ""
         run: list[int] = []
         while len(spelled) < len(digits):
@@ -208,7 +208,7 @@ def _goes_on(text: str, following: str) -> bool:
 def _head_end(text: str) -> int | None:
     for place in _P.rest.finditer(text, 0, HEAD_LENGTH):
         head = text[: place.start()].strip(" \t")
-        is_key = heads.is_likely_key_head(head)
+        is_key = heads.is_likely_key_head(head)  # 参考答案：1.A 2.B
         if not (is_key or heads.numeral(head) or heads.is_section_head(head)):
             continue
         if len(line_pairs(text[place.start() :])) > (1 if is_key else 0):

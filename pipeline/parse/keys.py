@@ -136,7 +136,7 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
     if not numbers:
         return
     last = key.runs[-1] if key.runs else None
-    restarts = (
+    restarts = (  # a new numbering: another section, or a number again
         last is None
         or last.after_section != section
         or (
@@ -148,7 +148,7 @@ def _add_line(key: Key, line: KeyLine, section: int) -> None:
         last = KeyRun(after_section=section, head=line.head, title=line.title)
         key.runs.append(last)
     for pair in line.pairs:
-        if pair.letters in NOTED:
+        if pair.letters in NOTED:  # 5.#
             last.noted.add(pair.number)
             last.add(pair.number, None)
         else:
@@ -163,7 +163,7 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
     section = 0
     for draft in drafts:
         if not draft.entry:
-            section = max(section, draft.section)
+            section = max(section, draft.section)  # entries follow the questions that they answer
         elif draft.number is not None:
             if draft.run not in runs:
                 head, title = draft.block.name, "".join(draft.block.heads[:1])
@@ -196,7 +196,7 @@ def apply_entries(
     places = _places(key.runs, {section: titles.get(section, 0) for section in sorted(by_section)})
     before: list[int] = []
     for run in key.runs:
-        told = places.get(run.title)
+        told = places.get(run.title)  # 第二套答案
         targets = _targets(run, by_section, waiting[run.rule], heads) if told is None else told
         span = announcement(run.title).span
         if span and run.entries.keys().isdisjoint(range(span[0], span[1] + 1)):
@@ -230,7 +230,7 @@ def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, li
         sections: of the paper, in order, each with the number by which its title counts it, 0 without one.
     """
     counted = {run.title: place for run in runs if (place := counted_place(run.title))}
-    if len(sections) < 2 or not counted:
+    if len(sections) < 2 or not counted:  # one section needs no choice
         return {}
     if any(sections.values()):
         of_place = group_values((place, section) for section, place in sections.items())
@@ -238,7 +238,7 @@ def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, li
     order = list(counted.values())
     if max(order) == len(sections) and {run.title for run in runs} == {*counted}:
         return {title: [[*sections][place - 1]] for title, place in counted.items()}
-    runs_on = order == list(range(1, len(order) + 1))
+    runs_on = order == list(range(1, len(order) + 1))  # the heads count 1, 2, 3 …
     return {} if runs_on else {title: [] for title in counted}
 
 
@@ -273,12 +273,12 @@ def _targets(
         return []
     counts = Counter(number for numbers in by_section.values() for number in numbers)
     numbers = set(run.entries)
-    if all(counts[number] <= 1 for number in numbers):
+    if all(counts[number] <= 1 for number in numbers):  # numbers that run on over all sections
         return [section for section in sorted(by_section) if numbers & set(by_section[section])]
     fitting = pending or sorted(by_section)
     earlier = [section for section in fitting if section <= run.after_section] or fitting
     named = [section for section in earlier if run.head and run.head in _names(by_section[section])]
-    if len(named) == 1:
+    if len(named) == 1:  # 一、单选题 over its questions and over its answers
         return named
     if len(named) > max(1, heads[run.head]):
         return []  # the head of one of these sections was not read, so it stands under that of the one before
@@ -287,7 +287,7 @@ def _targets(
         return []  # other runs are named after their sections: the section of this one was not read
     if any(entry.letters for entry in run.entries.values()):
         asks = [section for section in fitting if _has_options(by_section[section].values())]
-        fitting = asks or fitting
+        fitting = asks or fitting  # letters answer items with options
     before = [section for section in fitting if section <= run.after_section] or fitting
     shared = {section: len(numbers & by_section[section].keys()) for section in before}
     best = max(before, key=lambda one: (shared[one] / len(numbers | by_section[one].keys()), -one))
@@ -324,7 +324,7 @@ def _apply_run(run: KeyRun, sections: dict[int, dict[int, list[Draft]]], *, repl
                 draft.flag("key_not_read", f"its row of the key has no answer for {lacking[0]}")
                 letters = None
             if letters and ((draft.suffix and len(drafts) > 1) or entry.of_parts):
-                if len(letters) == len(drafts):
+                if len(letters) == len(drafts):  # （1）A（2）C, or AC for two parts
                     letters = letters[index]
                 else:
                     draft.flag("parts_and_answers_differ", f"{len(drafts)} parts, {letters} in the key")
@@ -341,7 +341,7 @@ def _apply_entry(draft: Draft, entry: KeyEntry, run: KeyRun, *, replace: bool) -
         draft.explanation = entry.explanation
         draft.add_trace(Part.EXPLANATION, run.rule, run.source)
     draft.answered = True
-    if letters is None and entry.explanation:
+    if letters is None and entry.explanation:  # 3. 青霉素。首选……
         letters = by_text((entry.explanation,), draft.options)
     if letters is None or not draft.options:
         return
@@ -362,7 +362,7 @@ def _correct(correction: AppealNote, drafts: Sequence[Draft]) -> None:
             continue
         labels = [label for label, _ in draft.options]
         draft.add_trace(Part.KEY, "appeal", correction.note[:80])
-        draft.accepted = list(correction.accepted) or labels
+        draft.accepted = list(correction.accepted) or labels  # 送分: everybody gets it
         draft.comment = correction.note
         if correction.accepted and (draft.answer is None or draft.answer not in correction.accepted):
             draft.answer = correction.accepted[0]

@@ -146,7 +146,7 @@ class _Search:
                 continue
             read = [cells.read_options(value) for value in values]
             texts = any(len(text) > 1 for options in read for _, text in options.pairs)
-            keyed = len(names) > 1 or all(options.right for options in read)
+            keyed = len(names) > 1 or all(options.right for options in read)  # or they say it
             if keyed and texts and self._share_of_options([name]) >= 0.5:
                 self._take("options", [name], "content")
                 self.found.roles["answer"] = [other for other in names if other != name]
@@ -295,7 +295,7 @@ class _Search:
 
     def _find_answer(self) -> None:
         """Find a column of letters, or of texts each of which is an option's."""
-        never = vocabulary()["words"]["no_key"]
+        never = vocabulary()["words"]["no_key"]  # 考生答案, my_answer
         likely = [name for name in self._free() if not any(word in name.casefold() for word in never)]
         good = [name for name in likely if self._looks_like_key(name)]
         before = len(self.problems)

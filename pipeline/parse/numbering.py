@@ -25,16 +25,16 @@ def weigh_candidates(
     groups: Mapping[int, GroupHead],
 ) -> list[NumberCandidate]:
     """The marks with what follows them taken into account; boundaries are lines that open something, in order."""
-    coded = _coded(pieces, marks)
+    coded = _coded(pieces, marks)  # statements ①②③
     marks = [replace(mark, weight=0.0) if mark.line in coded else mark for mark in marks]
     likely = [mark for mark in marks if mark.weight >= LIKELY]
-    listed = _listed(pieces, likely, boundaries)
+    listed = _listed(pieces, likely, boundaries)  # 1. 2. 3. inside a stem
     ends = [mark.line for mark in likely if mark.line not in listed]
     weighed: list[NumberCandidate] = []
     explaining = -1
     for mark in marks:
         place = bisect_right(ends, mark.line)
-        end = ends[place] if place < len(ends) else len(pieces)
+        end = ends[place] if place < len(ends) else len(pieces)  # the next likely number
         waits = place > 0 and _open(pieces, ends[place - 1], mark.line, boundaries)
         known = mark if waits and mark.weight < LIKELY else _weigh(pieces, mark, end)
         above = bisect_right(boundaries, mark.line)
@@ -197,7 +197,7 @@ def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Bounda
 
 def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int) -> list[tuple[float, int]]:
     mark = marks[index]
-    late = 0.0 if mark.value == 1 else 2.0 + min(3.0, 0.1 * (mark.value - 1))
+    late = 0.0 if mark.value == 1 else 2.0 + min(3.0, 0.1 * (mark.value - 1))  # 1 is the usual restart
     origins = [(-min(LATE, 0.05 * (mark.value - 1)), -1)]
     if search.best >= 0:
         origins.append((search.best_score() - RESTART - late, search.best))
@@ -224,7 +224,7 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
     cost = 0.0 if not missing else 0.1 + 0.1 * missing if in_key else 0.3 + 0.5 * missing
     if before.style is not after.style:
         cost += LOST_DOT if frozenset((before.style, after.style)) in _NEAR else HABIT_CHANGE
-    return cost + 1e-4 * min(after.line - before.line, 1000)
+    return cost + 1e-4 * min(after.line - before.line, 1000)  # of equal chains the one with near numbers
 
 
 UNNUMBERED = 3  # least number of items in a paper without any numbers

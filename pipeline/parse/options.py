@@ -76,14 +76,14 @@ def find_run(text: str, start: int = 0) -> OptionRun | None:
 def _find_run(text: str, start: int) -> OptionRun | None:
     labels = find_labels(text, start)
     chain = _best_chain(labels) or []
-    shuffled = _any_order(labels, chain)
+    shuffled = _any_order(labels, chain)  # A C / B D, as columns are read
     if shuffled:
         return _run(text, shuffled)
     repaired = _with_missing(text, labels, chain)
     if repaired:
         return repaired
     tight = _tight(text, start)
-    if len(tight) > len(chain):
+    if len(tight) > len(chain):  # A.IL-2B.IL-4C.IL-6
         return _run(text, tight)
     return _run(text, chain) if len(chain) >= 2 else None
 
@@ -111,11 +111,11 @@ def find_labels(text: str, start: int = 0) -> tuple[OptionLabel, ...]:
         letter = match[1] or match[4] or match[6] or match[8]
         mark = match[3] or match[5] or match[7] or match[9]
         form = Form.LOWER if letter.islower() else Form.COMMA if mark in ",，:：" else Form.DOTTED
-        if mark in "、,，" and _inside(named, match.start()):
+        if mark in "、,，" and _inside(named, match.start()):  # 维生素A、维生素D
             continue
         _add(found, text, match.start(), match.end(), letter.upper(), form)
     for match in _P.paren.finditer(text, start):
-        if match[1].islower() and match[0][0] in "[【":
+        if match[1].islower() and match[0][0] in "[【":  # [a] is a footnote
             continue
         form = Form.LOWER if match[1].islower() else Form.PAREN
         _add(found, text, match.start(), match.end(), match[1].upper(), form)
@@ -134,7 +134,7 @@ def _inside(spans: Sequence[tuple[int, int]], place: int) -> bool:
 
 def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter: str, form: Form) -> None:
     strength = _place(text, start) - _WEAKER.get(form, 0.0)
-    if form is Form.LOWER and strength < 1:
+    if form is Form.LOWER and strength < 1:  # e.g. b. in running text
         return
     if form is Form.BARE and TERMS.search(text[max(0, start - _BEFORE) : start].rstrip()[-4:]):
         return
@@ -150,13 +150,13 @@ def _place(text: str, position: int) -> float:
     bare = before.rstrip(" ")
     if not bare or bare[-1] in "\n\t":
         return 3.0
-    if TERMS.search(bare[-4:]):
+    if TERMS.search(bare[-4:]):  # 维生素 A
         return 0.8
-    if bare == before and bare[-1].isascii() and bare[-1].isalpha():
+    if bare == before and bare[-1].isascii() and bare[-1].isalpha():  # CA. is a word
         return 1.0
     spaces = len(before) - len(bare)
     if spaces:
-        return 2.6 if spaces > 1 else 2.0
+        return 2.6 if spaces > 1 else 2.0  # 甲  B. 乙; 甲 B. 乙
     return 1.5
 
 
@@ -207,7 +207,7 @@ def _change(before: OptionLabel, after: OptionLabel) -> float:
 
 def _any_order(labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> list[OptionLabel] | None:
     """All labels at line and column starts when they are exactly A..n, each once, but stand in another order."""
-    strong = [label for label in labels if label.strength >= 2.3]
+    strong = [label for label in labels if label.strength >= 2.3]  # at starts of lines or columns
     letters = [label.letter for label in strong]
     if len(strong) <= len(chain) or len(strong) < 3 or letters[0] != "A":
         return None
@@ -236,7 +236,7 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
     if not chain:
         return None
     missing = chr(ord(chain[-1].letter) + 1)
-    wanted = chr(ord(missing) + 1)
+    wanted = chr(ord(missing) + 1)  # A. B. D.: C is missing, D is wanted
     later = [label for label in labels if label.start > chain[-1].start and label.letter == wanted]
     if not later or later[0].strength < 2.3:
         return None

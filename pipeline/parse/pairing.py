@@ -50,7 +50,7 @@ def name_stem(document: str) -> str:
 
 
 def _bare_name(name: str) -> str:
-    apart = re.sub(r"([a-z])(?=\d)|(\d)(?=[a-z])", r"\1\2 ", name.lower())
+    apart = re.sub(r"([a-z])(?=\d)|(\d)(?=[a-z])", r"\1\2 ", name.lower())  # 2021a → 2021 a
     tokens = [token for token in re.split(r"[\s_\-.()（）【】\[\]]+", apart) if token]
     return " ".join(kept for token in tokens if (kept := _P.key_words.sub("", token)))
 
@@ -162,7 +162,7 @@ def find_papers(key: ParsedPaper, papers: Sequence[PairedDocument]) -> list[Pars
 def _evidence(key: PairedDocument, paper: PairedDocument) -> int:
     """Points: exam code 2, count 1, year 1, folder 1; none where names, sessions or numbers contradict."""
     keyed = key.paper.key.numbers
-    if len(keyed & paper.numbers) < 0.8 * max(len(keyed), 1):
+    if len(keyed & paper.numbers) < 0.8 * max(len(keyed), 1):  # a key answers nearly all of its paper
         return 0
     lengths = key.digits.keys() & paper.digits.keys()
     if any({*key.digits[length]}.isdisjoint(paper.digits[length]) for length in lengths):

@@ -252,14 +252,14 @@ class _Ids:
         free = name
         while free in self.taken:
             extra = self.extra[name]
-            free = f"{name}{chr(98 + extra)}" if extra < 25 else f"{name}z{extra}"
+            free = f"{name}{chr(98 + extra)}" if extra < 25 else f"{name}z{extra}"  # b, c … z, then z25
             self.extra[name] += 1
         self.taken.add(free)
         return free
 
 
 def _question(draft: Draft, name: str, group: str | None, document: Document) -> Question:
-    stem = draft.stem or (f"（{draft.number}）" if draft.shared_stem else "")
+    stem = draft.stem or (f"（{draft.number}）" if draft.shared_stem else "")  # （12） in a text
     answer = "".join(sorted(set(draft.answer))) if draft.answer else None
     options = draft.shared_options
     case = draft.shared_stem is not None and not options

@@ -50,9 +50,9 @@ def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
         return None
     edges = [match.start() for match in starts] + [len(head)]
     runs = [find_run(head[a:b]) for a, b in pairwise(edges)]
-    if any(run is None for run in runs):
+    if any(run is None for run in runs):  # ① 甲 ② 乙 A. … are statements
         return None
-    letters: Sequence[str | None] = list(answers[0]) if len(answers) == 1 else list(answers)
+    letters: Sequence[str | None] = list(answers[0]) if len(answers) == 1 else list(answers)  # ACB, or A C B
     doubt = None
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
@@ -171,7 +171,7 @@ def numbered_parts(
 ) -> Iterable[Draft]:
     """Questions 2.3. on one text, with a run of options for each of them."""
     numbers = range(item.number, item.last + 1)
-    labelled = read_parts(head, numbers)
+    labelled = read_parts(head, numbers)  # （1）A. … （2）A. …
     if labelled:
         parts = blank_drafts(item, pieces, fields, labelled, numbered=False)
         for number, blank, draft in zip(numbers, labelled.blanks, parts, strict=True):
@@ -180,8 +180,8 @@ def numbered_parts(
             yield draft
         return
     runs = find_runs(head)
-    lead = join_lines(head[: runs[0].start] if runs else head)
-    even = len(runs) == len(numbers)
+    lead = join_lines(head[: runs[0].start] if runs else head)  # the text before the first options
+    even = len(runs) == len(numbers)  # a run each, in order
     shown = runs if even else [runs[0] if runs else OptionRun(0, (), 0, 0.0)] * len(numbers)
     cloze = Cloze(lead, tuple(map(Blank, numbers, shown)), labelled=False)
     for draft in blank_drafts(item, pieces, fields, cloze, numbered=True):
@@ -196,7 +196,7 @@ def blank_drafts(
     """A draft for every blank of an item; ``numbered`` where the numbers of blanks are those of the questions."""
     count = len(cloze.blanks)
     answers: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
-    each = next((found for text in fields.answer_texts if (found := _P.each.match(text))), None)
+    each = next((found for text in fields.answer_texts if (found := _P.each.match(text))), None)  # （1）A
     if each and len(answers) != count:
         answers = re.findall(r"[A-K]", each[0])
     for index, blank in enumerate(cloze.blanks):
@@ -261,7 +261,7 @@ def continue_cases(drafts: Sequence[Draft]) -> None:
     """承上題 (as above), 承第3題: such a question shares the case of the one it names."""
     named_so = group_values(((draft.run, draft.number), draft) for draft in drafts)
     for before, draft in pairwise(drafts):
-        found = _P.as_above.match(draft.stem)
+        found = _P.as_above.match(draft.stem)  # 承上題, 承第3題
         if not found or draft.shared_stem:
             continue
         number = int(found[1]) if found[1] else None
@@ -286,7 +286,7 @@ def fold_copies(drafts: Sequence[Draft]) -> None:
     for members in group_values((draft.run, draft) for draft in whole).values():
         pairs = [(first[draft.number or 0], draft) for draft in members if draft.number in first]
         asked = [(one, other) for one, other in pairs if one.options and other.options]
-        told = [other for _, other in asked if other.answer or other.explanation]
+        told = [other for _, other in asked if other.answer or other.explanation]  # why copies are
         alike = [pair for pair in asked if _likeness(*pair) > COPY] if 2 * len(told) > len(asked) else []
         if len(alike) < SEVERAL or 2 * len(alike) < len(asked):
             first |= {draft.number or 0: draft for draft in members}
@@ -321,7 +321,7 @@ def joint_answers(drafts: Sequence[Draft]) -> None:
         if draft.answer is None and not draft.answered:
             waiting.append(draft)
             continue
-        if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:
+        if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD
             _share([*waiting, draft], draft.answer)
         elif (
             len(waiting) > 1

@@ -116,7 +116,7 @@ def _regions(paper: ParsedPaper, most: int) -> Iterator[AskedLines]:
         begin = open_region[0] if open_region else first
         if open_region and not fails:
             yield AskedLines(paper.document, begin, last)
-        open_region = (begin, last) if fails else None
+        open_region = (begin, last) if fails else None  # one sound item closes a region
     if open_region:
         yield AskedLines(paper.document, *open_region)
 

@@ -117,7 +117,7 @@ class Rooms:
             return
         most = max(usual[int(USUAL * (len(usual) - 1))], median(usual)) + self.far
         for white, (above, below) in found:
-            lines = (white - self.usual) / (self.height + self.usual)
+            lines = (white - self.usual) / (self.height + self.usual)  # how many lines would fit
             allowed = self.apart.get(place_of(below), 0.0) if is_complete_line(above, self.edges) else 0.0
             if white > most:
                 (self.holes if lines >= allowed else self.before_heads)[place_of(above)] = lines
@@ -139,8 +139,8 @@ class Rooms:
             [min(_most(ends), low) - end for end, low in zip(ends, balanced, strict=True)],
             [start + _most([-start for start in starts]) for start in starts],
         ):
-            odd = sum(far > self.far for far in back)
-            if len(back) < 3 or odd > max(1, RAGGED * len(back)):
+            odd = sum(far > self.far for far in back)  # pages that stand back
+            if len(back) < 3 or odd > max(1, RAGGED * len(back)):  # too few pages to tell, or ragged ones
                 continue
             for far, (above, _) in zip(back, edges, strict=True):
                 if far > self.far:
@@ -165,7 +165,7 @@ def _white(pair: LinePair) -> float | None:
     above, below = pair
     if above.box is None or below.box is None or above.page != below.page:
         return None
-    down = below.box.y0 > above.box.y0 and below.box.x0 < above.box.x1
+    down = below.box.y0 > above.box.y0 and below.box.x0 < above.box.x1  # side by side is not below
     if not down or any(piece.kind in REGIONS or piece.in_table for piece in pair):
         return None
     return max(0.0, below.box.y0 - above.box.y1)
@@ -217,7 +217,7 @@ def _check_followers(rooms: Rooms, items: Sequence[Draft], gaps: Sequence[Gap]) 
         first = bisect_right(places, place)
         if not 0 < first < len(own) or own[first - 1].set_aside:
             continue
-        if count < CASE_LINES + least * lost[own[first].section]:
+        if count < CASE_LINES + least * lost[own[first].section]:  # room for the lost questions alone
             continue
         for at in range(max(first, passed), len(own)):
             draft = own[at]
@@ -283,9 +283,9 @@ def _may_hold_more(draft: Draft, rooms: Rooms) -> str | None:
     labels = find_labels(head)
     first = [label for label in labels if label.letter == "A" and label.strength > 1]
     run = find_run(head)
-    if len(first) != 1 or run is None:
+    if len(first) != 1 or run is None:  # A. 甲 B. 乙 A. 丙 B. 丁
         return "options may begin twice"
-    if "\n" in head[run.last :].strip():
+    if "\n" in head[run.last :].strip():  # D. 丁 / 5 首选的是
         return "lines follow its last option"
     behind = find_run(text[len(head) :])
     if behind is not None and len(behind.options) >= min(3, len(draft.options)):
@@ -315,7 +315,7 @@ def check_rivals(rivals: Sequence[tuple[ParsedLine, int]], items: Sequence[Draft
     groups = group_values((draft.group, draft) for draft in items)
     holders = group_values((place_of(piece), draft) for draft in items for piece in draft.all_pieces)
     for piece, number in rivals:
-        at = bisect_right(begins, place_of(piece))
+        at = bisect_right(begins, place_of(piece))  # the item that holds the line
         same = named.get((items[at - 1].run, number), []) if at else []
         related = [one for group in {draft.group for draft in same if draft.group} for one in groups[group]]
         for draft in {id(one): one for one in (*holders[place_of(piece)], *same, *related)}.values():

@@ -23,7 +23,7 @@ def numbers_lead(stems: Sequence[str]) -> bool:
     """Return whether the stems of a table begin with their numbers: 1、…, 2、…."""
     bare = [_P.decoration.sub("", stem, count=1) for stem in stems]
     found = [int(mark[1]) for stem in bare if (mark := _P.number.match(stem))]
-    rising = sum(one < other for one, other in pairwise(found))
+    rising = sum(one < other for one, other in pairwise(found))  # numbers of questions rise
     return len(found) > 2 and len(found) >= _NUMBERED * len(stems) and rising >= _NUMBERED * (len(found) - 1)
 
 

@@ -325,7 +325,7 @@ def _answers(
     """The key, and every accepted answer where several earn the mark."""
     if stated is None and options.right:
         return sorted(options.right), None
-    if several := answer_cells.accepted_of(stated, [label for label, _ in options.pairs]):
+    if several := answer_cells.accepted_of(stated, [label for label, _ in options.pairs]):  # A或C, 送分
         return several
     return answer_cells.read_answer(stated, options, encoding), None
 

@@ -155,7 +155,7 @@ def _is_scattered(found: Sequence[int], lines: Sequence[Line]) -> bool:
     following = Counter(_place_kind(lines[index + 1].text) for index in found if index + 1 < len(lines))
     if sum(times > 1 for times in following.values()) < 3:
         return False
-    edge = max(width(line.text) for line in lines[: 40 * SCATTERED])
+    edge = max(width(line.text) for line in lines[: 40 * SCATTERED])  # the first lines tell the width
     short = sum(width(lines[index - 1].text) < 0.6 * edge for index in found if index)
     return short >= 0.25 * len(found)
 
@@ -237,8 +237,8 @@ def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
         return False
     edge = edges[line.column]
     if line.box is None:
-        return width(line.text) >= 0.8 * edge
-    return line.box.x1 > edge - 3 * (line.box.y1 - line.box.y0)
+        return width(line.text) >= 0.8 * edge  # lines without boxes: a word may not have fitted
+    return line.box.x1 > edge - 3 * (line.box.y1 - line.box.y0)  # three heights are three characters
 
 
 def _last_cell(line: Line) -> str:

@@ -97,7 +97,7 @@ def _judged(
                 outcome.reject(name, "parser_failed", f"{name}: the parser failed: {paper.detail}")
             else:
                 papers.append(paper)
-    papers.sort(key=lambda paper: paper.document)
+    papers.sort(key=lambda paper: paper.document)  # workers finish in any order
     outcome.extend(pair_keys(papers))
     for paper in papers:
         if paper.items and not paper.is_key:
@@ -245,7 +245,7 @@ def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str
     Its whole name wins over that of its file.
     """
     found: dict[str | None, SourceParams] = {}
-    for name in (PurePosixPath(document).name, document):
+    for name in (PurePosixPath(document).name, document):  # the whole name comes last and wins
         for key, params in sources.items():
             if key == name or key.startswith(f"{name}#"):
                 found[key[len(name) + 1 :] or None] = params

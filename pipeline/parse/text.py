@@ -79,7 +79,7 @@ def join_lines(text: str) -> str:
 def _joint(before: str, after: str) -> str:
     if ("\t" in before and "\t" in after) or _P.enumerator.match(after) or _P.code.match(after):
         return "\n"
-    if before.endswith("-") and len(before) > 1 and before[-2].isascii() and before[-2].isalpha():
+    if before.endswith("-") and len(before) > 1 and before[-2].isascii() and before[-2].isalpha():  # al-
         return ""
     if _P.latin_end.search(before) and _P.latin_start.match(after):
         return " "
