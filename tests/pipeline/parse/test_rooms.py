@@ -154,7 +154,7 @@ def pages(ends, begins=0.0):
     lines = []
     for number in range(1, 13):
         text = items(2 * number - 1, 2 * number)
-        text = text.rsplit("\\n", 1)[0] if number == 6 and ends else text
+        text = text.rsplit("\n", 1)[0] if number == 6 and ends else text
         lines += page(text, number=number, top=begins if number == 6 else 0.0)
     return sorted(waits(lines))
 
@@ -163,7 +163,7 @@ def pages(ends, begins=0.0):
     ("ends", "begins", "expected"),
     [
         (False, 0.0, []),
-        (True, 0.0, []),
+        (True, 0.0, ["012"]),
         (False, 9.0, []),
         (False, 9.5, ["010"]),
         (False, 30.0, ["010"]),
