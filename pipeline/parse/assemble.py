@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from pipeline.parse import parts
 from pipeline.parse.cloze import Cloze
 from pipeline.parse.draft import (
     Draft,
@@ -31,17 +32,6 @@ from pipeline.parse.fields import (
 from pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
 from pipeline.parse.options import OptionRun, find_run
 from pipeline.parse.outline import Block, Group, NumberedItem, Outline
-from pipeline.parse.parts import (
-    blank_drafts,
-    continue_cases,
-    draft_of,
-    numbered_parts,
-    part_drafts,
-    parts_with_options,
-    split_off,
-    stems_after_options,
-    unnumbered_drafts,
-)
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 from schemas.documents import LineKind, Part
@@ -53,7 +43,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
     """The drafts of a paper's items, in order; parts of an item become drafts of their own."""
     drafts: list[Draft] = []
     texts = [
-        (text_of(item.pieces), None) if item.pointed else split_off(text_of(item.pieces))
+        (text_of(item.pieces), None) if item.pointed else parts.split_off(text_of(item.pieces))
         for item in outline.items
     ]
     found = [
@@ -74,9 +64,9 @@ def drafts_of(outline: Outline) -> list[Draft]:
             in_key.add(id(item.block))
         drafts.extend(own_drafts)
         if rest is not None:
-            drafts.extend(unnumbered_drafts(item, item.pieces[border:], rest, fields))
+            drafts.extend(parts.unnumbered_drafts(item, item.pieces[border:], rest, fields))
     take_notes(drafts)
-    continue_cases(drafts)
+    parts.continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts
 
@@ -160,15 +150,15 @@ def _several(reading: ItemText) -> list[Draft]:
     if item.worded:
         return []
     if item.last > item.number:
-        return list(numbered_parts(item, pieces, head, fields))
+        return list(parts.numbered_parts(item, pieces, head, fields))
     if cloze and len(cloze.blanks) > 1:
-        return list(blank_drafts(item, pieces, fields, cloze, numbered=reading.habits.by_blanks))
-    parts = parts_with_options(head, fields.answers)
-    if parts is None and reading.run is not None:
+        return list(parts.blank_drafts(item, pieces, fields, cloze, numbered=reading.habits.by_blanks))
+    inside = parts.parts_with_options(head, fields.answers)
+    if inside is None and reading.run is not None:
         # the letters of matching items may be the last lines, so the untouched head is read
-        parts = stems_after_options(fields.head, find_run(fields.head) or reading.run)
-    found = list(part_drafts(item, pieces, parts, fields)) if parts else []
-    if parts and parts.shared_options and _P.part_before.search(parts.lead):
+        inside = parts.stems_after_options(fields.head, find_run(fields.head) or reading.run)
+    found = list(parts.part_drafts(item, pieces, inside, fields)) if inside else []
+    if inside and inside.shared_options and _P.part_before.search(inside.lead):
         for draft in found:
             draft.set_aside = ("fill_in", SET_ASIDE["fill_in"])
     return found
@@ -176,7 +166,7 @@ def _several(reading: ItemText) -> list[Draft]:
 
 def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions) -> Draft:
     item, fields, run = reading.item, reading.fields, reading.run
-    draft = draft_of(item, reading.pieces, fields)
+    draft = parts.draft_of(item, reading.pieces, fields)
     if reading.cloze:
         _use_blank(draft, reading, reading.cloze)
     elif common and (run is None or shared.run is not None or (item.group and item.group.head.options)):
@@ -226,7 +216,7 @@ def _entries(reading: ItemText) -> list[Draft]:
 
 def _entry(reading: ItemText) -> Draft:
     fields = reading.fields
-    draft = draft_of(reading.item, reading.pieces, fields)
+    draft = parts.draft_of(reading.item, reading.pieces, fields)
     draft.entry = True
     letters, rest = stated_answers(fields.head)
     draft.answer, draft.of_parts = "".join(letters or fields.answers[:1]) or None, len(letters) > 1

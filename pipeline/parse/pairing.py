@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from pipeline.parse.draft import group_values
+from pipeline.parse.draft import Draft, group_values
 from pipeline.parse.keys import Unmatched
 from pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, waiting_item
 from pipeline.patterns import Patterns
@@ -103,7 +103,9 @@ def _pair(
     if not why and not corrected and originals[paper.document]:
         reason, why = "second_key", f"{paper.document} has {', '.join(originals[paper.document])} already"
     if why:
-        _compare(key, paper)
+        for draft, letters in _compared(key, paper):  # one of the two is wrong, and nobody knows which
+            if sorted(letters) != sorted(draft.answer or ""):
+                draft.flag("answers_disagree", f"{draft.answer} in its key, {letters} in {key.document}")
         outcome.review.append(_key_review(key, reason, why))
         return
     if not corrected:
@@ -125,30 +127,18 @@ def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
         return f"only {shared} of its numbers are in {paper.document}"
     if is_corrected(key):
         return None
-    own = _compared(key, paper)
-    other = sum(one != theirs for one, theirs in own)
+    own = _compared(key, paper) if len(key.key.letters) == key.key.size else []  # else its numbers repeat
+    other = sum(sorted(draft.answer or "") != sorted(letters) for draft, letters in own)
     if len(own) >= COMPARED and other > DIFFERENT * len(own):
         return f"{other} of {len(own)} answers printed in {paper.document} are others"
     return None
 
 
-def _compared(key: ParsedPaper, paper: ParsedPaper) -> list[tuple[str, str]]:
-    """Answers of the paper and of the key, where numbers do not repeat and both have one."""
-    known = key.key.letters if len(key.key.letters) == key.key.size else {}
-    return [
-        ("".join(sorted(draft.answer)), "".join(sorted(letters)))
-        for draft in paper.questions
-        if draft.answer and (letters := known.get(draft.number or 0))
-    ]
-
-
-def _compare(key: ParsedPaper, paper: ParsedPaper) -> None:
-    """Questions that another key answers otherwise wait: one of the two is wrong, and nobody knows which."""
+def _compared(key: ParsedPaper, paper: ParsedPaper) -> list[tuple[Draft, str]]:
+    """The answered questions of a paper that a key answers too, each with the letters in the key."""
     known = key.key.letters
-    for draft in paper.questions:
-        letters = known.get(draft.number or 0)
-        if draft.answer and letters and sorted(letters) != sorted(draft.answer):
-            draft.flag("answers_disagree", f"{draft.answer} in its key, {letters} in {key.document}")
+    answered = ((draft, known.get(draft.number or 0)) for draft in paper.questions if draft.answer)
+    return [(draft, letters) for draft, letters in answered if letters]
 
 
 def find_papers(key: ParsedPaper, papers: Sequence[PairedDocument]) -> list[ParsedPaper]:

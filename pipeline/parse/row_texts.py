@@ -1,5 +1,6 @@
 """Texts of a row: removal of parts that are neither stem nor option, and doubts about the rest."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,6 +13,7 @@ from schemas.columns import vocabulary
 
 _P = Patterns(__name__)
 
+_UNUSUAL = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
 Doubts = list[tuple[str, str]]  # open points of a row that was read: (reason, detail)
 
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
@@ -135,14 +137,7 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
 
 def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
-    doubts = []
-    if any(map(_P.picture.search, texts)):
-        doubts.append(("picture_not_read", "a picture stands where a text should be"))
-    if any(map(_P.date.fullmatch, texts)):
-        doubts.append(("text_became_date", "a spreadsheet turned one of its texts into a date"))
-    if any(map(_P.left_by_converter.fullmatch, texts)):
-        told = "a program wrote the name of an error or of a type for one of its texts"
-        doubts.append(("unreadable_characters", told))
+    doubts = [(row["reason"], row["says"]) for row, form in _UNUSUAL if any(map(form.search, texts))]
     if options.cut_at_marks and len(options.pairs) != usual:
         told = (
             f"{len(options.pairs)} options where most rows have {usual}: a text may hold a mark between them"

@@ -143,7 +143,8 @@ def test_ten_questions_of_a_paper_make_another_number_odd(size, expected):
         len(
             waiting(
                 "\n".join(
-                    f"{['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'][at]}、单选题\n{items(at + 1, options=FIVE if at >= size else FOUR)}"
+                    f"{['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'][at]}、单选题\n"
+                    f"{items(at + 1, options=FIVE if at >= size else FOUR)}"
                     for at in range(12)
                 ),
                 "options_too_many",

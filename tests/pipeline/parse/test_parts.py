@@ -190,7 +190,8 @@ def test_options_that_run_on_after_an_answer(text, expected):
             ],
         ),
         (
-            f"1. 甲（1）乙（2）丙\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：A B\n2. 甲（1）乙（2）丙\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：B A C\n{items(3)}",
+            f"1. 甲（1）乙（2）丙\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：A B\n"
+            f"2. 甲（1）乙（2）丙\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：B A C\n{items(3)}",
             [
                 ("1a", "（1）", "一|二", "A", None, "甲（1）乙（2）丙", []),
                 ("1b", "（2）", "三|四", "B", None, "甲（1）乙（2）丙", []),
@@ -317,7 +318,8 @@ def test_options_that_run_on_after_an_answer(text, expected):
             ],
         ),
         (
-            f"1. 甲型（2分）是[多选题]\n{FOUR}\n答案：AB\n2. [单选题]（1分）乙是\n{FOUR}\n答案：C\n3. 题目：丙是（ C ）。选项：\n{FOUR}",
+            f"1. 甲型（2分）是[多选题]\n{FOUR}\n答案：AB\n"
+            f"2. [单选题]（1分）乙是\n{FOUR}\n答案：C\n3. 题目：丙是（ C ）。选项：\n{FOUR}",
             [
                 ("1", "甲型（2分）是", "甲|乙|丙|丁", "AB", None, None, []),
                 ("2", "乙是", "甲|乙|丙|丁", "C", None, None, []),
@@ -348,7 +350,8 @@ def test_options_that_run_on_after_an_answer(text, expected):
             ],
         ),
         (
-            f"1. 甲是（C）\n{FOUR}\n答案：C\n2. 乙是（D）\n{FOUR}\n答案：D\n3. 丙是（A）\n{FOUR}\n答案：A\n4. 丙是（A）\n{FOUR}\n答案：B",
+            f"1. 甲是（C）\n{FOUR}\n答案：C\n2. 乙是（D）\n{FOUR}\n答案：D\n"
+            f"3. 丙是（A）\n{FOUR}\n答案：A\n4. 丙是（A）\n{FOUR}\n答案：B",
             [
                 ("1", "甲是（ ）", "甲|乙|丙|丁", "C", None, None, []),
                 ("2", "乙是（ ）", "甲|乙|丙|丁", "D", None, None, []),
