@@ -129,7 +129,11 @@ LAYERS = (  # from the commands at the top to the records at the bottom
     ("box", "looking at results", ("inspect/", "explain.py", "aside.py", "crop.py")),
     ("box", "shared by stages", ("rendering/", "stats/", "claims/", "releases.py", "archives.py")),
     ("box", "", ("text.py", "characters.py", "patterns.py", "disjoint.py", "finetune/")),
-    ("mind", "annotation/", ("llm/", "lexicon/", "learned/", "label_studio/", "adjudication.py", "rubric/")),
+    (
+        "mind",
+        "annotation/",
+        ("llm/", "lexicon/", "learned_annotator.py", "label_studio/", "adjudication.py", "rubric/"),
+    ),
     ("raw", "schemas/", ("records: one a table", "label sets", "reasons", "ids and hashes", "errors")),
 )
 ROW, NAMES, ROOM = 66, 190, 1060
