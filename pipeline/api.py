@@ -46,7 +46,7 @@ def build(
     Raises:
         UserError: something to put right; the message says what.
     """
-    settings = {key.replace("__", "."): value for key, value in overrides.items()}
+    settings = {key.replace("__", "."): value for key, value in overrides.items()}  # ocr__engine: ocr.engine
     return copy_context().run(_build, Path(config), settings, stage_names(first, last), force)
 
 
@@ -79,7 +79,7 @@ def table(config: str | Path, name: str) -> pl.DataFrame:
 
     folder = copy_context().run(load, Path(config)).dataset.build.resolve()
     path = (folder / f"{name}.parquet").resolve()
-    if not path.is_relative_to(folder) or not path.is_file():
+    if not path.is_relative_to(folder) or not path.is_file():  # "../x" names no table
         raise UserError(f"no table {name} in {folder}: run its stage first; docs/tables.md lists all")
     return read_table(path)
 
@@ -91,7 +91,7 @@ def stage_names(first: str | None, last: str | None) -> list[str]:
         if name is not None and name not in names:
             raise UserError(f"no stage {name}; the stages are {', '.join(names)}")
     begin = names.index(first) if first else 0
-    end = names.index(last) if last else len(names) - 1
+    end = names.index(last) if last else len(names) - 1  # without --to: the last stage
     if begin > end:
         raise UserError(f"--from {first} comes after --to {last}; the stages are {', '.join(names)}")
     return names[begin : end + 1]

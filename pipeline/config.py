@@ -21,7 +21,7 @@ from schemas.taxonomy import LabelSet, use_label_set
 
 FILE_NAME = "dataset.toml"
 Section = TypeVar("Section", bound=Params)
-_VARIABLE = "BUILD_DATASET_"
+_VARIABLE = "BUILD_DATASET_"  # BUILD_DATASET_OCR__ENGINE=paddleocr
 """Beginning of the names of environment variables that override a key; two underscores stand for a dot."""
 _WHOLE = {"model_type", "model_attributes_type", "dict_type", "list_type", "value_error"}
 """Types of problems whose message must not, or need not, quote the value: those of whole sections."""
@@ -91,10 +91,10 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     origins: dict[str, str] = {}
     given = (("command line", key, value) for key, value in (overrides or {}).items())
     for origin, key, value in (*_from_environment(), *given):
-        _set(content, key.split("."), value)
+        _set(content, key.split("."), value)  # the environment first: the command line wins
         origins[key] = origin
     home = path.resolve().parent
-    use_label_set(_label_set(content, home))
+    use_label_set(_label_set(content, home))  # params below name its dimensions
     try:
         config = Config.model_validate(content)
     except ValidationError as error:
@@ -119,7 +119,7 @@ def _keep_apart(dataset: DatasetParams, file: str) -> None:
     """
     for outer, inner in (("build", "raw"), ("build", "releases"), ("releases", "build"), ("releases", "raw")):
         around, inside = getattr(dataset, outer), getattr(dataset, inner)
-        if inside.resolve().is_relative_to(around.resolve()):
+        if inside.resolve().is_relative_to(around.resolve()):  # links are followed: build -> papers
             raise UserError(
                 f"{file}: dataset.{inner} ({inside}) lies in dataset.{outer} ({around}): give it a folder of its own"
             )
@@ -182,7 +182,7 @@ def _read(path: Path, absent: str) -> dict[str, Any]:
     """Return the content of a TOML file; ``absent`` is the error when there is none."""
     text = ""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_text(encoding="utf-8-sig")  # editors on Windows write a byte-order mark
         return tomllib.loads(text)
     except FileNotFoundError:
         raise UserError(absent) from None
@@ -194,11 +194,11 @@ def _read(path: Path, absent: str) -> dict[str, Any]:
 
 def _hint(text: str, error: str) -> str:
     """Return advice on the most frequent mistakes, if the text of a file shows one."""
-    at = re.search(r"at line (\d+)", error)
+    at = re.search(r"at line (\d+)", error)  # "Invalid value (at line 3, column 9)"
     line = text.splitlines()[int(at[1]) - 1] if at else ""
     if _FULL_WIDTH.search(line):
         return "; write straight quotes and a plain = there"
-    if error.startswith("Cannot declare"):
+    if error.startswith("Cannot declare"):  # "Cannot declare ('dataset',) twice"
         return "; a section stands once: put its keys together"
     return "; paths with backslashes stand in 'single quotes'" if "\\" in text else ""
 
@@ -214,9 +214,9 @@ def _from_environment() -> Iterator[tuple[str, str, Any]]:
         section, _, key = words.partition("_")
         if not name.startswith(_VARIABLE):
             continue
-        if "__" in words:
+        if "__" in words:  # annotate__llm__model
             yield name, words.replace("__", "."), toml_value(value)
-        elif key and section in Config.model_fields:
+        elif key and section in Config.model_fields:  # ocr_engine: a section, one underscore
             meant = f"{_VARIABLE}{section}__{key}".upper()
             raise UserError(f"{name}: two underscores follow the section: {meant}")
 
@@ -224,14 +224,14 @@ def _from_environment() -> Iterator[tuple[str, str, Any]]:
 def toml_value(text: str) -> Any:
     """Return a value given as text: TOML where it is TOML (7, true, [8, 1, 1]), otherwise a string."""
     try:
-        return tomllib.loads(f"value = {text}")["value"]
+        return tomllib.loads(f"value = {text}")["value"]  # 7, true, [8, 1, 1], "quoted"
     except (ValueError, RecursionError):
         return text
 
 
 def _set(content: dict[str, Any], keys: list[str], value: Any) -> None:
     for key in keys[:-1]:
-        content = content.setdefault(key, {})
+        content = content.setdefault(key, {})  # --set makes sections that the file lacks
         if not isinstance(content, dict):
             raise UserError(f"{'.'.join(keys)}: {key} is not a section")
     content[keys[-1]] = value
@@ -244,18 +244,18 @@ def _explain(file: str, problem: Any) -> str:
     if problem["type"] == "missing":
         return f"{file}: {where} is missing: add it"
     last = str(problem["loc"][-1]) if problem["loc"] else ""
-    if problem["type"] in _WHOLE or _MAY_HOLD_SECRETS.search(last):
+    if problem["type"] in _WHOLE or _MAY_HOLD_SECRETS.search(last):  # the value may be a whole section
         return f"{file}: {where}: {wrong}"
     field = _fields(problem["loc"]).get(last)
     if problem["type"] == "string_pattern_mismatch" and field and isinstance(field.default, str):
         wrong = f"not of the form that it takes: {field.description}; e.g. {field.default!r}"
-    hint = "; quote it: '\"…\"'" if problem["type"] == "string_type" else ""
+    hint = "; quote it: '\"…\"'" if problem["type"] == "string_type" else ""  # version = 1.0 is a number
     return f"{file}: {where} = {problem['input']!r}: {wrong}{hint}"
 
 
 def _fields(location: tuple[int | str, ...]) -> Mapping[str, FieldInfo]:
     """The fields of the innermost section that a key's location names."""
-    model: Any = Config
+    model: Any = Config  # walks down: annotate, llm, model
     for part in location[:-1]:
         field = getattr(model, "model_fields", {}).get(part)
         model = field.annotation if field else None
@@ -266,9 +266,9 @@ def _fields(location: tuple[int | str, ...]) -> Mapping[str, FieldInfo]:
 def _suggestion(location: tuple[int | str, ...]) -> str:
     """The key that was probably meant, among those of the innermost section that the location names."""
     known, wanted = _fields(location), str(location[-1])
-    if near := get_close_matches(wanted, known, n=1, cutoff=0.5):
+    if near := get_close_matches(wanted, known, n=1, cutoff=0.5):  # ratio: ratios; sede: seed
         return f"; did you mean {near[0]}?"
     for name, field in known.items():
-        if wanted in getattr(field.annotation, "model_fields", ()):
+        if wanted in getattr(field.annotation, "model_fields", ()):  # in a section of it
             return f"; did you mean [{'.'.join(map(str, (*location[:-1], name)))}] {wanted}?"
     return f"; known here: {', '.join(known)}" if known else ""

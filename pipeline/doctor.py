@@ -76,11 +76,11 @@ def _packages() -> Iterator[Check]:
 
 def _opencv() -> Iterator[Check]:
     """Check the OpenCV that PaddleOCR brings: its files replace those of the build without windows."""
-    found = find_spec("cv2")
+    found = find_spec("cv2")  # without importing it
     about = Path(found.origin).with_name("version.py") if found and found.origin else None
     if about is None or not about.is_file() or "headless = True" in about.read_text(encoding="utf-8"):
         return
-    if find_library("GL"):
+    if find_library("GL"):  # desktops have it, servers and containers seldom
         yield Check("opencv", CheckState.OK, "the build with windows, which PaddleOCR brings")
     else:
         remedy = "pip install --force-reinstall --no-deps opencv-python-headless"
@@ -104,7 +104,7 @@ def _label_studio(config: ConfigBase | None) -> Check:
             return Check("label studio", CheckState.WRONG, untrusted)
         remedy = f"`{START}` installs it and starts it on loopback"
         return Check("label studio", CheckState.ABSENT, f"no answer at {url} · for expert review", remedy)
-    if not os.environ.get(variable):
+    if not os.environ.get(variable):  # its key is never sent from here
         told = f"{release} at {url}, but {variable} is not set"
         remedy = f"export {variable}=… (Account & Settings in Label Studio)"
         return Check("label studio", CheckState.ABSENT, told, remedy)
@@ -121,7 +121,7 @@ def _language_model(params: AnnotateParams) -> Check:
     what = f"{params.llm.model} at {params.llm.base_url}"
     try:
         with trusted_certificates():
-            httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)
+            httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)  # any answer will do, 401 too
     except (httpx.HTTPError, UserError) as error:
         if (untrusted := _untrusted(error, params.llm.base_url)) is not None:
             return Check("language model", CheckState.WRONG, untrusted)
@@ -136,7 +136,7 @@ def _untrusted(error: Exception, url: str) -> str | None:
 
 
 def _gpu() -> Check:
-    if shutil.which("nvidia-smi"):
+    if shutil.which("nvidia-smi"):  # comes with the driver; importing torch takes seconds
         return Check("gpu", CheckState.OK, "an NVIDIA driver is installed")
     told = "none found; only local models (evaluate, finetune) and PaddleOCR gain from one"
     return Check("gpu", CheckState.ABSENT, told)
@@ -144,7 +144,7 @@ def _gpu() -> Check:
 
 def _cluster(config: ConfigBase) -> Iterator[Check]:
     """The Ray cluster, where one is asked for."""
-    if config.executor.kind != "ray":
+    if config.executor.kind != "ray":  # nothing to join
         return
     try:
         found = room(config.executor.address, config.executor.num_gpus)
@@ -171,7 +171,7 @@ _LEAST_DISK = 200 * 2**20  # bytes: the sample takes 20 MB, a thousand papers ab
 
 def preflight(config: ConfigBase, due: Collection[str]) -> None:
     """Raise a ``UserError`` with a line for each thing that stands in the way of the stages that are ``due``."""
-    stages = [stage for stage in STAGES if stage.name in due]
+    stages = [stage for stage in STAGES if stage.name in due]  # stages that are done need no key
     problems = _disk(config.dataset.build) if stages else []
     if any(stage.parallel for stage in stages):  # joining a cluster takes seconds
         problems += [f"[executor] {check.detail}" for check in _cluster(config) if check.state == "wrong"]

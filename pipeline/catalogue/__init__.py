@@ -13,10 +13,10 @@ _PREFIX = __name__.removesuffix("pipeline.catalogue")  # of modules in the wheel
 
 def _stage(name: str, row: dict[str, Any]) -> Stage:
     """Return a row with its classes imported; ``check`` and ``target`` are imported when they are called."""
-    row |= {key: _PREFIX + row[key] for key in ("check", "target") if key in row}
+    row |= {key: _PREFIX + row[key] for key in ("check", "target") if key in row}  # module:function
     row |= {key: tuple(_references(row.get(key, ()))) for key in ("reads", "optional")}
     row["examples"] = tuple(row.get("examples", ()))
-    row["params"] = resolve_name(_PREFIX + row["params"])
+    row["params"] = resolve_name(_PREFIX + row["params"])  # class of the options
     row["writes"] = {table: resolve_name(_PREFIX + record) for table, record in row.get("writes", {}).items()}
     return Stage(name=name, **row)
 

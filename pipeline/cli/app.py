@@ -35,8 +35,8 @@ app = typer.Typer(
 )
 
 
-_BUG = 1
-_STOPPED = 130
+_BUG = 1  # exit code: a bug of ours, with a report
+_STOPPED = 130  # exit code of Ctrl-C in shells: 128 + SIGINT
 _OF_THE_MACHINE = {
     getattr(errno, name, None)  # some systems lack some of them
     for name in (
@@ -69,7 +69,7 @@ def _check_memory() -> None:
     import resource
 
     for name, called, least in _LEAST_LIMITS:
-        limit, _ = resource.getrlimit(getattr(resource, name))
+        limit, _ = resource.getrlimit(getattr(resource, name))  # the soft limit counts
         if limit != resource.RLIM_INFINITY and limit < least:
             raise UserError(
                 f"the limit on {called} is {limit / 2**30:.1f} GB, at least {least / 2**30:.2g} GB are needed: raise"
@@ -88,7 +88,7 @@ def _group_limits() -> Iterator[int]:
         for line in Path("/proc/self/cgroup").read_text(encoding="ascii").splitlines():
             _, name, path = line.split(":", 2)
             folder, file = _GROUPS.get(name, ("", ""))
-            for place in (path.strip("/"), "") if file else ():
+            for place in (path.strip("/"), "") if file else ():  # inside a container the group is the root
                 limits = Path("/sys/fs/cgroup", folder, place, file)
                 if limits.is_file() and (told := limits.read_text(encoding="ascii").strip()).isdecimal():
                     yield int(told)
@@ -116,7 +116,7 @@ add_stages(app)
 
 def main() -> None:
     """Run the command line; whatever goes wrong is told in lines, never in a traceback."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdout, sys.stderr):  # Windows, LANG=C
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # for terminals that lack our letters
     if not sys.warnoptions:  # warnings of libraries are for developers: python -W default shows them
@@ -131,7 +131,7 @@ def main() -> None:
         advice = "close other programs, or set executor.workers lower, and run the same command again"
         _fail(f"out of memory: {advice}")
     except SystemExit as end:
-        if end.code == _STOPPED:
+        if end.code == _STOPPED:  # typer turns Ctrl-C into it
             Console(stderr=True).print("stopped; run the same command again to go on where it stopped")
         raise
     except Exception as error:  # the last resort: nothing unforeseen reaches the user as a traceback
@@ -142,7 +142,7 @@ def main() -> None:
 
 def _of_the_machine(error: OSError) -> str:
     told = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
-    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # a quota counts as a full disk
     return told + ("; make room and run the same command again: it goes on where it stopped" if full else "")
 
 
@@ -151,7 +151,7 @@ def _report() -> str:
 
     It holds the command's name and no values: neither arguments nor variables, which may be secret or somebody's text.
     """
-    command = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1].isidentifier() else ""
+    command = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1].isidentifier() else ""  # never a path
     about = f"build-dataset {version('build-dataset')} {command}, Python {platform.python_version()}, {sys.platform}"
     frames = "".join(traceback.format_tb(sys.exc_info()[2]))
     try:
@@ -167,5 +167,5 @@ def _report() -> str:
 def _fail(message: str, code: int = 2) -> NoReturn:
     console = Console(stderr=True)
     for line in message.splitlines():
-        console.print(Text.assemble(("error: ", "red"), line), soft_wrap=True)
+        console.print(Text.assemble(("error: ", "red"), line), soft_wrap=True)  # text of files is no markup
     sys.exit(code)

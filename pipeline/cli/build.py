@@ -79,7 +79,7 @@ def run(
 @contextmanager
 def _consoles(quiet: bool, log_file: Path | None) -> Iterator[list[Console]]:
     """Yield the terminal, which shows only errors if ``quiet``, and the log file, which gets everything."""
-    terminal = Console(stderr=True, quiet=quiet)
+    terminal = Console(stderr=True, quiet=quiet)  # standard output is for --json
     if log_file is None:
         yield [terminal]
         return
@@ -88,7 +88,7 @@ def _consoles(quiet: bool, log_file: Path | None) -> Iterator[list[Console]]:
     except OSError as error:
         raise UserError(f"--log-file {log_file} cannot be written: {error.strerror}") from None
     with opened as stream:
-        log = Console(file=stream, width=200, color_system=None)
+        log = Console(file=stream, width=200, color_system=None)  # wide: lines of a log are not broken
         log.print(f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC", *sys.argv[1:2], highlight=False)
         try:
             yield [terminal, log]
@@ -116,7 +116,7 @@ def run_stages(
 
     with _consoles(quiet, log_file) as consoles:
         runner = Runner(config, consoles[0])
-        preflight(config, runner.due(names, force=force))
+        preflight(config, runner.due(names, force=force))  # before anything is read or paid for
         reports: list[Report] = []
 
         def on_stage_done(report: Report) -> None:
@@ -166,7 +166,7 @@ def _command(stage: Stage) -> Callable[..., None]:
         if not quiet:
             _note_unsaved_options(stage, [key for key, value in given.items() if value is not None])
 
-    hidden = () if stage.name in _DRY_RUNS else ("dry_run",)
+    hidden = () if stage.name in _DRY_RUNS else ("dry_run",)  # only stages that may cost money have --dry-run
     return command(stage.name, run_stage, stage_options(stage.params), hidden)
 
 
@@ -182,7 +182,7 @@ def _note_unsaved_options(stage: Stage, given: Sequence[str]) -> None:
 def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
-    return str(value.resolve()) if isinstance(value, Path) else value
+    return str(value.resolve()) if isinstance(value, Path) else value  # from where the user is
 
 
 def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Context) -> None:
@@ -238,9 +238,9 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
     if raw is not None and not raw.is_dir():
         raise UserError(f"no folder {raw} to read papers from")
     files_here = [path for path in folder.iterdir() if path.is_file()] if folder.is_dir() else []
-    here = raw is None and any(path.suffix.lower() in _PAPERS for path in files_here)
-    place = "." if here else _place(raw, folder) if raw else "raw"
-    name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"
+    here = raw is None and any(path.suffix.lower() in _PAPERS for path in files_here)  # called among papers
+    place = "." if here else _place(raw, folder) if raw else "raw"  # as dataset.toml will name it
+    name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-") or "dataset"  # "A (1)": A-1
     text = _template(name, place)
     try:
         for made in ("build", "raw") if place == "raw" else ("build",):
@@ -248,7 +248,7 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
         target.write_text(text, encoding="utf-8")
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
-    step = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "
+    step = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "  # to be copied
     told = {"target": target, "here": here, "raw": raw, "put_into": folder / place, "place": place}
     print_template("init", {**told, "step": step})
 
@@ -261,7 +261,7 @@ def _template(name: str, raw: str) -> str:
 def _place(raw: Path, folder: Path) -> str:
     """The folder of papers as dataset.toml names it: from where that lies if both share a parent, else in full."""
     there, here = raw.resolve(), folder.resolve()
-    near = there.is_relative_to(here.parent) and here.parent != Path(here.anchor)
+    near = there.is_relative_to(here.parent) and here.parent != Path(here.anchor)  # siblings
     return Path(os.path.relpath(there, here)).as_posix() if near else there.as_posix()
 
 
@@ -270,7 +270,7 @@ def demo(folder: Path = Path("build-dataset-demo")) -> None:
     if folder.exists():
         raise UserError(f"{folder} exists already: name another folder")
     folder.mkdir(parents=True)
-    shutil.copytree(_sample(), folder / "raw")
+    shutil.copytree(_sample(), folder / "raw")  # the user may add papers to the copy
     target = folder / FILE_NAME
     target.write_text(_template("sample-exam", "raw"), encoding="utf-8")
     run_stages(load(target), stage_names(None, None))
@@ -292,7 +292,7 @@ def doctor(config: Path = DEFAULT_CONFIG, as_json: bool = False, overrides: list
     from pipeline.doctor import CheckState, run_checks
 
     loaded: ConfigBase | None = None
-    if config.exists() or config != DEFAULT_CONFIG:
+    if config.exists() or config != DEFAULT_CONFIG:  # a file that was named must exist
         loaded = configure(config, overrides)
     checks = run_checks(loaded)
     if as_json:

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pipeline.inspect.bank import Sample, TableView
     from pipeline.runtime.runner import Runner
 
-_STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}
+_STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}  # of states
 Outcome = Literal["rejected", "waiting", "merged"]
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
 _FILES = 100
@@ -58,7 +58,7 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
     from pipeline.inspect.page import inspect_page
 
     dataset = config.dataset
-    if _inspect_bank(config, paper):
+    if _inspect_bank(config, paper):  # workbooks and JSON have rows, no pages
         return
     document, content = inspect_page(dataset.build, dataset.raw, paper, _page_range(pages))
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
@@ -84,7 +84,7 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
         print_line(line, console=console)
     for table in tables:
         _print_table(console, table, len(tables) > 1)
-    names = " or ".join(f'[sources."{table.name}"]' for table in tables[:3])
+    names = " or ".join(f'[sources."{table.name}"]' for table in tables[:3])  # as examples
     print_line(f"fix: {names} in dataset.toml, then inspect again", console=console)
     return True
 
@@ -99,10 +99,10 @@ def _print_table(console: Console, table: TableView, named: bool) -> None:
         columns = Table("part 部分", "column 列", "found by 依据")
         ways = table.columns["found_by"]
         for part, name in table.columns.items():
-            if part != "found_by":
+            if part != "found_by":  # how each was found stands in the last column
                 columns.add_row(part, escape(str(name)), ways.get(part, ""))
         print_whole(console, columns)
-    ends = ", ".join(f"{end} {count:,}" for end, count in table.ends.most_common())
+    ends = ", ".join(f"{end} {count:,}" for end, count in table.ends.most_common())  # kept 120, no_answer 3
     print_line(f"rows: {ends}", console=console)
     rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
     for sample in table.samples:
@@ -129,9 +129,9 @@ def _read(sample: Sample) -> str:
 def _page_range(text: str | None) -> range | None:
     if text is None:
         return None
-    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip())
+    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip())  # "3", "1-20"
     first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
-    if not 1 <= first <= last:
+    if not 1 <= first <= last:  # 0-3 and 9-2 are refused
         raise UserError(f"--pages {text}: write it as FIRST-LAST, e.g. --pages 1-20")
     return range(first, last + 1)
 
@@ -141,7 +141,7 @@ def _file_name(name: str) -> str:
 
     A name that had to change ends in a digest of itself, so that ``a/b.pdf`` and ``a_b.pdf`` stay apart.
     """
-    plain = re.sub(r"[^\w.-]", "_", name)[-60:]
+    plain = re.sub(r"[^\w.-]", "_", name)[-60:]  # the end of a path tells more than its beginning
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
@@ -156,7 +156,7 @@ def status(config: ConfigBase, as_json: bool = False) -> None:
     numbers = (Column(name, justify="right") for name in (*_COUNTS, "time", "cost"))
     table = Table("stage", "state", *numbers)
     for row in rows:
-        colour = _STATE_COLOURS[row["state"]]
+        colour = _STATE_COLOURS[row["state"]]  # green: nothing to do
         counts = ["" if row[name] is None else f"{row[name]:,}" for name in _COUNTS]
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f} s"
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
@@ -208,7 +208,7 @@ def list_items(
     console = Console()
     _print_groups(console, found[:limit])
     if not found:
-        others = Counter(row.reason for row in items(build, outcome, file))
+        others = Counter(row.reason for row in items(build, outcome, file))  # a reason that was mistyped
         if reason and others:
             print_line(f"no reason {reason} here; there are {reason_line(others)}", console=console)
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
@@ -224,7 +224,7 @@ def _print_groups(console: Console, found: Sequence[AsideRow]) -> None:
         found, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
     ):
         print_line(f"{document} · {in_both_languages(why)} · {detail}", "bold", console=console)
-        for row in (row for row in rows if row.item_id != document):
+        for row in (row for row in rows if row.item_id != document):  # a rejected file is told in the heading
             line = Text(f"  {row.item_id}  {_line(row.text)}")
             console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
 
@@ -239,7 +239,7 @@ def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: b
 
     dataset = config.dataset
     story = story_of(dataset.build, question_id)
-    picture = _write_crop(dataset, story) if crop else None
+    picture = _write_crop(dataset, story) if crop else None  # pages are drawn in a worker: seconds
     if as_json:
         print_json(asdict(story) | ({"crop": str(picture)} if picture else {}))
         return
@@ -268,7 +268,7 @@ def _labels(story: QuestionHistory) -> Table:
     machine = {row["dimension"]: row for row in story.annotations}
     for name, dimension in dimensions().items():
         row, guess = final.get(name), machine.get(name, {})
-        told = row or guess
+        told = row or guess  # the experts first, then the annotator
         label, guessed = told.get("label"), " (estimate)" if told.get("estimate") else ""
         both = f"{label} {dimension.english(label) or ''}" if label else "—"
         who = ", ".join(row["reviewers"]) if row and row["reviewers"] else guess.get("annotator", "")

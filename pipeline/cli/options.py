@@ -38,16 +38,16 @@ def command(
     default); a ``ConfigBase`` is read as ``--config`` and ``--set`` say. The docstring is the help. ``further`` are
     options that the function's ``**given`` takes; parameters ``without`` which it is called keep their defaults.
     """
-    told = {**_HELP["shared"], **_HELP["commands"].get(path, {})}
+    told = {**_HELP["shared"], **_HELP["commands"].get(path, {})}  # a command may say it in its own words
     hints = get_type_hints(function)
     parameters, reads = list(further), False
     for name, parameter in inspect.signature(function).parameters.items():
         if name in without:
             continue
-        if hints[name] is ConfigBase:
+        if hints[name] is ConfigBase:  # becomes --config and --set
             reads = True
             parameters += [_option(each, *_WHICH[each], told[each]) for each in _WHICH]
-        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:
+        elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:  # **given stands for ``further``
             parameters.append(_option(name, hints[name], parameter.default, told.get(name, {})))
 
     def carried_out(**given: Any) -> None:
@@ -73,14 +73,14 @@ def _option(name: str, kind: Any, default: Any, told: Mapping[str, Any]) -> insp
 
 def add_commands(app: typer.Typer) -> None:
     """Add the commands of ``commands.toml``; one that others begin with is a group, which may run alone."""
-    groups = {"": app}
+    groups = {"": app}  # typer's own, by path
     for path, about in _HELP["commands"].items():
-        parent, _, name = path.rpartition(" ")
+        parent, _, name = path.rpartition(" ")  # "review push": review, push
         function = resolve_name(f"{__package__}.{about['function']}") if "function" in about else None
         shown: dict[str, Any] = {"epilog": examples(about.get("examples", ()))}
         if "heading" in about:
             shown["rich_help_panel"] = heading(about["heading"])
-        if any(other.startswith(f"{path} ") for other in _HELP["commands"]):
+        if any(other.startswith(f"{path} ") for other in _HELP["commands"]):  # a group: "review"
             alone = function is not None
             groups[path] = typer.Typer(no_args_is_help=not alone, invoke_without_command=alone)
             if function is not None:
@@ -105,7 +105,7 @@ def configure(path: Path, pairs: list[str] | None, options: Mapping[str, Any] | 
     """Return the configuration with ``--set KEY=VALUE`` pairs and named options applied."""
     overrides: dict[str, Any] = {}
     for pair in pairs or []:
-        key, separator, value = pair.partition("=")
+        key, separator, value = pair.partition("=")  # a value may hold further signs: a=b=c
         if not separator:
             raise UserError(f"--set {pair}: write it as KEY=VALUE, e.g. --set dataset.seed=7")
         overrides[key.strip()] = toml_value(value.strip())
@@ -117,7 +117,7 @@ def stage_options(params: type[Params]) -> Iterator[inspect.Parameter]:
     """Yield an option for each scalar field of a stage's parameters; absent means: as configured."""
     for name, field in params.model_fields.items():
         if kind := _scalar(field.annotation):
-            flag = name.replace("_", "-")
+            flag = name.replace("_", "-")  # min_options: --min-options
             flags = [f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"]
             told = {"flags": flags, "help": escape(field.description or ""), "show_default": False}
             yield _option(name, kind | None, None, told)
@@ -127,7 +127,7 @@ def _scalar(annotation: Any) -> Any:
     """Return the type of an option for this annotation; None when it has no form as one option."""
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
-        inner = [item for item in get_args(annotation) if item is not type(None)]
+        inner = [item for item in get_args(annotation) if item is not type(None)]  # int | None: int
         return _scalar(inner[0]) if len(inner) == 1 else None
     if origin is Literal:
         return Enum(  # typer shows the choices of an enumeration

@@ -57,7 +57,7 @@ def print_stage(console: Console, report: Report, *, verbose: bool = False) -> N
     took = f"{report.seconds:.1f} s" if report.fresh else "already done"
     told = f"{state} [bold]{report.stage.name:<9}[/bold] {sum_line(counts)}  [dim]{took}[/dim]"
     console.print(told, highlight=False)
-    params = json.dumps(report.manifest["params"], ensure_ascii=False)
+    params = json.dumps(report.manifest["params"], ensure_ascii=False)  # shown by --verbose
     values = {"report": report, "verbose": verbose, "params": params, "reason_line": reason_line}
     print_template("stage", values, console)
 
@@ -67,7 +67,7 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
     from pipeline.releases import released
     from schemas.questions import SPLITS
 
-    made = {report.stage.name: report.manifest for report in reports}
+    made = {report.stage.name: report.manifest for report in reports}  # also of stages that were already done
     build = config.dataset.build
     if "export" in made and not _print_nothing_left(console, reports):
         draft = "" if released(config.dataset) else " (a draft until `build-dataset release`)"
@@ -84,7 +84,7 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
     more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
     print_line(f"{'more':<18}{more}", console=console)
     print_files(console, config, _FILES)
-    incomplete = [name for name, manifest in made.items() if not manifest["complete"]]
+    incomplete = [name for name, manifest in made.items() if not manifest["complete"]]  # a server was down
     if incomplete:
         print_warning(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
 
@@ -103,7 +103,7 @@ def print_files(console: Console, config: ConfigBase, most: int) -> None:
     table = Table("file", *numbers, Column("mainly", overflow="fold"))
     for loss in found[:most]:
         counts = (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
-        nothing = "red" if not loss.kept + loss.merged else None
+        nothing = "red" if not loss.kept + loss.merged else None  # no question of the file is left
         table.add_row(
             escape(loss.document), *(f"{count:,}" for count in counts), loss.mainly(), style=nothing
         )
@@ -125,7 +125,7 @@ def _print_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
     """Name the stage after which no question was left, with the reasons; return whether there is one."""
     for report in reports:
         counts, reasons = report.manifest["counts"], report.manifest["reasons"]
-        if counts["in"] and not counts["kept"]:
+        if counts["in"] and not counts["kept"]:  # the first such stage is to blame
             why = reason_line({**reasons["rejected"], **reasons["waiting"]})
             print_warning(f"nothing is left after {report.stage.name}: {why}", console)
             return True
@@ -138,7 +138,7 @@ def print_template(template: str, it: object, console: Console | None = None) ->
 
     for line in rendered(f"{_HERE}:{template}.txt", it=it).splitlines():
         if line.strip():
-            style = _STYLES.get(line[:2])
+            style = _STYLES.get(line[:2])  # "! ", "# " and "~ "
             print_line(line[2:] if style else line, style, console=console)
 
 
@@ -158,8 +158,8 @@ def print_json(content: Any) -> None:
 
 def print_whole(console: Console, table: Table) -> None:
     """Print a table without cutting numbers and paths, also where it is wider than the terminal or a pipe."""
-    needed = console.measure(table, options=console.options.update_width(_WIDEST)).maximum
-    width, console.width = console.width, max(console.width, needed)
+    needed = console.measure(table, options=console.options.update_width(_WIDEST)).maximum  # unbroken
+    width, console.width = console.width, max(console.width, needed)  # restored below
     console.print(table, crop=False)
     console.width = width
 

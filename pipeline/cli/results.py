@@ -28,10 +28,10 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
     from pipeline.evaluate.submission import holds_cases, score_file, write_rows
 
     console = Console()
-    read = {path.resolve() for path in (source, key) if path is not None}
+    read = {path.resolve() for path in (source, key) if path is not None}  # links and ../ name the same file
     if any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
         raise UserError(f"--out {out} would replace the file that is read: choose another name")
-    if key is None and holds_cases(source):
+    if key is None and holds_cases(source):  # answers to patients' cases carry their references
         counts = _score_cases(console, source, out)
     elif key is None:
         if tables is not None:
@@ -107,18 +107,18 @@ def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> N
 
 def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     """Print what would be uploaded, or upload it."""
-    if find_spec("huggingface_hub") is None:
+    if find_spec("huggingface_hub") is None:  # an optional package
         raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
     from pipeline.export.release import plan_upload
     from pipeline.export.release import push_release as upload
 
     console = Console(stderr=True)
     found = plan_upload(dataset, repo)
-    size = sum(found.files.values()) / 1e6
+    size = sum(found.files.values()) / 1e6  # in MB
     for name, count in found.files.items():
         print_line(f"  {count:>12,}  {name}", console=console)
     files = counted(len(found.files), "file")
-    if not yes:
+    if not yes:  # a release is public: asked for twice
         there = f"{found.endpoint}/datasets/{repo} (private if new)"
         print_line(
             f"{files}, {size:.1f} MB, would go to {there}; nothing was sent: add --yes", console=console
@@ -136,7 +136,7 @@ def _freeze(loaded: ConfigBase) -> None:
     runner = Runner(loaded)
     with build_lock(loaded.dataset.build):
         states = runner.states()
-        states = {name: states[name] for name in stage_names(None, "export")}
+        states = {name: states[name] for name in stage_names(None, "export")}  # evaluation may lag behind
         facts = freeze(loaded.dataset, states)
     console = Console(stderr=True)
     previous, changes = facts["previous"], facts["changes"] or {}
@@ -159,7 +159,7 @@ def finetune(
     from pipeline.runtime.publish import built
     from schemas.release import ReleaseRow
 
-    settings = load_recipe(recipe)
+    settings = load_recipe(recipe)  # fails before the table is read
     rows = list(ReleaseRow.from_frame(built(config.dataset.build, "export/train")))[:limit]
     done = tune(model, rows, settings, out)
     print_line(f"{done['learned']} questions learned, loss {done['loss']:.4f}")

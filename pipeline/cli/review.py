@@ -53,7 +53,7 @@ def locked_build(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runne
 
 def settle(context: typer.Context, config: ConfigBase, force: bool = False) -> None:
     """Compute final labels from the reviews that were pulled. No server is needed."""
-    if context.invoked_subcommand is None:
+    if context.invoked_subcommand is None:  # `review` alone; `review push` comes by here too
         run_stages(config, ["review"], force=force)
 
 
@@ -63,7 +63,7 @@ def push(config: ConfigBase, count: int | None = None, adopt: bool = False) -> N
 
     with locked_build(config) as (runner, params, context):
         tables = runner.tables(REVIEW)
-        if params.assign:
+        if params.assign:  # a project for each expert
             reports, notes = exchange.push_to_experts(tables, params, context, count=count, adopt=adopt)
         else:
             reports, notes = [exchange.push(tables, params, context, count=count, adopt=adopt)], []
@@ -96,7 +96,7 @@ def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out:
     """Write the questions that wait for an expert into a workbook, with their labels filled in."""
     from pipeline.review import sheets
 
-    expert = expert.strip().lower()
+    expert = expert.strip().lower()  # as reviews are keyed
     path = out or Path(f"review-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
     with locked_build(config) as (runner, params, context):
         tables = runner.tables(REVIEW)
@@ -121,7 +121,7 @@ def sheet_import(files: list[Path], config: ConfigBase) -> None:
             )
         for line in rejects:
             print_warning(f"{path}, does not count: {line}")
-    run_stages(config, ["review"])
+    run_stages(config, ["review"])  # settles labels at once
 
 
 def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: bool = False) -> None:
@@ -130,7 +130,7 @@ def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: boo
 
     with locked_build(config) as (runner, params, context):
         reports = exchange.pull(params, context, full=full, force=force, adopt=adopt)
-        unknown = exchange.unknown_people(params, runner.build)
+        unknown = exchange.unknown_people(params, runner.build)  # told after the pull, which worked
     for report in reports:
         print_template("pull", report)
     if unknown:
@@ -154,7 +154,7 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
     params, control = config.section(ReviewParams), read_control(runner.build)
     found, experts, rows = reviewing.status(runner.tables(REVIEW), params, control)
     Console().print(_dimension_table(found, rows))
-    last = minute(found.last_review) if found.last_review else None
+    last = minute(found.last_review) if found.last_review else None  # None before the first pull
     print_template("review_status", {"found": found, "experts": experts, "last": last})
     if csv is not None:
         # With a byte-order mark: Excel reads Chinese names without one as something else.
@@ -179,7 +179,7 @@ def _nothing_to_send_is_fine() -> Iterator[None]:
 
 def _csv_row(expert: ExpertWork, rate: float) -> dict[str, Any]:
     row = asdict(expert)
-    control = row.pop("control")
+    control = row.pop("control")  # flat columns for a spreadsheet
     row |= {"gold_questions": control["questions"], "gold": control["gold"], "gold_right": control["right"]}
     row |= {"probes": control["probes"], "probes_accepted": control["accepted"]}
     paid = expert.questions + expert.control.questions  # nobody can tell gold questions from the others
@@ -191,11 +191,11 @@ def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:
     table.add_column("dimension", min_width=16)
     for heading in (*LabelStatus, "differ"):
         table.add_column(str(heading), justify="right", no_wrap=True)
-    raw = {row.dimension: row.raw for row in rows}
+    raw = {row.dimension: row.raw for row in rows}  # agreement by dimension
     for name, counts in found.dimensions.items():
         dimension, agreed = dimensions()[name], raw.get(name)
         numbers = [str(counts.get(label_status, 0)) for label_status in LabelStatus]
-        differ = "" if agreed is None else f"{1 - agreed:.1%}"
+        differ = "" if agreed is None else f"{1 - agreed:.1%}"  # of the questions that two experts saw
         table.add_row(f"{dimension.zh} {dimension.en}", *numbers, differ)
     return table
 
@@ -211,7 +211,7 @@ def push_answers(
     from pipeline.evaluate.judging import project
 
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
-    loaded = configure(config, overrides, options)
+    loaded = configure(config, overrides, options)  # --sample and --overlap hold for this call
     with locked_build(loaded, EVALUATE) as (_, params, context):
         report = project.push(loaded.section(EvaluateParams), params, context, adopt=adopt)
     print_template("push", report)

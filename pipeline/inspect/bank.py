@@ -53,14 +53,14 @@ class TableView:
 
 def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
     """A tabular file by its name in the tables, its path, or a part of the name that no other has; None for others."""
-    named = papers(dataset) if dataset.raw.is_dir() else {}
+    named = papers(dataset) if dataset.raw.is_dir() else {}  # members of archives included
     path = Path(wanted)
-    if wanted not in named and path.is_file() and not is_archive(path):
+    if wanted not in named and path.is_file() and not is_archive(path):  # a file outside the dataset
         raw = dataset.raw.resolve()
         inside = path.resolve().is_relative_to(raw)
         return path.resolve().relative_to(raw).as_posix() if inside else path.name, path
     found = [wanted] if wanted in named else [name for name in named if wanted in name]
-    return (found[0], named[found[0]]) if len(found) == 1 else None
+    return (found[0], named[found[0]]) if len(found) == 1 else None  # several: no guess
 
 
 def view_bank(
@@ -84,11 +84,11 @@ def read_bank(
     try:
         if not isinstance(find_reader(path, params), RowReader):
             return None
-        facts = inspect_file(FileTask(document, path, params))
+        facts = inspect_file(FileTask(document, path, params))  # limits of size hold here too
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
     file = RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)
-    reading = DocumentState(file, path, facts)
+    reading = DocumentState(file, path, facts)  # as the ocr stage makes it
     return sources_of(rows_of(reading), document_of(reading, Exam()), declared), facts.told
 
 
@@ -97,9 +97,9 @@ def _view(source: SourceTable, most: int) -> TableView:
     shown: list[Sample] = []
     for row, found in source.rows:
         question, doubts = (None, [(found.reason, found.detail)]) if isinstance(found, RowError) else found
-        if question and not question.answer:
+        if question and not question.answer:  # the parser keeps it, clean does not
             doubts = [*doubts, ("no_answer", "it has no key; the clean stage rejects it")]
-        end = doubts[0][0] if doubts else "kept"
+        end = doubts[0][0] if doubts else "kept"  # the first reason counts
         ends[end] += 1
         if ends[end] <= most:
             why = f"{end}: {doubts[0][1]}" if doubts and isinstance(source.columns, Columns) else None
@@ -129,11 +129,11 @@ def read_labelled(path: Path) -> list[Reviewed]:
         raise UserError(f"{path} is no table: reviewed questions are read from {kinds}")
     labelled = []
     for table in found[0]:
-        if isinstance(table.columns, Unclear):
+        if isinstance(table.columns, Unclear):  # two columns could be the key
             raise UserError(f"{path}: {table.columns.detail}")
         for row, read in table.rows:
             labels = dict(_labels(path, row.row, json.loads(row.fields)))
-            if not labels:
+            if not labels:  # a bank may be labelled in part
                 continue
             if isinstance(read, RowError):
                 raise UserError(f"{path}: {read.detail}: correct it")
@@ -145,7 +145,7 @@ def read_labelled(path: Path) -> list[Reviewed]:
 
 def _labels(path: Path, number: int, fields: Mapping[str, object]) -> Iterator[tuple[str, LabelName]]:
     for header, value in fields.items():
-        named = _CMEXAM.get(plain_header(header), plain_header(header))
+        named = _CMEXAM.get(plain_header(header), plain_header(header))  # "Area of Competency": competency
         for name, dimension in dimensions().items():
             if named in map(plain_header, (name, dimension.zh, dimension.en)) and str(value or "").strip():
                 label = dimension.find(str(value))

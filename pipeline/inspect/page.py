@@ -100,7 +100,7 @@ class PaperTables:
         self.pages = list(Page.from_frame(built(build, "ocr/pages").filter(name)))
         self.lines = list(Line.from_frame(built(build, "ocr/lines").filter(name)))
         self.traces = [Trace.model_validate(row) for row in find_rows(build, "parse/traces", name)]
-        facts = (read_manifest(build / "parse") or {}).get("facts", {})
+        facts = (read_manifest(build / "parse") or {}).get("facts", {})  # none before the first run
         self.keys: dict[str, str] = facts.get("keys", {})
         """Papers by the documents that hold their answers."""
 
@@ -123,14 +123,14 @@ class PaperTables:
         """The fates of lines that belong to no item; those of a key file are key."""
         fates: dict[Place, Fate] = {}
         for trace in self.traces:
-            for step in trace.steps if trace.item_id == trace.document else ():
+            for step in trace.steps if trace.item_id == trace.document else ():  # heads, covers
                 fate = Fate(NAMES["steps"].get(step.part, Fate.UNUSED))
                 fates |= dict.fromkeys(_places(step.spans), fate)
         rest = Fate.KEY if self.document.document in self.keys else Fate.UNUSED
         for line in self.lines:
             place = _place(line)
             if place in self.items:
-                fates.pop(place, None)
+                fates.pop(place, None)  # an item's lines have the fates of its card
             elif line.kind in ("header", "footer"):
                 fates[place] = Fate.RUNNING
             elif line.kind == "text":
@@ -152,6 +152,7 @@ class PaperTables:
 
 def _resolve(build: Path, wanted: str) -> Document:
     known = {one.document: one for one in Document.from_frame(built(build, "ocr/documents"))}
+    # "paper" is paper.pdf, though it is a part of paper_answers.pdf too
     same = [wanted] if wanted in known else sorted(name for name in known if Path(name).stem == wanted)
     found = same or sorted(name for name in known if wanted in name)
     if len(found) > 1:
@@ -167,7 +168,7 @@ def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
     """Return the reason for which a paper was not read, or names like it."""
     for row in find_rows(build, "ocr/rejects", pl.col("item_id") == wanted):
         return f": it was rejected, {row['reason']}: {row['detail']}"
-    near = get_close_matches(wanted, known, n=3)
+    near = get_close_matches(wanted, known, n=3)  # a typing error
     return f"; did you mean {', '.join(near)}?" if near else "; `build-dataset status` counts what was read"
 
 
@@ -175,7 +176,7 @@ def item_cards(tables: PaperTables) -> list[ItemCard]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
     found: dict[str, ItemCard] = {}
     mine = tables.is_mine(pl.col("question_id"))
-    for name in (stage.name for stage in STAGES if "questions" in stage.writes):
+    for name in (stage.name for stage in STAGES if "questions" in stage.writes):  # the last one counts
         for row in find_rows(tables.build, f"{name}/questions", mine):
             found[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
     for stage in STAGES:
@@ -190,7 +191,7 @@ def item_cards(tables: PaperTables) -> list[ItemCard]:
             found[trace.item_id].steps = trace.steps
             found[trace.item_id].pages = sorted({span.page for span in trace.spans})
     for card in found.values():
-        card.fate = _fate(card)
+        card.fate = _fate(card)  # after all events are known
         card.pages = card.pages or list((card.question or {}).get("pages") or ())
     unused = [
         ItemCard(name, Fate.UNUSED, texts=[line.text for line in run], pages=[run[0].page])
@@ -206,7 +207,7 @@ def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
     last: Place = (0, 0)
     keys: dict[str, tuple[Place, str]] = {}
     for name in sorted(names):
-        last = places.get(name, last)
+        last = places.get(name, last)  # a missing number follows its neighbour by id
         keys[name] = (last, name)
     return sorted(keys, key=lambda name: keys[name])
 
@@ -284,7 +285,7 @@ def _marked(card: ItemCard, text: str) -> Markup:
     """Return a text in which the places that the card's findings quote are marked."""
     shown = escape(text)
     for quoted in {found for event in card.events for found in _QUOTED.findall(event.detail or "")}:
-        place = escape(quoted.replace("\\n", "\n"))
+        place = escape(quoted.replace("\\n", "\n"))  # findings write line breaks as two characters
         shown = shown.replace(place, Markup("<mark>{}</mark>").format(place))
     return shown
 
@@ -293,7 +294,7 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
     """Return the content of the page; see ``inspect_page``."""
     tables = PaperTables(build, wanted)
     count = max((page.page for page in tables.pages), default=0)
-    shown = pages or range(1, min(count, MAX_PAGES) + 1)
+    shown = pages or range(1, min(count, MAX_PAGES) + 1)  # the first pages when none are named
     if len(shown) > MAX_PAGES or shown.start > count:
         name = tables.document.document
         raise UserError(f"{name} has pages 1-{count}; ask for {MAX_PAGES} of them at most")
@@ -331,7 +332,7 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
 
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
     """Put pictures behind the boxes; return notes on pages without one."""
-    boxed = [sheet for sheet in view.sheets if not sheet.texts and sheet.page.width > 0]
+    boxed = [sheet for sheet in view.sheets if not sheet.texts and sheet.page.width > 0]  # DOCX has none
     if not boxed:
         return ["This format has no pages to show: its lines stand on the left."] if view.sheets else []
     try:
@@ -339,7 +340,7 @@ def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
     except UserError as error:
         return [f"No pictures: {error}"]
     sheets = {sheet.page.page: sheet for sheet in boxed}
-    most = min(_MAX_BYTES, _BUDGET // len(boxed))
+    most = min(_MAX_BYTES, _BUDGET // len(boxed))  # all pictures share the budget
     failed: dict[int, str] = {}
     with closing(LocalExecutor()) as executor:  # in worker processes: a hostile page costs itself alone
         for page, content in executor.map(partial(draw_page, paper, most), sheets, TIMEOUT):

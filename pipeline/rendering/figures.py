@@ -31,14 +31,14 @@ def figure(width: float = 7.0, height: float = 3.6) -> Iterator[Figure]:
     import matplotlib
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_style()):
+    with matplotlib.rc_context(_style()):  # leaves other users' settings alone
         yield Figure(figsize=(width, height), layout="constrained")
 
 
 def save(drawn: Figure, format: Format = "svg") -> bytes:  # noqa: A002 (matplotlib's name)
     """The bytes of a file of it: SVG with glyphs as outlines, so no reader needs our font, or PNG at 200 dpi."""
     buffer = io.BytesIO()
-    metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}
+    metadata = {"Date": None, "Creator": None} if format == "svg" else {"Software": None}  # same bytes
     drawn.savefig(buffer, format=format, dpi=200, transparent=format == "svg", metadata=metadata)
     return buffer.getvalue()
 
@@ -63,8 +63,8 @@ def _chinese_font() -> str:
     from matplotlib import font_manager
 
     font = pymupdf.Font("cjk")
-    path = Path(matplotlib.get_cachedir()) / "build-dataset-cjk.ttf"
-    if not path.is_file() or path.stat().st_size != len(font.buffer):
+    path = Path(matplotlib.get_cachedir()) / "build-dataset-cjk.ttf"  # matplotlib takes fonts from files only
+    if not path.is_file() or path.stat().st_size != len(font.buffer):  # of a former PyMuPDF
         _write(path, font.buffer)
     font_manager.fontManager.addfont(path)
     return font_manager.FontProperties(fname=str(path)).get_name()

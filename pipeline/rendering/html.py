@@ -33,7 +33,7 @@ def render(template: str, /, **values: Any) -> bytes:
     The caller wraps what is markup already (our own figures) in ``markupsafe.Markup``.
     """
     package, _, name = template.partition(":")
-    page = _environment(package).get_template(name).render(policy=_POLICY, **values)
+    page = _environment(package).get_template(name).render(policy=_POLICY, **values)  # gaps are errors
     return page.translate(_VISIBLE).encode(errors="replace")
 
 
@@ -44,7 +44,7 @@ def inline(svg: bytes) -> Markup:
     """
     from markupsafe import Markup
 
-    text = svg.decode().replace(INK, "currentColor")
+    text = svg.decode().replace(INK, "currentColor")  # dark pages
     return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 
 
@@ -56,5 +56,5 @@ def data_uri(content: bytes, media_type: str) -> str:
 @cache
 def _environment(package: str) -> Environment:
     made = environment(package, "pipeline.rendering", autoescape=True)
-    made.filters["json"] = partial(json.dumps, ensure_ascii=False, indent=1)
+    made.filters["json"] = partial(json.dumps, ensure_ascii=False, indent=1)  # for people
     return made

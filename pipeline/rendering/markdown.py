@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 # Signs that would be markup: *, |, a # or - that begins a line; "1." begins a list.
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$]|^[#+-]")
-_LIST_ITEM = re.compile(r"^(\d{1,9})(?=[.)])")
+_LIST_ITEM = re.compile(r"^(\d{1,9})(?=[.)])")  # "1. x" and "2026) x" would begin a list
 _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
 
 
 def text(value: object) -> str:
     """Plain text inside a paragraph or a table's cell: no markup, no HTML, no line break."""
-    plain = escape(" ".join(str(value).split()), quote=False)
+    plain = escape(" ".join(str(value).split()), quote=False)  # line breaks would end a cell
     return _LIST_ITEM.sub(r"\1\\", _SPECIAL.sub(r"\\\g<0>", plain))
 
 
@@ -40,9 +40,9 @@ def percent(part: float, whole: float, places: int = 1) -> str:
 def code(value: object) -> str:
     """An inline code span with any content."""
     plain = " ".join(str(value).split()).replace("|", "\\|")
-    longest = max((len(run) for run in re.findall("`+", plain)), default=0)
+    longest = max((len(run) for run in re.findall("`+", plain)), default=0)  # `` a`b `` needs a longer fence
     fence = "`" * (longest + 1)
-    pad = " " if plain.startswith("`") or plain.endswith("`") else ""
+    pad = " " if plain.startswith("`") or plain.endswith("`") else ""  # a fence must not touch a backtick
     return f"{fence}{pad}{plain}{pad}{fence}"
 
 

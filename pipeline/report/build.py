@@ -29,7 +29,7 @@ class _Counting(string.Formatter):
 
     def format_field(self, value: Any, format_spec: str) -> str:
         """Return ``2 questions`` for a name, and the usual form for other specifications."""
-        if format_spec[:1].isalpha() and isinstance(value, int):
+        if format_spec[:1].isalpha() and isinstance(value, int):  # "{n:question}", not "{share:.2f}"
             return counted(value, *format_spec.split("/"))
         return str(super().format_field(value, format_spec))
 
@@ -116,7 +116,7 @@ class Build:
     @cached_property
     def splits(self) -> dict[str, pl.DataFrame] | None:
         """The released rows of each split; None when nothing was exported."""
-        found = {name: self.table(f"export/{name}") for name in SPLITS}
+        found = {name: self.table(f"export/{name}") for name in SPLITS}  # absent: not asked for
         return {name: frame for name, frame in found.items() if frame is not None} or None
 
     @property
@@ -132,6 +132,6 @@ class Build:
         for stage in self.ran:
             for reference, used in stage.manifest.get("inputs", {}).items():
                 maker, _, table = reference.partition("/")
-                if self.stage(maker).table(table).get("sha256", used) != used:
+                if self.stage(maker).table(table).get("sha256", used) != used:  # raw files have no manifest
                     found.setdefault(stage.name, set()).add(maker)
         return {name: sorted(makers) for name, makers in found.items()}

@@ -18,7 +18,7 @@ from schemas.questions import SPLIT_NAMES
 from schemas.taxonomy import DIFFICULTY, Dimension, dimensions
 from schemas.wording import Notice
 
-_SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)
+_SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)  # two experts agree, or a third decided
 _EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
 """Characters: bins are (edge, next edge]; the last is open. Half of CMExam's questions are within 12 to 32."""
 _BINS = [f"{low + 1}–{high}" for low, high in pairwise(_EDGES)] + [f"> {_EDGES[-1]}"]
@@ -47,7 +47,7 @@ def exams(build: Build) -> Section | None:
     """CMB's tables 1 and 2; None where nothing says of which exams the questions are."""
     if build.splits is None:
         return None
-    made = (published.cmb_table1(build.splits), published.cmb_table2(build.splits))
+    made = (published.cmb_table1(build.splits), published.cmb_table2(build.splits))  # or None each
     tables = [table for table in made if table]
     if not tables:
         return None
@@ -97,7 +97,7 @@ def labels(build: Build) -> Section | None:
 
 def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:
     labels, unused = labels_by_split(splits, dimension)
-    whole = pl.concat(splits.values())
+    whole = pl.concat(splits.values())  # all splits have the same columns
     settled: dict[str | None, int] = dict(
         whole.filter(pl.col(f"{dimension.name}_status").is_in(_SETTLED))[dimension.name]
         .value_counts()
@@ -121,7 +121,7 @@ def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]
         "rows": rows,
         "largest": max((share for row in rows for share in row["shares"].values()), default=0) or 1,
         "unused": unused,
-        "few": sum(0 < counts.get("test", 0) < ENOUGH for _, counts in labels),
+        "few": sum(0 < counts.get("test", 0) < ENOUGH for _, counts in labels),  # an unused label is not few
     }
 
 
@@ -164,7 +164,7 @@ def leaking(build: Build) -> Section | None:
     leaks = build.table("leaks/leaks")
     if leaks is None:
         return None
-    inside = pl.col("kind").is_in(_ACROSS)
+    inside = pl.col("kind").is_in(_ACROSS)  # leaks that we made ourselves
     across, outside = leaks.filter(inside), leaks.filter(~inside)
     counts = {"across": across.height, "published": outside["question_id"].n_unique()}
     files = build.filled("leaks/benchmarks")
@@ -189,7 +189,7 @@ def changes(build: Build) -> Section | None:
         return None
     kinds = []
     for (kind,), part in found.sort("change", "question_id").group_by("change", maintain_order=True):
-        columns = tally(part["columns"].explode())[:_COLUMNS]
+        columns = tally(part["columns"].explode())[:_COLUMNS]  # a question may change in several
         kinds.append(
             {
                 "kind": kind,
@@ -243,14 +243,14 @@ def agreement(build: Build) -> Section | None:
         return None
     names = list(dimensions())
     place = pl.col("dimension").replace_strict(names, list(range(len(names))), default=len(names))
-    order = (place, pl.col("reviewers") != _ALL, "reviewers", "slice", "label")
-    judged = found.filter(pl.col("items") > 0).sort(order, nulls_last=False)
+    order = (place, pl.col("reviewers") != _ALL, "reviewers", "slice", "label")  # all experts before pairs
+    judged = found.filter(pl.col("items") > 0).sort(order, nulls_last=False)  # pairs that share no question
     no_label, no_slice = pl.col("label").is_null(), pl.col("slice").is_null()
     whole = judged.filter(no_label & no_slice)
     if whole.is_empty():
         return None
     labels = judged.filter(~no_label & no_slice & (pl.col("reviewers") == _ALL))
-    least_agreed = labels.sort("alpha", "dimension", "label", nulls_last=True)
+    least_agreed = labels.sort("alpha", "dimension", "label", nulls_last=True)  # an unknown alpha last
     parts = (
         ("By label, the least agreed first 按标签", least_agreed),
         ("By batch, week and prefilling 按批次、周与预填", judged.filter(no_label & ~no_slice)),
@@ -289,7 +289,7 @@ def calibration(build: Build) -> Section | None:
     table = build.table("calibrate/calibration")
     if table is None:
         return None
-    rows = table.filter(pl.col("reference") == "experts").sort("annotator")
+    rows = table.filter(pl.col("reference") == "experts").sort("annotator")  # not each other
     if rows.is_empty():
         return None
     few = rows.filter(pl.col("items") < ENOUGH).height

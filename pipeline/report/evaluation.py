@@ -29,7 +29,7 @@ PAGE = "answers.html"
 _OVERALL = "overall"
 _FEW = 100
 """Questions below which the interval of an accuracy is wider than 20 points."""
-_RATES = ("no_answer_rate", "refused_rate", "truncated_rate")
+_RATES = ("no_answer_rate", "refused_rate", "truncated_rate")  # all count as not right
 _MUCH = 0.05
 """Share of questions without a readable answer from which a model's accuracy says more about its form than its
 knowledge."""
@@ -91,9 +91,9 @@ def _plots(drawn: Mapping[str, bytes]) -> dict[str, list[tuple[str, Markup]]]:
     for name, data in drawn.items():
         plot = PurePosixPath(name)
         if plot.suffix == ".svg":
-            kind, _, dimension = plot.stem.partition("accuracy_by_")
+            kind, _, dimension = plot.stem.partition("accuracy_by_")  # "accuracy_by_length", "rankings_1"
             table = "judge_agreement" if kind else _TABLES.get(dimension) or table_name(dimension)
-            caption = _CAPTIONS.get(kind.rstrip("_0123456789"), "")
+            caption = _CAPTIONS.get(kind.rstrip("_0123456789"), "")  # "rankings_2": rankings
             found.setdefault(table, []).append((caption, html.inline(data)))
     return found
 
@@ -157,7 +157,7 @@ def answers_page(build: Build) -> bytes | None:
 
 def _lengths(build: Build, texts: int) -> tuple[int, int]:
     """Return the characters shown of a text at a glance and unfolded, when the page has so many texts."""
-    limit, room = build.params.characters, _BUDGET // max(texts, 1)
+    limit, room = build.params.characters, _BUDGET // max(texts, 1)  # of each text
     return (limit, min(4000, room - limit)) if room >= 2 * limit else (min(limit, room), 0)
 
 
@@ -181,7 +181,7 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
 def _kinds(kept: pl.DataFrame) -> dict[str, str]:
     """Return for each question, in the order asked, how far models agree on it."""
     models = kept.filter(~pl.col("run").is_in(REFERENCES))  # guesses would disagree with every model
-    right = pl.col("correct").fill_null(value=False)
+    right = pl.col("correct").fill_null(value=False)  # no answer is not right
     by_question = (kept if models.is_empty() else models).group_by("question_id", maintain_order=True)
     found = by_question.agg(everyone=right.all(), anyone=right.any()).iter_rows()
     return {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in found}
@@ -190,7 +190,7 @@ def _kinds(kept: pl.DataFrame) -> dict[str, str]:
 def _card(
     question: ReleaseRow, predictions: Sequence[records.Prediction], kind: str, limit: int, whole: int
 ) -> dict[str, Any]:
-    keys = accepted_answers(question)
+    keys = accepted_answers(question)  # several where a key was contested
     return {
         "question": question,
         "kind": kind,
@@ -235,7 +235,7 @@ def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]
     scores: dict[tuple[str, str, str], dict[str, dict[str, list[int]]]] = {}
     for row in build.records("evaluate/judgements", records.Judgement):
         if not row.repeat:
-            who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge
+            who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge  # people unnamed
             by_judge = scores.setdefault((row.run, row.task, row.question_id), {})
             by_judge.setdefault(who, defaultdict(list))[row.aspect].append(row.score)
     return {key: [_grade(who, own) for who, own in by_judge.items()] for key, by_judge in scores.items()}

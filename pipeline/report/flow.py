@@ -29,7 +29,7 @@ def overview(build: Build) -> Section:
     """Figures at a glance: questions, whose parts add up, then files, pages and reviewed labels."""
     found = source_losses(build.table)
     parts = {name: sum(getattr(loss, name) for loss in found) for name in OUTCOMES}
-    sizes = [build.stage("export").table(name).get("rows") for name in SPLITS]
+    sizes = [build.stage("export").table(name).get("rows") for name in SPLITS]  # None before the export
     labels = build.filled("review/labels")
     values = {
         "parts": parts,
@@ -86,7 +86,7 @@ def sources(build: Build) -> Section | None:
     found = source_losses(build.table)
     if not found:
         return None
-    pairs = shared_questions(build.table)
+    pairs = shared_questions(build.table)  # by pair of sources
     most = sorted({name for pair, _ in pairs.most_common(_MATRIX) for name in pair})[:_MATRIX]
     shared: Counter[str] = Counter()
     for pair, count in pairs.items():
@@ -141,7 +141,7 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
         frame = build.filled(f"{stage.name}/{table}")
         examples = {} if frame is None else _examples(frame, build)
         for reason, count in stage.reasons[outcome].items():
-            apart = reason == _SHOWN_APART
+            apart = reason == _SHOWN_APART  # side by side in a section of its own
             yield {
                 "stage": stage.name,
                 "outcome": outcome,

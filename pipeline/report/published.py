@@ -25,7 +25,7 @@ Splits = Mapping[str, pl.DataFrame]
 
 _TEXTS = (("question", "Q", "题目"), ("answer", "A", "答案"), ("explanation", "E", "解析"))
 _TYPES = {SINGLE: "one right answer", MULTIPLE: "several right answers"}
-_EXAM = ("exam_type", "exam_class", "exam_subject")
+_EXAM = ("exam_type", "exam_class", "exam_subject")  # from folders or columns of the source
 _MANY = 12
 """Labels from which a dimension has a column of its own."""
 _LONGEST = 13
@@ -40,7 +40,7 @@ def text_lengths(rows: pl.DataFrame) -> pl.Series:
 def table2(splits: Splits) -> Table:
     """CMExam's table 2, with the average over all questions beside the one that the paper prints."""
     found = statistics(splits)
-    paper = found.pop("total_as_published")["mean"]
+    paper = found.pop("total_as_published")["mean"]  # only its means differ
     every = found.values()
     rows = [
         ("Questions 题数", *(number(part["questions"]) for part in every), ""),
@@ -65,7 +65,7 @@ def table2(splits: Splits) -> Table:
 
 
 def _flat(name: str, part: Mapping[str, Any]) -> dict[str, Any]:
-    texts = {
+    texts = {  # train, question_max, question_mean …
         f"{text}_{measure}": None if value is None else float(value)
         for text, measures in part.items()
         if isinstance(measures, dict)
@@ -100,7 +100,7 @@ def question_types(splits: Splits) -> Table:
 def cmb_table1(splits: Splits) -> Table | None:
     """CMB's table 1: questions by category and subcategory, with their subjects; None where no exam is stated."""
     whole = pl.concat([rows.select(_EXAM) for rows in splits.values()])
-    if whole["exam_type"].null_count() == whole.height == whole["exam_class"].null_count():
+    if whole["exam_type"].null_count() == whole.height == whole["exam_class"].null_count():  # none at all
         return None
     subjects = whole.group_by(_EXAM[:2]).agg(subjects=pl.col("exam_subject").drop_nulls().n_unique())
     counts = _counts(splits, {name: pl.col(name) for name in _EXAM[:2]})
@@ -112,7 +112,7 @@ def cmb_table1(splits: Splits) -> Table | None:
     above = ""
     for kind, kind_en, subcategory, subcategory_en, *figures in counts.iter_rows():
         category = _both(kind, kind_en)
-        shown = "" if category == above else category
+        shown = "" if category == above else category  # a category stands once
         rows.append((shown, _both(subcategory, subcategory_en), *map(number, figures)))
         above = category
     sums = counts.select(pl.col("subjects", *splits, "total").sum()).row(0)
@@ -130,7 +130,7 @@ def cmb_table2(splits: Splits) -> Table | None:
         fewest, most = min(sizes, default=None), max(sizes, default=None)
         explained = int(rows["explanation"].count())
         records.append((name, len(sizes), fewest, most, rows.height, explained))
-        each = number(fewest) if fewest == most else f"{number(fewest)}–{number(most)}"
+        each = number(fewest) if fewest == most else f"{number(fewest)}–{number(most)}"  # CMB: 400
         figures = (number(len(sizes)), each, number(rows.height), number(explained))
         shown.append((_split_name(name), *figures))
     if not any(subcategories for _, subcategories, *_ in records):
@@ -164,7 +164,7 @@ def _in_catalogue_order(counts: pl.DataFrame) -> pl.DataFrame:
     """Rows in the order of CMB's catalogue, with English names; what it does not list comes last."""
     names = {kind.zh: kind.en for kind in cmb_catalogue()}
     names |= {entry.zh: entry.en for kind in cmb_catalogue() for entry in kind.subcategories}
-    places = {name: place for place, name in enumerate(names)}
+    places = {name: place for place, name in enumerate(names)}  # unknown names have none: nulls last
     columns = [pl.col(name) for name in _EXAM[:2]]
     english = (column.replace_strict(names, default=None, return_dtype=pl.String) for column in columns)
     order = [key for column in columns for key in (column.replace_strict(places, default=None), column)]
@@ -181,7 +181,7 @@ def figure2(splits: Splits) -> dict[str, bytes]:
 
     tall = [dimension.name for dimension in dimensions().values() if len(dimension.labels) > _MANY]
     small = {name: len(dimension.labels) for name, dimension in dimensions().items() if name not in tall}
-    right = ("length", *small)
+    right = ("length", *small)  # one below the other
     with figure(4.5 * (len(tall) + 1), max(2.15 * len(right), 6 * bool(tall))) as drawn:
         axes: dict[str, Axes] = drawn.subplot_mosaic(
             [[*tall, name] for name in right],
@@ -203,9 +203,9 @@ def _draw_lengths(axes: Axes, splits: Splits) -> None:
     """Questions by length in characters, from the first to the third quartile of all."""
     lengths = {name: text_lengths(rows) for name, rows in splits.items()}
     whole = pl.concat(lengths.values())
-    low, high = (whole.quantile(share, "linear") or 0 for share in (0.25, 0.75))
+    low, high = (whole.quantile(share, "linear") or 0 for share in (0.25, 0.75))  # the middle half
     axes.set_title("Question length within the interquartile range\n四分位距内的题目字数", fontsize=9)
-    places = list(range(int(-(-low // 1)), int(high) + 1))
+    places = list(range(int(-(-low // 1)), int(high) + 1))  # whole characters between the quartiles
     counts = {name: dict(values.value_counts().iter_rows()) for name, values in lengths.items()}
     _bars(axes, places, [[counts[name].get(place, 0) for place in places] for name in splits])
     axes.set_xlabel("characters 字数", fontsize=7.5)
@@ -222,7 +222,7 @@ def _draw_labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:
         axes.set_axis_off()
         return
     order = {label: place for place, label in enumerate(dimension.zh_names())}
-    if dimension.name == "difficulty":
+    if dimension.name == "difficulty":  # an ordinal scale, the easiest on top
         labels = sorted(counts, key=lambda label: -order.get(label, len(order)))
     else:
         labels = sorted(counts, key=lambda label: (sum(counts[label].values()), -order.get(label, 0), label))
@@ -238,7 +238,7 @@ def _draw_labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:
 
 
 def _bars(axes: Axes, places: Sequence[int], parts: Sequence[Sequence[int]], *, level: bool = False) -> None:
-    below = [0] * len(places)
+    below = [0] * len(places)  # stacked split by split
     for part, colour in zip(parts, COLOURS, strict=False):
         if level:
             axes.barh(places, part, left=below, color=colour, height=0.75)

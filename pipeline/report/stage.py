@@ -46,7 +46,7 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     sections = [found for make in _SECTIONS if (found := make(build)) is not None]
     files = {name: data for section in sections for name, data in section.files.items()}
     notices = [notice for section in sections for notice in section.notices]
-    notices.sort(key=lambda notice: -notice.lost)
+    notices.sort(key=lambda notice: -notice.lost)  # stable: sections' order among equals
     files[PAGE] = html.render(
         "pipeline.report:report.html",
         dataset=context.dataset,
@@ -54,7 +54,7 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
         notices=notices,
         reasons=reason_names(),
         words=WORDS,
-        files=[name for name in sorted(files) if not name.endswith(".parquet")],
+        files=[name for name in sorted(files) if not name.endswith(".parquet")],  # people open the others
     )
     return Result(
         tables={},

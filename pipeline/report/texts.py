@@ -59,7 +59,7 @@ def mark_differences(one: str | None, other: str | None, limit: int) -> tuple[Cu
     from rapidfuzz.distance import Indel
 
     one, other = one or "", other or ""
-    left, right = one[: 4 * limit], other[: 4 * limit]
+    left, right = one[: 4 * limit], other[: 4 * limit]  # comparing is quadratic
     sides: tuple[list[Piece], list[Piece]] = ([], [])
     if Indel.normalized_similarity(left, right) < _UNRELATED:
         sides = [(one, True)], [(other, True)]
@@ -91,7 +91,7 @@ def unfold(text: str, limit: int, most: int, span: Sequence[int] | None = None) 
 
 def _marked(text: str, span: Sequence[int] | None, limit: int) -> CutText:
     start, end = span or (0, 0)
-    first = 0 if end <= limit else max(0, min(start, end - limit))
+    first = 0 if end <= limit else max(0, min(start, end - limit))  # the span must be seen
     last = min(len(text), first + limit)
     begin, stop = (min(max(place, first), last) for place in (start, end))
     parts = ((text[first:begin], False), (text[begin:stop], True), (text[stop:last], False))
@@ -118,7 +118,7 @@ def spread_evenly(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     """Return at most that many rows, spread evenly over all of them."""
     if not most:
         return rows.clear()
-    return rows.gather_every(-(-rows.height // most)) if rows.height else rows
+    return rows.gather_every(-(-rows.height // most)) if rows.height else rows  # rounded up
 
 
 def tally(values: pl.Series) -> list[tuple[str, int]]:
@@ -156,7 +156,7 @@ def _bounded(pieces: Sequence[Piece], length: int, limit: int) -> CutText:
     for text, marked in pieces:
         if left > 0 and (text or not length):
             part = text[:left]
-            blank = marked and not part.strip()
+            blank = marked and not part.strip()  # "80 mmHg" and "80mmHg"
             kept.append((part.replace(" ", "␣").replace("\n", "⏎\n") if blank else part, marked))
         left -= len(text)
     return CutText(kept, max(0, length - limit))
@@ -193,10 +193,10 @@ def _option(
     label: str, text: str, place: int, beside: Sequence[tuple[str, str]], limit: int
 ) -> tuple[Piece, CutText]:
     """Return an option with its differences; of one that has only moved the letter alone is marked."""
-    same = next((other for other, said in beside if said == text), None)
+    same = next((other for other, said in beside if said == text), None)  # options in another order
     if same is not None:
         return (label, same != label), clip(text, limit)
-    opposite = beside[place][1] if place < len(beside) else ""
+    opposite = beside[place][1] if place < len(beside) else ""  # compared with what stands at its place
     return (label, False), mark_differences(text, opposite, limit)[0]
 
 
@@ -212,7 +212,7 @@ def reading(build: Build) -> Section | None:
     if pages is None:
         return None
     confidence = pl.col("confidence")
-    ways = (
+    ways = (  # method, engine and reason of pages
         pages.group_by("method", "engine", "reason")
         .agg(
             pages=pl.len(),
@@ -255,7 +255,7 @@ def _changes(build: Build, reference: str, field: str) -> dict[str, Any] | None:
     if rows is None:
         return None
     rows = rows.with_columns(name=pl.col(field).str.split(":").list.first()).sort("question_id", field)
-    texts = rows.filter(pl.col("name") != "verdict")
+    texts = rows.filter(pl.col("name") != "verdict")  # keep or reject: no text
     return {
         "count": rows.height,
         "questions": rows["question_id"].n_unique(),
@@ -294,7 +294,7 @@ def conflicts(build: Build) -> Section | None:
 
 def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:
     """The first copy beside each other one, at most three."""
-    copies = json.loads(item or "[]")
+    copies = json.loads(item or "[]")  # questions as they were read
     pairs = [side_by_side(copies[0], other, limit) for other in copies[1:4]]
     cards = [pairs[0][0], *(pair[1] for pair in pairs)] if pairs else []
     return {"detail": detail[:limit], "copies": len(copies), "cards": cards}

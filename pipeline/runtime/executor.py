@@ -61,7 +61,7 @@ class LocalExecutor:
         running: dict[Future[Any], Item] = {}
         try:
             while True:
-                for item in islice(queue, self.workers * _AHEAD - len(running)):
+                for item in islice(queue, self.workers * _AHEAD - len(running)):  # lazily
                     with _interrupt_held():  # inherited by the pool's threads, and so by the workers
                         future = self._started().schedule(function, args=[item], timeout=timeout)
                     running[future] = item
@@ -77,13 +77,13 @@ class LocalExecutor:
     def close(self) -> None:
         """Stop the workers, whatever they do."""
         if self._pool is not None:
-            self._pool.stop()
+            self._pool.stop()  # does not wait for tasks that hang
             self._pool.join()
             self._pool = None
 
     def _started(self) -> ProcessPool:
         if self._pool is None:
-            context = multiprocessing.get_context("spawn")
+            context = multiprocessing.get_context("spawn")  # see the class
             self._pool = ProcessPool(
                 self.workers, max_tasks=_TASKS_A_WORKER, initializer=_go_first, context=context
             )
@@ -93,7 +93,7 @@ class LocalExecutor:
 def _go_first() -> None:
     """Make the system end a worker, which costs one item, before the main process with its store and lock."""
     with suppress(OSError):  # not Linux
-        Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")
+        Path("/proc/self/oom_score_adj").write_text("500", encoding="ascii")  # 0 at first
 
 
 @contextmanager
@@ -128,11 +128,11 @@ def _outcome(future: Future[Any]) -> Any:
     try:
         return future.result()
     except UnreadableDocument as error:
-        return Failure(error.reason, error.detail)
+        return Failure(error.reason, error.detail)  # about the paper, told by the reader
     except TimeoutError:
         return Failure("timeout", "took longer than the limit")
     except (ProcessExpired, CancelledError) as error:
-        known = _ENDED.get(getattr(error, "exitcode", None))
+        known = _ENDED.get(getattr(error, "exitcode", None))  # exit codes of signals are negative
         return known or Failure("crashed", f"the worker process died ({error})")
     except OSError as error:
         if error.errno is None:  # raised by a library, about the content

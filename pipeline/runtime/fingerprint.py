@@ -51,7 +51,7 @@ def code_hash(module: str) -> str:
 @cache
 def _state() -> str:
     """Return the hash of all files of our packages as they stand, and of the Python that compiles them."""
-    digest = hashlib.sha256(sys.version.encode())
+    digest = hashlib.sha256(sys.version.encode())  # another Python compiles another tree
     for package in OUR_PACKAGES:
         for file in sorted(_HOME.joinpath(*package.split(".")).rglob("*")):
             if file.suffix != ".pyc" and file.parent.name != "__pycache__" and file.is_file():
@@ -74,12 +74,12 @@ def _write_cache(content: Mapping[str, Any]) -> None:
     """Keep the hashes where that is possible; an installation may be read-only."""
     path = _cache_file()
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
-    if sys.dont_write_bytecode:
+    if sys.dont_write_bytecode:  # python -B, PYTHONDONTWRITEBYTECODE
         return
     with suppress(OSError):
         path.parent.mkdir(exist_ok=True)
         temporary.write_text(json.dumps(content), encoding="utf-8")
-        temporary.replace(path)
+        temporary.replace(path)  # readers see one version or the other
 
 
 def _code_hash(module: str) -> str:
@@ -91,7 +91,7 @@ def _code_hash(module: str) -> str:
             data += [path for path in (read.file.parent / "templates").glob("*") if path.is_file()]
         contents |= {file: file.read_bytes() for file in data}
     digest = hashlib.sha256()
-    for file, content in sorted(contents.items()):
+    for file, content in sorted(contents.items()):  # by path: the same on every machine
         digest.update(file.relative_to(_HOME).as_posix().encode() + b"\0" + content + b"\0")
     return digest.hexdigest()
 
@@ -121,7 +121,7 @@ def _module(name: str) -> _Module | None:
     opens: set[str] = set()
     for node in ast.walk(tree):
         match node:
-            case ast.Import(names=names):
+            case ast.Import(names=names):  # import pipeline.text
                 mentions |= {one.name for one in names}
             case ast.ImportFrom(module=str(origin), names=names):  # may name a module or a function of one
                 mentions |= {origin, *(f"{origin}.{one.name}" for one in names)}
@@ -158,7 +158,7 @@ def _closure(module: str) -> dict[str, _Module]:
         name = waiting.pop()
         if name not in reached and (read := _module(name)):
             reached[name] = read
-            waiting.extend(read.mentions)
+            waiting.extend(read.mentions)  # names that are no module end there
     return reached
 
 
@@ -176,5 +176,5 @@ def _source(module: str) -> Path | None:
     """
     if not f"{module}.".startswith(tuple(f"{package}." for package in OUR_PACKAGES)):
         return None
-    place = _HOME.joinpath(*module.split("."))
+    place = _HOME.joinpath(*module.split("."))  # pipeline.text: pipeline/text.py
     return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)

@@ -25,7 +25,7 @@ from schemas.identity import file_sha256, sha256
 
 MANIFEST = "manifest.json"
 LEDGER = "runs.jsonl"
-_KEYS = {"stage", "fingerprint", "complete", "counts", "reasons", "facts", "outputs"}
+_KEYS = {"stage", "fingerprint", "complete", "counts", "reasons", "facts", "outputs"}  # of every manifest
 _ALWAYS = {"rejects.parquet", "review.parquet"}
 """The tables that every stage writes."""
 _ROW_GROUP = 20_000  # questions; about 8 MB of text, so that readers can skip by statistics
@@ -40,7 +40,7 @@ def build_lock(build: Path) -> Iterator[None]:
     lock = FileLock(build / ".lock")
     try:
         build.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
+        lock.acquire(timeout=0)  # refused at once: runs take hours
         holder.write_text(str(os.getpid()))
     except Timeout:
         raise UserError(
@@ -52,7 +52,7 @@ def build_lock(build: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        holder.unlink(missing_ok=True)
+        holder.unlink(missing_ok=True)  # before the lock is free: the next holder writes its own
         lock.release()
 
 
@@ -68,7 +68,7 @@ def _holder(path: Path) -> str:
 
 def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write Parquet that every reader opens: zstd, statistics, no view types."""
-    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
+    table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())  # no view types
     with path.open("wb") as stream:  # Arrow's own files give no reason where closing them fails (network)
         pq.write_table(table, stream, compression="zstd", row_group_size=_ROW_GROUP)
 
@@ -78,7 +78,7 @@ def read_table(path: Path, columns: list[str] | None = None) -> pl.DataFrame:
     try:
         return pl.read_parquet(path, columns=columns, glob=False)  # "papers [2024]" is no pattern
     except (OSError, pl.exceptions.PolarsError) as error:
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0]  # polars adds its query plan
         raise UserError(f"{path} cannot be read ({reason}): delete it and run the stage again") from None
 
 
@@ -148,10 +148,10 @@ class Publication:
         """Write the manifest, put the folder in its place, and return the manifest as it is read there."""
         content = sealed({**manifest, "outputs": dict(sorted(self.outputs.items()))})
         write_json(self._temporary / MANIFEST, content)
-        if self.folder.exists():
+        if self.folder.exists():  # two renames; ``recover`` finishes them
             self.folder.rename(self._old)
         self._temporary.rename(self.folder)
-        shutil.rmtree(self._old, ignore_errors=True)
+        shutil.rmtree(self._old, ignore_errors=True)  # readers may hold it on Windows
         return dict(json.loads((self.folder / MANIFEST).read_text(encoding="utf-8")))
 
     def _note(self, path: Path, more: dict[str, Any]) -> None:
@@ -164,7 +164,7 @@ class Publication:
 def recover(folder: Path) -> None:
     """Finish, or undo, a ``commit`` that was killed between its two renames, and clear what it left."""
     for leftover in _beside(folder):
-        if not folder.exists() and intact_manifest(leftover):
+        if not folder.exists() and intact_manifest(leftover):  # the new one comes first
             leftover.rename(folder)
         shutil.rmtree(leftover, ignore_errors=True)
 
@@ -215,7 +215,7 @@ def read_manifest(folder: Path) -> dict[str, Any] | None:
         return None
     if not isinstance(content, dict) or not content.keys() >= _KEYS:
         return None
-    return content if content.get("seal") == _seal(content) else None
+    return content if content.get("seal") == _seal(content) else None  # somebody edited it
 
 
 def intact_manifest(folder: Path) -> dict[str, Any] | None:
@@ -252,7 +252,7 @@ def append_run(build: Path, entry: LedgerEntry) -> None:
     with (build / LEDGER).open("ab+") as stream:
         size = stream.seek(0, os.SEEK_END)
         stream.seek(max(size - 1, 0))
-        torn = stream.read(1) not in (b"", b"\n")
+        torn = stream.read(1) not in (b"", b"\n")  # killed in the middle of a line
         stream.write(b"\n" * torn + line.encode())
 
 

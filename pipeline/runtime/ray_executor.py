@@ -54,7 +54,7 @@ _READING = (
 
 def fitting_workers(cpus: float, gpus: float, gpus_each: float) -> int:
     """Return the number of workers that fit, each with one CPU and some GPUs; none is a ``UserError``."""
-    workers = int(min(cpus, gpus / gpus_each) if gpus_each else cpus)
+    workers = int(min(cpus, gpus / gpus_each) if gpus_each else cpus)  # one CPU each
     if workers < 1:
         raise UserError(
             f"[executor] the Ray cluster has {cpus:g} CPUs and {gpus:g} GPUs, a worker needs 1 and "
@@ -74,7 +74,7 @@ def connect(address: str) -> bool:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # it reports to its makers otherwise
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default; it warns otherwise
     ray: Any = import_module("ray")
-    if ray.is_initialized():
+    if ray.is_initialized():  # a script of the user's own
         return False
     _probe(address)
     try:
@@ -105,7 +105,7 @@ def room(address: str, gpus: float) -> str:
 
 
 def _probe(address: str) -> None:
-    host, _, port = address.rpartition(":")
+    host, _, port = address.rpartition(":")  # "[::1]:6379" too
     if not host:
         return
     try:
@@ -160,7 +160,7 @@ class RayExecutor:
         finally:
             if running:  # the caller gave up: what still runs must not go on behind its back
                 for ref in running:
-                    self._ray.cancel(ref)
+                    self._ray.cancel(ref)  # asks kindly; ``_STOP`` bounds the wait
                 self._ray.wait(list(running), num_returns=len(running), timeout=_STOP)
                 self.close()
 
@@ -177,11 +177,11 @@ class RayExecutor:
         self._joined = connect(self.address)
         ray: Any = import_module("ray")
         self._room = self.workers or fitting_workers(*_resources(ray), self.gpus)
-        self._expected = ray.put(expected(self.shared))
+        self._expected = ray.put(expected(self.shared))  # sent once, not with each item
         options = {"num_cpus": 1, "num_gpus": self.gpus, "max_retries": _TRIES - 1, "max_calls": 0}
         self._task: Any = ray.remote(**options)(run_on_worker)
         self._ray = ray
-        first = self._task.remote(self._expected, abs, 0, None)
+        first = self._task.remote(self._expected, abs, 0, None)  # imports our code there
         if not ray.wait([first], timeout=_START)[0]:
             raise UserError(
                 f"[executor] no Ray worker came up within {_START:.0f} s: `ray status` says what the cluster does"
@@ -193,7 +193,7 @@ class RayExecutor:
         try:
             return self._ray.get(ref)
         except self._ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, UserError):
+            if isinstance(error.cause, UserError):  # another version there: stops the run
                 raise error.cause from None
             return Failure("error", str(error).strip().split("\n")[-1])
         except self._ray.exceptions.RayError:
@@ -232,7 +232,7 @@ def run_on_worker(wanted: Expected, function: Callable[[Any], Any], item: Any, t
     Raises:
         UserError: this machine would give other results.
     """
-    if problem := lacks(wanted):
+    if problem := lacks(wanted):  # kept by ``cache``: asked once a process
         raise UserError(f"[executor] a machine of the Ray cluster {problem} (docs/scale.md)")
     [(_, result)] = _local(os.environ.get("CUDA_VISIBLE_DEVICES")).map(function, [item], timeout)
     return result
@@ -244,7 +244,7 @@ _held: dict[str | None, LocalExecutor] = {}
 def _local(devices: str | None) -> LocalExecutor:
     """Return the executor of this process of Ray; another GPU than before takes another child."""
     if devices not in _held:
-        for other in list(_held):
+        for other in list(_held):  # its process holds the memory of another GPU
             _held.pop(other).close()
         _held[devices] = LocalExecutor(1)
     return _held[devices]

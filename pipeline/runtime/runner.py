@@ -87,7 +87,7 @@ class Runner:
         complete = True
         with publish.build_lock(self.build):
             for stage in STAGES:
-                publish.recover(self.build / stage.name)
+                publish.recover(self.build / stage.name)  # of runs that were killed
             for stage in STAGES:
                 if stage.name in names:
                     report = self._run_stage(stage, force)
@@ -118,7 +118,7 @@ class Runner:
             return "missing"
         try:
             current = self._fingerprint(stage, self._inputs.hashes(stage))
-        except UserError:
+        except UserError:  # an input is missing
             return "stale"
         if manifest["fingerprint"] != current:
             return "stale"
@@ -136,7 +136,7 @@ class Runner:
     def _run_fresh(self, stage: Stage, mark: str, hashes: dict[str, str], context: RunContext) -> Report:
         """Run a stage, publish its result, and enter it in the ledger at once: stopping workers takes a while."""
         started, clock = datetime.now(UTC), time.perf_counter()
-        outcome = "failed"
+        outcome = "failed"  # until it is known better; Ctrl-C too
         try:
             params = self.config.params(stage.name)
             with relaxed_gc():
@@ -149,7 +149,7 @@ class Runner:
                 error.filename = str(self.build / stage.name)
             raise
         finally:
-            seconds = time.perf_counter() - clock
+            seconds = time.perf_counter() - clock  # monotonic
             reused, added = context.store.reused, context.store.added
             when, took = started.isoformat(timespec="seconds"), round(seconds, 3)
             entry = publish.LedgerEntry(stage.name, when, took, outcome, reused, added)
@@ -175,7 +175,7 @@ class Runner:
         publication.table("review", ReviewItem.to_frame(result.review))
         publication.files(result.files)
         publication.files(result.describe(publication.outputs) if result.describe else {})
-        documents = documents_of(self.build)
+        documents = documents_of(self.build)  # names of files for ids, in the workbooks
         for name, items in (("rejects.xlsx", result.rejects), ("review.xlsx", result.review)):
             if items:
                 publication.file(name, aside_workbook(aside_rows(items, documents)))
@@ -210,7 +210,7 @@ class Runner:
         params = self.config.params(stage.name).semantic()
         if stage.names_dataset:
             params = {**params, "dataset": self.config.dataset.semantic()}
-        if stage.uses_labels and label_set() is not cmexam():
+        if stage.uses_labels and label_set() is not cmexam():  # a built-in set is code
             params = {**params, "labels": label_set().digest}
         return fingerprint(stage.target, params, hashes, self.config.dataset.seed)
 
@@ -236,4 +236,4 @@ def _check(stage: Stage, result: Result) -> None:
 
 
 def _tally(reasons: Iterable[str]) -> dict[str, int]:
-    return dict(sorted(Counter(reasons).items(), key=lambda pair: (-pair[1], pair[0])))
+    return dict(sorted(Counter(reasons).items(), key=lambda pair: (-pair[1], pair[0])))  # most frequent first

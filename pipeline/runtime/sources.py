@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from pipeline.config import ConfigBase
 
 MANIFESTS = "build/manifests"
-_ABSENT = "absent"
+_ABSENT = "absent"  # stands for the hash of an optional table
 PULLED = Path("reviews") / "pulled.parquet"
 CORRECTIONS = Path("reviews") / "corrections.parquet"
 ANSWER_SCORES = Path("reviews") / "answer_scores.parquet"
@@ -52,7 +52,7 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
     path = dataset.raw
     found = []
     try:
-        for name, path in sorted(papers(dataset).items()):
+        for name, path in sorted(papers(dataset).items()):  # by name: the same on every file system
             found.append(RawFile(document=name, sha256=file_sha256(path), bytes=path.stat().st_size))
     except OSError as error:
         raise UserError(f"{error.filename or path} cannot be read: {error.strerror}") from None
@@ -72,7 +72,7 @@ def papers(dataset: DatasetParams) -> dict[str, Path]:
     named = {_name(path, dataset.raw): path for path in _walk(dataset.raw, skipped)}
     for name in [name for name, path in named.items() if is_archive(path)]:
         unpacked = unpack(named[name], dataset.build)
-        if not unpacked.refused:
+        if not unpacked.refused:  # what was refused is rejected in its name
             del named[name]
         named |= {f"{name}/{member}": path for member, path in unpacked.members.items()}
     return named
@@ -128,7 +128,7 @@ def _pulled(place: Path, record: type[Record], command: str, dataset: DatasetPar
     frame = read_table(path)
     with suppress(ValidationError):
         rows = list(record.from_frame(frame))
-        if len(rows) == frame.height:
+        if len(rows) == frame.height:  # from_frame passes over rows of other versions
             return record.to_frame(rows)
     raise UserError(
         f"{path} was changed, or written by another version: move it away and run `build-dataset {command} --full`"
@@ -161,7 +161,7 @@ def _name(path: Path, raw: Path) -> str:
     try:
         shown = content.decode()
     except UnicodeDecodeError:
-        shown = content.decode("gb18030", errors="replace")
+        shown = content.decode("gb18030", errors="replace")  # archives from Chinese Windows
         raise UserError(f"the name of a file in {raw} is not UTF-8 (in GBK: {shown}): rename it") from None
     raise UserError(f"{shown}: this locale reads no such names: run with PYTHONUTF8=1, or LANG=C.UTF-8")
 
@@ -172,7 +172,7 @@ def _walk(folder: Path, skip: Set[Path]) -> Iterator[Path]:
         if is_hidden(path.name):
             continue
         if path.is_dir():
-            if (real := path.resolve()) not in skip:
+            if (real := path.resolve()) not in skip:  # links in a circle
                 yield from _walk(path, skip | {real})
         elif path.is_file() and not is_ignored(path.name):
             yield path
@@ -195,7 +195,7 @@ class Inputs:
 
     def hashes(self, stage: Stage) -> dict[str, str]:
         """Return the content hash of a stage's inputs, by reference, without those that cannot change its result."""
-        ignored = self._config.params(stage.name).ignores()
+        ignored = self._config.params(stage.name).ignores()  # an option may switch an input off
         needed = {name: self._needed(stage, name) for name in stage.reads if name not in ignored}
         return needed | {name: self._written(name) or _ABSENT for name in _optional(stage)}
 
@@ -228,7 +228,7 @@ def _optional(stage: Stage) -> Iterator[str]:
     """References of the tables that a stage reads where they are there."""
     for reference in stage.optional:
         maker, _, table = reference.partition("/")
-        yield from (f"{name}/{table}" for name in (_before(stage) if maker == "*" else [maker]))
+        yield from (f"{name}/{table}" for name in (_before(stage) if maker == "*" else [maker]))  # */rejects
 
 
 def upstream_stages(stage: Stage) -> set[str]:

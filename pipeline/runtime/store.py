@@ -51,14 +51,14 @@ class ItemStore:
         found: dict[str, Any] = {}
         with self._lock, self._errors():
             connection = self._open()
-            wanted = list(dict.fromkeys(keys))
+            wanted = list(dict.fromkeys(keys))  # SQLite takes lists, keys may repeat
             for start in range(0, len(wanted), _LOOKUP):
                 some = wanted[start : start + _LOOKUP]
                 marks = ",".join("?" * len(some))
                 query = f"SELECT key, value, digest FROM items WHERE key IN ({marks})"  # noqa: S608 - marks only
                 rows = connection.execute(query, some)
                 found.update((key, json.loads(value)) for key, value, digest in rows if _whole(value, digest))
-            self._found.update(found)
+            self._found.update(found)  # counted as reused
         return found
 
     def put(self, key: str, value: Any) -> None:
@@ -66,7 +66,7 @@ class ItemStore:
         text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
         with self._lock, self._errors():
             connection = self._open()
-            with connection:
+            with connection:  # commits
                 connection.execute(
                     "INSERT OR REPLACE INTO items VALUES (?, ?, ?)", (key, text, _digest(text))
                 )
@@ -102,12 +102,12 @@ class ItemStore:
 
 def _digest(text: str) -> bytes:
     """Return a digest of 8 bytes, which reveals a value that was changed outside this store."""
-    return hashlib.blake2b(text.encode(), digest_size=8).digest()
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()  # against edits, no signature
 
 
 def _whole(text: object, digest: bytes | None) -> bool:
     """Return whether a value is as it was stored; those of stores before 0.2 carry no digest and must be JSON."""
-    if not isinstance(text, str):
+    if not isinstance(text, str):  # a BLOB that somebody put there
         return False
     if digest is not None:
         return digest == _digest(text)
@@ -122,12 +122,12 @@ def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=30, check_same_thread=False)
     with FileLock(f"{path}.lock"):  # SQLite does not wait its timeout for the change to WAL
         connection.execute("PRAGMA journal_mode=WAL")
-    connection.execute("PRAGMA synchronous=NORMAL")
+    connection.execute("PRAGMA synchronous=NORMAL")  # with WAL: a power cut may cost the last items
     connection.execute(
         "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID"
     )
     columns = [row[1] for row in connection.execute("PRAGMA table_info(items)")]
-    if columns[:2] != ["key", "value"]:
+    if columns[:2] != ["key", "value"]:  # some other database
         raise sqlite3.DatabaseError("another version wrote it")
     if len(columns) == _COLUMNS_BEFORE:
         connection.execute("ALTER TABLE items ADD COLUMN digest BLOB")
