@@ -36,3 +36,16 @@ def test_a_table_that_is_not_there_is_told(config, name):
 def test_stages_that_are_none_or_in_the_wrong_order_are_told(first, last, told):
     with pytest.raises(UserError, match=told):
         stage_names(first, last)
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "names"),
+    [
+        (None, "parse", ["ocr", "parse"]),
+        ("audit", None, ["audit", "report"]),
+        ("split", "split", ["split"]),
+        ("ocr", "clean", ["ocr", "parse", "clean"]),
+    ],
+)
+def test_stages_from_one_to_another_are_named_both_included(first, last, names):
+    assert stage_names(first, last) == names

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config import Config, load
+from pipeline.config import Config, load, toml_value
 from schemas.errors import UserError
 
 
@@ -232,3 +232,57 @@ def test_columns_of_sources_reach_the_stages(tmp_path):
     config = load(tmp_path / "dataset.toml")
     assert config.params("ocr").columns == ("乙", "内容一", "甲")
     assert config.params("parse").sources["bank.xlsx"].stem == "内容一"
+
+
+def told(tmp_path, text, **overrides):
+    with pytest.raises(UserError) as caught:
+        load(write(tmp_path, f'[dataset]\nname = "x"\n{text}'), overrides)
+    return str(caught.value).removeprefix("dataset.toml: ")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[split]\nqqqqqq = 1\n", "unknown key split.qqqqqq; known here: "),
+        ("[split]\nrats = 1\n", "unknown key split.rats; did you mean ratios?"),
+        ("[annotate.llm]\nmodle = 1\n", "unknown key annotate.llm.modle; did you mean model?"),
+        ("version = 1.0\n", "dataset.version = 1.0: Input should be a valid string; quote it: '\"…\"'"),
+        ("[split]\nratios = 1\n", "split.ratios = 1: Input should be a valid string; quote it"),
+        ("[executor]\nworkers = 0\n", "executor.workers = 0: Input should be greater than or equal to 1"),
+        (
+            "[executor]\nnum_gpus = 16.5\n",
+            "executor.num_gpus = 16.5: Input should be less than or equal to 16",
+        ),
+        ("[executor]\nkind = 'x'\n", "executor.kind = 'x': Input should be 'local' or 'ray'"),
+        ("ocr = 5\n[executor]\n", "unknown key dataset.ocr"),
+    ],
+)
+def test_each_problem_is_told_with_its_key_and_a_remedy(tmp_path, text, message):
+    assert told(tmp_path, text).startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("seed = 1\ntitle = “x”\n", "; write straight quotes and a plain = there"),
+        ("seed = 1\nseed = ”\n# a“b\n", "; write straight quotes and a plain = there"),
+        ("[ocr]\n[ocr]\n", "; a section stands once: put its keys together"),
+        ('raw = "C:\\Users"\n', "; paths with backslashes stand in 'single quotes'"),
+        ("seed = \n# “quotes” elsewhere\n", ""),
+    ],
+)
+def test_what_is_not_toml_has_the_hint_of_its_line(tmp_path, text, hint):
+    message = told(tmp_path, text)
+    assert message.endswith(hint) if hint else ";" not in message
+
+
+def test_a_section_is_no_value_and_a_value_no_section(tmp_path):
+    assert told(tmp_path, "", **{"dataset.name.x": 1}) == "dataset.name.x: name is not a section"
+    assert load(write(tmp_path, '[dataset]\nname = "x"\n'), {"ocr.vision.model": "m"}).ocr.vision.model == "m"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"), [("7", 7), ("true", True), ("[8, 1, 1]", [8, 1, 1]), ("8:1:1", "8:1:1"), ("", "")]
+)
+def test_values_of_the_command_line_are_toml_where_they_can_be(text, value):
+    assert toml_value(text) == value

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 
-from pipeline.rendering.figures import figure, save
+import pytest
+from PIL import Image
+
+from pipeline.rendering import figures
+from pipeline.rendering.figures import both_formats, figure, save
 
 
 def _bars(kind):
@@ -23,3 +28,35 @@ def test_no_chinese_glyph_is_missing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert _bars("png").startswith(b"\x89PNG")
+
+
+def test_a_figure_is_7_by_3_6_inches_and_200_dots_an_inch():
+    with figure() as drawn:
+        assert [*drawn.get_size_inches()] == [7.0, 3.6]
+        png = Image.open(io.BytesIO(save(drawn, "png")))
+        assert set(both_formats("x", drawn)) == {"figures/x.svg", "figures/x.png"}
+    assert png.size == (1400, 720)
+    assert png.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255), "a white ground"
+    assert "Software" not in png.info
+
+
+def test_an_svg_has_no_ground_and_no_date():
+    text = _bars("svg").decode()
+    assert "<dc:date>" not in text
+    assert "#ffffff" not in text
+
+
+@pytest.mark.parametrize("content", [None, b"half"])
+def test_a_font_that_is_missing_or_cut_is_written_anew(tmp_path, monkeypatch, content):
+    monkeypatch.setattr("matplotlib.get_cachedir", lambda: str(tmp_path))
+    path = tmp_path / "build-dataset-cjk.ttf"
+    if content:
+        path.write_bytes(content)
+    figures._chinese_font.cache_clear()
+    assert "Droid" in figures._chinese_font()
+    assert path.stat().st_size > 1_000_000
+    before = path.stat().st_ino
+    figures._chinese_font.cache_clear()
+    figures._chinese_font()
+    assert path.stat().st_ino == before, "written once"
+    figures._chinese_font.cache_clear()

@@ -3,7 +3,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.rendering.markdown import code, scalar, text
+from pipeline.rendering.markdown import code, number, percent, scalar, table, text
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -36,3 +36,22 @@ def test_code_holds_any_back_quotes():
     assert code("a`b") == "``a`b``"
     assert code("`a`") == "`` `a` ``"
     assert code("a|b") == "`a\\|b`"
+
+
+def test_code_of_several_back_quotes_has_a_longer_fence():
+    assert code("a``b`c") == "```a``b`c```"
+    assert code("a`") == "`` a` ``"
+
+
+def test_numbers_and_shares_are_rounded():
+    assert (number(1234.56), number(0.5, 2), number(None)) == ("1,235", "0.50", "–")
+    assert (percent(1, 3), percent(1, 3, 0), percent(1, 0)) == ("33.3 %", "33 %", "–")
+
+
+def test_a_table_aligns_numbers_to_the_right():
+    assert table(["a", "b"], [["x", 1]]) == "| a | b |\n|---|---:|\n| x | 1 |"
+    assert table(["a", "b"], [], left=2).splitlines()[1] == "|---|---|"
+
+
+def test_yaml_keeps_chinese_and_escapes_what_readers_trip_over():
+    assert scalar("甲\x85\ufeff") == '"甲\\u0085\\ufeff"'
