@@ -122,26 +122,8 @@ def is_multiple(question: ReleaseRow) -> bool:
 
 
 def load_template(name: str, task: Task = Task.ANSWER) -> Template:
-    """A shipped template by name, or one of the user's own by path."""
-    return _checked(name, shipped_or_own(files("pipeline.evaluate") / "prompts", name, "prompt"), task)
-
-
-def shipped_or_own(folder: Traversable, name: str, what: str) -> dict[str, Any]:
-    """Return the content of a TOML file that is shipped in ``folder``, by name, or of the user's own, by path."""
-    names = sorted(entry.name for entry in folder.iterdir())
-    known = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
-    source = folder / f"{name}.toml" if name in known else Path(name)
-    try:
-        return tomllib.loads(source.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        told = f"there is none; there are {', '.join(known)}, or give a path"
-        raise UserError(f"{what} {name!r}: {told}") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"{what} {name!r}: cannot be read: {error}") from None
-
-
-def _checked(name: str, content: dict[str, Any], task: Task) -> Template:
-    fields = _FIELDS[task]
+    """Return a shipped template by name, or one of the user's own by path, with its keys and fields checked."""
+    content, fields = shipped_or_own(files("pipeline.evaluate") / "prompts", name, "prompt"), _FIELDS[task]
     if (meant := content.pop("task", Task.ANSWER)) != task:
         raise UserError(f"prompt {name!r}: is for the task {meant!r}, not for {task.value!r}")
     if unknown := sorted(set(content) - _SETTINGS - set(fields)):
@@ -160,6 +142,20 @@ def _checked(name: str, content: dict[str, Any], task: Task) -> Template:
         if unknown := sorted(named - fields[key]):
             raise UserError(f"{where}: no field {unknown[0]!r} there; it may use {sorted(fields[key])}")
     return template
+
+
+def shipped_or_own(folder: Traversable, name: str, what: str) -> dict[str, Any]:
+    """Return the content of a TOML file that is shipped in ``folder``, by name, or of the user's own, by path."""
+    names = sorted(entry.name for entry in folder.iterdir())
+    known = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
+    source = folder / f"{name}.toml" if name in known else Path(name)
+    try:
+        return tomllib.loads(source.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        told = f"there is none; there are {', '.join(known)}, or give a path"
+        raise UserError(f"{what} {name!r}: {told}") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise UserError(f"{what} {name!r}: cannot be read: {error}") from None
 
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:

@@ -19,8 +19,7 @@ from schemas.evaluation import Outcome, Score
 from schemas.release import ReleaseRow
 from schemas.taxonomy import cmb_catalogue, dimensions
 
-HUMAN = "human"
-"""The run that stands for the people who sat the exam."""
+HUMAN = "human"  # the run that stands for the people who sat the exam
 
 
 @dataclass(frozen=True)
@@ -138,19 +137,16 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
     ``accuracy`` weights every respondent equally (questions with a known number of respondents only);
     ``mean_accuracy`` weights every question equally. A metric without data is absent.
     """
-    known = [row for row in questions if row.human_accuracy is not None]
-    counted = [row for row in known if row.respondents]
-    scores = []
+    known = [(row.human_accuracy, row.respondents) for row in questions if row.human_accuracy is not None]
+    counted = [(share, people) for share, people in known if people]
+    found: dict[str, tuple[float, int]] = {}
     if counted:
-        people = sum(row.respondents or 0 for row in counted)
-        right = sum((row.human_accuracy or 0.0) * (row.respondents or 0) for row in counted)
-        share = [right / people]
-        scores.append(mean_score(share, part=part, run=HUMAN, metric="accuracy", questions=len(counted)))
+        right = sum(share * people for share, people in counted)
+        found["accuracy"] = right / sum(people for _, people in counted), len(counted)
     if known:
-        shares = [row.human_accuracy or 0.0 for row in known]
-        average = [mean(shares)]
-        scores.append(mean_score(average, part=part, run=HUMAN, metric="mean_accuracy", questions=len(known)))
-    return scores
+        found["mean_accuracy"] = mean(share for share, _ in known), len(known)
+    about = {"part": part, "run": HUMAN}
+    return [mean_score([value], **about, metric=name, questions=n) for name, (value, n) in found.items()]
 
 
 def mean_score(
@@ -172,9 +168,7 @@ def mean_score(
 # BLEU and ROUGE of Chinese texts, from counts that add up, so that every slice is scored without reading a text twice.
 # Tokens are characters for Chinese and punctuation, and whole words or numbers for Latin script, lower case. CMExam
 # does not say how it tokenised (section 4.1), so figures compare within one table, not with the paper's.
-_TOKEN = re.compile(r"[a-z0-9]+(?:[.,][0-9]+)*|[^\s]")
-
-
+_TOKEN = re.compile(r"[a-z0-9]+(?:[.,][0-9]+)*|[^\s]")  # "用IL-6 2.5mg" is 用, il, -, 6, 2.5, mg
 _ORDERS = 4  # n-grams of BLEU
 
 
@@ -241,8 +235,7 @@ def _f1(matched: int, said: int, wanted: int) -> float:
 
 OVERALL = Slice("overall", "全部", "all")
 _REVIEWED = (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
-REVIEWED = "reviewed"
-"""The label status of a question whose five labels experts settled."""
+REVIEWED = "reviewed"  # the label status of a question whose five labels experts settled
 _STATUS = {REVIEWED: "已审核", "partly reviewed": "部分审核", "unreviewed": "未审核"}
 _OWN_NAMES = {
     "overall": ("总体", "Overall"),
@@ -253,10 +246,8 @@ _OWN_NAMES = {
     "length": ("题长（字符）", "Question length (characters)"),
     "label_status": ("标签状态", "Label status"),
 }
-_LENGTH_STEP = 10
-"""Characters a slice of question length spans (CMExam, figure 3)."""
+_LENGTH_STEP = 10  # characters a slice of question length spans (CMExam, figure 3)
 _LENGTHS = [*(f"{start}–{start + _LENGTH_STEP - 1}" for start in range(0, 100, _LENGTH_STEP)), "100+"]
-"""Slices of question length; the last one has no end."""
 
 
 def dimension_names() -> dict[str, tuple[str, str]]:
@@ -269,14 +260,10 @@ def dimension_names() -> dict[str, tuple[str, str]]:
 def slices_of(question: ReleaseRow) -> list[Slice]:
     """The slices a question belongs to; none for what is not known of it."""
     found = [OVERALL, Slice("question_type", question.question_type, question.question_type)]
-    for name in dimensions():
-        label = getattr(question, name)
-        if label is not None:
-            found.append(Slice(name, label, getattr(question, f"{name}_en")))
-    for name in ("exam_type", "exam_class", "exam_subject"):
-        label = getattr(question, name)
-        if label is not None:
-            found.append(Slice(name, label, None if name == "exam_subject" else _exam_names().get(label)))
+    english = {name: getattr(question, f"{name}_en") for name in dimensions()}
+    english |= {name: _exam_names().get(getattr(question, name)) for name in ("exam_type", "exam_class")}
+    labels = {name: getattr(question, name) for name in (*english, "exam_subject")}
+    found += [Slice(name, label, english.get(name)) for name, label in labels.items() if label is not None]
     length = len(question.stem) + len(question.shared_stem or "")
     span = _LENGTHS[min(length // _LENGTH_STEP, len(_LENGTHS) - 1)]
     status = review_status(question)

@@ -97,21 +97,33 @@ def open_backend(options: ModelOptions, setting: Setting) -> Backend:
     return cast("Backend", resolve_name(BACKENDS[options.kind])(options, setting))
 
 
-class RandomBackend:
-    """One letter at random, or, where several answers are asked for, any set of two or more, all equally likely."""
+class Baseline(Backend):
+    """Chooses letters without reading a question."""
 
     identity: Mapping[str, Any] = {}
+
+    def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
+        """See ``Backend``."""
+        for prompt in prompts:
+            letters = self.choose(prompt)
+            yield Generation(prompt.id, "".join(letters), letters=letters)
+            advance(1)
+
+    def choose(self, prompt: Prompt) -> tuple[str, ...]:
+        """Return the letters of one prompt."""
+        raise NotImplementedError
+
+
+class RandomBackend(Baseline):
+    """One letter at random, or, where several answers are asked for, any set of two or more, all equally likely."""
 
     def __init__(self, options: RandomModel, setting: Setting) -> None:
         self._seed = setting.context.seed if options.seed is None else options.seed
 
-    def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
-        """See ``Backend``. A guess depends on the seed and the question alone, not on the order or the limit."""
-        for prompt in prompts:
-            draw = random.Random(sha256(str(self._seed), prompt.id))  # noqa: S311
-            letters = draw.choice(_choices(prompt.asked()))
-            yield Generation(prompt.id, "".join(letters), letters=letters)
-            advance(1)
+    def choose(self, prompt: Prompt) -> tuple[str, ...]:
+        """Guess; it depends on the seed and the question alone, not on the order or the limit."""
+        draw = random.Random(sha256(str(self._seed), prompt.id))  # noqa: S311
+        return draw.choice(_choices(prompt.asked()))
 
     def expected(self, prompt: Prompt) -> float | None:
         """The share of possible guesses that are right."""
@@ -120,14 +132,12 @@ class RandomBackend:
         return sum(frozenset(letters) in right for letters in choices) / len(choices)
 
 
-class MajorityBackend(Backend):
+class MajorityBackend(Baseline):
     """The most frequent answer of training questions of the same type (one or several) and number of options.
 
     Where train has none of that size, the most frequent one of that type which the options allow; where it has none
     at all, the first letter. Ties go to the answer that comes first in the alphabet.
     """
-
-    identity: Mapping[str, Any] = {}
 
     def __init__(self, options: MajorityModel, setting: Setting) -> None:  # noqa: ARG002
         self._counts: dict[tuple[bool, int | None], Counter[tuple[str, ...]]] = defaultdict(Counter)
@@ -136,14 +146,9 @@ class MajorityBackend(Backend):
             for size in (len(row.options), None) if row.answer else ():
                 self._counts[is_multiple(row), size][tuple(sorted(row.answer))] += 1
 
-    def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
-        """See ``Backend``."""
-        for prompt in prompts:
-            letters = self._answer(prompt.asked())
-            yield Generation(prompt.id, "".join(letters), letters=letters)
-            advance(1)
-
-    def _answer(self, question: ReleaseRow) -> tuple[str, ...]:
+    def choose(self, prompt: Prompt) -> tuple[str, ...]:
+        """Return that answer."""
+        question = prompt.asked()
         labels = sorted(option.label for option in question.options)
         for size in (len(labels), None):
             counts = self._counts[is_multiple(question), size]
