@@ -79,7 +79,7 @@ def _worst(rows: Sequence[Confusion]) -> list[Confusion]:
     kept: list[Confusion] = []
     for row in rows:
         same = [one for one in kept if (one.annotator, one.dimension) == (row.annotator, row.dimension)]
-        if row.reference == EXPERTS and len(same) < _SHOWN:
+        if row.reference == EXPERTS and len(same) < _SHOWN:  # rows come with the commonest first
             kept.append(row)
     return kept
 
@@ -94,6 +94,7 @@ def _mixed(found: CalibrationRows, opinions: Opinions) -> list[SharingPoint]:
     for point in found.sharing:
         dearer = alone.get((point.dearer, point.dimension))
         key = (point.annotator, point.dearer, point.dimension)
+        # points come with rising thresholds: the first is the largest share
         if dearer is not None and point.accuracy >= dearer and opinions.costs[point.dearer] != 0:
             best.setdefault(key, point)
     return [point for point in best.values() if point.share]
@@ -122,6 +123,7 @@ def _reliability(rows: Sequence[ReliabilityBin], names: Sequence[str]) -> bytes:
             total = sum(row.items for row in own)
             enough = [row for row in own if row.items >= _DRAWN]
             ax.plot([r.confidence for r in enough], [r.accuracy for r in enough], color=colour, label=name)
+            # area: share of the labels, at least a dot
             ax.scatter(confidence, accuracy, s=[6 + 60 * row.items / total for row in own], color=colour)
         axes[0].set_ylabel("accuracy 正确率")
         axes[0].legend(loc="upper left")
@@ -148,7 +150,7 @@ def _panels(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[Figure,
         The figure, its panels, and by panel and annotator what there is to draw: panel, name, colour, rows.
     """
     shown = list(dict.fromkeys(row.dimension for row in rows))
-    with figure(2.6 * len(shown) + 1, 3.2) as drawn:
+    with figure(2.6 * len(shown) + 1, 3.2) as drawn:  # inches
         axes = list(drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0])
         series = []
         for ax, dimension in zip(axes, shown, strict=True):

@@ -115,7 +115,7 @@ def _by_cost(one: str, other: str, opinions: Opinions) -> tuple[str, str]:
     def rank(name: str) -> tuple[float, int]:
         cost = opinions.costs[name]
         right = opinions.annotators[name].join(opinions.experts, on=[*KEY, "label"]).height
-        return (cost if cost is not None else float("inf"), right)
+        return (cost if cost is not None else float("inf"), right)  # an unknown price counts as the highest
 
     return (one, other) if rank(one) <= rank(other) else (other, one)
 
@@ -131,6 +131,7 @@ def _shared(cheap: str, dear: str, opinions: Opinions) -> Iterator[SharingPoint]
 
 def confidence_bins(judged: pl.DataFrame) -> pl.DataFrame:
     """Return the bins of confidence that are not empty: number, items, mean confidence, accuracy."""
+    # a confidence of 1 is in the last bin
     number = (pl.col("confidence") * BINS).cast(pl.Int64).clip(0, BINS - 1).alias("bin")
     means = (pl.len().alias("items"), pl.col("confidence").mean(), pl.col("right").mean().alias("accuracy"))
     return judged.drop_nulls("confidence").group_by(number).agg(*means).sort("bin")
@@ -150,6 +151,7 @@ def sharing_points(judged: pl.DataFrame, **names: str) -> Iterator[SharingPoint]
     confidence is never taken.
     """
     confidence, right = (judged[name].to_numpy() for name in ("confidence", "right"))
+    # true everywhere: the reference is right by definition
     fallback = judged["fallback"].to_numpy() if "fallback" in judged.columns else ~(right & False)
     for threshold in STEPS:
         taken = confidence >= threshold  # false for what is not a number
@@ -185,11 +187,12 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     """
     questions = list(Question.from_frame(tables["questions"]))
     reviewed = from_reviews(questions, ExpertReview.from_frame(tables["pulled"]))
+    # a fixed lot: hashes have no order in the paper
     some = sorted(questions, key=lambda question: question.content_hash)[:MOST_UNREVIEWED]
     compared = [item.question for item in reviewed] or some
     wanted = pl.col("question_id").is_in([question.question_id for question in compared])
     learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= LEAST else []
-    offline: list[Annotator] = [LexiconAnnotator(), *learned]
+    offline: list[Annotator] = [LexiconAnnotator(), *learned]  # both cost nothing
     found = _by_annotator(tables["annotations"].filter(wanted))
     asked = ((each.identity.name, each.annotations(compared)) for each in offline)
     found |= {name: Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
@@ -204,6 +207,7 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
 
 
 def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
+    # difficulty from people is no label of a model
     stated = annotations.filter(pl.col("annotator") != MEASURED)
     groups = stated.group_by("annotator", maintain_order=True)
     return {str(name): own.select(_SAID) for (name,), own in groups}
@@ -222,7 +226,8 @@ def _costs(requests: pl.DataFrame, annotators: Iterable[str], free: set[str]) ->
     costs: dict[str, float | None] = dict.fromkeys(annotators)
     costs |= dict.fromkeys(free, 0.0)
     for (name,), own in requests.group_by("annotator"):
-        labels = len(dimensions()) * own["question_id"].n_unique()
+        labels = len(dimensions()) * own["question_id"].n_unique()  # one request asks for all dimensions
         if name in costs:
+            # a part without a price makes the whole unknown
             costs[str(name)] = None if own["cost"].null_count() else float(own["cost"].sum()) / labels
     return costs

@@ -90,13 +90,14 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     said: list[str] = []
     quoted = slipped = False
     for bracket in _P.bracket.finditer(text):
+        # room for an option of 80 characters
         before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())
         last: set[str] = set()
         for mark in _P.mark.finditer(bracket.group()):
-            last = set(mark["labels"]) & set(options)
+            last = set(mark["labels"]) & set(options)  # （D对ABCE错）
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
             said.append(mark.group())
-            if len(last) == 1 and (own := _named(before, options)):
+            if len(last) == 1 and (own := _named(before, options)):  # 大豆素（A对）
                 quoted, slipped = quoted or last == {own}, slipped or last != {own}
         if called := _P.is_key.search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)
@@ -107,12 +108,14 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
 def _named(before: str, options: Mapping[str, str]) -> str | None:
     """The option whose text a mark follows, the longest; None where it follows none."""
     texts = {label: "".join(fold(text).split()) for label, text in options.items()}
+    # one character may end any word
     found = [(len(text), label) for label, text in texts.items() if len(text) > 1 and before.endswith(text)]
     return max(found)[1] if found else None
 
 
 def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong: bool) -> Stated | None:
     """Return the answer that follows from the verdicts on options."""
+    # an option that is called both says nothing
     right, bad = marks.right - marks.wrong, marks.wrong - marks.right
     complete = right | bad == set(options)
     rule = "slipped" if marks.slipped else "all judged" if marks.quoted and complete else "marked"
@@ -138,5 +141,7 @@ def _decided(marks: _Marks, options: Mapping[str, str], *, several: bool, wrong:
 def asks_for_wrong(stem: str) -> bool:
     """Return whether a stem asks for what is wrong: 错误的是, 除…外, EXCEPT."""
     folded = fold(stem)
+    # 除休息外，还应选用 asks for what is right
     asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
+    # two negations, 不正确 and 除外, cancel out
     return meaning(asked).asks_for_wrong % 2 == 1 or _P.asks_for_wrong.search(folded) is not None

@@ -114,14 +114,14 @@ class Text:
             yield other, end, len(self.text), None
 
     def _found(self) -> Iterator[tuple[str, int, int, Mention | None]]:
-        parts, end = [], 0
+        parts, end = [], 0  # the text with every mention masked, so that 正确 within an option is no verdict
         for mention in self.mentions:
             parts += [self.text[end : mention.start], _MASK * (mention.end - mention.start)]
             end = mention.end
             code = "T" if mention.text else "L"
             yield code.lower() if mention.weak else code, mention.start, mention.end, mention
         masked = "".join([*parts, self.text[end:]])
-        if _P.forbids.search(self.stem):
+        if _P.forbids.search(self.stem):  # 禁用的是: 禁用A is no verdict against A
             for code, pattern in _FORBIDDEN:
                 for match in pattern.finditer(masked):
                     yield code, match.start(), match.end(), None
@@ -143,13 +143,13 @@ class Text:
     def _claims(self, row: Production) -> Iterator[Claim]:
         for match in row.pattern.finditer(self.codes):
             first, mention = self.words[match.start()], self.mention_at(match)
-            before = self.codes[max(0, match.start() - 12) : match.start()]
+            before = self.codes[max(0, match.start() - 12) : match.start()]  # codes: far enough for 如果 … 则
             # A claim may be about another question, or hold only under a condition.
             conditional = row.kind != "judged" and _P.conditional.search(before)
             if mention is not None and not (conditional or _P.supposed.search(before)):
                 end = max(mention.end, self.words[match.end() - 1][2])
                 kind, stance = row.kind, row.stance
-                if kind == "counter" and self.wrong is False:
+                if kind == "counter" and self.wrong is False:  # 错误的是D, where the right one is asked for
                     kind, stance = "judged", Stance.DENIED
                 elif kind == "concluded" and self.wrong and self.calls_right(first[1], mention):
                     kind, stance = "judged", Stance.ASSERTED
@@ -167,13 +167,13 @@ class Text:
     def marked(self) -> dict[int, bool]:
         """Places of the options in lines that begin with a mark (✅ A … ❌ B …), and whether it means right."""
         found = {match.start("m"): match["said"] == "R" for match in _P.marked.finditer(self.codes)}
-        return found if len(found) > 1 else {}
+        return found if len(found) > 1 else {}  # one mark alone may be a bullet
 
     @cached_property
     def items(self) -> list[Item]:
         """The options that the text goes through one by one, each at its first place."""
         heads = [at for at, word in enumerate(self.words) if self._is_item(at, word[3])]
-        below = self.codes.find("//", heads[-1]) if heads else -1
+        below = self.codes.find("//", heads[-1]) if heads else -1  # a blank line ends the last passage
         ends = [*heads[1:], len(self.words) if below < 0 else below]
         found: dict[str, Item] = {}
         for at, end in zip(heads, ends, strict=False):
@@ -185,9 +185,10 @@ class Text:
 
     def _is_item(self, at: int, mention: Mention | None) -> bool:
         codes = self.codes
-        if mention is None or codes[at] != "L" or len(mention.labels) > 1:
+        if mention is None or codes[at] != "L" or len(mention.labels) > 1:  # L: a letter or letters
             return False
         before = codes[at - 1] if at else "/"
+        # "A. …" at the beginning of a line, a cell or a sentence
         starts = before in "/|." and (mention.own or _P.delimited.match(self.text, mention.letters))
         if starts or at in self.marked:
             return True
@@ -206,6 +207,7 @@ class Text:
         parallel = self._parallel()
         said |= parallel if not self.items else {}
         for item in self.items:
+            # the first verdict within its passage
             verdict = re.search(r"[WRXV]", self.codes[item.first : item.last])
             is_right = verdict.group() == "R" if verdict else parallel.get(item.label)
             if is_right is not None and not self.marked:
@@ -218,6 +220,7 @@ class Text:
         for match in _P.all_except.finditer(self.codes):
             mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "none"))][3]
             if mention is not None:
+                # 除A外均错误; A是对的，其余不对
                 excepted = match["said"] in ("W", "X") or match["is"] == "R" or match["out"] or match["not"]
                 said = {label: (label in mention.labels) is bool(excepted) for label in self.options}
                 places += [mention.start, mention.end]
@@ -258,5 +261,6 @@ class Text:
 def _other(gap: str) -> str:
     """X for a few other characters, y for more, nothing for blanks and signs."""
     said = sum(char.isalnum() for char in gap)
+    # a Chinese word is two characters, an English one five
     weight = said if not gap.isascii() else said / 2.5
-    return "" if not said else "x" if weight <= 6 else "y"
+    return "" if not said else "x" if weight <= 6 else "y"  # "D in fact is wrong" is one x, a clause is a y

@@ -72,6 +72,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
     for label, body in options.items():
+        # 肺炎 链球菌。 is quoted as 肺炎链球菌
         needle = "".join(body.split()).lower().translate(_ALIKE).rstrip("。.")
         at = compact.find(needle) if needle else -1
         while at >= 0:
@@ -79,7 +80,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
             if _whole(text, start, end):
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
-        if len(needle) > 1 and (short := _broken(compact, needle)):
+        if len(needle) > 1 and (short := _broken(compact, needle)):  # an output that was cut off: 故选肺炎链
             broken.append((kept[-short], label))
     whole = {start for start, _ in hits}
     for start in {start for start, _ in broken} - whole:
@@ -87,8 +88,8 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     found = {}
     last = -1
     for (start, end), labels in sorted(hits.items(), key=lambda hit: (hit[0][0], -hit[0][1])):
-        if start >= last and len(labels) == 1:
-            weak = end - start < 2 or _common(text[start:end])
+        if start >= last and len(labels) == 1:  # of two options with the same text none is meant
+            weak = end - start < 2 or _common(text[start:end])  # 铁; 正确
             found[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return found
@@ -127,18 +128,19 @@ def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention
     token = re.compile(
         rf"(?<![A-Za-z0-9_])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
     )
-    starts = sorted(quotes)
+    starts = sorted(quotes)  # where options are quoted: the A in 维生素A缺乏 is no letter
     for match in token.finditer(text):
         run = tuple(match.group().upper())
+        # AA is no answer, nor is Ab
         if len(set(run)) != len(run) or not (match.group().isupper() or match.group().islower()):
             continue
-        behind = _P.delimiter.match(text, match.end())
+        behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text
         quote = quotes.get(behind.end()) if behind else None
         own = quote is not None and quote.labels[0] == run[-1]
         covering = bisect_right(starts, match.start()) - 1
         if covering >= 0 and quotes[starts[covering]].end > match.start() and not (own and len(run) == 1):
             continue
-        if not own and _in_word(text, match):
+        if not own and _in_word(text, match):  # A型血友病, B超, 维生素C
             continue
         end = quote.end if own and quote is not None else match.end()
         weak = match.group().islower()
@@ -147,22 +149,24 @@ def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention
 
 def _in_word(text: str, match: re.Match[str]) -> bool:
     start, end = match.span()
-    before = text[max(0, start - 14) : start]
+    before = text[max(0, start - 14) : start]  # as far as 选项, answer is, 正确答案为 reach
     if _P.labelled.search(before):
         return False
     unit = match.group().islower() and before.rstrip()[-1:].isdigit()  # 不超过1 g
     article = match.group() in "Aa" and _P.article.match(text, end)
     pronoun = match.group() in "Ii" and _P.pronoun.match(text, end)
-    acronym = end - start > 1 and _P.acronym.match(text, end)
+    acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
     if unit or _P.before.search(before) or article or pronoun or acronym:
         return True
     quoted = start > 0 and text[start - 1] == text[end : end + 1]
+    # (A) and “A” are letters, whatever follows
     return not quoted and _P.after.match(text, end) is not None and not _P.range.match(text, end)
 
 
 def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
     for match in _P.ordinal.finditer(text):
         word = (match[1] or match[2] or match[3]).lower()
+        # 第三个选项, option 3, the third
         at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdigit() else _NTH[word]
         if 0 <= at < len(labels):
             yield Mention((sorted(labels)[at],), match.start(), match.end(), letters=match.end())
@@ -176,6 +180,7 @@ def _ranges(text: str, found: list[Mention], labels: tuple[str, ...]) -> Iterato
             skip = False
             continue
         low, high = each.labels[0], after.labels[0] if after else ""
+        # only from a smaller letter to a larger one
         dash = _P.range.match(text, each.end) if len(each.labels) == 1 and low < high else None
         skip = dash is not None and after is not None and dash.end() == after.start
         spread = tuple(label for label in sorted(labels) if low <= label <= high)
@@ -199,7 +204,7 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
     at = 0
     while at < len(found):
         members, loose = [found[at]], 0
-        for each in found[at + 1 : at + 27]:
+        for each in found[at + 1 : at + 27]:  # at most all letters of the alphabet
             joined = _join(text, members, each, multiple)
             if joined is None:
                 break
@@ -224,7 +229,7 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
     """The kind of joint between a list and what comes next; None where the list ends."""
     last = members[-1]
     seen = {label for member in members for label in member.labels}
-    unlike = (last.text, last.weak) != (each.text, each.weak)
+    unlike = (last.text, last.weak) != (each.text, each.weak)  # letters and texts are not one list
     if unlike or seen & set(each.labels) or each.start - last.end > 60:
         return None
     bracketed = None if last.own else _P.bracketed.match(text, last.end)
@@ -249,6 +254,7 @@ def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     last = added[-1]
     if not (last.own or _P.goes_on.match(text, last.end)) or _P.denied.match(text, last.end):
         return True
+    # C,ABDE均正确: a list of its own behind the comma
     several = len(added) > 1 or "、" in text[comma : last.end] or len(last.labels) > 1
     return several and _P.all_of_them.match(text, last.end) is not None
 
@@ -317,7 +323,7 @@ def _without_thoughts(text: str) -> str:
     said: list[tuple[int, int]] = []
     end, opened = 0, False
     for mark in _MARKS.finditer(text):
-        closes = (mark.lastgroup or "").startswith("close")
+        closes = (mark.lastgroup or "").startswith("close")  # </think>
         if closes and not opened:  # the text began within a thought
             said.clear()
         elif not opened:
@@ -334,5 +340,6 @@ def _without_thoughts(text: str) -> str:
 
 def visible_output(text: str) -> str:
     """Return the part of an output that a reader is meant to see: no thinking, no turns after the first."""
+    # turns after the first are cut off, not blanked
     kept = zip(text, fold(text), blank_thinking(text), strict=False)
     return "".join(written for written, folded, said in kept if folded == said).strip()

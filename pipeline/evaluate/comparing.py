@@ -80,7 +80,7 @@ def holm(values: Sequence[float]) -> list[float]:
     adjusted = [1.0] * len(values)
     largest = 0.0
     for rank, index in enumerate(sorted(range(len(values)), key=lambda index: values[index])):
-        largest = max(largest, min(1.0, (len(values) - rank) * values[index]))
+        largest = max(largest, min(1.0, (len(values) - rank) * values[index]))  # never below a smaller p
         adjusted[index] = largest
     return adjusted
 
@@ -135,7 +135,7 @@ def gather_entries(folders: Sequence[Path]) -> list[Entry]:
     found = [entry for folder, home in homes.items() for entry in _entries(home, str(folder))]
     kept: dict[tuple[str, object], Entry] = {}
     for entry in sorted(found, key=lambda entry: -(entry.accuracy or 0.0)):
-        same = entry.accuracy if entry.run in REFERENCES else id(entry)
+        same = entry.accuracy if entry.run in REFERENCES else id(entry)  # models of one name are two
         kept.setdefault((entry.run, same), entry)
     return list(kept.values())
 
@@ -177,6 +177,7 @@ def leaderboard(entries: Sequence[Entry]) -> Table:
     """
     models = [entry for entry in entries if entry.run not in REFERENCES]
     against = _against_best(models)
+    # then the folder is part of the name
     several = {entry.run for entry in models if sum(other.run == entry.run for other in models) > 1}
     columns = shown_in("leaderboard")
     rows: list[list[str | Rival]] = []
@@ -188,7 +189,7 @@ def leaderboard(entries: Sequence[Entry]) -> Table:
         name = f"{entry.run} ({entry.source})" if entry.run in several else run_name(entry.run)
         told = [mean(entry.view.overall(entry.run, column.name)) for column in columns]
         accuracy = Rival(cell(score), "accuracy", entry.run, entry.accuracy)
-        p = "–" if rank is None else against[rank - 1]
+        p = "–" if rank is None else against[rank - 1]  # baselines and people are not tested
         rows.append([name, entry.source, number(rank), number(score.questions), accuracy, *told, p])
         records.append(score)
     titles = (metric("accuracy").title, *(column.title for column in columns))

@@ -50,6 +50,7 @@ def read_output(
         return Outcome.REFUSED, Extraction()
     options = {option.label: option.text for option in asked.options}
     extraction = extract(text, options, is_multiple(asked), answer_first, stem=asked.stem)
+    # "B。因为" was cut off behind its answer
     sure = extraction.rule in _SURE or (answer_first is not False and extraction.rule == "head")
     if finish == "length" and not sure:
         return Outcome.TRUNCATED, Extraction()
@@ -99,6 +100,7 @@ def grade(
 
 def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool) -> dict[str, Any]:
     """Return the columns of ``Prediction`` that say how an output came about."""
+    # the chat template of a local model changes the text
     read = made.asked or json.dumps(prompt.messages, ensure_ascii=False, sort_keys=True)
     printed = prompt.shown.printed if prompt.shown is not None else {}
     compared = [
@@ -113,6 +115,7 @@ def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool)
         "prompt_hash": sha256(read),
         "prompt": read if keep_prompt else None,
         "finish": None if made.text is None else made.finish,
+        # as the server tells them
         **{name: getattr(made, name) for name in ("model", "seed", "prompt_tokens", "completion_tokens")},
         "likelihoods": compared or None,
     }

@@ -54,6 +54,7 @@ class Consultation:
                 unusable.append(left(outcome))
                 continue
             replies[outcome.request.id] = outcome.text
+            # one reply without a price: the sum is not known
             known = self.cost is not None and outcome.cost is not None
             self.cost = (self.cost or 0.0) + (outcome.cost or 0.0) if known else None
         self.waiting += sorted(unusable, key=lambda item: item.item_id)
@@ -194,6 +195,7 @@ def read_scores(text: str) -> dict[str, int]:
     found = {}
     for aspect in aspects():
         score = said.get(aspect.name)
+        # true is an int too
         if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
             detail = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
             hint = f"{aspect.name}必须是{LEAST}到{MOST}的整数。"
@@ -256,7 +258,7 @@ def plan(
     for text in chain.from_iterable(texts.values()):
         yield _scoring(text), (text,)
     for one, other in combinations(texts, 2) if compare else ():
-        by_prompt = {text.prompt.id: text for text in texts[other]}
+        by_prompt = {text.prompt.id: text for text in texts[other]}  # a text that was refused has no rival
         for text in texts[one]:
             if (rival := by_prompt.get(text.prompt.id)) is not None:
                 yield from ((_preferring(*pair), pair) for pair in ((text, rival), (rival, text)))

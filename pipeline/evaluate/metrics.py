@@ -67,7 +67,7 @@ class Total:
         """Return the 95 % interval of its mean over the repetitions, each with sums of its own."""
         rows = self.rows(items)
         rounds = {repeat: at for at, repeat in enumerate(sorted({item.repeat for item in items}))}
-        apart = np.zeros((len(items), len(rounds), rows.shape[1]))
+        apart = np.zeros((len(items), len(rounds), rows.shape[1]))  # items × repetitions × columns
         apart[range(len(items)), [rounds[item.repeat] for item in items]] = rows
         return bootstrap(
             [item.cluster for item in items],
@@ -94,7 +94,7 @@ def _f1_rows(items: Sequence[Graded]) -> Floats:
     rows = np.zeros((len(items), 3, len(place)))
     for row, key, given in zip(rows, truth, said, strict=True):
         row[0, place[key]] = 1
-        if given in place:
+        if given in place:  # another answer string is a false positive of no class
             row[1, place[given]] = 1
         row[2, place[key]] = key == given
     return rows.reshape(len(items), -1)
@@ -105,10 +105,11 @@ def _class_f1(sums: Floats, *, weighted: bool) -> Floats:
 
     The mean is over answer strings that are the key of some item, each by its number of items or all alike.
     """
-    support, predicted, right = np.split(sums, 3, axis=-1)
+    support, predicted, right = np.split(sums, 3, axis=-1)  # columns of _f1_rows, class by class
     with np.errstate(divide="ignore", invalid="ignore"):
+        # 0 for a class that was neither key nor answer
         values = np.nan_to_num(2 * right / (support + predicted))
-    weights = support if weighted else support > 0
+    weights = support if weighted else support > 0  # macro: every class that is some key counts once
     found: Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
     return found
 
@@ -229,7 +230,7 @@ def score_items(
         if over not in row.over or row.measure is None:
             continue
         values = [row.measure.value(asked) for asked in rounds]
-        if known := [value for value in values if value is not None]:
+        if known := [value for value in values if value is not None]:  # a repetition may have no such item
             interval = row.measure.interval(items)
             scores.append(mean_score(known, interval, part=part, metric=row.name, **about))
     return scores

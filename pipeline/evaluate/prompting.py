@@ -23,9 +23,9 @@ from schemas.release import ReleaseRow
 
 Message = dict[str, str]
 
-_ASKED = frozenset({"exam", "question_type", "stem", "options"})
-_KEY = frozenset({"answer", "explanation"})
-_CASE = frozenset({"title", "description", "question"})
+_ASKED = frozenset({"exam", "question_type", "stem", "options"})  # fields of a question
+_KEY = frozenset({"answer", "explanation"})  # fields that give the answer away
+_CASE = frozenset({"title", "description", "question"})  # fields of a case and its question
 _CHOICE = {
     "question": _ASKED,
     "paraphrase": _ASKED,
@@ -43,7 +43,7 @@ _FIELDS: dict[Task, dict[str, frozenset[str]]] = {
     },
 }
 """The fields that each part of a task's template may name; no question may give its key away."""
-_SETTINGS = frozenset({"answer_first", "version"})
+_SETTINGS = frozenset({"answer_first", "version"})  # keys of a template that are no texts
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Prompt:
 
 def failed_item(prompt_id: str, reason: str, detail: str) -> ReviewItem:
     """Return the review item of a failed prompt; the next run asks it again."""
-    question_id = prompt_id.partition("#")[0].partition("~")[0]
+    question_id = prompt_id.partition("#")[0].partition("~")[0]  # q-1#2 is a repetition, q-1~3 another order
     return ReviewItem(
         item_id=prompt_id, question_ids=[question_id], stage="evaluate", reason=reason, detail=detail
     )
@@ -191,7 +191,9 @@ class Examples:
         """The examples for ``question``; fewer than asked for only where the splits hold no more."""
         key = (question.exam_type, question.exam_class)
         if self._shots and key not in self._chosen:
+            # the same exam and subcategory
             nearest = [[r for r in rows if (r.exam_type, r.exam_class) == key] for rows in self._sources]
+            # the same exam
             wider = [[row for row in rows if row.exam_type == key[0]] for rows in self._sources]
             ranked = chain.from_iterable([*nearest, *wider, *self._sources])
             found = list({row.question_id: row for row in ranked}.values())
@@ -216,6 +218,7 @@ def fill(template: str, question: ReleaseRow, **more: str) -> str:
 
 def _exam(question: ReleaseRow) -> str:
     """中国医师考试中执业医师考试的; empty if the exam is unknown."""
+    # 执业医师考试 within 医师考试
     within = f"中{question.exam_class.removesuffix('考试')}考试" if question.exam_class is not None else ""
     return f"中国{question.exam_type}{within}的" if question.exam_type is not None else ""
 
@@ -264,7 +267,7 @@ def shuffle_options(question: ReleaseRow, number: int, seed: int) -> Variant | N
     labels = [option.label for option in question.options]
     order = list(labels)
     draw = random.Random(sha256(str(seed), question.question_id, str(number)))  # noqa: S311
-    while order == labels:
+    while order == labels:  # the printed order is no other order
         draw.shuffle(order)
     texts = {option.label: option.text for option in question.options}
     return _shown(question, dict(zip(labels, order, strict=True)), texts, f"order {number}")
@@ -295,12 +298,12 @@ def with_none_option(question: ReleaseRow, number: int, seed: int) -> Variant | 
     """
     right = frozenset[str]().union(*accepted_answers(question))
     texts = {option.label: option.text for option in question.options}
-    wrong = sorted(set(texts) - right)
-    if not shufflable(question) or is_multiple(question) or len(wrong) < 2:
+    wrong = sorted(set(texts) - right)  # one of them makes room
+    if not shufflable(question) or is_multiple(question) or len(wrong) < 2:  # one wrong option must stay
         return None
     replaced = random.Random(sha256(str(seed), question.question_id, "none")).choice(wrong)  # noqa: S311
     order = [*(label for label in texts if label != replaced), replaced]
-    texts[replaced] = NONE_OF_THEM["".join(texts.values()).isascii()]
+    texts[replaced] = NONE_OF_THEM["".join(texts.values()).isascii()]  # in the language of the options
     return _shown(question, dict(zip(texts, order, strict=True)), texts, "none_of_the_above")
 
 

@@ -98,7 +98,7 @@ class Versions:
         counts = Counter(item.letters for item in votes)
         if len(asked) < 2 or not votes:
             return None if len(asked) < 2 else False
-        return max(votes, key=lambda item: counts[item.letters]).correct
+        return max(votes, key=lambda item: counts[item.letters]).correct  # max takes the earliest of equals
 
 
 @dataclass(frozen=True, order=True)
@@ -138,6 +138,7 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
     ``mean_accuracy`` weights every question equally. A metric without data is absent.
     """
     known = [(row.human_accuracy, row.respondents) for row in questions if row.human_accuracy is not None]
+    # accuracy without a number of people has no weight
     counted = [(share, people) for share, people in known if people]
     found: dict[str, tuple[float, int]] = {}
     if counted:
@@ -217,9 +218,10 @@ def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
     matched, possible = sums[..., :orders], sums[..., _ORDERS : _ORDERS + orders]
     said, reference = sums[..., _ORDERS], sums[..., -1]
     missed = matched == 0
-    halvings = 2.0 ** np.cumsum(missed, axis=-1)
+    halvings = 2.0 ** np.cumsum(missed, axis=-1)  # 1/2, 1/4 … of a match for orders without one
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.where(missed, 1 / halvings, matched) / possible).mean(axis=-1)
+        # short texts are easy to get right
         brevity = np.where(said > reference, 1.0, np.exp(1 - reference / said))
         whole = (possible > 0).all(axis=-1) & ~missed.all(axis=-1)
         return np.where(whole, brevity * np.exp(logs), 0.0)
@@ -264,7 +266,7 @@ def slices_of(question: ReleaseRow) -> list[Slice]:
     english |= {name: _exam_names().get(getattr(question, name)) for name in ("exam_type", "exam_class")}
     labels = {name: getattr(question, name) for name in (*english, "exam_subject")}
     found += [Slice(name, label, english.get(name)) for name, label in labels.items() if label is not None]
-    length = len(question.stem) + len(question.shared_stem or "")
+    length = len(question.stem) + len(question.shared_stem or "")  # as people read it, the case included
     span = _LENGTHS[min(length // _LENGTH_STEP, len(_LENGTHS) - 1)]
     status = review_status(question)
     return [*found, Slice("length", span, None), Slice("label_status", _STATUS[status], status)]
@@ -272,6 +274,7 @@ def slices_of(question: ReleaseRow) -> list[Slice]:
 
 def review_status(question: ReleaseRow) -> str:
     """``reviewed`` when experts settled all five labels, ``partly reviewed`` when some, else ``unreviewed``."""
+    # labels of one expert alone are not settled
     settled = sum(getattr(question, f"{name}_status") in _REVIEWED for name in dimensions())
     some = "partly reviewed" if settled else "unreviewed"
     return REVIEWED if settled == len(dimensions()) else some
@@ -287,6 +290,7 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
         for part in slices_of(item.question if isinstance(item, Graded) else item):
             found.setdefault(part, []).append(item)
     order = _order()
+    # as the label set and the catalogue list them
     return {part: found[part] for part in sorted(found, key=order)}
 
 

@@ -130,6 +130,7 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
     if params.reader is None:
         raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
     source = PromptSource(_splits(tables), params, context.seed)
+    # free texts are not read for letters
     rows = [row for row in Prediction.from_frame(tables["predictions"]) if row.task is Task.ANSWER]
     unread: list[UnreadOutput] = []
     for options in params.all_models():
@@ -194,6 +195,7 @@ def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
 
 def _sum(values: Sequence[float | None]) -> float | None:
     known = [value for value in values if value is not None]
+    # a part that is unknown makes the whole unknown
     return round(sum(known), 6) if known and len(known) == len(values) else None
 
 
@@ -217,7 +219,7 @@ def _cost(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     costs = [made.runs[model.run_name()].facts["cost"] for model in asked]
     costs += [made.verdicts.cost] * bool(params.judges()) + [made.reader.cost] * len(readers)
     currencies = {options.currency for options in (*asked, *params.judges(), *readers)}
-    if len(currencies) != 1 or None in costs:
+    if len(currencies) != 1 or None in costs:  # dollars and yuan do not add up
         return {}
     return {"cost": _sum(costs), "currency": currencies.pop()}
 
@@ -299,7 +301,7 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
             found.append(f"evaluate.{name}: {missing}")
     if params.expert_scores is not None:
         found += _said(partial(load_expert_scores, params.expert_scores))
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(found))  # two models may lack the same package
 
 
 def _unusable(model: AskOptions, cases: Path | None) -> list[str]:

@@ -44,6 +44,7 @@ class _OutputRow(BaseModel, extra="allow"):
     @field_validator("answer")
     @classmethod
     def _letters(cls, value: str | list[str]) -> list[str]:
+        # "A、Ｃ" and ["A", "C"] are AC
         letters = [char for part in value for char in fold(part).upper() if "A" <= char <= "Z"]
         if not letters:
             raise ValueError("names no letter")
@@ -94,6 +95,7 @@ def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[
     known = _OutputRow.model_validate(row)
     kind = (known.question_type or "").strip()
     multiple = True if _MULTIPLE.match(kind) else False if _SINGLE.match(kind) else None
+    # a row knows better than the habit of its file
     first = answer_first if known.answer_first is None else known.answer_first
     extraction = extract(known.raw_output or "", known.options, multiple, first, stem=known.question)
     letters = extraction.letters
@@ -176,7 +178,7 @@ def score_submission(path: Path, key: Path, name: str | None = None) -> Submitte
     """
     keys = _by_id(key, _Key)
     given = _by_id(path, _Given)
-    if strange := sorted(set(given) - set(keys)):
+    if strange := sorted(set(given) - set(keys)):  # answers to another exam, or ids of another form
         raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0][:40]!r}")
     scored = _scored([_row(item, given.get(found), key) for found, item in keys.items()])
     graded = [_graded(item, row) for item, row in zip(keys.values(), scored, strict=True)]
@@ -282,6 +284,7 @@ def read_items(path: Path) -> Iterator[Any]:
 
 def _row(item: _Key, given: _Given | None, key: Path) -> dict[str, Any]:
     """The question as ``score_row`` takes it; options as the submission prints them, else the key."""
+    # the printed texts tell which option is quoted
     options = (given.options if given else {}) or item.options or dict.fromkeys(_LETTERS, "")
     answer = sorted(set(fold(item.answer).upper()) & set(options))
     if not answer:

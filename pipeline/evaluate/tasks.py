@@ -49,6 +49,7 @@ class PromptSource:
         rows, limit = list(self.splits[self.params.split]), self.params.limit
         if limit is None or len(rows) <= limit:
             return rows
+        # a fixed lot that a larger limit holds
         taken = {row.question_id for row in sorted(rows, key=lambda row: sha256(row.question_id))[:limit]}
         return [row for row in rows if row.question_id in taken]
 
@@ -63,6 +64,7 @@ class PromptSource:
 
     def examples(self, shots: int) -> Examples:
         """Worked examples from the splits that are not asked."""
+        # CMB takes its examples from validation
         sources = [self.splits[name] for name in ("validation", "train") if name != self.params.split]
         return Examples(shots, sources, self.seed)
 
@@ -74,7 +76,7 @@ def left_out(row: ReleaseRow, reason: str, detail: str) -> Rejection:
 
 def repeated(item_id: str, repeat: int) -> str:
     """Return the id of a prompt, which says its repetition."""
-    return f"{item_id}#{repeat}" if repeat else item_id
+    return f"{item_id}#{repeat}" if repeat else item_id  # q-1, q-1#1
 
 
 @dataclass
@@ -124,6 +126,7 @@ class AnswerWork:
                 found[prompt.id] = graded(prompt, read, expected=backend.expected(prompt))
         reading = RunOutcome([prediction for prediction, _ in found.values()])
         everything = [item for _, item in found.values() if item is not None]
+        # scores are of printed questions alone
         reading.graded = [item for item in everything if item.variant is None]
         slices = by_slice(reading.graded).items()
         reading.scores = [score for part, items in slices for score in score_items(run, part, items)]

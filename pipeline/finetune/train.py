@@ -67,6 +67,7 @@ def writing_examples(
         prompt = encode(render(asked))
         whole = encode(render(asked) + target)
         answer = [*whole[len(prompt) :], end]
+        # a token across the border would be learned by half
         if len(prompt) > max_input or len(answer) > max_target or whole[: len(prompt)] != prompt:
             too_long += 1
             continue
@@ -137,10 +138,10 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
     record = out / RECORD
     if record.is_file():
         done: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
-        if {key: done.get(key) for key in asked} == asked:
+        if {key: done.get(key) for key in asked} == asked:  # tuned before, by the same recipe and rows
             return done
         raise UserError(f"{out}: holds weights that were tuned otherwise; name another folder with --out")
-    note = out / "checkpoints" / "asked.json"
+    note = out / "checkpoints" / "asked.json"  # what the checkpoints beside it were made of
     if note.is_file() and json.loads(note.read_text(encoding="utf-8")) != json.loads(json.dumps(asked)):
         raise UserError(f"{out}: holds the checkpoints of another training; name another folder with --out")
     note.parent.mkdir(parents=True, exist_ok=True)
@@ -171,7 +172,7 @@ def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     tokenizer = pretrained(AutoTokenizer, model, "tokenizer")
-    if tokenizer.pad_token_id is None:
+    if tokenizer.pad_token_id is None:  # Llama has none; padding is masked anyway
         tokenizer.pad_token = tokenizer.eos_token
     usable = _written(rows, recipe, tokenizer)
     if not usable.written:
@@ -231,6 +232,7 @@ def _train(
     from transformers.trainer_utils import get_last_checkpoint
 
     folder = out / "checkpoints"
+    # sequences at once; gradients are added up to the batch
     step = min(recipe.batch_size, 16 if choosing else 8)
     settings = TrainingArguments(
         output_dir=str(folder),
@@ -282,6 +284,7 @@ def choice_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
     from torch.nn.functional import binary_cross_entropy_with_logits, log_softmax
 
     outputs = model(**{name: inputs[name] for name in inputs.keys() - NOT_READ})
+    # options that a question lacks get no probability
     logits = outputs.logits.float().masked_fill(~inputs["shown"], -1e4)
     right, shown = inputs["labels"].float(), inputs["shown"].float()
     one = -(log_softmax(logits, -1) * right).sum(-1)

@@ -32,7 +32,7 @@ class Resampling:
 
 def count_labels(units: Iterable[Sequence[Hashable]], labels: Sequence[Hashable] = ()) -> LabelCounts:
     """Return ratings as counts of shape (units with at least two ratings, labels)."""
-    kept = [unit for unit in units if len(unit) >= 2]
+    kept = [unit for unit in units if len(unit) >= 2]  # one expert alone agrees with nobody
     index = {label: column for column, label in enumerate(labels or _used(kept))}
     counts = np.zeros((len(kept), len(index)), dtype=np.int64)
     for row, unit in enumerate(kept):
@@ -52,7 +52,7 @@ def pair_table(pairs: Sequence[Sequence[Hashable]]) -> LabelCounts:
 
 
 def _used(units: Iterable[Sequence[Hashable]]) -> list[Hashable]:
-    return sorted({label for unit in units for label in unit}, key=str)
+    return sorted({label for unit in units for label in unit}, key=str)  # labels may be numbers and texts
 
 
 def value_of(coefficient: Coefficient, counts: LabelCounts) -> float | None:
@@ -70,11 +70,12 @@ def interval(coefficient: Coefficient, counts: LabelCounts, draw: Resampling) ->
     """
     if not counts.size:
         return None
+    # three experts and three labels: ten distinct rows
     patterns, repeats = np.unique(counts, axis=0, return_counts=True)
     generator = np.random.default_rng(draw.seed)
     units = int(repeats.sum())
     values = []
-    block = max(1, _RESAMPLES_AT_ONCE // len(repeats))
+    block = max(1, _RESAMPLES_AT_ONCE // len(repeats))  # resamples of one block
     for begin in range(0, draw.resamples, block):
         size = min(block, draw.resamples - begin)
         values.append(coefficient(patterns, generator.multinomial(units, repeats / units, size=size)))
@@ -124,7 +125,7 @@ def gwet_ac1(counts: LabelCounts, weights: Weights) -> Values:
     Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement.
     """
     shares = (weights @ (counts / counts.sum(axis=1, keepdims=True))) / weights.sum(axis=1)[:, None]
-    expected = (shares * (1 - shares)).sum(axis=1) / max(counts.shape[1] - 1, 1)
+    expected = (shares * (1 - shares)).sum(axis=1) / max(counts.shape[1] - 1, 1)  # labels less one
     return _beyond_chance(raw_agreement(counts, weights), expected, counts)
 
 
@@ -153,5 +154,6 @@ def cohen_kappa(table: LabelCounts, weights: Weights) -> Values:
 
 def _beyond_chance(observed: Values, expected: Values, counts: LabelCounts) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
+        # a single label is expected for certain
         found = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
     return found if counts.shape[1] > 1 else np.full_like(found, np.nan)

@@ -49,15 +49,17 @@ def interval_of_share(units: Iterable[Unit]) -> Interval | None:
     1 shows no variance; then every cluster counts as one unit.
     """
     found = list(units)
+    # columns: sum of values, units
     sums = _cluster_sums([unit.cluster for unit in found], [(unit.value, 1.0) for unit in found])
     total = float(sums[:, 1].sum())
     if not total:
         return None
     share, clusters = float(sums[:, 0].sum()) / total, len(sums)
-    if clusters == 1 and total > 1:
+    if clusters == 1 and total > 1:  # one case alone shows no spread between cases
         return None
     if (sums[:, 1] == 1).all() and np.isin(sums[:, 0], (0, 1)).all():
         return Interval(*wilson(share * clusters, clusters), "wilson")
+    # sums of floats: 0.1 + 0.2 is not 0.3
     certain = isclose(share, 0.0, abs_tol=1e-12) or isclose(share, 1.0, abs_tol=1e-12)
     size = clusters if certain else _effective_size(sums, share, total)
     return Interval(*wilson(share * size, size), "cluster_wilson")
@@ -72,7 +74,7 @@ def _effective_size(sums: Floats, share: float, total: float) -> float:
     variance = clusters / (clusters - 1) * float(residuals @ residuals) / total**2
     # Clusters that are more alike than chance would have them are luck, not knowledge: never above the units there are.
     size = min(total, share * (1 - share) / variance) if variance > 0 else total
-    return size * float(_Z95 / t.ppf(0.975, clusters - 1)) ** 2
+    return size * float(_Z95 / t.ppf(0.975, clusters - 1)) ** 2  # 5 clusters count half: (1.96 / 2.78)²
 
 
 def interval_of_mean(units: Iterable[Unit]) -> Interval | None:
@@ -135,6 +137,7 @@ def _cluster_sums(clusters: Sequence[str], rows: Floats | Sequence[Sequence[floa
     """Return the sums of every cluster's rows: clusters × columns."""
     if not clusters:
         return np.zeros((0, 2))
+    # objects: one long name would widen every cell
     names, place = np.unique(np.array(clusters, dtype=object), return_inverse=True)
     values = np.asarray(rows, dtype=float)
     sums = np.zeros((len(names), values.shape[1]))

@@ -92,6 +92,7 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
         if len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
             return extraction
         # Options: A, B, C, D. I need more details: a text that opens with all letters gives none.
+        # "A, B, C, D: which one …" names all
         every = name == "head" and len(extraction.letters or ()) == len(said.options)
         several = several or (None if every else extraction)
     return several or Extraction()
@@ -105,12 +106,13 @@ def _contradicts_itself(task: ReadingTask) -> bool:
     Not where the last is marked as final (A⏎最终答案：C) or as a correction, nor where letters alone are headings.
     """
     codes, words, text = task.said.codes, task.said.words, task.said.text
+    # A：…故选A。B：…故选B。C：…故选C
     chosen = {claim.labels for claim in task.claims("stated", "called") if is_own(task, claim)}
     if _answers_several_questions(task) or (len(chosen) > 2 and not task.multiple and not task.answer_first):
         return True
     # A text that sorts options under heads of its own (抗凝药：A、B。抗血小板药：C、D) chooses none.
     lists = [set(claim.labels) for claim in task.claims("concluded") if len(claim.labels) > 1]
-    sorts = any(not one & other for one, other in pairwise(lists))
+    sorts = any(not one & other for one, other in pairwise(lists))  # two lists without a common letter
     if task.multiple and not task.claims("stated", "called") and sorts:
         return True
     bare = [(match, words[match.start("m")][3]) for match in _P.bare.finditer(codes)]
@@ -130,8 +132,9 @@ def _contradicts_itself(task: ReadingTask) -> bool:
 
 def _repeats_question(task: ReadingTask) -> bool:
     """Return whether a text asks to choose, prints every option and says nothing of them."""
+    # "A. 青霉素" as the question prints it
     printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
-    said = re.search("[KCcRWXVBG]", task.said.codes)
+    said = re.search("[KCcRWXVBG]", task.said.codes)  # any word that asserts, denies or concludes
     return printed and not said and _P.asks.search(task.said.text) is not None
 
 
@@ -146,6 +149,7 @@ def _answers_several_questions(task: ReadingTask) -> bool:
 
 def _ruled_out(said: Text, found: FoundAnswer) -> bool:
     """Return whether the text itself says that options are not what the stem asks for."""
+    # 错误的是: an option that is called right is not it
     denied = said.judged.right if said.wrong else said.judged.wrong
     return said.wrong is not None and set(found.labels) <= set(denied)
 
@@ -181,6 +185,7 @@ def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
 def _without_echo(text: str, options: Mapping[str, str]) -> str:
     """Blank the options that a text prints as the question did, with nothing said of them, below words of its own."""
     lines = [rf"{label}[)\].:、,\s]{{1,3}}{re.escape(body.strip())}" for label, body in options.items()]
+    # labels without texts cannot be told from answers
     if len(lines) < 2 or not all(body.strip() for body in options.values()):
         return text
     body = r"\s{1,4}[(\[【]?".join(lines)
@@ -200,7 +205,7 @@ def _text(
 ) -> Text:
     folded = {fold(label).upper(): fold(body) for label, body in options.items()}
     said = blank_thinking(text, turns=turns)
-    if len(said) > _BEGINNING + _ENDING:
+    if len(said) > _BEGINNING + _ENDING:  # linear time for an output that repeats itself for a megabyte
         said = said[:_BEGINNING] + " " * (len(said) - _BEGINNING - _ENDING) + said[-_ENDING:]
     said = said if multiple else _without_echo(said, folded)
     return Text(said, folded, multiple, asks_for_wrong(stem) if stem else None, fold(stem or ""))

@@ -48,16 +48,19 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text or mention.weak:
         return None
+    # codes: W wrong, X out, V not, R right: "A错误，…" opens an analysis
     denied = "[RXV]" if task.said.wrong else "[WXV]"
     if not mention.own and re.match(rf",?[Dxi]?{denied}(?!K)", task.said.codes[match.end() :]):
         return None
     text = task.said.text
     if task.said.wrong and task.said.calls_right(0, mention):
         return None
+    # "B。", "B 青霉素"; not "B型血友病"
     ends = _P.clause_ends.match(text, mention.letters) or _P.delimited.match(text, mention.letters)
     if not mention.own and not ends:
         return None
     labels = mention.labels
+    # "A、B。A：…。B：…" begins to go through the options
     through = len(task.said.items) >= max(2, len(labels)) or mention.own
     if len(labels) > 1 and not mention.own and task.multiple is False and text[mention.start + 1] != ".":
         return None  # A;C is two answers; A. C may be an option's text that was cut off
@@ -73,16 +76,17 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     opening goes through, the first. Where that is not known, the opening must be a statement by itself, a letter or
     a letter with its option's text, in a text that does not go through the options.
     """
-    if task.answer_first is False or _P.taken_back.search(task.said.text):
+    if task.answer_first is False or _P.taken_back.search(task.said.text):  # "B。不对，应为C"
         return None
     found = opens_with(task)
-    if found is None or _P.final.search(task.said.text, found.end):
+    if found is None or _P.final.search(task.said.text, found.end):  # "B … 最终答案：C"
         return None
     if task.answer_first:
         return found
     closed = _P.statement_ends.match(task.said.text, found.end) or _P.called.match(task.said.codes)
-    best = _P.called_best.match(task.said.codes)
+    best = _P.called_best.match(task.said.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= found.end]
+    # a letter in a line of its own above an explanation
     alone = _P.alone_first.match(task.said.text, found.end) and not later
     return found if best or (closed and (alone or len(task.said.items) <= 2)) else None
 
@@ -90,7 +94,7 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
 def stated(task: ReadingTask) -> FoundAnswer | None:
     """The last of: 答案是A, 故选A, A是正确答案, 不是A而是B, a boxed letter, the answer is A, 答案是青霉素."""
     claims, called = task.claims("stated", "called"), task.claims("called")
-    if task.multiple and len(called) > 1 and len(called) == len(claims):
+    if task.multiple and len(called) > 1 and len(called) == len(claims):  # "A是正确答案。C是正确答案。"
         labels = tuple(label for claim in called for label in claim.labels)
         return FoundAnswer(labels, called[0].start, called[-1].end)
     last = _last(claims)
@@ -120,6 +124,7 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
 
 def last_line(task: ReadingTask) -> FoundAnswer | None:
     """The last line, or the last lines, are nothing but letters; the last sentence where the text goes back."""
+    # "等等，… 。B": . ends a sentence, / a line
     begins = "[./]" if _P.taken_back.search(task.said.text) else "/"
     match = re.search(
         rf"(?:\A|{begins})[.:|]{{0,2}}(?P<m>[Ll])[.,|]{{0,2}}(?:/{{1,3}}(?P=m)[.,]?)?[/.]{{0,4}}\Z",
@@ -138,12 +143,14 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     if _P.was.match(task.said.text, mention.end):
         return None
     named = len(task.said.items)
+    # "ABD。A：…。B：…。D：…" explains its own list
     answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
     if named > max(1 if task.answer_first is False else 2, answers):
         return None
     follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
     judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "W|i?[hn]|iL|,?X|V"
+    # a small letter within a sentence: "a patient …"
     goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",")
     if goes_on or (not mention.own and re.match(judged, follows)):
         return None
@@ -156,7 +163,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
 
 def concluded(task: ReadingTask) -> FoundAnswer | None:
     """因此A正确, 说法错误的是D, 最佳选项为B."""
-    through = len(task.said.items) > 2
+    through = len(task.said.items) > 2  # then 因此A正确 may be about option A alone
     said, counter = (
         _last(
             claim
@@ -165,7 +172,7 @@ def concluded(task: ReadingTask) -> FoundAnswer | None:
         )
         for kind in ("concluded", "counter")
     )
-    if said and counter and task.multiple is False and len(said.labels) > 1:
+    if said and counter and task.multiple is False and len(said.labels) > 1:  # "正确的是A、B、D，错误的是C"
         return counter
     return said or counter
 
@@ -174,12 +181,14 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     """The text, its first line, or its conclusion is an option's text without the letter."""
     words = task.said.words
     codes = task.said.codes
+    # 青霉素。 as the first or the last line
     match = re.match(r"[./,]{0,3}[tT](?=[./]|$)", codes) or re.search(r"[./]T[./]*\Z", codes)
     if match:
         mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
         if mention is not None:
             return FoundAnswer(mention.labels, mention.start, mention.end)
     if len(task.said.items) > 2:
+        # // is a blank line: what stands below concludes
         below = task.said.codes.find("//", task.said.items[-1].first)
         return _closing(task, below) if below >= 0 else None
     found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
@@ -204,6 +213,7 @@ def _undivided(task: ReadingTask) -> list[Claim]:
 def _listed(task: ReadingTask) -> FoundAnswer | None:
     """The only list that a sentence ends with, where several answers may be meant."""
     found = [task.said.mention_at(match) for match in _P.listed.finditer(task.said.codes)]
+    # "… 包括A、C、D。"
     lists = [mention for mention in found if mention is not None and len(mention.labels) > 1]
     if task.multiple is False or len({frozenset(mention.labels) for mention in lists}) != 1:
         return None
@@ -219,6 +229,7 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
         part, last = match.group(), match is sentences[-1]
         ends = (last and _P.is_it.search(part)) or (match.start() == 0 and re.search(r"i[LT]\Z", part))
         concludes = "c" in part or len(sentences) == 1 or ends
+        # n not, E except: a sentence that denies concludes nothing
         if match.start() < start or re.search(r"[nWXEV]", part) or not concludes:
             continue
         words = task.said.words[match.start() : match.end()]
@@ -234,7 +245,8 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
     right, wrong, start, end = task.said.judged
     if task.said.wrong:
         right, wrong = wrong, right
-    complete = set(right + wrong) == set(task.said.options)
+    complete = set(right + wrong) == set(task.said.options)  # every option has its verdict
+    # A错误 is said of an option, not read from 不是 in its passage
     claimed = task.claims("judged") and not task.said.wrong
     if task.multiple:
         chosen = right if complete else ()
@@ -252,6 +264,7 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
 def _names_all(task: ReadingTask) -> bool:
     """Return whether a text that does not break off names every option (A对。B起效慢；C、D、E禁用)."""
     named = {label for mention in task.said.mentions for label in mention.labels}
+    # "…，E对" has ended though no full stop follows
     ended = task.said.codes.endswith("R") or _P.ended.search(task.said.text[-10:])
     return bool(ended) and named == set(task.said.options)
 
@@ -264,7 +277,7 @@ def odd_one_out(task: ReadingTask) -> FoundAnswer | None:
     alone = [mention for mention in task.said.mentions if len(mention.labels) == 1]
     if len(lists) != 1 or len(lists[0].labels) != len(task.said.options) - 1 or len(lists[0].labels) < 2:
         return None
-    predicate = _P.of_all.match(task.said.text, lists[0].end)
+    predicate = _P.of_all.match(task.said.text, lists[0].end)  # 均能降压, 都不是, are all
     if predicate is None:
         return None
     rest = tuple(set(task.said.options) - set(lists[0].labels))
@@ -281,14 +294,16 @@ def ranked(task: ReadingTask) -> FoundAnswer | None:
         return None
     text, mentions = task.said.text, task.said.mentions
     for mention in mentions:
-        if _P.order.search(text[max(0, mention.start - 30) : mention.start]):
+        if _P.order.search(text[max(0, mention.start - 30) : mention.start]):  # 可能性从高到低：B、A、D
             return FoundAnswer(mention.labels[:1], mention.start, mention.end)
+    # then B 90% may quote an option: 90%
     percentages = any("%" in body for body in task.said.options.values())
     said = [] if percentages else list(_P.share.finditer(text))
     shares = {found["label"] or found["after"]: float(found["share"] or found["before"]) for found in said}
     likeliest = [label for label, share in shares.items() if share == max(shares.values())]
     if len(shares) > 1 and len(likeliest) == 1 and set(shares) <= set(task.said.options):
         return FoundAnswer(tuple(likeliest), said[0].start(), said[-1].end())
+    # B > A > D
     chain = [one for one, other in pairwise(mentions) if _P.above.fullmatch(text, one.end, other.start)]
     if len(chain) > 1 and len(chain[0].labels) == 1:
         return FoundAnswer(chain[0].labels, chain[0].start, chain[0].end)
@@ -297,7 +312,7 @@ def ranked(task: ReadingTask) -> FoundAnswer | None:
 
 def echoed(task: ReadingTask) -> FoundAnswer | None:
     """The option behind a clause that is the end of the stem: 大叶性肺炎最常见的病原菌是肺炎链球菌."""
-    stem = _P.stem_ends.sub("", "".join(task.said.stem.lower().split()))
+    stem = _P.stem_ends.sub("", "".join(task.said.stem.lower().split()))  # 大叶性肺炎最常见的病原菌是（　）
     found = {}
     for mention in task.said.mentions if stem and not task.said.wrong else ():
         before = _P.stem_ends.sub("", task.said.text[max(0, mention.start - 80) : mention.start].lower())
@@ -318,6 +333,7 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
     for mention in task.said.mentions if stem else ():
         match = _P.predicate.match(task.said.text, mention.end)
         denied = bool(match and (match["not"] or match["isnt"]))
+        # 抗血小板药物 of 属于抗血小板药物
         what = match["what"].lower() if match and denied is bool(task.said.wrong) else ""
         # Characters in common: beta-lactam, 血小板药; 是子宫内膜癌三联征 says nothing where its 高危因素 are asked for.
         if what.isascii():
@@ -335,10 +351,10 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
 def only_letter(task: ReadingTask) -> FoundAnswer | None:
     """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
     found = [word[3] for word in task.said.words if word[0] == "L" and word[3]]
-    exceptions = "E" if task.multiple is False else "[EO]"
+    exceptions = "E" if task.multiple is False else "[EO]"  # E except, O others: 除A外, 其他如A
     denied = task.claims("judged", stance=Stance.DENIED) or re.search(rf"Li?h|{exceptions}", task.said.codes)
     hedged = task.claims("hedged", stance=Stance.HEDGED)
-    unsure = task.multiple is not True and any(len(claim.labels) > 1 for claim in hedged)
+    unsure = task.multiple is not True and any(len(claim.labels) > 1 for claim in hedged)  # 可能是A或B
     if len({frozenset(mention.labels) for mention in found}) != 1 or denied or unsure:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
@@ -360,8 +376,8 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.words[first.first][3]
     if mention is None or _P.was.match(task.said.text, mention.end):
         return None
-    judged = "[WX]" if mention.own else "[WXR]"
-    bare = task.said.text[: first.start].strip() in ("", "选项")
+    judged = "[WX]" if mention.own else "[WXR]"  # A对，B对。C呢？
+    bare = task.said.text[: first.start].strip() in ("", "选项")  # nothing but 选项 stands before it
     if not bare or re.match(rf"[Dxi]?{judged}", task.said.codes[first.first + 1 :]):
         return None
     return FoundAnswer((first.label,), first.start, first.end)
@@ -373,7 +389,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
     if len({claim.labels for claim in claims}) != 1 or len(claims[0].labels) > 1:
         return None
     others = (claim for claim in task.said.claims if claim.stance is not Stance.ASSERTED)
-    doubted = {label for claim in others for label in claim.labels}
+    doubted = {label for claim in others for label in claim.labels}  # A is classic for …, but A is unlikely
     unsure = _P.unsure.search(task.said.text) or set(claims[0].labels) & doubted
     return None if task.multiple or unsure else _last(claims)
 

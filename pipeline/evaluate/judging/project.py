@@ -113,7 +113,7 @@ def expert_judgements(
     for score in scores:
         if counted and score.expert not in counted:
             continue
-        stray += score.answer_id not in gave
+        stray += score.answer_id not in gave  # the run was made anew and says something else
         said = {"judge": EXPERT + score.expert, "aspect": score.aspect, "score": score.score}
         found += [
             Judgement(**answer.model_dump(exclude={"answer_id"}), **said)
@@ -146,6 +146,7 @@ def _of_cases(cases: Iterable[Case]) -> Iterator[OpenQuestion]:
                 question=turn.question,
                 reference=turn.solution,
             )
+            # the next question shows it as a conversation
             earlier.append(f"问：{turn.question}\n答：{turn.solution}")
 
 
@@ -207,7 +208,7 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
     scores = [s for s in _rows(build / ANSWER_SCORES, AnswerScore) if not experts or s.expert in experts]
     ids = {answer.answer_id for answer in sent}
     given = Counter((score.expert, score.answer_id) for score in scores if score.answer_id in ids)
-    whole = [pair for pair, count in given.items() if count == len(aspects())]
+    whole = [pair for pair, count in given.items() if count == len(aspects())]  # scored in every aspect
     by_answer = Counter(answer for _, answer in whole)
     judged, _ = expert_judgements(scores, sent)
     by_models = _rows(build / "evaluate" / "judgements.parquet", Judgement)

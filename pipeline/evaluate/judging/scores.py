@@ -86,12 +86,13 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
         about = {"run": run, "task": task, "questions": len(asked)}
         parts = {f"{name} ({who})": given[name] for name in names if given[name]}
         values = {metric: _means(rows) for metric, rows in parts.items()}
-        if len(parts) == len(names):
+        if len(parts) == len(names):  # an aspect that nobody scored leaves no mean
             overall = f"judged ({who})"
             values[overall] = [mean(each) for each in zip(*values.values(), strict=False)]
             parts[overall] = [row for rows in given.values() for row in rows]
         for metric, rows in parts.items():
             clinical = task is Task.CLINICAL
+            # clin-7-2 is the second question of case 7
             cases = (row.question_id.rpartition("-")[0] if clinical else row.question_id for row in rows)
             units = (Unit(case, row.score) for case, row in zip(cases, rows, strict=True))
             interval = interval_of_mean(units)
@@ -170,7 +171,7 @@ def _by_judge(judgements: Iterable[Judgement]) -> _Given:
     names = [aspect.name for aspect in aspects()]
     for who, own in scores.items():
         means = {name: {key: mean(values) for key, values in given.items()} for name, given in own.items()}
-        whole = set.intersection(*(set(means.get(name, {})) for name in names))
+        whole = set.intersection(*(set(means.get(name, {})) for name in names))  # answers with all aspects
         average = {key: mean(means[name][key] for name in names) for key in sorted(whole)}
         found[who] = means | {AVERAGE: average}
     people = [own for who, own in found.items() if who.startswith(EXPERT)]
@@ -219,13 +220,13 @@ def _kappa(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Cohen's kappa with quadratic weights (Cohen 1968) of rounded scores; None where they do not vary."""
     from sklearn.metrics import cohen_kappa_score
 
-    rounded = list(map(round, one)), list(map(round, other))
+    rounded = list(map(round, one)), list(map(round, other))  # means of experts are no whole numbers
     varied = len(set(chain(*rounded))) > 1
     return float(cohen_kappa_score(*rounded, weights="quadratic")) if varied else None
 
 
 def _self_preference(who: str, both: Sequence[DoublyScored], models: Mapping[str, str]) -> float | None:
-    judge = who.removeprefix("llm:").rpartition("/")[2]
+    judge = who.removeprefix("llm:").rpartition("/")[2]  # llm:org/model is the model of run model
     own = [each.judge - each.experts for each in both if models.get(each.run) == judge]
     others = [each.judge - each.experts for each in both if models.get(each.run) != judge]
     return mean(own) - mean(others) if own and others else None

@@ -31,7 +31,7 @@ MOST_ROWS = 40
 """Runs in the heat map."""
 _NAME = 40
 """Characters of a run's name in a plot."""
-_HUMAN = "#8a8f98"
+_HUMAN = "#8a8f98"  # grey: people are no model
 
 
 def plots(found: Evaluated) -> dict[str, bytes]:
@@ -68,10 +68,10 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
     labels = [label for label in view.labels(dimension) if view.asked(dimension, label) > more_than]
     if not labels:
         return {}
-    height = 1.4 + len(labels) * (0.2 + 0.13 * len(runs))
+    height = 1.4 + len(labels) * (0.2 + 0.13 * len(runs))  # inches: a gap and a bar a run for each label
     with figure(8.0, height) as drawn:
         axes: Axes = drawn.subplots()
-        thick = 0.84 / len(runs)
+        thick = 0.84 / len(runs)  # of the space of a label; the rest parts it from the next
         for number, (run, colour) in enumerate(_coloured(runs)):
             places = [row + (number - (len(runs) - 1) / 2) * thick for row in range(len(labels))]
             shares = _shares(view, run, dimension, labels)
@@ -123,6 +123,7 @@ def _heat(view: View) -> dict[str, bytes]:
             plot_name(f"{label_name(label, english)} ({view.asked('exam_class', label):,})")
             for label, english in labels.items()
         ]
+        # names of exams are long
         turned: dict[str, Any] = {"rotation": 55, "ha": "right", "rotation_mode": "anchor"}
         axes.set_xticks(range(len(labels)), names, fontsize=7, **turned)
         axes.set_yticks(range(len(runs)), [_shown(run) for run in runs], color=INK)
@@ -130,7 +131,7 @@ def _heat(view: View) -> dict[str, bytes]:
         for row, shares in enumerate(values):
             for column, share in enumerate(shares):
                 if not isnan(share):
-                    ink = "black" if share > 55 else "white"
+                    ink = "black" if share > 55 else "white"  # cividis is light above the middle
                     axes.text(column, row, f"{share:.0f}", ha="center", va="center", fontsize=6.5, color=ink)
         drawn.colorbar(image, ax=axes, label="accuracy 准确率, %", fraction=0.03, pad=0.01)
         return both_formats("accuracy_by_subcategory", drawn)
@@ -221,6 +222,7 @@ def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str)
             pairs = own[aspect.name]
             counted = sorted(Counter((pair.experts, pair.judge) for pair in pairs).items())
             largest = max(count for _, count in counted)
+            # area, not width, is the number of answers
             sizes = [_LARGEST * count / largest for _, count in counted]
             places = [place for place, _ in counted]
             axes.scatter(*zip(*places, strict=True), s=sizes, color=COLOURS[0], alpha=0.45, linewidths=0)
@@ -228,7 +230,7 @@ def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str)
             found = correlation([pair.judge for pair in pairs], [pair.experts for pair in pairs])
             told = "–" if found is None else f"{found:.2f}"
             axes.set_title(f"{aspect.zh} {aspect.en}\nr = {told}, n = {len(pairs):,}", fontsize=8)
-            ends, ticks = (LEAST - 0.3, MOST + 0.3), range(LEAST, MOST + 1)
+            ends, ticks = (LEAST - 0.3, MOST + 0.3), range(LEAST, MOST + 1)  # room for half a point
             axes.set(xlim=ends, ylim=ends, xticks=ticks, yticks=ticks, xlabel="experts 专家")
         row[0].set_ylabel(plot_name(judge))
         return both_formats(f"judge_and_experts{suffix}", drawn)

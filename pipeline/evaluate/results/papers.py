@@ -57,11 +57,12 @@ def by_metric(view: View, table: Shown, name: str) -> Table | None:
         asked = max(score.questions for score in found if score is not None)
         row: list[str | Rival] = [run_name(run), number(asked)]
         for each, score in zip(metrics, found, strict=True):
+            # “n =” where a score is of fewer
             few = None if score is None or score.questions == asked else asked
             text = cell(score, few) if each.brackets else mean(score)
             merit = value(score)
             if merit is not None and not each.higher:
-                merit = -merit
+                merit = -merit  # no answer, refused: fewer is better
             row.append(text if each.higher is None else Rival(text, each.name, run, merit))
         rows.append(row)
     data = view.data(["overall"], [each.name for each in metrics])
@@ -85,6 +86,7 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
     for label, english in kept.items():
         shares = [value(view.accuracy(run, dimension, label)) for run in models]
         known = [share for share in shares if share is not None]
+        # one model is its own average
         average = [f"{100 * mean_of(known):.1f}" if known else "–"] if len(models) > 1 else []
         rows.append([label_name(label, english), *_shares(view, dimension, label, runs), *average])
     average_name = ("平均 Average of models",) if len(models) > 1 else ()
@@ -182,7 +184,7 @@ def _pairs(
     for (model, prompt), members in groups.items():
         zero = [run for run in members if model == run or not askings[run].shots]
         several = [run for run in members if run not in zero]
-        if len(zero) > 1 or len(several) > 1:
+        if len(zero) > 1 or len(several) > 1:  # by 3 and by 5 examples: each has its row
             rows += [(run_name(run), run, None) for run in members]
             continue
         name = run_name(model) if not prompt else f"{model} · {prompt_name(prompt)}"
@@ -230,6 +232,7 @@ def pairs(found: Sequence[Comparison]) -> Table | None:
         )
         for row in found
     ]
+    # the column of the difference
     sure = frozenset((at, 5) for at, row in enumerate(found) if row.p_adjusted < 0.05)
     return _table("pairs", Comparison.to_frame(found), rows, left=2, best=sure)
 
@@ -336,6 +339,6 @@ def preferences(found: Sequence[Preference]) -> Table | None:
     for (one, other, judge), given in pairs.items():
         winners = (Winner.FIRST, Winner.SECOND, Winner.TIE)
         tally = [sum(row.better is winner for row in given) for winner in winners]
-        steady = sum(row.consistent for row in given) / len(given)
+        steady = sum(row.consistent for row in given) / len(given)  # the same verdict in both orders
         rows.append((one, other, judge, number(len(given)), *map(number, tally), f"{100 * steady:.1f}"))
     return _table("preferences", Preference.to_frame(found), rows)

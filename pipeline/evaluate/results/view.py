@@ -58,6 +58,7 @@ class View:
             self._labels.setdefault(score.dimension, {})[score.label] = score.label_en
             self._runs.setdefault(score.dimension, set()).add(score.run)
             if score.metric == "accuracy":
+                # some requests of a run may have failed
                 self._asked[part] = max(score.questions, self._asked.get(part, 0))
 
     @cached_property
@@ -121,6 +122,7 @@ def mean(score: Score | None, places: int = 1, scale: int = 100) -> str:
     """The same without its interval."""
     if score is None or score.value is None:
         return "–"
+    # a run that was asked once has no deviation
     spread = "" if score.sd is None else f" ± {scale * score.sd:.{places}f}"
     return f"{scale * score.value:.{places}f}{spread}"
 
@@ -162,7 +164,7 @@ def ranked_table(
     second: set[Cell] = set()
     for cells in lines.values():
         order = sorted({value for _, value in cells}, reverse=True)
-        if len(order) > 1:
+        if len(order) > 1:  # all alike: none is the best
             best |= {place for place, value in cells if value == order[0]}
             second |= {place for place, value in cells if value == order[1]}
     texts = [tuple(each if isinstance(each, str) else each.text for each in row) for row in rows]

@@ -102,6 +102,7 @@ class Engine:
         pad = self.tokenizer.pad_token_id
         gaps = [width - len(tail.tokens) for tail in batch.tails]
         tails = [[pad] * gap + list(tail.tokens) for gap, tail in zip(gaps, batch.tails, strict=True)]
+        # padding between head and tail is not attended to
         seen = [[1] * len(head) + [0] * gap + [1] * (width - gap) for gap in gaps]
         mask = torch.tensor(seen, device=self._device)
         inputs: dict[str, Any] = {"attention_mask": mask}
@@ -129,6 +130,7 @@ class Engine:
 
     def _made(self, batch: PromptBatch, tail: TokenizedPrompt, new: Sequence[int]) -> Output:
         named = self._model.generation_config.eos_token_id
+        # chat models end a turn by a token of its own
         ends = {*(named if isinstance(named, list) else [named]), self.tokenizer.eos_token_id} - {None}
         stop = next((place for place, token in enumerate(new) if token in ends), None)
         written = new if stop is None else new[:stop]
@@ -196,7 +198,7 @@ def run_jobs(
     with ProcessPoolExecutor(len(devices), context, initializer=_start, initargs=(options, names)) as pool:
         running: dict[Future[Answers | Full], PromptBatch] = {}
         while jobs or running:
-            while jobs and len(running) < 2 * len(devices):
+            while jobs and len(running) < 2 * len(devices):  # one in work and one waiting for each
                 job = jobs.popleft()
                 running[pool.submit(_work, job)] = job
             for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -229,6 +231,7 @@ class TransformersBackend(LocalBackend):
 
         gpus = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
         devices = self._options.devices or gpus or ["cpu"]
+        # a CPU shows its first output soon
         jobs = deque(self._jobs(asked, ramp=1 if devices == ["cpu"] else 1 << 30))
         sums: dict[int, dict[int, float]] = {}
         full: set[int] = set()
@@ -246,7 +249,7 @@ class TransformersBackend(LocalBackend):
                     if len(found) == len(_sequences(item, tail.index)):
                         yield item, _decided(item, found)
             elif len(tails) > 1:
-                jobs.extendleft(reversed(batch.halves()))
+                jobs.extendleft(reversed(batch.halves()))  # first half first: order stays by length
             elif tails[0].index not in full:
                 full.add(tails[0].index)  # told once, however many of its options do not fit
                 item = asked[tails[0].index]
@@ -261,6 +264,7 @@ class TransformersBackend(LocalBackend):
             head = item.prompt.messages[:-1] if keeps else ()
             groups = kinds.setdefault((bool(item.choices), item.letters), {})
             for each in _sequences(item, index):
+                # sequences without a prompt share no head
                 name = "" if each.part % 2 else json.dumps(head, ensure_ascii=False)
                 groups.setdefault(name, []).append(each)
         for (compared, letters), groups in kinds.items():

@@ -123,6 +123,7 @@ class LocalBackend(Backend, ABC):
     def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         if not asked:
             return
+        # a comparison writes one token
         room = self._options.max_tokens if any(not item.choices for item in asked) else 1
         longest = context_length(self._options) - room
         for item in asked:
@@ -151,7 +152,7 @@ class LocalBackend(Backend, ABC):
         chooses = options.answer_by == "likelihood" and prompt.question is not None
         if chooses and not is_multiple(prompt.asked()):
             tokens, choices = self._compared(prompt, text, special=special)
-        seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)
+        seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
         asked = {
             "model": self.identity,
             "text": text,
@@ -175,10 +176,11 @@ class LocalBackend(Backend, ABC):
         how = self._options.compare
         shown = {"letter": "{0.label}", "spaced_letter": " {0.label}"}.get(how, "{0.text}")
         said = [(option.label, shown.format(option)) for option in prompt.asked().options]
-        context = text.rstrip()
+        context = text.rstrip()  # "答案： " and "A" are cut as "答案：" and " A"
         ends = text[len(context) :]
         texts = [context, *(context + ends + continuation for _, continuation in said)]
         read, *wholes = self._encoded(texts, special=special)
+        # at least one token is compared
         cut = whole_cut = min(len(read), *(len(whole) - 1 for whole in wholes))
         if how in ("letter", "spaced_letter"):
             while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
@@ -281,6 +283,7 @@ def common_head(prompts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The tokens that all prompts begin with, less one where a prompt has no others; empty where it does not pay."""
     if len(prompts) < 2:
         return ()
+    # the smallest and the largest differ first
     alike = takewhile(lambda pair: pair[0] == pair[1], zip(min(prompts), max(prompts), strict=False))
     length = min(sum(1 for _ in alike), min(map(len, prompts)) - 1)
     return prompts[0][:length] if length >= SHORTEST_HEAD else ()

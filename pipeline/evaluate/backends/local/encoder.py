@@ -130,6 +130,7 @@ class MultipleChoiceBackend(Backend):
 def _generation(prompt: Prompt, scores: Sequence[float]) -> Generation:
     labels = [option.label for option in prompt.asked().options]
     ranked = sorted(zip(scores, labels, strict=True), key=lambda pair: (-pair[0], pair[1]))
+    # a logit of 0 is one half
     count = max(2, sum(score > 0 for score in scores)) if is_multiple(prompt.asked()) else 1
     letters = tuple(sorted(label for _, label in ranked[:count]))
     return Generation(prompt.id, "".join(letters), letters=letters)

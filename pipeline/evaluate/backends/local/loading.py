@@ -25,7 +25,7 @@ def fingerprint(folder: Path) -> str:
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.is_file() and not is_hidden(path.name):
-            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())
+            digest.update(f"{path.name}\0{path.stat().st_size}\0".encode())  # \0 stands in no name
             digest.update(_content(path))
     return digest.hexdigest()
 
@@ -80,7 +80,7 @@ def missing_model(options: LocalModel) -> str | None:
 @cache
 def _asked_hub(here: str, address: str) -> str | None:
     try:
-        status = httpx.head(address, timeout=5).status_code
+        status = httpx.head(address, timeout=5).status_code  # seconds
     except httpx.HTTPError:
         return f"{here}, and {httpx.URL(address).host} does not answer: download the model to a folder and name that"
     return f"{here}, and {httpx.URL(address).host} knows none of that name" if status == 404 else None

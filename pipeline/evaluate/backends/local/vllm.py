@@ -99,7 +99,7 @@ class VllmBackend(LocalBackend):
             settings |= {"logprobs": len(letters), "allowed_token_ids": letters}
             return SamplingParams(temperature=0.0, max_tokens=1, **settings)
         if options.temperature:
-            settings |= {"top_p": options.top_p, "seed": item.seed % 2**31}
+            settings |= {"top_p": options.top_p, "seed": item.seed % 2**31}  # a seed that every sampler takes
         return SamplingParams(temperature=options.temperature, max_tokens=options.max_tokens, **settings)
 
 
