@@ -146,8 +146,10 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
         found["accuracy"] = right / sum(people for _, people in counted), len(counted)
     if known:
         found["mean_accuracy"] = mean(share for share, _ in known), len(known)
-    named = [(value, {"metric": name, "questions": count}) for name, (value, count) in found.items()]
-    return [mean_score([value], part=part, run=HUMAN, **about) for value, about in named]
+    return [
+        mean_score([value], part=part, run=HUMAN, metric=name, questions=count)
+        for name, (value, count) in found.items()
+    ]
 
 
 def mean_score(
