@@ -97,7 +97,7 @@ def open_backend(options: ModelOptions, setting: Setting) -> Backend:
     return cast("Backend", resolve_name(BACKENDS[options.kind])(options, setting))
 
 
-class Baseline(Backend):
+class LetterBackend(Backend):
     """Chooses letters without reading a question."""
 
     identity: Mapping[str, Any] = {}
@@ -114,7 +114,7 @@ class Baseline(Backend):
         raise NotImplementedError
 
 
-class RandomBackend(Baseline):
+class RandomBackend(LetterBackend):
     """One letter at random, or, where several answers are asked for, any set of two or more, all equally likely."""
 
     def __init__(self, options: RandomModel, setting: Setting) -> None:
@@ -132,7 +132,7 @@ class RandomBackend(Baseline):
         return sum(frozenset(letters) in right for letters in choices) / len(choices)
 
 
-class MajorityBackend(Baseline):
+class MajorityBackend(LetterBackend):
     """The most frequent answer of training questions of the same type (one or several) and number of options.
 
     Where train has none of that size, the most frequent one of that type which the options allow; where it has none

@@ -1,4 +1,4 @@
-"""What local models are given and what is made of their outputs; no model is loaded."""
+"""Prompts of local models and their outputs; no model is loaded."""
 
 from __future__ import annotations
 
