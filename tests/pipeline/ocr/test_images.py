@@ -10,14 +10,19 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
+from pipeline.ocr import images
 from pipeline.ocr.images import (
     clean_page,
     even_background,
+    find_figures,
+    find_marks,
     fit_opencv,
     legibility,
     remove_coloured_watermark,
     remove_flat_watermark,
+    shrink,
 )
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader, image
 from pipeline.ocr.readers.image import ImageReader
@@ -264,3 +269,165 @@ def test_pictures_of_hardly_any_pixels_are_cleaned_like_any(shape):
         page = np.full((*shape, 3), value, dtype=np.uint8)
         assert clean_page(page).shape == page.shape
         assert 0.5 <= legibility(page) <= 1
+
+
+def bar(length: int, thick: int = 2, ink: int = 0, size: tuple[int, int] = (600, 800)) -> np.ndarray:
+    page = np.full((size[1], size[0], 3), 255, np.uint8)
+    page[50 : 50 + thick, 10 : 10 + length] = ink
+    return page
+
+
+def test_rules_are_long_and_thin_and_dark(flips):
+    def across(*of) -> int:
+        return len(find_marks(bar(*of), [])["across"])
+
+    def down(*of) -> int:
+        return len(find_marks(bar(*of).transpose(1, 0, 2), [])["down"])
+
+    assert flips(across, range(10, 60)) == [30], "a twentieth of the width"
+    assert flips(lambda length: down(length, 2, 0, (800, 600)), range(10, 60)) == [20], (
+        "a fortieth of the height"
+    )
+    assert flips(lambda length: across(length, 2, 0, (100, 100)), range(5, 60)) == [20]
+    assert flips(lambda thick: across(100, thick), range(1, 40)) == [6]
+    assert flips(lambda thick: across(1500, thick, 0, (2000, 900)), range(1, 40)) == [12]
+    assert flips(lambda ink: across(100, 2, ink), range(100, 256)) == [170]
+    assert find_marks(bar(40), []) == {"across": [(11, 50, 51, 53)], "down": [], "figures": []}
+
+
+def test_of_very_many_rules_the_longest_are_kept():
+    page = np.full((2600, 300, 3), 255, np.uint8)
+    for row in range(401):
+        page[6 * row + 6, 10 : 60 + row % 200] = 0
+    assert len(find_marks(page, [])["across"]) == 400
+
+
+def test_figures_are_ink_of_some_size_outside_of_words(flips):
+    def figures(height: int, words: tuple[Word, ...] = ()) -> list[tuple[int, ...]]:
+        page = np.full((800, 600, 3), 255, np.uint8)
+        for x in range(50, 150, 6):
+            page[100 : 100 + height, x : x + 3] = 0
+        return find_marks(page, words)["figures"]
+
+    assert flips(lambda height: len(figures(height)), range(20, 80)) == [45]
+    assert figures(60) == [(51, 101, 150, 161)]
+    word = Word("字", ((60.5, 90), (160, 90), (160, 190.5), (60.5, 190.5)), 1.0)
+    assert figures(60, (word,)) == []
+
+
+def ink_at(*boxes: tuple[int, int, int, int]) -> np.ndarray:
+    mask = np.zeros((900, 600), np.uint8)
+    for left, top, right, bottom in boxes:
+        mask[top:bottom, left:right] = 1
+    return mask
+
+
+def test_ink_is_joined_over_small_gaps_and_a_whole_page_of_it_is_no_figure(flips):
+    def count(gap: int) -> int:
+        return len(find_figures(ink_at((50, 100, 150, 200), (150 + gap, 100, 250 + gap, 200)), []))
+
+    assert flips(count, range(1, 40)) == [10]
+    assert flips(lambda height: len(find_figures(ink_at((0, 0, 600, height)), [])), range(600, 800)) == [719]
+    assert find_figures(ink_at((-0, 10, 100, 110)), [(-5, -5, 50, 60)]) == [(0, 10, 100, 110)]
+
+
+def test_smaller_copies_keep_the_shape_of_a_page(flips):
+    assert shrink(np.zeros((10, 2000, 3), np.uint8), 100).shape == (1, 100, 3)
+    assert shrink(np.zeros((301, 100), np.uint8), 50).shape == (50, 17)
+    kept = flips(
+        lambda side: fit_opencv(np.zeros((2, side), np.uint8)).shape[1] == side, range(29_990, 30_010)
+    )
+    assert kept == [30_001]
+
+
+def stroke(angle=45.0, length=200, width=8, colour=(230, 20, 20), size=(600, 800), middle=(300, 400)):
+    x, y = np.cos(np.radians(angle)) * length / 2, np.sin(np.radians(angle)) * length / 2
+    page = Image.new("RGB", size, "white")
+    ends = (middle[0] - x, middle[1] + y, middle[0] + x, middle[1] - y)
+    ImageDraw.Draw(page).line(ends, fill=colour, width=width)
+    return np.asarray(page)
+
+
+def changed_by(remove, page) -> bool:
+    return bool((remove(page) != page).any())
+
+
+def test_what_is_a_coloured_watermark_is_slanted_strong_and_large(flips):
+    def gone(**of) -> bool:
+        return changed_by(remove_coloured_watermark, stroke(**of))
+
+    assert flips(lambda angle: gone(angle=angle), range(180)) == [16, 82, 99, 165]
+    assert flips(lambda pale: gone(colour=(200, 200 - pale, 200 - pale)), range(1, 60)) == [37]
+    assert flips(lambda length: gone(length=length, width=4), range(10, 100)) == [68]
+    in_small = flips(lambda n: gone(length=n, width=9, size=(400, 600), middle=(200, 300)), range(10, 100))
+    assert in_small == [29]
+    assert flips(lambda width: gone(width=width), range(4, 200, 2)) == [102], "twice as long as wide"
+
+
+def test_smaller_words_parallel_to_a_watermark_go_with_it(flips):
+    def stays(angle: float, length: int = 40) -> bool:
+        small = stroke(angle, length, 4, middle=(300, 700))
+        return bool((remove_coloured_watermark(np.minimum(stroke(), small))[600:, :, 1] < 200).any())
+
+    assert flips(stays, range(16, 75)) == [37, 57]
+    assert flips(lambda length: stays(45, length), range(6, 40)) == [12]
+
+
+def test_a_grey_watermark_is_of_one_grey_on_white_paper(flips):
+    assert flips(
+        lambda grey: changed_by(remove_flat_watermark, stroke(colour=(grey,) * 3)), range(100, 256)
+    ) == [130, 246]
+    page = stroke(colour=(200, 200, 200))
+    paper = flips(
+        lambda white: changed_by(remove_flat_watermark, np.where(page == 255, white, page).astype(np.uint8)),
+        range(240, 256),
+    )
+    assert paper == [250]
+
+    def half_dark(rows: int) -> bool:
+        dark = stroke(colour=(200, 200, 200), length=100).copy()
+        dark[:rows][dark[:rows] == 255] = 100
+        return changed_by(remove_flat_watermark, dark)
+
+    assert flips(half_dark, range(0, 800, 4)) == [400]
+    rows, columns = np.nonzero(page[:, :, 0] == 200)
+
+    def left(other: int) -> int:
+        speckled = page.copy()
+        speckled[rows[::9], columns[::9]] = other
+        return int(remove_flat_watermark(speckled)[rows, columns, 0].min())
+
+    assert [left(other) for other in (197, 198, 199, 202, 203)] == [197, 255, 255, 255, 255]
+
+
+def test_a_cloud_of_few_points_has_no_slant(flips):
+    def slant(count: int, down: int = 1) -> float | None:
+        return images._slant(np.array([[at, down * at] for at in range(count)], np.float32))
+
+    assert flips(lambda count: slant(count) is None, range(2, 40)) == [20]
+    assert slant(40) == pytest.approx(45.0, abs=1e-3)
+    assert slant(40, -2) == pytest.approx(116.565, abs=1e-3)
+
+
+def test_paper_is_divided_out_where_it_is_dark(flips):
+    def page(value: int) -> np.ndarray:
+        return np.full((200, 150, 3), value, np.uint8)
+
+    assert flips(lambda value: changed_by(even_background, page(value)), range(180, 256)) == [226]
+
+    def shaded(value: int) -> bool:
+        paper = page(250)
+        paper[:40] = value
+        return changed_by(even_background, paper)
+
+    assert flips(shaded, range(150, 256)) == [201]
+    assert [even_background(page(value))[0, 0, 0] for value in (100, 20)] == [255, 159]
+    found = [legibility(page(value)) for value in (255, 195, 160, 100, 97)]
+    assert found == [1.0, 1.0, pytest.approx(160 / 195), pytest.approx(100 / 195), 0.5]
+
+    def corner(rows: int) -> float:
+        paper = np.full((200, 200, 3), 255, np.uint8)
+        paper[:rows] = 150
+        return legibility(paper)
+
+    assert flips(corner, range(60)) == [6]

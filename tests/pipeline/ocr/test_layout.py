@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -176,3 +178,135 @@ def test_the_order_of_runs_in_the_file_does_not_matter_where_none_overlap(runs, 
 
 def _apart(first: TextRun, second: TextRun) -> bool:
     return abs(first.baseline - second.baseline) > 30
+
+
+def words(first: TextRun, second: TextRun, between: float) -> str:
+    """The line of two runs with so much white space between them."""
+    x0 = first.box.x1 + between
+    width = second.box.width
+    placed = replace(second, box=Rect(x0, second.box.y0, x0 + width, second.box.y1))
+    return lines([first, placed])[0]
+
+
+GAPS = [step / 4 for step in range(120)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "more", "expected"),
+    [
+        ("甲", "乙", {}, [15.25]),  # a tab from 1.5 em on
+        ("ab", "cd", {}, [2.25, 15.25]),  # a space between Latin words from .2 em on
+        ("ab", "乙", {}, [15.25]),
+        ("（", "）", {}, [15.25]),  # a blank to fill in
+        ("甲", "乙", {"confidence": 0.9}, [0.25, 11.25]),  # detection grows boxes by .4 em
+    ],
+)
+def test_white_space_becomes_a_space_or_a_tab(first, second, more, expected, flips):
+    found = flips(lambda gap: words(run(50, 100, first, **more), run(50, 100, second, **more), gap), GAPS)
+    assert found == expected
+
+
+def test_a_space_of_the_file_counts_from_a_sixth_of_an_em_on(flips):
+    first = run(50, 100, "甲", space_after=True)
+    assert flips(lambda gap: words(first, run(50, 100, "乙"), gap), GAPS) == [1.75, 15.25]
+
+
+def test_the_white_space_of_a_line_is_measured_by_its_larger_run(flips):
+    found = flips(lambda gap: words(run(50, 100, "甲", 10.0), run(50, 100, "乙", 12.0), gap), GAPS)
+    assert found == [18.25]
+
+
+def beside(script: TextRun) -> str:
+    return lines([run(50, 100, "O2"), script, run(90, 100, "分子式")])[0].removesuffix("分子式").strip("\t ")
+
+
+SHIFTS = [step / 20 for step in range(-160, 161)]
+
+
+@pytest.mark.parametrize(("size", "lowered"), [(6.0, 0.35), (8.0, 0.85), (10.0, 1.55)])
+def test_a_script_is_raised_or_lowered_by_a_share_of_the_size(size, lowered, flips):
+    found = flips(lambda shift: beside(run(60.2, 100 + shift, "3", size)), SHIFTS)
+    assert found == [pytest.approx(-6.0, abs=0.06), -1.5, lowered, pytest.approx(6.0, abs=0.06)]
+    assert [beside(run(60.2, 100 + shift, "3", size)) for shift in (-4, 0, 4)] == ["O2³", "O23", "O2₃"]
+
+
+def test_small_print_joins_a_row_only_beside_one_of_its_words(flips):
+    def rows(x: float, shift: float, size: float) -> int:
+        return len(lines([run(50, 100, "甲乙丙"), run(x, 100 + shift, "注释", size)]))
+
+    assert flips(lambda x: rows(x, 3.0, 6.0), [60 + step / 4 for step in range(200)]) == [86.0]
+    assert flips(lambda shift: rows(84.0, shift, 6.0), SHIFTS) == [-6.0, 6.05]
+    assert flips(lambda shift: rows(200.0, shift, 6.0), SHIFTS) == [-1.5, 1.55]
+    assert flips(lambda size: rows(84.0, 3.2, size), [4 + step / 20 for step in range(140)]) == [9.0, 9.15]
+
+
+@pytest.mark.parametrize(("sure", "size", "apart"), [(None, 10.0, [-3.5, 3.55]), (0.9, 8.0, [-3.6, 3.65])])
+def test_words_of_one_row_stand_on_nearly_one_baseline(sure, size, apart, flips):
+    first = run(50, 100, "甲", confidence=sure)
+    found = flips(
+        lambda shift: len(lines([first, run(70, 100 + shift, "乙", size, confidence=sure)])), SHIFTS
+    )
+    assert found == apart
+
+
+def test_an_exponent_as_large_as_its_line_follows_a_letter_a_digit_or_a_bracket_closely(flips):
+    def blood_count(x: float, y: float) -> list[str]:
+        return lines([run(50, 100, "10"), run(x, y, "9"), run(75, 100, "/L")])
+
+    assert flips(lambda shift: blood_count(60.1, 100 + shift), SHIFTS) == [-5.95, -1.5, 1.55, 6.0]
+    assert flips(lambda gap: blood_count(60 + gap, 96), [step / 20 - 3 for step in range(120)]) == [
+        -1.45,
+        1.5,
+    ]
+    bases = [("10", 60.1), ("酸）", 70.1), ("、，", 70.1)]
+    found = [lines([run(50, 100, base), run(x, 96, "9"), run(75, 100, "/L")]) for base, x in bases]
+    assert found == [["10⁹ /L"], ["酸）⁹/L"], ["9", "、，/L"]]
+
+
+def test_labels_of_a_figure_stand_in_it_but_for_a_character_or_two(flips):
+    def labels(*runs: TextRun) -> list[str]:
+        found = arrange(list(runs), [PageRegion(LineKind.FIGURE, Rect(100, 100, 200, 200))], PAGE)
+        return [line.text for line in found if line.kind is LineKind.FIGURE and line.text]
+
+    assert flips(lambda x: labels(run(x, 150, "心房心室")), range(60, 220)) == [85, 176]
+    assert flips(lambda y: labels(run(120, y, "心房")), [90 + step / 2 for step in range(260)]) == [
+        105.0,
+        202.5,
+    ]
+    beside = [labels(run(150, 150, "心房"), run(170 + gap / 2, 150, "心室" * 3)) for gap in range(40)]
+    assert flips(lambda at: bool(beside[at]), range(40)) == [13], "text goes on up to .6 em"
+    options = [["A.心房", "心室"], ["A.心房", "B.心室"]]
+    found = [labels(*(run(110, 115 + 20 * at, text) for at, text in enumerate(texts))) for texts in options]
+    assert found == [["A.心房", "心室"], []], "two options or lines that go on outside: a seal over text"
+
+
+COLUMNS = [run(50, 150 + 20 * row, f"左栏第{row}行是一段普通的文字内") for row in range(8)]
+COLUMNS += [run(320, 150 + 20 * row, f"右栏第{row}行是一段普通的文字内") for row in range(8)]
+
+
+def test_outermost_rows_that_stand_apart_at_the_edges_are_one_line(flips):
+    def rows(y: float) -> list[str]:
+        return lines([*COLUMNS, run(50, y, "样卷"), run(500, y, "第1页")])
+
+    assert flips(lambda y: rows(y)[0], [40 + step / 2 for step in range(200)]) == [82.5]
+    assert flips(lambda y: rows(y)[-1], [300 + step / 2 for step in range(1000)]) == [767.0]
+
+
+def test_a_rule_parts_cells_where_it_stands_between_them(flips):
+    def cells(edge=64.0, gap=8.0, top=80.0, end=120.0) -> str:
+        return lines([run(50, 100, "甲"), run(60 + gap, 100, "乙")], rules=[Rect(edge, top, edge, end)])[0]
+
+    quarters = [step / 4 for step in range(100)]
+    assert flips(lambda edge: cells(50 + edge), quarters) == [8.5, 19.75]
+    assert flips(lambda gap: cells(60.0, gap), [step / 20 for step in range(60)]) == [0.55]
+    assert flips(lambda top: cells(top=90 + top), quarters) == [7.75]
+    assert flips(lambda end: cells(end=90 + end), quarters) == [5.5]
+
+
+def test_white_space_of_half_an_em_in_the_gutter_parts_columns(flips):
+    def last(end: float, start: float) -> list[str]:
+        across = [run(end - 100, 330, "左" * 10), run(start, 330, "右" * 10)]
+        return [line.text for line in arrange([*COLUMNS, *across], [], PAGE)][-9:]
+
+    assert flips(lambda gap: last(318 - gap, 320), [step / 4 for step in range(60)]) == [5.25]
+    assert flips(lambda start: last(300, start), [310 + step / 4 for step in range(60)]) == [315.25]

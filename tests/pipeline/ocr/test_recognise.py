@@ -9,9 +9,10 @@ import pymupdf
 import pytest
 
 from pipeline.ocr import engines, scanpage
-from pipeline.ocr.interfaces import Word
+from pipeline.ocr.interfaces import PageImage, Word
+from pipeline.ocr.model import Rect
 from pipeline.ocr.params import OcrParams, PaddleOcrParams, RapidOcrParams
-from pipeline.ocr.recognise import read_upright
+from pipeline.ocr.recognise import mean_confidence, read_upright, recognise, reread_box
 from pipeline.ocr.scanpage import to_page
 from pipeline.ocr.tasks import PageTask, recognise_page
 
@@ -41,10 +42,11 @@ class Scripted:
 
     def __init__(self, *answers):
         self.answers = list(answers)
-        self.shapes = []
+        self.shapes, self.seen = [], []
 
     def recognise(self, pixels):
         self.shapes.append(pixels.shape[:2])
+        self.seen.append(pixels)
         return self.answers.pop(0)
 
 
@@ -119,3 +121,89 @@ def test_the_embedded_engine_reads_a_page_of_chinese(make_pdf, tmp_path):
         "A.饮酒\tB.运动",
     ]
     assert page.confidence > 0.9
+
+
+BLACK = np.zeros((30, 20, 3), np.uint8)
+
+
+def test_what_an_engine_finds_is_told_in_points():
+    page = np.full((120, 100, 3), 255, np.uint8)
+    page[30:32, 10:90] = 0
+    found = recognise(
+        Scripted([word("甲", 10, 20, 30, 10, sure=0.9)]), PageImage(page, 50.0, 60.0), OcrParams()
+    )
+    corners = [5.0, 10.0, 20.0, 10.0, 20.0, 15.0, 5.0, 15.0]
+    assert found == {
+        "width": 50.0,
+        "height": 60.0,
+        "turned": 0,
+        "legibility": 1.0,
+        "words": [["甲", *corners, 0.9]],
+        "marks": {"across": [[5.5, 15.0, 45.5, 16.5]], "down": [], "figures": []},
+    }
+    side = [word("题干", 10, 10, 5, 30)] * 3
+    turned = recognise(
+        Scripted(side, [word("题" * 9, 0, 0, 30, 10)], []), PageImage(page, 50.0, 60.0), OcrParams()
+    )
+    assert (turned["width"], turned["height"], turned["turned"]) == (60.0, 50.0, 90)
+    assert turned["marks"]["down"] == [[15.0, 5.5, 16.5, 45.5]]
+    dark = recognise(Scripted([]), PageImage((page * 0.7).astype(np.uint8), 50.0, 60.0), OcrParams())
+    assert (dark["legibility"], dark["marks"]) == (0.9128, {})
+
+
+def test_the_pages_of_a_screenshot_are_read_below_each_other():
+    page = np.full((1500, 500, 3), 255, np.uint8)
+    page[900:902, 10:490] = 0
+    engine = Scripted([word("上", 10, 20, 30, 10)], [word("下", 10, 20, 30, 10)])
+    found = recognise(engine, PageImage(page, 500.0, 1500.0), OcrParams())
+    first = engine.shapes[0][0]
+    assert sum(rows for rows, _ in engine.shapes) == 1500
+    assert [row[2] for row in found["words"]] == [20.0, 20.0 + first]
+    assert found["marks"]["across"] == [[10.0, 900.0, 490.0, 903.0]]
+    assert (found["height"], found["turned"]) == (1500.0, 0)
+
+
+def test_a_line_is_read_again_with_some_of_the_page_around_it():
+    pixels = np.repeat(np.arange(400 * 200).reshape(400, 200, 1), 3, axis=2)
+    seen = [word("乙", 40, 30, 10, 10, sure=0.8), word("甲", 5, 29, 10, 10, sure=0.95)]
+    seen += [word("上", 5, 9, 10, 25), word("下", 5, 47, 10, 9)]
+    engine = Scripted(seen, [], [])
+    page = PageImage(pixels, 100.0, 100.0)
+    assert reread_box(engine, page, Rect(20, 30, 60, 40)) == ["甲乙", 0.8]
+    assert reread_box(engine, page, Rect(0, 0, 50, 10)) == ["", 0.0]
+    assert reread_box(engine, page, Rect(90, 95, 100, 100)) == ["", 0.0]
+    assert engine.shapes == [(68, 94), (54, 107), (27, 24)]
+    assert [int(cut[0, 0, 0]) for cut in engine.seen] == [21233, 0, 74776]
+    assert reread_box(engine, page, Rect(120, 130, 160, 140)) == ["", 0.0]
+
+
+def test_when_a_page_is_tried_another_way_up(flips):
+    good = [word("题" * 30, 0, 0, 80, 10)] * 3
+
+    def turned(count: int, sure: float) -> int:
+        return read_upright(Scripted([word("囗囗", 0, 0, 20, 10, sure=sure)] * count, good), BLACK)[0]
+
+    assert flips(lambda sure: turned(3, sure), [step / 100 for step in range(30, 100)]) == [0.6]
+    assert flips(lambda count: turned(count, 0.1), range(8)) == [3]
+
+    def looks(words: list[Word]) -> int:
+        engine = Scripted(words, [], [])
+        read_upright(engine, BLACK)
+        return len(engine.shapes)
+
+    upright, on_end = word("题题", 0, 0, 80, 10), word("题题", 0, 0, 10, 80)
+    assert flips(lambda count: looks([on_end] * count + [upright] * (10 - count)), range(11)) == [7]
+    assert flips(lambda height: looks([word("题题", 0, 0, 10, height)] * 5), range(5, 30)) == [16]
+    assert flips(lambda length: looks([word("题" * length, 0, 0, 10, 80)] * 5), range(1, 4)) == [2]
+
+
+def test_a_few_sure_words_do_not_outweigh_a_page(flips):
+    first = [word("题" * 9, 0, 0, 80, 10, sure=0.5)] * 3
+
+    def turned(length: int) -> int:
+        return read_upright(Scripted(first, [word("题" * length, 0, 0, 80, 10, sure=1.0)]), BLACK)[0]
+
+    assert flips(turned, range(1, 30)) == [11], "of 20 characters on, confidence counts in full"
+    assert mean_confidence([]) == 0.0
+    words = [word("题", 0, 0, 9, 9, sure=0.5), word("题题题", 0, 0, 9, 9, sure=0.9)]
+    assert mean_confidence(words) == pytest.approx(0.8)
