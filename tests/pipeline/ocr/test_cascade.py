@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr.engines import cascade
+from pipeline.ocr.engines import cascade, network
 from pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice_line, unsure_parts
 from pipeline.ocr.engines.ctc import Alphabet, Glyph
 from pipeline.ocr.engines.network import STEP, padded_width, values_of
@@ -191,3 +191,120 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     recogniser = Recogniser(Counting(), Alphabet(["甲", "乙", ".", "．"]))
     recogniser.read([np.full((48, 64, 3), value, dtype=np.uint8) for value in range(9)])
     assert len(recogniser._known) == 3
+
+
+THOUSANDTHS = [step / 1000 for step in range(1001)]
+
+
+@pytest.mark.parametrize(
+    ("char", "sure", "in_label"),
+    [
+        ("A", [0.9], [0.75]),
+        ("0", [0.99], [0.75]),
+        ("甲", [0.95], [0.95]),
+        ("，", [0.95], [0.95]),
+        ("邋", [0.99], [0.99]),
+        *((char, [], []) for char in "髻釷~é"),
+    ],
+)
+def test_the_confidence_from_which_the_quick_model_is_believed(char, sure, in_label, flips):
+    assert flips(lambda value: is_sure(Glyph(char, value, 0)), THOUSANDTHS) == sure
+    assert flips(lambda value: is_sure(Glyph(char, value, 0), in_label=True), THOUSANDTHS) == in_label
+
+
+def parts(*unsure: int) -> list[tuple[int, int, int, int]] | None:
+    glyphs = [Glyph("病", 0.6 if at in unsure else 0.99, EM * at + 2) for at in range(40)]
+    found = unsure_parts(0, glyphs, 40 * EM * STEP)
+    return found and [tuple(part)[1:] for part in found]
+
+
+def test_parts_that_nearly_meet_are_one_and_have_three_characters_around_them(flips):
+    assert parts(10) == [(10, 10, 224, 448)]
+    assert parts(10, 16) == [(10, 16, 224, 640)]
+    assert parts(10, 17) == [(10, 10, 224, 448), (17, 17, 448, 672)]
+    assert (parts(0), parts(39)) == ([(0, 0, 0, 128)], [(39, 39, 1152, 1280)])
+    assert flips(lambda count: parts(*range(5, 5 + count)) is None, range(35)) == [19]
+    spaces = flips(lambda sure: unsure_parts(0, [Glyph(" ", sure, 2)] * 9, 99) is None, THOUSANDTHS)
+    assert spaces == [0.6], "of a hopeless line nothing is used"
+
+
+def test_two_models_see_a_character_in_nearly_the_same_place(flips):
+    def near(far: float) -> int | None:
+        return cascade._find([Glyph("甲", 0.9, 10 + far)], Glyph("甲", 0.9, 10.0))
+
+    assert flips(near, [step / 10 for step in range(60)]) == [3.1]
+    seen = [Glyph(char, 0.9, at) for char, at in (("甲", 8.0), ("甲", 11.0), ("乙", 10.0))]
+    assert cascade._find(seen, Glyph("甲", 0.9, 10.0)) == 1
+
+
+def box(width: float, height: float, x: float = 10.0, y: float = 10.0) -> np.ndarray:
+    corners = [[x, y], [x + width, y], [x + width, y + height], [x, y + height]]
+    return np.array(corners, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "squeeze", "shape"),
+    [
+        (100, 20, 1.0, (48, 240, 3)),
+        (100, 20, 0.8, (48, 192, 3)),
+        (2, 20, 1.0, (48, 480, 3)),  # stands on end
+        (20, 30, 1.0, (48, 32, 3)),
+        (20, 31, 1.0, (48, 75, 3)),
+        (5, 3, 1.0, (48, 80, 3)),
+    ],
+)
+def test_the_image_of_a_line_is_as_high_as_the_recogniser_wants_it(width, height, squeeze, shape):
+    page = np.zeros((400, 900, 3), np.uint8)
+    assert network.cut_line(page, box(width, height), squeeze).shape == shape
+    assert network.cut_line(page, box(1, height), squeeze) is None
+
+
+def test_a_box_is_cut_with_some_pixels_around_it():
+    page = np.zeros((400, 900, 3), np.uint8)
+    found = [network._around(page, box(100, 20, x, y)) for x, y in ((10, 10), (2, 3))]
+    assert [(corners[0].tolist(), cut.shape) for corners, cut in found] == [
+        ([4.0, 4.0], (28, 108, 3)),
+        ([2.0, 3.0], (27, 106, 3)),
+    ]
+
+
+def test_a_line_is_padded_with_grey_and_white_is_one():
+    values = values_of(np.full((48, 50, 3), 255, np.uint8))
+    assert (values.shape, values[0, 0, 0, 49], values[0, 0, 0, 50]) == ((1, 3, 48, 64), 1.0, 0.0)
+    assert values_of(np.zeros((48, 50, 3), np.uint8)).min() == -1.0
+    found = [padded_width(width) for width in (1, 48, 49, 65, 81, 200, 500, 1000)]
+    assert found == [48, 48, 64, 80, 96, 208, 528, 1008]
+    shapes = [network.narrow_line(np.zeros((48, width, 3), np.uint8), 0.5).shape for width in (101, 9)]
+    assert shapes == [(48, 51, 3), (48, 8, 3)]
+
+
+def raised(top: int, end: int) -> str:
+    """How 19L reads when the ink of the 9 begins and ends at these rows, that of its neighbours at 8 and 40."""
+    image = np.full((48, 96, 3), 255, np.uint8)
+    image[8:40, 10:18] = image[8:40, 58:66] = image[top:end, 34:42] = 0
+    glyphs = [Glyph(char, 0.9, at / STEP) for char, at in (("1", 14), ("9", 38), ("L", 62))]
+    network.raise_digits(image, glyphs)
+    return "".join(glyph.char for glyph in glyphs)
+
+
+def test_a_digit_is_raised_that_is_smaller_and_stands_higher_than_its_neighbours(flips):
+    assert raised(8, 24) == "1⁹L"
+    assert flips(lambda end: raised(8, end), range(12, 44)) == [34]
+    assert flips(lambda top: raised(top, 30), range(1, 28)) == [5]
+    assert flips(lambda top: raised(top, top + 16), range(1, 30)) == [18]
+    assert flips(lambda end: network._is_above((0, end), (0, 100)), range(60, 100)) == [81]
+    assert flips(lambda high: network._is_above((50 - high, 50), (0, 100)), range(1, 100)) == [81]
+
+
+def test_ink_belongs_to_a_character_near_its_middle_and_specks_to_none(flips):
+    def rows(left: int) -> object:
+        return network._rows(np.array([[left, 5, left + 4, 20]], np.int32), Glyph("1", 0.9, 5.0))
+
+    assert flips(rows, range(20, 60)) == [31, 46]
+
+    def strokes(pixels: int) -> int:
+        image = np.full((48, 96, 3), 255, np.uint8)
+        image[10:40, 60:80] = image[5, 5 : 5 + pixels] = 0
+        return len(network._strokes(image))
+
+    assert flips(strokes, range(1, 20)) == [8]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.ocr.engines.ctc import Alphabet, label_end
+from pipeline.ocr.engines import ctc
+from pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
 
 KNOWN = list("A病人.．,，10L")
 ALPHABET = Alphabet(KNOWN)
@@ -84,3 +85,24 @@ def test_a_space_before_a_mark_is_none():
 )
 def test_labels_are_letters_and_short_numbers(chars, mark):
     assert label_end(chars) == mark
+
+
+def gaps(chars: str, *places: float) -> list[float]:
+    glyphs = [Glyph(char, 0.9, at) for char, at in zip(chars, places, strict=True)]
+    ctc._mark_wide_gaps(glyphs)
+    return [glyph.gap for glyph in glyphs]
+
+
+def test_the_places_of_characters_show_what_was_overlooked(flips):
+    twentieths = [step / 20 for step in range(300)]
+    assert flips(lambda gap: Glyph("a", 0.9, 0, gap).overlooked, [step / 100 for step in range(101)]) == [
+        0.16
+    ]
+    assert flips(lambda far: gaps("甲乙", 0, far), twentieths) == [5.1]
+    assert flips(lambda far: gaps("ab", 0, far), twentieths) == [3.7]
+    assert flips(lambda far: gaps("甲b", 0, far), twentieths) == [4.4]
+    assert flips(lambda far: gaps("甲乙丙丁", 0, 5, 10, 10 + far), twentieths) == [7.3], (
+        "by the line's own em"
+    )
+    assert flips(lambda far: gaps("甲乙丙", 0, 5, 5 + far), twentieths) == [5.1], "two are too few to measure"
+    assert gaps("，乙", 0, 50) == gaps("甲 ", 0, 50) == [0.0, 0.0]

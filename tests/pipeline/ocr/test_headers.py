@@ -78,3 +78,29 @@ def test_pages_counted_in_chinese_are_running_lines():
     pages = [page(line(400, "1.题干"), line(815, f"第{number}页")) for number in ("九", "十", "十一")]
     mark_running_lines(pages)
     assert all(kinds(read)[-1] is LineKind.FOOTER for read in pages)
+
+
+def test_running_lines_stand_at_the_edges_of_half_of_the_pages(flips):
+    def kind(y: float, pages=4, having=4) -> LineKind:
+        read = [
+            page(*([line(y, "模拟卷")] if at < having else []), line(400, "1.题干")) for at in range(pages)
+        ]
+        for one in read:
+            one.height = 1000
+        mark_running_lines(read)
+        return read[0].lines[0].kind
+
+    assert flips(kind, range(1000)) == [91, 900]
+    assert flips(lambda having: kind(20, 2, having), range(1, 3)) == [2]
+    assert flips(lambda having: kind(20, 6, having), range(1, 7)) == [3]
+
+
+def test_a_page_number_is_outermost(flips):
+    def kind(y: float, other: float) -> LineKind:
+        one = page(line(y, "12"), line(other, "甲"), line(500, "乙"))
+        mark_running_lines([one])
+        return one.lines[0].kind
+
+    halves = [step / 2 - 10 for step in range(60)]
+    assert flips(lambda below: kind(50, 50 + below), halves) == [-2.0]
+    assert flips(lambda above: kind(815, 815 - above), halves) == [-2.0]

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from pipeline.characters import UNREADABLE
 from pipeline.ocr import engines, stage, tasks
 from pipeline.ocr.interfaces import Word
-from pipeline.ocr.mending import lost_lines, mend_line
-from pipeline.ocr.model import PageLine, Rect
+from pipeline.ocr.mending import compare_readings, lost_lines, mend_line, mend_page
+from pipeline.ocr.model import PageLine, PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.stage import Failure
-from schemas.documents import Line, ReadMethod
+from schemas.documents import Line, LineKind, ReadMethod
 
 WORDS = "单纯疱疹病毒感染者的首选药物为何下列叙述正确肝炎胃溃疡高血压糖尿病"
 
@@ -121,3 +121,48 @@ def test_a_line_whose_picture_cannot_be_read_keeps_its_page(paper, context, file
     monkeypatch.setattr(context, "map", fail)
     result = stage.run({"files": files_table(context.raw)}, OcrParams(), context)
     assert lines(result)[0] == ("1. 单纯\uef43疹病毒的叙述何者正确", None)
+
+
+def test_two_readings_make_a_line_surer_or_stand_beside_each_other():
+    def compared(text: str, other: str) -> tuple[float | None, str | None]:
+        first, second = (
+            PageRead(1, 1, ReadMethod.OCR, "e", "v", None, [PageLine(one, None, confidence=sure)])
+            for one, sure in ((text, 0.9), (other, 0.8))
+        )
+        (line,) = compare_readings(first, second).lines
+        return line.confidence, line.other
+
+    assert compared("血压12mg", "血压12mg") == (pytest.approx(0.98), None)
+    assert compared("血压12mg", "血压13mg") == (0.9, "血压13mg")
+    assert compared("血压", "血压高") == (0.9, None)
+
+
+def test_a_mended_line_is_as_sure_as_the_characters_that_were_taken():
+    page = PageRead(1, 1, ReadMethod.TEXT_LAYER, "e", "v", None)
+    page.lines = [PageLine("一二三\ufffd五六七八九十", Rect(0, 0, 1, 1))]
+    assert mend_page(page, [["一二三四五六七八九十", 0.8]]).lines == [
+        PageLine("一二三四五六七八九十", Rect(0, 0, 1, 1), confidence=0.98)
+    ]
+
+
+def test_a_page_is_as_sure_as_its_lines_by_their_length():
+    lines = [
+        PageLine("甲乙", None, confidence=0.5),
+        PageLine("甲", None, confidence=0.8),
+        PageLine("乙", None),
+    ]
+    assert PageRead(1, 1, ReadMethod.OCR, "e", "v", None, lines).confidence == 0.6
+
+
+def test_a_line_is_stored_in_hundredths_of_a_point():
+    line = PageLine("甲", Rect(1.234, 2.345, 3.456, 4.567), LineKind.FIGURE, 1, 0.123456)
+    assert line.to_json() == ["甲", [1.23, 2.35, 3.46, 4.57], "figure", 1, 0.1235]
+    assert PageLine.from_json(line.to_json()).to_json() == line.to_json()
+
+
+def test_boxes_meet_within_a_reach_and_share_an_area(flips):
+    one = Rect(0, 0, 10, 10)
+    assert flips(lambda x: one.touches(Rect(x, 0, x + 5, 5), 2.0), range(-20, 30)) == [-7, 13]
+    assert flips(lambda y: one.touches(Rect(0, y, 5, y + 5), 2.0), range(-20, 30)) == [-7, 13]
+    assert (one.within(Rect(5, -5, 20, 8)), one.overlap(Rect(5, -5, 20, 8))) == ((5, 0, 10, 8), 40)
+    assert Rect(5, 5, 3, 9).area == 0.0

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from PIL import Image
 
 from pipeline.ocr.readers import image as tall
 
@@ -39,3 +41,41 @@ def test_breaks_stand_between_lines(pitch, type_height):
 def test_a_page_of_a_telephone_is_one_page():
     assert tall.page_count(1080, 2340) == 1
     assert tall.page_count(1080, 20_000) == 13
+
+
+def test_the_number_of_pages_follows_the_height(flips):
+    assert flips(lambda height: tall.page_count(600, height), range(1400, 4000, 10)) == [
+        1510,
+        1810,
+        2710,
+        3610,
+    ]
+    assert flips(lambda height: tall.page_count(100, height), range(200, 2001, 10)) == [800, 1200, 1600, 2000]
+    assert (tall.page_count(10, 200), tall.page_count(100, 999_999)) == (1, 100)
+
+
+def test_a_break_stands_in_the_widest_white_space_before_its_place():
+    noise = np.random.default_rng(0).integers(0, 255, (1500, 500, 3)).astype(np.uint8)
+    for first, last in ((500, 505), (620, 640), (700, 730), (760, 800)):
+        noise[first:last] = 255
+    assert tall.page_breaks(noise) == [(0, 715), (715, 1500)]
+
+
+def test_the_resolution_that_a_file_states_is_believed_where_it_makes_a_page(flips):
+    def points(dpi: object, width=1000, height=1400) -> float:
+        picture = Image.new("1", (1, 1))
+        picture.info["dpi"] = dpi
+        return round(tall._points(picture, width, height), 4)
+
+    as_a4 = round(842 / 1400, 4)
+    assert [points(dpi) for dpi in ("x", (), (0, 0), (80, 80))] == [as_a4] * 4
+    assert points((200, 200)) == 0.36
+    believed = [points((dpi, dpi)) == round(72 / dpi, 4) for dpi in range(1, 1300)]
+    assert flips(lambda dpi: believed[dpi - 1], range(1, 1300)) == [81, 1201]
+    small = [points((dpi, dpi), 100, 140) == round(72 / dpi, 4) for dpi in range(1, 100)]
+    assert flips(lambda dpi: small[dpi - 1], range(1, 100)) == [50]
+
+
+@pytest.mark.parametrize(("brightest", "white"), [(1.0, 1.0), (1.1, 255.0), (255.0, 255.0), (256.0, 65535.0)])
+def test_white_is_told_by_the_brightest_pixel(brightest, white):
+    assert tall._white(Image.fromarray(np.array([[0, brightest]], np.float32))) == white
