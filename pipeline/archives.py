@@ -227,7 +227,7 @@ def _parts(info: zipfile.ZipInfo) -> list[str]:
     """The folders and the name of a member: nothing in them leads anywhere or hides what is shown."""
     told = _UNPRINTABLE.sub("_", _decoded(info)).replace("\\", "/").split("/")
     parts = ["__" if part.strip() == ".." else part[-150:] for part in told if part.strip() not in ("", ".")]
-    return parts[-32:] or ["_"]
+    return parts[-32:] or ["_"]  # folders deep enough for any archive of papers
 
 
 def _decoded(info: zipfile.ZipInfo) -> str:

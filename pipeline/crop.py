@@ -218,7 +218,7 @@ def _sheet(paper: Paper, regions: Sequence[Region]) -> Image.Image:
 def as_picture(pixels: Pixels) -> Image.Image:
     """RGB pixels as a picture, grey where there is no colour: a third of the bytes."""
     picture = Image.fromarray(pixels)
-    colour = int((pixels.max(axis=2) - pixels.min(axis=2)).max()) >= 24
+    colour = int((pixels.max(axis=2) - pixels.min(axis=2)).max()) >= 24  # JPEG leaves a little on grey pages
     return picture if colour else picture.convert("L")
 
 

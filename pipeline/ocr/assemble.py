@@ -131,7 +131,7 @@ def mark_running_lines(pages: Sequence[PageRead]) -> None:
     seen: Counter[tuple[LineKind, str]] = Counter()
     for number, page in enumerate(with_text):
         seen.update({(kind, shape) for line, kind in _edge_lines(page) for shape in _shapes(line, number)})
-    needed = max(2.0, MIN_SHARE * len(with_text))
+    needed = max(2.0, MIN_SHARE * len(with_text))  # of two pages both
     for number, page in enumerate(with_text):
         for line, kind in list(_edge_lines(page)):
             repeats = any(seen[kind, shape] >= needed for shape in _shapes(line, number))
@@ -166,7 +166,7 @@ def _value(number: str) -> int:
     """A number in digits, or in Chinese up to 99."""
     if number[0] not in _CHINESE:
         return int(number)
-    tens, ten, ones = number.rpartition("十")
+    tens, ten, ones = number.rpartition("十")  # 二十三: 二, 十, 三
     return 10 * (_CHINESE.find(tens or "一") + 1) * bool(ten) + _CHINESE.find(ones or " ") + 1
 
 

@@ -63,7 +63,7 @@ def _timer(seconds: float | None) -> Iterator[None]:
         yield
         return
     outer, _ = signal.getitimer(signal.ITIMER_PROF)
-    given = min(max(1.0, seconds), outer or math.inf)
+    given = min(max(1.0, seconds), outer or math.inf)  # a second at least
     signal.setitimer(signal.ITIMER_PROF, given)
     try:
         yield

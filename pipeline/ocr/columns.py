@@ -41,7 +41,7 @@ def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float 
     Lines begin at the same place and end where they may, so the edge of the right column is the one to go by.
     """
     best: tuple[int, float, float] | None = None
-    start, end = int(0.35 * page_width), int(0.65 * page_width)
+    start, end = int(0.35 * page_width), int(0.65 * page_width)  # a gutter stands near the middle
     counts = [0] * (end - start + 1)
     for box, _ in segments:
         for x in range(max(start, int(box.x0)), min(end, int(box.x1)) + 1):
@@ -50,7 +50,7 @@ def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float 
     for crossed, strip in groupby(counts):
         width = len(list(strip))
         x += width
-        if width >= 5:
+        if width >= 5:  # points; narrower strips are gaps between words
             found = (crossed, -float(width), float(x - 1))
             best = found if best is None or found < best else best
     return best[2] if best else None
@@ -69,7 +69,7 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
     labels = [found[1] for text in first if (found := _P.option.match(text))]
     if sum(bool(_P.question.match(text)) for text in first) > 1 and _runs_on(labels):
         return True
-    if len(labels) > 0.7 * len(rows_right):
+    if len(labels) > 0.7 * len(rows_right):  # options side by side: A. … B. … / C. … D. …
         return False
     # Lines of prose rather than cells of a grid: half of the rows of each side hold words.
     sides = [
@@ -83,7 +83,7 @@ def _in_rows(side: list[tuple[Rect, str]]) -> list[str]:
     rows: list[list[tuple[Rect, str]]] = []
     for box, text in sorted(side, key=lambda found: found[0].middle):
         last = rows[-1][0][0] if rows else None
-        if last is not None and box.middle < last.y1 - 0.25 * last.height:
+        if last is not None and box.middle < last.y1 - 0.25 * last.height:  # its middle is in the row
             rows[-1].append((box, text))
         else:
             rows.append([(box, text)])
@@ -119,7 +119,7 @@ def _step(step: int, far: int = 9) -> float:
 def _runs_on(labels: Sequence[str]) -> bool:
     """Return whether labels below each other are A, B, C, as in a column; beside others they are B, D, B, D."""
     steps = [ord(after) - ord(before) == 1 for before, after in pairwise(labels)]
-    return len(steps) > 1 and sum(steps) >= 0.5 * len(steps)
+    return len(steps) > 1 and sum(steps) >= 0.5 * len(steps)  # a new question begins with A again
 
 
 def _rows(side: list[tuple[Rect, str]]) -> list[list[tuple[Rect, str]]]:

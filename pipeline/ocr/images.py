@@ -94,7 +94,7 @@ def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
         return None
     height, width = marked.shape
     small = ((shrink(marked, 600) > 0) * 255).astype(np.uint8)
-    joined = cv2.dilate(small, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (13, 13)))
+    joined = cv2.dilate(small, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (13, 13)))  # letters of one word
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
     angles: dict[int, float] = {}
     for label in range(1, count):
@@ -115,7 +115,7 @@ def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
 
 def _slant(points: NDArray[np.float32]) -> float | None:
     """Angle in degrees, 0..180, of a long slanted cloud of points; None for other clouds."""
-    if len(points) < 20:
+    if len(points) < 20:  # pixels of the small copy
         return None
     spread = np.sqrt(np.maximum(np.linalg.eigvalsh(np.cov(points.T)), 1e-6))
     if spread[-1] / spread[0] <= 2:  # its length over its width
@@ -132,12 +132,12 @@ def even_background(pixels: Pixels) -> Pixels:
     """
     background = _background(pixels)
     low, middle = np.percentile(background, (5, 50))
-    if middle > 225 and low > 200:
+    if middle > 225 and low > 200:  # white paper without shadow
         return pixels
     height, width = pixels.shape[:2]
     full = cv2.resize(background, (width, height), interpolation=cv2.INTER_LINEAR)
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
-    divided = cv2.divide(grey, np.maximum(full, 32), scale=255)
+    divided = cv2.divide(grey, np.maximum(full, 32), scale=255)  # 32: black corners stay black
     return np.asarray(cv2.cvtColor(divided, cv2.COLOR_GRAY2RGB), dtype=np.uint8)
 
 
@@ -174,7 +174,7 @@ def _lines(mask: Pixels, kernel: tuple[int, int]) -> list[Corners]:
     thick = cv2.dilate(mask, np.ones((2, 1) if kernel[1] == 1 else (1, 2), np.uint8))
     opened = cv2.morphologyEx(thick, cv2.MORPH_OPEN, np.ones(kernel[::-1], np.uint8))
     opened = cv2.morphologyEx(opened, cv2.MORPH_CLOSE, np.ones((3, 3), np.uint8))
-    limit = max(6, int(0.006 * max(mask.shape)))
+    limit = max(6, int(0.006 * max(mask.shape)))  # pixels of thickness: 14 of a page of 2,339
     found = [box for box in _components(opened) if min(box[2] - box[0], box[3] - box[1]) <= limit]
     found.sort(key=lambda box: -max(box[2] - box[0], box[3] - box[1]))
     return sorted(found[:MAX_MARKS])
@@ -193,13 +193,13 @@ def find_figures(mask: Pixels, known: Sequence[Corners]) -> list[Corners]:
     rest = mask.copy()
     for left, top, right, bottom in known:
         rest[max(0, top) : bottom, max(0, left) : right] = 0
-    reach = max(3, height // 90)
+    reach = max(3, height // 90)  # 9 points of A4, the gaps of a dashed line
     joined = cv2.morphologyEx(rest, cv2.MORPH_CLOSE, np.ones((reach, reach), np.uint8))
     least = height * _MIN_FIGURE
     found = []
     for left, top, right, bottom in _components(joined):
         wide, high = right - left, bottom - top
         big = min(wide, high) >= least and wide * high < 0.8 * height * width
-        if big and rest[top:bottom, left:right].mean() > 0.01:
+        if big and rest[top:bottom, left:right].mean() > 0.01:  # less is dust
             found.append((left, top, right, bottom))
     return sorted(found)

@@ -87,7 +87,7 @@ def _running_rows(rows: Sequence[Sequence[list[TextRun]]], page: Rect) -> set[in
     A footer with words left and right would otherwise be cut by the gutter of a page of two columns.
     """
     boxes = [segment_box([run for segment in row for run in segment]) for row in rows]
-    if len(boxes) < 3:
+    if len(boxes) < 3:  # head, text and foot
         return set()
     by_top, by_end = sorted(boxes, key=lambda box: box.y0), sorted(boxes, key=lambda box: -box.y1)
     (first, second), (last, before) = by_top[:2], by_end[:2]
@@ -99,7 +99,7 @@ def _running_rows(rows: Sequence[Sequence[list[TextRun]]], page: Rect) -> set[in
 def _within(run: TextRun, figure: Rect) -> bool:
     """Return whether a run stands in a figure; axes have labels that stand out by a character or two."""
     box = run.box
-    out = max(figure.x0 - box.x0, box.x1 - figure.x1)
+    out = max(figure.x0 - box.x0, box.x1 - figure.x1)  # by how much it stands out at a side
     return box.overlap(figure) > 0.6 * box.area and out < 2 * run.size
 
 
@@ -156,7 +156,7 @@ def _carries(base: TextRun, run: TextRun) -> bool:
 def _near(run: TextRun, buckets: dict[int, list[int]]) -> Iterator[int]:
     """Indices of rows whose first run stands at nearly the height of a run."""
     bucket = int(run.baseline // 8)
-    for key in range(bucket - 3, bucket + 4):
+    for key in range(bucket - 3, bucket + 4):  # 24 points up and down: a raised 9 beside large type
         yield from buckets.get(key, ())
 
 
@@ -164,7 +164,7 @@ def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | No
     """Return how far a run is from a row's baseline in points, None where it does not belong."""
     distance = abs(run.baseline - lead.baseline)
     if run.confidence is not None:
-        return distance if distance <= 0.45 * min(run.size, lead.size) else None
+        return distance if distance <= 0.45 * min(run.size, lead.size) else None  # boxes of words differ
     if run.size >= SCRIPT_SIZE * lead.size:
         return distance if distance <= 0.35 * run.size else None
     # A small run belongs to a row as its super- or subscript only beside one of its words: other small
@@ -222,7 +222,7 @@ def _main(segment: Sequence[TextRun]) -> TextRun:
 
     The largest is no guide: question numbers may be printed larger than the line they open.
     """
-    lengths: dict[int, int] = defaultdict(int)
+    lengths: dict[int, int] = defaultdict(int)  # characters by size in whole points
     for run in segment:
         lengths[round(run.size)] += len(run.text)
     size = max(lengths, key=lambda size: (lengths[size], size))
@@ -238,9 +238,9 @@ def _script(run: TextRun, main: TextRun, last: TextRun | None) -> str:
     small = run.size <= SMALL_SCRIPT * main.size
     if not (small or _P.signs.fullmatch(text.strip())) or (large and abs(shift) < LEAST_SHIFT * main.size):
         return text
-    if shift < -0.15 * main.size:
+    if shift < -0.15 * main.size:  # above the line: ⁹
         return glyphs.superscript(text.strip())
-    if shift > (0.03 if small else 0.08) * main.size:
+    if shift > (0.03 if small else 0.08) * main.size:  # below it: the 2 of Na₂O by .05
         return glyphs.subscript(text.strip())
     return text
 
@@ -252,10 +252,10 @@ def _joint(last: TextRun, run: TextRun, before: str, after: str) -> str:
     em = _em(last, run)
     gap = _white(last, run)
     inside = before[-1:] in _OPENING or after[:1] in _CLOSING
-    if gap > TAB_GAP * em:
+    if gap > TAB_GAP * em:  # A.胃炎      B.肝炎
         return "  " if inside else "\t"
-    if last.space_after:
-        return " " if gap > 0.15 * em else ""
+    if last.space_after:  # as the file says: Helicobacter pylori
+        return " " if gap > 0.15 * em else ""  # justified text: spaces that are no gap
     if run.confidence is not None:
         # Detection parts words only where it sees a gap.
         return " " if gap > OCR_MARGIN * em else ""
@@ -295,7 +295,7 @@ def _line(row: list[TextRun], gutter: float | None) -> PageLine:
 
 def _column(box: Rect, gutter: float | None) -> int:
     """0 left, 1 right, ``_SPANNING`` across the gutter."""
-    if gutter is None or box.x1 <= gutter + 1:
+    if gutter is None or box.x1 <= gutter + 1:  # a point for edges that touch the gutter
         return 0
     return 1 if box.x0 >= gutter - 1 else _SPANNING
 

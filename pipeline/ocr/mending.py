@@ -120,7 +120,7 @@ def _counterparts(lines: Sequence[PageLine], second: PageRead) -> Iterator[str]:
     """The second reading in place of each line, without spaces: pages may be broken into other lines."""
     texts = [_flat(line.text) for line in lines]
     other = "".join(_flat(line.text) for line in second.lines if line.kind is LineKind.TEXT)
-    places = {0: 0}
+    places = {0: 0}  # in the second reading, by index in the first
     for step in Levenshtein.opcodes("".join(texts), other):
         equal = step.tag == "equal"
         for index in range(step.src_start, step.src_end):

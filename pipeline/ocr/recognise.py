@@ -60,7 +60,7 @@ def reread_box(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
     pixels: NDArray[np.uint8] = image.pixels[max(0, top) : bottom, max(0, left) : right]
     if not pixels.size:
         return ["", 0.0]
-    middle = pixels.shape[0] / 2
+    middle = pixels.shape[0] / 2  # lines above and below are seen in part
     seen = engine.recognise(np.ascontiguousarray(pixels))
     words = [word for word in seen if word.corners[0][1] < middle < word.corners[2][1]]
     words.sort(key=lambda word: word.corners[0][0])
@@ -120,9 +120,9 @@ def read_upright(engine: OcrEngine, pixels: Pixels) -> tuple[int, list[Word]]:
     better the other way up.
     """
     words = engine.recognise(pixels)
-    if len(words) < 3:
+    if len(words) < 3:  # too few to tell how the page lies
         return 0, words
-    if sum(_stands_on_end(word) for word in words) > 0.6 * len(words):
+    if sum(_stands_on_end(word) for word in words) > 0.6 * len(words):  # figures have some upright labels
         # Engines turn vertical lines and may read them with confidence. The page is turned anyway, because its rows
         # run from top to bottom.
         return max((_turned(engine, pixels, angle) for angle in (90, 270)), key=_readability)

@@ -66,9 +66,9 @@ def image_boxes(page: Any, images: Sequence[dict[str, Any]]) -> list[Rect]:
     """Return where images stand as displayed, dots and hairlines left out; arguments as of ``read_drawing``."""
     matrix = page.rotation_matrix if page.rotation else None
     frame = Rect(*page.rect)
-    large = (info for info in images if min(info["width"], info["height"]) > 4)
+    large = (info for info in images if min(info["width"], info["height"]) > 4)  # pixels; smaller are dots
     boxes = (_displayed(info["bbox"], matrix).within(frame) for info in large)
-    return [box for box in boxes if min(box.width, box.height) >= 6]
+    return [box for box in boxes if min(box.width, box.height) >= 6]  # points: less is a hairline
 
 
 def _pieces(path: dict[str, Any]) -> Iterable[Sequence[float]]:
@@ -136,7 +136,7 @@ def _tables(drawing: Drawing) -> tuple[list[Rect], list[Rect]]:
     """Boxes of ruled tables, and the rules that belong to none."""
     tables: list[Rect] = []
     loose: list[Rect] = []
-    for members in cluster_boxes(drawing.across + drawing.down, 2.5):
+    for members in cluster_boxes(drawing.across + drawing.down, 2.5):  # points: rules that nearly meet
         box = bounding_box(members)
         if _is_grid(members) and sum(shape.touches(box, 0.0) for shape in drawing.shapes) < 4:
             tables.append(box)
@@ -152,18 +152,18 @@ def _is_grid(rules: Sequence[Rect]) -> bool:
     The boxes and arrows of a flow chart meet too, but do not run through.
     """
     box = bounding_box(rules)
-    if box.width < 40 or box.height < 14:
+    if box.width < 40 or box.height < 14:  # points: two narrow cells, one line of text
         return False
     rows: dict[int, float] = defaultdict(float)
     columns: dict[int, float] = defaultdict(float)
     for rule in rules:
         if rule.width >= rule.height:
-            rows[round(rule.y0 / 4)] += rule.width
+            rows[round(rule.y0 / 4)] += rule.width  # 4 points: borders of cells drawn one by one
         else:
             columns[round(rule.x0 / 4)] += rule.height
     through = sum(length >= 0.7 * box.width for length in rows.values())
     upright = sum(length >= 0.5 * box.height for length in columns.values())
-    return through >= 2 and upright >= 2 and through + upright >= 5
+    return through >= 2 and upright >= 2 and through + upright >= 5  # 3 x 2 or 2 x 3
 
 
 def _figures(pieces: Sequence[Rect]) -> list[Rect]:
@@ -186,10 +186,10 @@ def _without_shading(shapes: Sequence[Rect], runs: Sequence[TextRun]) -> list[Re
 
 def _holds_prose(box: Rect, runs: Sequence[TextRun]) -> bool:
     """Return whether text inside a box is sentences rather than labels: one long run, or runs that fill it."""
-    inside = [run for run in runs if run.box.overlap(box) > 0.5 * run.box.area]
+    inside = [run for run in runs if run.box.overlap(box) > 0.5 * run.box.area]  # half of it stands there
     if any(len(run.text) >= 15 or sum(map(glyphs.is_cjk, run.text)) >= 10 for run in inside):
         return True
-    return sum(run.box.area for run in inside) > 0.4 * box.area
+    return sum(run.box.area for run in inside) > 0.4 * box.area  # text fills it: a frame around a note
 
 
 def _strips(images: Sequence[Rect]) -> list[list[Rect]]:
@@ -215,7 +215,7 @@ def lies_under_text(box: Rect, runs: Sequence[TextRun]) -> bool:
     rows: dict[int, list[TextRun]] = {}
     for run in runs:
         if run.box.x0 < inner.x1 and run.box.x1 > inner.x0 and inner.y0 < run.box.middle < inner.y1:
-            rows.setdefault(round(run.baseline / 3), []).append(run)
+            rows.setdefault(round(run.baseline / 3), []).append(run)  # 3 points: one line
     prose = [row[0] for row in rows.values() if _inside_length(row, inner) >= PROSE]
     lines = [run.baseline for run in prose]
     several = bool(lines) and max(lines) - min(lines) > 0.8 * prose[0].size
@@ -236,7 +236,7 @@ def _inside_length(row: list[TextRun], box: Rect) -> float:
     longest = length = 0.0
     end = box.x0
     for run in sorted(row, key=lambda run: run.box.x0):
-        if run.box.x0 - end > 2 * run.size:
+        if run.box.x0 - end > 2 * run.size:  # two em: another column or cell begins
             length = 0.0
         ideographs = sum(map(glyphs.is_cjk, run.text))
         share = (min(run.box.x1, box.x1) - max(run.box.x0, box.x0)) / max(run.box.width, 0.1)
@@ -246,14 +246,14 @@ def _inside_length(row: list[TextRun], box: Rect) -> float:
 
 
 def _inside_any(box: Rect, others: Sequence[Rect]) -> bool:
-    return any(box.overlap(other) > 0.7 * box.area for other in others)
+    return any(box.overlap(other) > 0.7 * box.area for other in others)  # most of it, frames may stand out
 
 
 def cluster_boxes(rects: Sequence[Rect], reach: float) -> list[list[Rect]]:
     """Groups of rectangles that touch, directly or through others, within ``reach`` points."""
     if not rects:
         return []
-    chosen = rects[:: -(-len(rects) // MAX_RECTS)]
+    chosen = rects[:: -(-len(rects) // MAX_RECTS)]  # every n-th, n rounded up
     x0, y0, x1, y1 = np.array(chosen, dtype=np.float32).T[:, :, None]
     meets = (x1 + reach >= x0.T) & (x0 - reach <= x1.T) & (y1 + reach >= y0.T) & (y0 - reach <= y1.T)
     _, labels = connected_components(csr_array(meets), directed=False)

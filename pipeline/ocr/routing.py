@@ -134,7 +134,7 @@ def is_under_image(page: Any, images: Sequence[Info]) -> bool:
             under = [text for text in texts if text.overlap(image) > 0.9 * text.area]
             covered += sum(text.area for text in under)
             texts = [text for text in texts if text not in under]
-    return covered > 0.5 * max(1.0, total)
+    return covered > 0.5 * max(1.0, total)  # most of the text
 
 
 def _is_partial(
@@ -161,7 +161,7 @@ def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None
         ``outlined_text``, ``garbled`` or None.
     """
     text = layer.text
-    if layer.turned > max(MIN_TURNED, len(text)):
+    if layer.turned > max(MIN_TURNED, len(text)):  # more than runs from left to right
         return "turned_text"
     if layer.hidden > max(SPARSE_GLYPHS, len(text)):
         return "hidden_text_layer"
@@ -177,10 +177,10 @@ def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None
 
 def is_mojibake(text: str) -> bool:
     """Return whether characters are valid but cannot be what is printed: a wrong encoding, shifted glyph numbers."""
-    if len(_P.latin1.findall(text)) > 0.3 * max(20, len(text)):
+    if len(_P.latin1.findall(text)) > 0.3 * max(20, len(text)):  # GBK as Latin-1: ¼±ÐÔÎ¸Ñ×
         return True
     ideographs = _P.ideograph.findall(text)
-    if len(ideographs) < 30:
+    if len(ideographs) < 30:  # too few for a share
         return False
     return sum(map(is_common, ideographs)) < MIN_COMMON * len(ideographs)
 
@@ -196,7 +196,7 @@ def unread_lines(page: Any, read: Sequence[Rect], areas: Sequence[Rect]) -> floa
     ink = _printed(grey[:, : pixmap.width])
     looked = np.zeros_like(ink)
     _fill(looked, areas, 1, 0.0)
-    _fill(looked, read, 0, 1.5)
+    _fill(looked, read, 0, 1.5)  # points around runs: accents, descenders
     return sum(_line_lengths(ink & looked)) * 72 / DPI
 
 
@@ -210,16 +210,16 @@ def _fill(mask: Mask, boxes: Sequence[Rect], value: int, margin: float) -> None:
 
 def _printed(grey: Mask) -> Mask:
     """Return where something is printed: darker than its surroundings, whatever the paper's own grey."""
-    paper = cv2.morphologyEx(grey, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))
+    paper = cv2.morphologyEx(grey, cv2.MORPH_CLOSE, np.ones((25, 25), np.uint8))  # wider than any stroke
     return np.asarray(cv2.subtract(paper, grey) > _DARK, dtype=np.uint8)
 
 
 def _line_lengths(ink: Mask) -> list[float]:
     """Widths in pixels of the rows of letters among the ink."""
     letters, centres = _letters(ink)
-    joined = cv2.dilate(letters, np.ones((1, 17), np.uint8))
+    joined = cv2.dilate(letters, np.ones((1, 17), np.uint8))  # gaps of 16 pixels, 11 points
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
-    held = np.bincount(labels[centres[:, 1], centres[:, 0]], minlength=count)
+    held = np.bincount(labels[centres[:, 1], centres[:, 0]], minlength=count)  # letters of each line
     lengths: list[float] = []
     for label in range(1, count):
         _, _, width, height, _ = stats[label]

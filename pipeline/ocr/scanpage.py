@@ -45,7 +45,7 @@ def _direction(word: Word) -> tuple[float, float]:
 def is_slanted(word: Word, angle: float) -> bool:
     """Return whether a word of several characters runs at another angle than its page: a watermark."""
     own, length = _direction(word)
-    long = len(word.text) > 1 and length > 1.5 * word_height(word)
+    long = len(word.text) > 1 and length > 1.5 * word_height(word)  # a single 字 has no direction
     return long and SLANT < abs(own - angle) < 90 - SLANT
 
 

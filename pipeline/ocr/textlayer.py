@@ -92,7 +92,7 @@ def _is_level(direction: tuple[float, float], matrix: Any) -> bool:
     dx, dy = direction
     if matrix is not None:
         dx, dy = dx * matrix.a + dy * matrix.c, dx * matrix.b + dy * matrix.d
-    return dx > 0.99 and abs(dy) < 0.1
+    return dx > 0.99 and abs(dy) < 0.1  # up to 5.7 degrees
 
 
 def _chars(span: dict[str, Any], matrix: Any) -> list[Char]:
@@ -127,7 +127,7 @@ def _without_copies(chars: list[Char], size: float, seen: set[tuple[str, int, in
 
     A copy lies over the first by more than half of its width; letters beside each other never do.
     """
-    down = max(1.0, 0.12 * size)
+    down = max(1.0, 0.12 * size)  # points between copies, one below the other
     kept: list[Char] = []
     for char in chars:
         reach = max(0.3, 0.25 * (char[2] - char[1]))
@@ -146,14 +146,14 @@ def _is_watermark(span: dict[str, Any], page_width: float) -> bool:
         return False
     red, green, blue = color >> 16 & 255, color >> 8 & 255, color & 255
     lightness = (299 * red + 587 * green + 114 * blue) / 1000
-    if span.get("alpha", 255) < 100 or lightness > 235:
+    if span.get("alpha", 255) < 100 or lightness > 235:  # of 255
         return True
-    return bool(span["size"] > page_width / 14 and lightness > 150)
+    return bool(span["size"] > page_width / 14 and lightness > 150)  # 42 points of A4
 
 
 def _runs(chars: list[Char], size: float, font: str) -> Iterator[TextRun]:
     """The runs of a span: a wide gap, a step back or another baseline ends one."""
-    narrow, back, shift = BREAK_GAP * size, -0.5 * size, 0.05 * size
+    narrow, back, shift = BREAK_GAP * size, -0.5 * size, 0.05 * size  # a step back: kerning, overprints
     part: list[str] = []
     left = right = end = base = start = 0.0
     spaced = False

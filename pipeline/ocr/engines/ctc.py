@@ -130,7 +130,7 @@ class Alphabet:
             glyph.char = "."
             glyph.confidence = max(glyph.confidence, stop / (stop + comma))
         else:
-            glyph.confidence = min(glyph.confidence, 0.5)
+            glyph.confidence = min(glyph.confidence, 0.5)  # below every limit: read again
 
 
 def _is_stray_space(glyphs: Sequence[Glyph], index: int) -> bool:
@@ -143,7 +143,7 @@ def _mark_wide_gaps(glyphs: Sequence[Glyph]) -> None:
     """Set the gap of characters that stand too far from the next."""
     pairs = [(one, other) for one, other in pairwise(glyphs) if one.char not in _SPACED and other.char != " "]
     ems = [other.at - one.at for one, other in pairs if is_cjk(one.char) and is_cjk(other.char)]
-    em = median(ems) if len(ems) >= 3 else _EM
+    em = median(ems) if len(ems) >= 3 else _EM  # the line's own, where it can be measured
     for one, other in pairs:
         usual = em * (_width(one.char) + _width(other.char)) / 2
         if other.at - one.at > usual + _TOO_WIDE * em:
@@ -151,7 +151,7 @@ def _mark_wide_gaps(glyphs: Sequence[Glyph]) -> None:
 
 
 def _width(char: str) -> float:
-    return 1.0 if is_cjk(char) else 0.6
+    return 1.0 if is_cjk(char) else 0.6  # in em: letters and digits with their space
 
 
 def label_end(chars: Sequence[str]) -> int | None:

@@ -126,7 +126,7 @@ def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
     top, bottom = np.linalg.norm(box[0] - box[1]), np.linalg.norm(box[2] - box[3])
     left, right = np.linalg.norm(box[0] - box[3]), np.linalg.norm(box[1] - box[2])
     wide, high = float(max(top, bottom)), float(max(left, right))
-    if min(wide, high) < 2:
+    if min(wide, high) < 2:  # pixels: no area
         return None
     corners, page = _around(page, box)
     if high > _TALL * wide:

@@ -115,7 +115,7 @@ class _Walker:
         """A region, then its rows with a tab between cells; tables that hold paragraphs of text, cell by cell."""
         yield PageLine("", None, LineKind.TABLE)
         rows = [list(_below(row, f"{W}tc")) for row in _below(table, f"{W}tr")]
-        if any(len(cell.findall(f"{W}p")) > 2 for row in rows for cell in row):
+        if any(len(cell.findall(f"{W}p")) > 2 for row in rows for cell in row):  # a layout, no table
             for row in rows:
                 for cell in row:
                     yield from self.blocks(cell)

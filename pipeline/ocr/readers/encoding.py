@@ -73,7 +73,7 @@ def looks_like_text(head: bytes) -> bool:
     """Return whether the first bytes of a file could be text: no NUL without a UTF-16 mark, few control bytes."""
     if any(head.startswith(mark) for mark, _ in _MARKS):
         return True
-    control = sum(byte < 9 or 13 < byte < 32 for byte in head[:4096])
+    control = sum(byte < 9 or 13 < byte < 32 for byte in head[:4096])  # but tab, line and page feeds
     return b"\x00" not in head and control <= max(4, len(head[:4096]) // 200)
 
 

@@ -100,7 +100,7 @@ def _header(top: list[list[str]], declared: Set[str]) -> tuple[list[str], int]:
     joined = [low if low.strip() else high for high, low in zip_longest(names, below, fillvalue="")]
     fills = any(low.strip() and not high.strip() for high, low in zip_longest(names, below, fillvalue=""))
     more = len(_known(joined, declared)) > len(_known(names, declared))
-    if fills and more and len(_known(below, declared)) > 1:
+    if fills and more and len(_known(below, declared)) > 1:  # one known cell may be data: A
         return _unique(joined), at + 2
     return _unique(names), at + 1
 
@@ -123,7 +123,7 @@ def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
     """
     width = max(map(len, top), default=0)
     wide = [at for at, record in enumerate(top) if 2 * sum(bool(cell.strip()) for cell in record) > width]
-    for column in range(width if width > 3 else 0):
+    for column in range(width if width > 3 else 0):  # stem, options and key at least
         cells = [top[at][column].strip().upper() if column < len(top[at]) else "" for at in wide]
         body = cells[1:]
         if len(body) > 1 and all(cell and set(cell) <= _LETTERS for cell in body) and len(set(cells)) > 1:

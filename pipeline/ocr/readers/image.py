@@ -91,7 +91,7 @@ def _points(picture: Image.Image, width: int, height: int) -> float:
         dpi = float(picture.info.get("dpi", (0, 0))[0])
     except (TypeError, ValueError, ZeroDivisionError, IndexError):
         dpi = 0.0
-    if 50 <= dpi <= 1200 and max(width, height) * 72 / dpi <= _LARGEST:
+    if 50 <= dpi <= 1200 and max(width, height) * 72 / dpi <= _LARGEST:  # scanners have 75 to 600
         return 72 / dpi
     return _A4[0] / width if page_count(width, height) > 1 else _A4[1] / max(width, height)
 

@@ -104,7 +104,7 @@ def _is_cut_short(path: Path) -> bool:
     with path.open("rb") as file:
         file.seek(max(0, path.stat().st_size - 65536))
         tail = file.read().rstrip(b"\x00\r\n\t ")
-    return b"%%EOF" not in tail[-2048:]
+    return b"%%EOF" not in tail[-2048:]  # some programs add a few lines behind it
 
 
 def _read_page(
@@ -197,7 +197,7 @@ def _embedded(document: Any, page: Any, params: OcrParams) -> Pixels | None:
     )
     if not (upright and covers and fits and info["xref"]):
         return None
-    if Rect(*info["bbox"]).area > 1.1 * Rect(*page.rect).area:
+    if Rect(*info["bbox"]).area > 1.1 * Rect(*page.rect).area:  # cropped: the page shows a part of it
         return None
     return _pixels(pymupdf.Pixmap(document, info["xref"]))
 

@@ -67,7 +67,7 @@ class WebPageReader(OnePageReader):
 def _html(path: Path) -> str:
     """The page itself; of MHTML the first part that is HTML."""
     data = path.read_bytes()
-    if path.suffix.lower() in (".mht", ".mhtml"):
+    if path.suffix.lower() in (".mht", ".mhtml"):  # a page and its pictures as one message
         message = email.message_from_bytes(data, policy=email.policy.default)
         part = next((part for part in message.walk() if part.get_content_type() == "text/html"), None)
         content = part.get_payload(decode=True) if part is not None else None

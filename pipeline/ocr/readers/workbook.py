@@ -104,7 +104,7 @@ def _grid(
 
 def _as_shown(number: float, code: str) -> str:
     """A number as a format shows it: 25%, 0.50, 5mg, 1 1/4; where the format rounds, the number itself."""
-    found = _P.format.fullmatch(code)
+    found = _P.format.fullmatch(code)  # 0.00, 0%, 0"mg"; None for fractions: # ?/?
     if found is None:
         whole, part = divmod(abs(Fraction(number).limit_denominator(99)), 1)
         return f"{'-' * (number < 0)}{f'{whole} {part}' if whole and part else part or whole}"
@@ -200,7 +200,7 @@ def _check_sheet(stream: IO[bytes], sheet: str) -> None:
             why = f"{sheet}: the formula in {where} was never calculated"
             detail = f"{why}: open the file in a spreadsheet and save it, or paste values"
             raise UnreadableDocument("no_value", detail)
-        rest = text[-512:]
+        rest = text[-512:]  # a cell may stand across two blocks
 
 
 def _column(letters: bytes) -> int:
