@@ -44,3 +44,42 @@ def test_scripts_change_only_when_every_character_can():
 def test_folding_twice_is_folding_once(text):
     once = glyphs.fold(text, "Symbol")
     assert glyphs.fold(once, "Symbol") == once
+
+
+def test_the_blocks_of_chinese_japanese_and_full_width_characters():
+    inside = (0x2E80, 0x9FFF, 0xF900, 0xFFEF, 0x20000, 0x3FFFF)
+    outside = (0x2E7F, 0xA000, 0xF8FF, 0xFFF0, 0x1FFFF, 0x40000)
+    assert [glyphs.is_cjk(chr(code)) for code in (*inside, *outside)] == [True] * 6 + [False] * 6
+
+
+@pytest.mark.parametrize(
+    ("printed", "text"),
+    [
+        ("a  b", "a  b"),
+        ("a   b", "a\tb"),
+        ("a\u3000b", "a\u3000b"),
+        ("a\u3000 b", "a\tb"),
+        ("a\tb", "a\tb"),
+        ("（   ）", "（   ）"),
+        ("a （\t）", "a （  ）"),
+        ("__\t__", "__  __"),
+    ],
+)
+def test_white_space_of_one_and_a_half_em_is_a_tab(printed, text):
+    assert glyphs.tabs_for_gaps(printed) == text
+
+
+def test_what_is_too_long_for_a_script_is_small_print():
+    assert [glyphs.subscript("i," * count) for count in (6, 7)] == ["_(i,i,i,i,i,i,)", "i,i,i,i,i,i,i,"]
+    assert [glyphs.superscript(text) for text in ("N/2", "st", "TM", "*", "中")] == [
+        "^(N/2)",
+        "st",
+        "TM",
+        "*",
+        "中",
+    ]
+
+
+def test_private_glyphs_are_read_in_fonts_of_their_kind_alone():
+    assert [glyphs.fold(char) for char in "\ue18c\ue190\ue191\uf06c"] == ["(A)", "(E)", "\ue191", "\uf06c"]
+    assert [glyphs.fold("\uf06c", font) for font in ("Symbol", "Wingdings", "MT Extra")] == ["λ", "●", "ℓ"]

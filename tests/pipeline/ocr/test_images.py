@@ -328,7 +328,7 @@ def test_ink_is_joined_over_small_gaps_and_a_whole_page_of_it_is_no_figure(flips
 
     assert flips(count, range(1, 40)) == [10]
     assert flips(lambda height: len(find_figures(ink_at((0, 0, 600, height)), [])), range(600, 800)) == [719]
-    assert find_figures(ink_at((-0, 10, 100, 110)), [(-5, -5, 50, 60)]) == [(0, 10, 100, 110)]
+    assert find_figures(ink_at((0, 10, 100, 110)), [(-5, -5, 50, 60)]) == [(0, 11, 101, 111)]
 
 
 def test_smaller_copies_keep_the_shape_of_a_page(flips):

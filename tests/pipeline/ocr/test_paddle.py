@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import numpy as np
 import onnxruntime
 import pytest
 import yaml
@@ -98,3 +101,44 @@ def test_other_weights_in_the_same_folder_are_another_model(tmp_path):
     assert before[0] != after[0]
     assert before[1] == after[1]
     assert "of rapidocr" in after[1]
+
+
+def test_the_options_that_paddleocr_is_started_with(monkeypatch, tmp_path):
+    started: list[dict[str, object]] = []
+    module = SimpleNamespace(PaddleOCR=lambda **options: started.append(options))
+    monkeypatch.setitem(sys.modules, "paddleocr", module)
+    monkeypatch.setitem(sys.modules, "paddle", SimpleNamespace(disable_signal_handler=lambda: None))
+    for options in (
+        {"inference": "paddle"},
+        {"inference": "paddle", "device": "gpu"},
+        {"detection_dir": tmp_path, "recognition_dir": tmp_path},
+    ):
+        PaddleEngine(PaddleOcrParams(**options))
+    shared = {
+        "use_doc_orientation_classify": False,
+        "use_doc_unwarping": False,
+        "use_textline_orientation": False,
+        "text_det_limit_type": "max",
+        "text_det_limit_side_len": 1280,
+        "text_det_box_thresh": 0.5,
+        "text_recognition_batch_size": 1,
+        "text_rec_score_thresh": 0.3,
+        "text_detection_model_name": "PP-OCRv6_small_det",
+        "text_recognition_model_name": "PP-OCRv6_small_rec",
+    }
+    folders = {"text_detection_model_dir": str(tmp_path), "text_recognition_model_dir": str(tmp_path)}
+    onnx = {"engine": "onnxruntime", "engine_config": {"intra_op_num_threads": 1}}
+    assert started == [
+        {"device": "cpu", "enable_mkldnn": False, **shared},
+        {"device": "gpu", **shared},
+        {"device": "cpu", **onnx, **shared, **folders},
+    ]
+
+
+def test_the_lines_of_paddleocr_are_words():
+    engine = PaddleEngine.__new__(PaddleEngine)
+    corners = [[0, 1], [2, 1], [2, 3], [0, 3]]
+    page = {"rec_polys": [corners] * 2, "rec_texts": ["甲", " "], "rec_scores": [0.5, 0.6]}
+    engine._ocr = SimpleNamespace(predict=lambda pixels: [page])
+    (word,) = engine.recognise(np.zeros((3, 3, 3), np.uint8))
+    assert (word.text, word.box, word.confidence) == ("甲", (0.0, 1.0, 2.0, 3.0), 0.5)

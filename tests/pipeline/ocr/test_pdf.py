@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pymupdf
 import pytest
 
 from pipeline.ocr.interfaces import NeedsOcr
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import pdf
 from pipeline.ocr.readers.pdf import PdfReader
 from pipeline.ocr.tasks import FileTask, inspect_file
 from schemas.documents import LineKind, ReadMethod
@@ -318,3 +321,58 @@ def test_a_font_that_tells_another_digit_than_it_prints_is_not_believed(make_pdf
 def test_digits_of_a_sound_font_are_believed(make_pdf, read_page):
     page = read_page(make_pdf([[(60, 100, f"1. {PROSE}0123456789")]]))
     assert page.lines[0].text.endswith("0123456789")
+
+
+def test_the_image_that_makes_up_a_page_is_upright_whole_and_not_stretched(flips, monkeypatch):
+    monkeypatch.setattr(pdf.pymupdf, "Pixmap", lambda *of: of)
+    monkeypatch.setattr(pdf, "_pixels", lambda pixmap: pixmap)
+
+    def taken(**more) -> bool:
+        info = {
+            "width": 100,
+            "height": 200,
+            "transform": (100, 0, 0, 200, 0, 0),
+            "bbox": (0, 0, 100, 200),
+            "xref": 5,
+        }
+        page = SimpleNamespace(
+            rotation=0,
+            rect=(0, 0, 100, 200),
+            get_text=lambda kind: [],
+            get_image_info=lambda xrefs: [info | more],
+        )
+        return pdf._embedded(None, page, OcrParams(max_pixels=1_000_000)) is not None
+
+    assert taken()
+    assert flips(lambda b: taken(transform=(100, b / 10, 0, 200, 0, 0)), range(30)) == [10]
+    assert flips(lambda c: taken(transform=(100, 0, c / 10, 200, 0, 0)), range(40)) == [20]
+    assert flips(lambda right: taken(bbox=(0, 0, right, 200)), range(80, 130)) == [95, 111]
+    assert flips(lambda width: taken(width=width), range(80, 120)) == [96, 106]
+    refused = ({"transform": (-100, 0, 0, 200, 0, 0)}, {"transform": (100, 0, 0, -200, 0, 0)}, {"xref": 0})
+    assert not any(taken(**more) for more in refused)
+    assert (taken(width=1000, height=2000), taken(width=700, height=1400)) == (False, True)
+
+
+def test_a_page_is_drawn_at_the_resolution_that_its_pixels_allow(monkeypatch):
+    monkeypatch.setattr(pdf, "_pixels", lambda pixmap: pixmap)
+    page = SimpleNamespace(
+        rect=SimpleNamespace(width=72 * 10, height=72 * 10), get_pixmap=lambda matrix, alpha: matrix.a * 72
+    )
+    drawn = [pdf._rendered(page, OcrParams(dpi=200, max_pixels=most)) for most in (4_000_000, 1_000_000)]
+    assert drawn == [pytest.approx(200), pytest.approx(100)]
+
+
+def test_large_images_at_one_place_are_furniture(flips):
+    assert flips(lambda width: pdf._is_large({"bbox": (0, 0, width, 50)}), range(90, 110)) == [100]
+    image = {"bbox": (1.4, 2.6, 3.5, 4.5), "width": 7, "height": 8}
+    assert pdf._place(image) == (1, 3, 4, 4, 7, 8)
+
+
+def test_the_end_mark_of_a_file_stands_in_its_last_bytes(flips, tmp_path):
+    def cut_short(after: bytes) -> bool:
+        path = tmp_path / "a.pdf"
+        path.write_bytes(b"x" * 70_000 + b"%%EOF" + after)
+        return pdf._is_cut_short(path)
+
+    assert flips(lambda count: cut_short(b"x" * count), range(2030, 2060)) == [2044]
+    assert not cut_short(b"\r\n \0\t" * 600)

@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.ocr import engines
 from pipeline.ocr.engines import rapid
+from pipeline.ocr.engines.ctc import Glyph
 from pipeline.ocr.engines.rapid import RapidEngine
 from pipeline.ocr.params import OcrParams, RapidOcrParams
 from schemas.errors import UserError
@@ -75,3 +76,28 @@ def test_raised_digits_stay_raised(printed, read, cjk):
     pixels = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.width, 3)
     text = "".join(word.text for word in engines.load(OcrParams()).recognise(pixels))
     assert sum(char in "⁰¹²³⁴⁵⁶⁷⁸⁹" for char in text) == read
+
+
+CORNERS = np.array([[0, 0], [9, 0], [9, 5], [0, 5]], np.float32)
+
+
+def test_a_line_is_a_word_from_a_confidence_on_that_its_letters_tell(flips):
+    assert flips(lambda sure: rapid._word(CORNERS, [Glyph("甲", sure / 100, 0)]) is None, range(101)) == [30]
+    assert rapid._word(CORNERS, [Glyph(" ", 0.9, 0)]) is None
+    assert rapid._word(CORNERS, [Glyph("，", 0.9, 0), Glyph("乙", 0.9, 0)]).confidence == 0.969
+    assert [rapid.share_right(score) for score in (0.0, 0.5, 0.9, 1.0)] == [0.0, 0.541, 0.969, 0.998]
+
+
+@pytest.mark.parametrize(
+    ("read", "written"),
+    [
+        ("4×109/L", "4×10⁹/L"),
+        ("4×10°/L", "4×10⁹/L"),
+        ("4x1012/L", "4x10¹²/L"),
+        ("4×109", "4×109"),
+        ("4×108/L", "4×108/L"),
+        ("109/L", "109/L"),
+    ],
+)
+def test_the_power_of_a_blood_count_is_raised(read, written):
+    assert rapid._word(CORNERS, [Glyph(char, 0.9, 0) for char in read]).text == written

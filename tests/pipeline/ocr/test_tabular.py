@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
-from pipeline.ocr.readers.encoding import decode
+from pipeline.ocr.readers import find_reader, tabular
+from pipeline.ocr.readers.encoding import decode, looks_like_text, plausibility
+from pipeline.ocr.readers.header import tables
 from schemas.errors import UnreadableDocument
 
 HEADER = "Question,Options,Answer,Explanation"
@@ -262,3 +263,84 @@ def test_an_old_or_encrypted_workbook_called_xlsx_is_told_by_its_content(tmp_pat
     locked = tmp_path / "locked.xlsx"
     locked.write_bytes(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + "EncryptedPackage".encode("utf-16-le"))
     assert refused(locked).reason == "encrypted"
+
+
+KEYED = ["1. 题", "甲", "乙", "A"]
+
+
+def header_of(records: list[list[str]]) -> object:
+    try:
+        return [(row.fields, row.sheet) for row in tables(records, frozenset(), "s")]
+    except UnreadableDocument as error:
+        return error.reason
+
+
+def test_the_header_is_among_the_first_rows_and_its_names_are_short(flips):
+    header = ["题目", "A", "B", "答案"]
+    assert flips(
+        lambda above: header_of([["说明"]] * above + [header, KEYED]) == "unknown_columns", range(40)
+    ) == [30]
+    found = flips(lambda more: header_of([["题目" + "　" * more, "A", "答案"], KEYED[:3]]), range(50, 70))
+    assert found == [59]
+    wide = [["题目", "A", "答案"], ["t", "a", "A"]]
+    assert flips(
+        lambda more: header_of([wide[0], wide[1] + ["y"] * more]) == "too_many_columns", range(990, 1005)
+    ) == [998]
+
+
+def test_three_known_names_are_a_header_of_another_table(flips):
+    again = ["题干", "A", "B", "答案"]
+    header = ["题目", "A", "B", "答案"]
+    assert flips(lambda named: len(header_of([header, KEYED, again[:named], KEYED])), range(1, 5)) == [3]
+
+
+def test_a_table_without_a_header_shows_its_keys():
+    def records(keys: str, columns: int = 4) -> list[list[str]]:
+        return [[*"甲xyz"[: columns - 1], key] for key in keys]
+
+    refused = [header_of(records(keys)) for keys in ("A", "AA", "甲A")]
+    assert refused == ["unknown_columns"] * 3
+    assert header_of(records("ABC", 3)) == "unknown_columns"
+    named = header_of(records("ABC"))
+    assert [json.loads(fields)["column_4"] for fields, _ in named] == ["A", "B", "C"]
+    assert [json.loads(fields)["键"] for fields, _ in header_of([["a", "b", "c", "键"], *records("AB")])] == [
+        "A",
+        "B",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sign"),
+    [
+        ("题目,A,B,答案\n", ","),
+        ("标题\n题目;A;B;答案\n", ";"),
+        ("题目\tA\t答案", "\t"),
+        ("a|b", "|"),
+        ("", ","),
+    ],
+)
+def test_the_delimiter_is_that_of_the_header(text, sign):
+    assert tabular.delimiter(text) == sign
+
+
+def test_text_has_few_control_bytes(flips):
+    assert flips(lambda count: looks_like_text(b"\1" * count + b"a" * (400 - count)), range(12)) == [5]
+    assert flips(lambda count: looks_like_text(b"\1" * count + b"a" * (4000 - count)), range(40)) == [21]
+    refused = [byte for byte in range(256) if not looks_like_text(bytes([byte]) * 9)]
+    assert refused == [*range(9), *range(14, 32)]
+    assert (looks_like_text(b"a\0b"), looks_like_text(b"\xff\xfea\0")) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "share"),
+    [
+        ("abc", 1.0),
+        ("的\u3000", 1.0),
+        ("的\u303f", 1.0),
+        ("的\u3040", 0.5),
+        ("的\uffef", 1.0),
+        ("的\ufff0", 0.5),
+    ],
+)
+def test_plausible_characters_are_a_share(text, share):
+    assert plausibility(text) == share

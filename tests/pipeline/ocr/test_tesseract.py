@@ -61,3 +61,24 @@ def test_missing_language_data_is_one_line_with_its_remedy(monkeypatch):
 def test_the_program_reads_an_empty_page_as_nothing():
     engine = tesseract.TesseractEngine(TesseractParams(languages="eng"))
     assert engine.recognise(np.full((300, 300, 3), 255, np.uint8)) == []
+
+
+def test_words_a_line_height_apart_are_two_pieces(flips):
+    def row(left: int, text: str, sure=90, width=20, top=10, height=20) -> str:
+        return f"5\t1\t1\t1\t1\t1\t{left}\t{top}\t{width}\t{height}\t{sure}\t{text}\n"
+
+    def count(gap: int) -> int:
+        return len(pieces(COLUMNS + row(0, "ab") + row(20 + gap, "cd")))
+
+    assert flips(count, range(40)) == [21]
+    (found,) = pieces(COLUMNS + row(5, "ab") + row(30, "cde", -1, 22, 8, 25))
+    assert (found.text, found.box, found.confidence) == (
+        "ab cde",
+        (5.0, 8.0, 52.0, 33.0),
+        pytest.approx(0.36),
+    )
+    (joined,) = pieces(COLUMNS + row(5, "甲", 80) + row(26, "乙丙", 50))
+    assert (joined.text, joined.confidence) == ("甲乙丙", pytest.approx(0.6))
+
+
+COLUMNS = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"

@@ -9,6 +9,7 @@ from PIL import Image
 
 from annotation.llm import limits
 from pipeline.ocr import engines, stage, tasks
+from pipeline.ocr.engines import vision
 from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import OcrParams, VisionParams
 from schemas.documents import Line
@@ -174,3 +175,57 @@ def test_no_model_is_one_line(context, files_table):
         stage.run(
             {"files": files_table(context.raw)}, OcrParams.model_validate({"engine": "vision"}), context
         )
+
+
+def test_the_lines_of_a_model_stand_where_it_says_or_below_each_other():
+    params = VisionParams(model="m")
+    lines = [
+        {"text": " 甲 ", "box": [100, 200, 300, 400]},
+        {"text": " "},
+        {"text": "乙", "box": [0, 0, 1000, 1000]},
+    ]
+    assert vision._page(lines, 200.0, 400.0, params) == {
+        "width": 200.0,
+        "height": 400.0,
+        "turned": 0,
+        "legibility": 1.0,
+        "words": [
+            ["甲", 20.0, 80.0, 60.0, 80.0, 60.0, 160.0, 20.0, 160.0, 0.9],
+            ["乙", 0.0, 0.0, 200.0, 0.0, 200.0, 400.0, 0.0, 400.0, 0.9],
+        ],
+        "marks": {},
+    }
+    lines[2]["box"] = [5, 5, 5, 9]
+    assert vision._page(lines, 200.0, 400.0, params)["words"] == [
+        ["甲", 10.0, 0.0, 190.0, 0.0, 190.0, 140.0, 10.0, 140.0, 0.9],
+        ["乙", 10.0, 200.0, 190.0, 200.0, 190.0, 340.0, 10.0, 340.0, 0.9],
+    ]
+    assert vision._page([], 200.123, 400.0, params)["width"] == 200.12
+
+
+@pytest.mark.parametrize(
+    ("box", "sound"),
+    [
+        ([1, 2, 3, 4], True),
+        ([0, 0, 1000, 1000], True),
+        ([0.5, 1, 2, 3], True),
+        (None, False),
+        ([1, 2, 3], False),
+        ([1, 2, 1, 4], False),
+        ([1, 2, 3, 2], False),
+        ([-1, 0, 1, 1], False),
+        ([0, -1, 1, 1], False),
+        ([0, 0, 1001, 1], False),
+        ([0, 0, 1, 1001], False),
+        ([0, 0, "1", 1], False),
+    ],
+)
+def test_a_box_is_four_ordered_thousandths(box, sound):
+    assert vision._sound(box) == (tuple(map(float, box)) if sound else None)
+
+
+def test_the_estimate_counts_a_picture_by_its_pixels():
+    told = VisionParams(model="m").estimate(10)
+    assert told.startswith("10 pages to send, about 38,080 tokens in and 30,000 out: cost unknown")
+    small = VisionParams(model="m", price_in=1000.0, price_out=2000.0, side=1000, max_tokens=100)
+    assert small.estimate(3) == "3 pages to send, about 3,306 tokens in and 300 out: 3.91 USD"
