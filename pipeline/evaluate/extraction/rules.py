@@ -60,7 +60,6 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     if not mention.own and not ends:
         return None
     labels = mention.labels
-    # "A、B。A：…。B：…" begins to go through the options
     through = len(task.said.items) >= max(2, len(labels)) or mention.own
     if len(labels) > 1 and not mention.own and task.multiple is False and text[mention.start + 1] != ".":
         return None  # A;C is two answers; A. C may be an option's text that was cut off
@@ -86,7 +85,6 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     closed = _P.statement_ends.match(task.said.text, found.end) or _P.called.match(task.said.codes)
     best = _P.called_best.match(task.said.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= found.end]
-    # a letter in a line of its own above an explanation
     alone = _P.alone_first.match(task.said.text, found.end) and not later
     return found if best or (closed and (alone or len(task.said.items) <= 2)) else None
 
@@ -150,7 +148,6 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
     judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "W|i?[hn]|iL|,?X|V"
-    # a small letter within a sentence: "a patient …"
     goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",")
     if goes_on or (not mention.own and re.match(judged, follows)):
         return None
@@ -264,7 +261,6 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
 def _names_all(task: ReadingTask) -> bool:
     """Return whether a text that does not break off names every option (A对。B起效慢；C、D、E禁用)."""
     named = {label for mention in task.said.mentions for label in mention.labels}
-    # "…，E对" has ended though no full stop follows
     ended = task.said.codes.endswith("R") or _P.ended.search(task.said.text[-10:])
     return bool(ended) and named == set(task.said.options)
 
