@@ -30,14 +30,11 @@ from schemas.errors import UserError
 from schemas.questions import Region
 from schemas.wording import counted, findings, in_both_languages
 
-MAX_PAGES = 120
-"""Pages on one HTML page: more are neither legible in its size nor quick to load."""
-_BUDGET = 9_000_000
-"""Bytes of all pictures of a page together; as text they take a third more."""
-_MAX_BYTES = 260_000
-"""Of one picture: a scan of 1,000 pixels across at good quality."""
+MAX_PAGES = 120  # of the paper on one HTML page: more are neither legible in its size nor quick to load
+_BUDGET = 9_000_000  # bytes of all pictures of a page together; as text they take a third more
+_MAX_BYTES = 260_000  # of one picture: a scan of 1,000 pixels across at good quality
+# The place that a finding names: something is missing in stem: '1,2,3, ,n，其出栈序列'.
 _QUOTED = re.compile(r"'([^']{4,120})'")
-"""The place that a finding names: something is missing in stem: '1,2,3, ,n，其出栈序列'."""
 
 
 class Fate(StrEnum):
@@ -60,11 +57,9 @@ NAMES: dict[str, dict[str, Any]] = tomllib.loads(
 )
 """English and Chinese names of ``fates`` and ``regions``, and the fates of lines by the ``steps`` of a paper."""
 
-LOW_CONFIDENCE = 0.9
-"""Lowest confidence of a question's lines below which it is shown among the uncertain ones."""
+LOW_CONFIDENCE = 0.9  # of a question's least confident line: below it, it is shown among the uncertain ones
 
-Place = tuple[int, int]
-"""Page and ``Line.order``."""
+Place = tuple[int, int]  # page and ``Line.order``
 
 
 @dataclass
@@ -234,11 +229,9 @@ def _places(spans: Sequence[Span]) -> Iterator[Place]:
 class PageMark:
     """A box on a page, or a line of a page that has no layout."""
 
-    style: str
-    """A ``Fate`` or a region's kind."""
+    style: str  # a ``Fate`` or a region's kind
     cards: tuple[str, ...]
-    label: str
-    """The numbers of its questions; a region's name; the text of a line."""
+    label: str  # the numbers of its questions; a region's name; the text of a line
     box: Box | None = None
 
 

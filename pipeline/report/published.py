@@ -5,6 +5,7 @@ CMExam (Liu et al. 2023), table 2 and figure 2; CMB (Wang et al. 2023), tables 1
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -205,7 +206,7 @@ def _draw_lengths(axes: Axes, splits: Splits) -> None:
     whole = pl.concat(lengths.values())
     low, high = (whole.quantile(share, "linear") or 0 for share in (0.25, 0.75))  # the middle half
     axes.set_title("Question length within the interquartile range\n四分位距内的题目字数", fontsize=9)
-    places = list(range(int(-(-low // 1)), int(high) + 1))  # whole characters between the quartiles
+    places = list(range(math.ceil(low), int(high) + 1))  # whole characters between the quartiles
     counts = {name: dict(values.value_counts().iter_rows()) for name, values in lengths.items()}
     _bars(axes, places, [[counts[name].get(place, 0) for place in places] for name in splits])
     axes.set_xlabel("characters 字数", fontsize=7.5)

@@ -201,7 +201,7 @@ class RayExecutor:
 
 
 Expected = tuple[tuple[str, str], ...]
-"""What every machine must share, so that results are the same on all: names with their versions, paths with bytes."""
+"""Versions by name and sizes by path that are the same on every machine, or results would differ."""
 
 
 def expected(shared: Path | None) -> Expected:

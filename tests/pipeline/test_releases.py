@@ -65,3 +65,9 @@ def test_as_many_copies_as_before_go_together_and_others_do_not() -> None:
     text = LETTERS[:5]
     assert pairs(frame(a=text, b=text), frame(x=text, y=text)) == [("a", "x", True), ("b", "y", True)]
     assert pairs(frame(a=text, b=text), frame(x=text)) == []
+
+
+def test_an_id_that_holds_another_text_now_is_no_match_while_texts_are_nearly_equal() -> None:
+    old = frame(a=LETTERS, b=LETTERS[::-1])
+    new = frame(a="甲" + LETTERS[::-1][1:], c="甲" + LETTERS[1:])
+    assert pairs(old, new) == [("a", "c", False), ("b", "a", False)]

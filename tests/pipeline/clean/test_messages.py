@@ -1,4 +1,4 @@
-"""What each filter says of a question, word for word: it is what a reviewer reads."""
+"""Sentences of the filters, word for word: a reviewer reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the relation of two questions changes: each threshold from both sides."""
+"""The relation of two questions changes at thresholds: each from both sides."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_half_of_an_option_may_be_misread(length: int, most: int) -> None:
     vocabulary.add(bigrams(["胃炎"]))
 
     def misread(count: int) -> bool:
-        """Whether every other character of ``count`` was misread."""
+        """Return whether questions are one in which every other character of ``count`` was misread."""
         places = {2 * n if 2 * n < length else 2 * (n - (length + 1) // 2) + 1 for n in range(count)}
         said = "".join("工" if at in places else char for at, char in enumerate(text))
         return _misread(TextPair(text, said, vocabulary, (False, True)), vouched=False)

@@ -279,7 +279,7 @@ def test_a_line_is_padded_with_grey_and_white_is_one():
 
 
 def raised(top: int, end: int) -> str:
-    """How 19L reads when the ink of the 9 begins and ends at these rows, that of its neighbours at 8 and 40."""
+    """Return how 19L reads when the ink of the 9 begins and ends at these rows, that of its neighbours at 8 and 40."""
     image = np.full((48, 96, 3), 255, np.uint8)
     image[8:40, 10:18] = image[8:40, 58:66] = image[top:end, 34:42] = 0
     glyphs = [Glyph(char, 0.9, at / STEP) for char, at in (("1", 14), ("9", 38), ("L", 62))]

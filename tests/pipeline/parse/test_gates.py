@@ -13,7 +13,7 @@ from tests.pipeline.parse.short import DOCUMENT, FIVE, FOUR, items
 
 
 def judged(text):
-    """What waits: its number or the end of its id, with the names of its gates; and the reasons to set items aside."""
+    """Return waiting items (number or end of the id) with their gates, and the reasons to set items aside."""
     paper = read_paper("x.pdf", lines_of(text))
     check_gates(paper)
     outcome = finish(paper, DOCUMENT)

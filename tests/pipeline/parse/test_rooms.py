@@ -47,7 +47,7 @@ def room(text, at, confidence=None):
 
 
 def ends_short(share, chars):
-    """Whether a line of so many characters of a paper without boxes ends short of its width."""
+    """Return whether a line of so many characters of a paper without boxes ends short of its width."""
     pieces = [ParsedLine("甲" * size, 1, None, None, LineKind.TEXT) for size in [*[50] * share, 80, 80]]
     return ColumnEdges(pieces).ends_short(ParsedLine("甲" * chars, 1, None, None, LineKind.TEXT))
 
@@ -150,7 +150,7 @@ def test_a_clear_label_of_an_option(text, expected):
 
 
 def pages(ends, begins=0.0):
-    """What waits of pages of two questions each, one of which lacks its last line, or begins lower."""
+    """Return what waits of pages of two questions each, one of which lacks its last line, or begins lower."""
     lines = []
     for number in range(1, 13):
         text = items(2 * number - 1, 2 * number)

@@ -293,6 +293,8 @@ def test_agreement_below_0_667_of_all_experts_is_weak():
     [told] = english(agreement(agreed(alpha=0.666), agreed(dimension="other", alpha=0.1)))
     assert "0.67, other 0.10" in told
     assert agreement(agreed(items=0)) is None
+    assert len(agreement(agreed(), agreed(dimension="other", items=1)).values["rows"]) == 2
+    assert len(agreement(agreed(), agreed(dimension="other", items=0)).values["rows"]) == 1
     assert content.agreement(build({})) is None
 
 
@@ -496,6 +498,8 @@ def test_200_sources_are_listed_12_of_them_warned_of_and_12_compared():
     assert (len(section.values["sources"]), section.values["more"]) == (200, 3)
     assert len(section.notices) == 12 + 1 + 12
     assert "191 more files" in english(section)[12]
+    twelve = manifest("ocr", 0, rejected={"broken": 12})
+    assert len(flow.sources(build({"ocr/rejects": rejects.head(12)}, twelve)).notices) == 12
 
 
 def test_figure_2_is_laid_out_by_the_sizes_of_its_dimensions(monkeypatch):

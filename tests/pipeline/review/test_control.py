@@ -18,7 +18,6 @@ from pipeline.review.control import PROBE, controls, gold_questions, mix_in_gold
 from pipeline.review.progress import expert_work
 from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, ExpertReview
-from schemas.identity import sha256
 from schemas.taxonomy import dimensions
 from tests.annotation import records
 
@@ -151,13 +150,6 @@ def test_without_gold_labels_there_is_no_mean():
     found = controls(probes)["a"]
     assert (found.gold, found.right, found.interval, found.limit) == (0, 0, None, 0.0)
     assert (found.probes, found.accepted) == (2, 1)
-
-
-def test_gold_questions_have_ids_like_those_of_papers():
-    name = sha256("gold", "h")
-    gold = Reviewed(records.question(content_hash="h"), {})
-    assert mix_in_gold([], [gold]) == [gold.question]
-    assert int(name[8:12], 16) % 1000 < 1000
 
 
 def test_answers_are_parted_into_gold_probes_and_reviews():
