@@ -34,3 +34,29 @@ def test_values_that_somebody_edited_are_passed_over(tmp_path, change):
     with (tmp_path / LEDGER).open("a") as stream:
         stream.write(json.dumps(line) + "\n")
     assert set(last_runs(tmp_path)) == {"ocr"}
+
+
+@pytest.mark.parametrize(
+    ("before", "apart"),
+    [("", ""), ("{", "\n"), ("{}", "\n"), ("{}\n", ""), ("\n", "")],
+)
+def test_an_entry_is_one_line_of_its_own(tmp_path, before, apart):
+    (tmp_path / "build").mkdir()
+    (tmp_path / "build" / LEDGER).write_text(before)
+    append_run(tmp_path / "build", LedgerEntry("解析", "t", 1.5, "done"))
+    line = '{"stage": "解析", "started": "t", "seconds": 1.5, "outcome": "done", "reused": 0, "added": 0}\n'
+    assert (tmp_path / "build" / LEDGER).read_text(encoding="utf-8") == before + apart + line
+
+
+def test_a_ledger_is_made_with_the_folders_above_it(tmp_path):
+    assert last_runs(tmp_path / "a" / "b") == {}
+    append_run(tmp_path / "a" / "b", ENTRY)
+    assert last_runs(tmp_path / "a" / "b") == {"ocr": ENTRY}
+
+
+@pytest.mark.parametrize("value", ["Infinity", "1e999"])
+def test_times_that_are_no_numbers_are_passed_over(tmp_path, value):
+    append_run(tmp_path, LedgerEntry("parse", "", 1.0, "done"))
+    line = (tmp_path / LEDGER).read_text()
+    (tmp_path / LEDGER).write_text(line.replace("1.0", value))
+    assert last_runs(tmp_path) == {}

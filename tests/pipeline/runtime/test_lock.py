@@ -3,6 +3,7 @@ import os
 import pytest
 from filelock import FileLock
 
+from pipeline.runtime import publish as module
 from pipeline.runtime.publish import build_lock
 from schemas.errors import UserError
 
@@ -42,3 +43,40 @@ def test_a_folder_that_cannot_be_written_is_told_and_not_held(tmp_path, monkeypa
             pass
     with build_lock(tmp_path):
         pass
+
+
+def test_a_held_folder_is_refused_at_once_and_in_one_line(tmp_path, monkeypatch):
+    waits, acquire = [], FileLock.acquire
+
+    def noted(self, timeout=None, **named):
+        waits.append(timeout)
+        return acquire(self, timeout=0)
+
+    monkeypatch.setattr(FileLock, "acquire", noted)
+    folder = tmp_path / "a" / "b"
+    with build_lock(folder), pytest.raises(UserError) as caught, build_lock(folder):
+        pass
+    told = f"another build-dataset (process {os.getpid()}) is writing {folder}: wait for it to finish"
+    assert (str(caught.value), waits) == (told, [0, 0])
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_the_holders_number_is_awaited_half_a_second(tmp_path, monkeypatch, there):
+    naps = []
+    monkeypatch.setattr(module.time, "sleep", naps.append)
+    if there:
+        (tmp_path / "pid").touch()  # not written yet
+    assert module._holder(tmp_path / "pid") == "unknown"
+    assert naps == [0.05] * 10
+
+
+def test_the_holders_number_is_read_as_soon_as_it_is_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(module.time, "sleep", lambda _: (tmp_path / "pid").write_text("12"))
+    assert module._holder(tmp_path / "pid") == "12"
+
+
+def test_a_place_that_is_no_folder_is_told_whole(tmp_path):
+    (tmp_path / "build").touch()
+    with pytest.raises(UserError) as caught, build_lock(tmp_path / "build"):
+        pass
+    assert str(caught.value) == f"cannot write {tmp_path}/build: File exists: set dataset.build elsewhere"

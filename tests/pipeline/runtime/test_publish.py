@@ -1,16 +1,24 @@
+import hashlib
 import json
 
 import duckdb
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.runtime.publish import (
     Publication,
+    built,
+    find_rows,
+    find_table,
     intact_manifest,
+    is_ours,
     read_manifest,
     read_table,
     recover,
+    sealed,
     write_json,
+    write_table,
 )
 from schemas.errors import UserError
 
@@ -69,8 +77,13 @@ def test_a_new_publication_clears_what_a_killed_one_left(tmp_path):
 def test_a_manifest_names_each_file_with_its_hash_and_rows(tmp_path):
     publish(tmp_path / "parse")
     outputs = read_manifest(tmp_path / "parse")["outputs"]
-    assert outputs["questions.parquet"]["rows"] == 2
-    assert set(outputs) == {"questions.parquet", "cards/README.md"}
+    card = {"sha256": hashlib.sha256("数据集".encode()).hexdigest(), "bytes": 9}
+    table = (tmp_path / "parse" / "questions.parquet").read_bytes()
+    assert outputs == {
+        "cards/README.md": card,
+        "questions.parquet": {"sha256": hashlib.sha256(table).hexdigest(), "bytes": len(table), "rows": 2},
+    }
+    assert list(outputs) == ["cards/README.md", "questions.parquet"]
 
 
 def test_a_folder_that_lost_a_file_is_not_intact(tmp_path):
@@ -129,15 +142,17 @@ def test_a_damaged_table_is_told_in_one_line(tmp_path, damage):
         read_table(path)
 
 
-@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "manifest.json"])
+@pytest.mark.parametrize("name", ["../x", "/etc/x", "a/../../x", "manifest.json", "a/manifest.json"])
 def test_a_file_outside_the_folder_is_refused(tmp_path, name):
     with pytest.raises(ValueError, match="not a file name"):
         Publication(tmp_path / "parse").file(name, b"")
 
 
 def test_json_is_replaced_whole(tmp_path):
-    write_json(tmp_path / "x.json", {"a": "甲"})
-    assert json.loads((tmp_path / "x.json").read_text()) == {"a": "甲"}
+    (tmp_path / "x.json").write_text("old")
+    write_json(tmp_path / "x.json", {"b": "甲", "a": [1]})
+    assert (tmp_path / "x.json").read_text(encoding="utf-8") == '{\n  "b": "甲",\n  "a": [\n    1\n  ]\n}\n'
+    assert [path.name for path in tmp_path.iterdir()] == ["x.json"]
 
 
 def test_a_folder_that_no_stage_wrote_is_never_replaced(tmp_path):
@@ -172,3 +187,95 @@ def test_a_manifest_that_was_edited_is_none(tmp_path, edit):
     path = tmp_path / "parse" / "manifest.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **edit}))
     assert read_manifest(tmp_path / "parse") is None
+
+
+@pytest.mark.parametrize(("rows", "groups"), [(20_000, [20_000]), (20_001, [20_000, 1])])
+def test_a_table_is_written_in_groups_with_zstd_and_statistics(tmp_path, rows, groups):
+    write_table(pl.DataFrame({"n": range(rows)}), tmp_path / "t.parquet")
+    meta = pq.read_metadata(tmp_path / "t.parquet")
+    assert [meta.row_group(number).num_rows for number in range(meta.num_row_groups)] == groups
+    column = meta.row_group(0).column(0)
+    assert (column.compression, column.statistics.max) == ("ZSTD", 19_999)
+
+
+def test_a_seal_is_the_same_on_every_machine():
+    seal = "036e31737d6f7ef1"
+    assert sealed({"b": 1, "a": "甲"}) == {"b": 1, "a": "甲", "seal": seal}
+    assert sealed({"a": "甲", "b": 1, "seal": "old"})["seal"] == seal, "neither the order nor the seal counts"
+
+
+@pytest.mark.parametrize("text", ["[1]", "3", "{}", "", "{"])
+def test_a_manifest_that_is_no_object_of_a_stage_is_none(tmp_path, text):
+    (tmp_path / "manifest.json").write_text(text)
+    assert read_manifest(tmp_path) is None
+
+
+def test_a_manifest_is_whole_only_with_files_of_its_sizes(tmp_path):
+    publish(tmp_path / "parse")
+    card = tmp_path / "parse" / "cards" / "README.md"
+    card.write_bytes(b"123456789")
+    assert intact_manifest(tmp_path / "parse") is not None, "nine bytes as before"
+    for content in (b"12345678", b"1234567890"):
+        card.write_bytes(content)
+        assert intact_manifest(tmp_path / "parse") is None
+    assert intact_manifest(tmp_path / "other") is None
+
+
+@pytest.mark.parametrize(
+    ("names", "ours"),
+    [
+        ([], True),
+        (["rejects.parquet"], False),
+        (["review.parquet", "x"], False),
+        (["rejects.parquet", "review.parquet"], True),
+        (["rejects.parquet", "review.parquet", "x"], True),
+    ],
+)
+def test_a_folder_is_a_stages_when_it_is_empty_or_holds_both_tables(tmp_path, names, ours):
+    for name in names:
+        (tmp_path / name).touch()
+    assert is_ours(tmp_path) is ours
+
+
+def test_a_file_in_the_place_of_a_folder_is_told_and_stays(tmp_path):
+    (tmp_path / "clean").write_text("mine")
+    told = (
+        f"{tmp_path}/clean is in the way and no stage wrote it: move it elsewhere, or set dataset.build anew"
+    )
+    with pytest.raises(UserError) as caught:
+        publish(tmp_path / "clean")
+    assert (str(caught.value), (tmp_path / "clean").read_text()) == (told, "mine")
+
+
+def test_a_stage_makes_its_folder_and_those_above_it(tmp_path):
+    publication = Publication(tmp_path / "a" / "b" / "clean")
+    publication.files({"x/2": b"two", "x/1": b"one"})
+    assert list(publication.outputs) == ["x/1", "x/2"]
+    found = publication.commit(MANIFEST)
+    assert found == read_manifest(tmp_path / "a" / "b" / "clean")
+    assert {key: found[key] for key in MANIFEST} == MANIFEST
+
+
+def test_a_table_that_was_not_made_is_none_and_has_no_rows(tmp_path):
+    assert find_table(tmp_path, "ocr/lines") is None
+    assert find_rows(tmp_path, "ocr/lines", pl.lit(True)) == []
+    with pytest.raises(UserError) as caught:
+        built(tmp_path, "ocr/lines")
+    told = f"{tmp_path}/ocr/lines.parquet is not there: run `build-dataset run` first"
+    assert str(caught.value) == told
+
+
+def test_rows_that_meet_a_condition_are_found(tmp_path):
+    write_table(pl.DataFrame({"n": [1, 2, 3], "m": list("abc")}), tmp_path / "t.parquet")
+    assert find_rows(tmp_path, "t", pl.col("n") > 2) == [{"n": 3, "m": "c"}]
+    assert built(tmp_path, "t").height == 3
+    assert find_table(tmp_path, "t", ["n"]).columns == ["n"]
+
+
+def test_a_result_that_is_there_outlives_what_a_killed_run_left_beside_it(tmp_path):
+    publish(tmp_path / "parse")
+    publish(tmp_path / "other", FRAME.head(1))
+    (tmp_path / "other").rename(tmp_path / ".parse.new")
+    recover(tmp_path / "parse")
+    assert read_table(tmp_path / "parse" / "questions.parquet").height == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["parse"]
