@@ -1,14 +1,25 @@
 """The promises of every executor; tests/services/test_ray_contract.py checks the one on Ray."""
 
+import errno
+import io
 import os
+import re
+import signal
 import sys
 import time
+from concurrent.futures import CancelledError, Future
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from pebble import ProcessExpired
+from rich.console import Console
 
-from pipeline.runtime.executor import LocalExecutor
+from pipeline.runtime import executor as module
+from pipeline.runtime.executor import LocalExecutor, RunContext, available_cores
 from pipeline.stage import Failure
+from schemas.dataset import DatasetParams
+from schemas.errors import UnreadableDocument
 
 sys.path.insert(0, str(Path(__file__).parent))  # workers import the functions by module name
 import workers
@@ -89,3 +100,130 @@ def is_gone(pid):
             return True
         time.sleep(0.1)
     return False
+
+
+class InstantPool:
+    """A pool whose tasks are done as they are handed out."""
+
+    def __init__(self):
+        self.given, self.stopped = [], []
+
+    def schedule(self, function, args, timeout):
+        self.given.append((args, timeout))
+        future = Future()
+        future.set_result(function(*args))
+        return future
+
+    def stop(self):
+        self.stopped.append("stop")
+
+    def join(self):
+        self.stopped.append("join")
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_three_tasks_a_worker_are_handed_out_ahead(monkeypatch, workers):
+    pool, taken = InstantPool(), []
+    monkeypatch.setattr(module, "ProcessPool", lambda *given, **named: pool)
+    found = LocalExecutor(workers)
+    results = found.map(workers_square, (taken.append(number) or number for number in range(100)), 2.5)
+    next(results)
+    assert taken == list(range(3 * workers))
+    assert pool.given == [([number], 2.5) for number in taken]
+    results.close()
+    assert pool.stopped == ["stop", "join"], "what still runs is stopped"
+    assert found._pool is None
+
+
+def workers_square(number):
+    return number * number
+
+
+def test_a_map_that_ends_by_itself_keeps_its_workers(monkeypatch):
+    pool, made = InstantPool(), []
+    monkeypatch.setattr(module, "ProcessPool", lambda *given, **named: made.append((given, named)) or pool)
+    found = LocalExecutor(3)
+    for _ in range(2):
+        assert dict(found.map(workers_square, range(4), None)) == {0: 0, 1: 1, 2: 4, 3: 9}
+    ((given, named),) = made
+    context = named.pop("context")
+    assert (given, context.get_start_method()) == ((3,), "spawn")
+    assert named == {"max_tasks": 400, "initializer": module._go_first}
+    assert pool.stopped == []
+
+
+def test_there_are_as_many_workers_as_cores_where_no_number_is_given(monkeypatch):
+    assert LocalExecutor().workers == LocalExecutor(0).workers == available_cores()
+    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5, 7} if process == 0 else set())
+    assert available_cores() == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    for cores, told in ((6, 6), (None, 1)):
+        monkeypatch.setattr(os, "cpu_count", lambda cores=cores: cores)
+        assert available_cores() == told
+
+
+def expired(code):
+    return ProcessExpired("gone", code=code)
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        (UnreadableDocument("encrypted", "needs a password"), Failure("encrypted", "needs a password")),
+        (TimeoutError(), Failure("timeout", "took longer than the limit")),
+        (
+            expired(-signal.SIGKILL),
+            Failure(
+                "killed",
+                "the system ended the worker process: give it more memory, or set executor.workers lower",
+            ),
+        ),
+        (expired(-signal.SIGPROF), Failure("timeout", "took more processor time than the limit")),
+        (expired(signal.SIGKILL), Failure("crashed", f"the worker process died ({expired(signal.SIGKILL)})")),
+        (CancelledError("x"), Failure("crashed", "the worker process died (x)")),
+        (OSError("odd"), Failure("error", "OSError: odd")),
+        (
+            OSError(errno.ENOSPC, "No space left"),
+            Failure("io_error", "No space left: check the disk or the network and run again"),
+        ),
+        (KeyError("k"), Failure("error", "KeyError: 'k'")),
+    ],
+)
+def test_each_way_to_fail_has_its_reason(error, failure):
+    future = Future()
+    future.set_exception(error)
+    assert module._outcome(future) == failure
+
+
+def test_a_worker_offers_itself_to_the_system_first(monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "Path", lambda place: tmp_path / Path(place).name)
+    module._go_first()
+    assert (tmp_path / "oom_score_adj").read_text() == "500"
+
+
+def test_ctrl_c_is_held_back_while_workers_start_and_only_then():
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    with module._interrupt_held():
+        assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before | {signal.SIGINT}
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_progress_is_a_bar_on_a_terminal_alone(tmp_path, terminal):
+    stream, closed = io.StringIO(), []
+    parts = [SimpleNamespace(close=lambda name=name: closed.append(name)) for name in ("store", "executor")]
+    console = Console(file=stream, force_terminal=terminal, width=100, color_system=None)
+    dataset = DatasetParams(name="x", raw=tmp_path, build=tmp_path / "b", seed=5)
+    context = RunContext(tmp_path, tmp_path, dataset, *parts, console)
+    with context.progress(4, "pages") as step:
+        step(1)
+        step(2)
+    assert context.seed == 5
+    if terminal:
+        shown = rf"  pages {'━' * 22}╸{' ' * 7} 3/4 0:00:\d\d ETA "  # 30 columns, three quarters full
+        assert re.search(shown, stream.getvalue())
+        assert stream.getvalue().endswith("\x1b[1A\x1b[2K"), "the bar is gone in the end"
+    else:
+        assert stream.getvalue() == ""
+    context.close()
+    assert closed == ["executor", "store"]

@@ -1,9 +1,13 @@
+import hashlib
+import json
+import sys
 from pathlib import Path
 
 import pytest
 
 from pipeline.runtime import fingerprint as module
 from pipeline.runtime.fingerprint import code_hash, fingerprint
+from schemas.identity import sha256
 
 HOME = Path(module.__file__).parents[1]
 TARGET = "pipeline.clean.stage:run"
@@ -81,3 +85,134 @@ def test_comments_docstrings_and_layout_are_not_code(tmp_path, monkeypatch, sour
     plain = '"""One sentence."""\ndef f(x):\n    """Say."""\n    return x\n'
     before = hash_of(tmp_path, monkeypatch, plain)
     assert (hash_of(tmp_path, monkeypatch, source) == before) is same
+
+
+def test_a_fingerprint_is_the_code_and_what_it_is_given_as_sorted_json(monkeypatch):
+    monkeypatch.setattr(module, "code_hash", lambda name: f"code of {name}")
+    found = fingerprint("a.b:run", {"b": "甲", "a": 1}, {"y": "2", "x": "1"}, 7)
+    assert found == sha256("code of a.b", '[{"a": 1, "b": "甲"}, {"x": "1", "y": "2"}, 7]')
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    """A package of its own: every other module of the project is none here."""
+    package = tmp_path / "copy"
+    (package / "templates").mkdir(parents=True)
+    (package / "__pycache__").mkdir()
+    (package / "__init__.py").write_text("")
+    monkeypatch.setattr(module, "_HOME", tmp_path)
+    monkeypatch.setattr(module, "OUR_PACKAGES", ("copy",))
+    for cached in (module._state, module._module, module._source):
+        cached.cache_clear()
+    return package
+
+
+def test_only_names_below_a_package_of_ours_are_modules(home):
+    (home / "text.py").touch()
+    (home.parent / "copyright.py").touch()
+    assert module._source("copy") == home / "__init__.py"
+    assert module._source("copy.text") == home / "text.py"
+    assert module._source("copy.text.function") is None
+    assert module._source("copyright") is None
+
+
+def test_a_module_is_taken_before_a_package_of_its_name(home):
+    (home / "text").mkdir()
+    (home / "text" / "__init__.py").touch()
+    assert module._source("copy.text") == home / "text" / "__init__.py"
+    module._source.cache_clear()
+    (home / "text.py").touch()
+    assert module._source("copy.text") == home / "text.py"
+
+
+@pytest.mark.parametrize(
+    ("source", "mentions", "opens"),
+    [
+        ("import copy.a, os", {"copy.a", "os"}, set()),
+        ("from copy.a import b, c", {"copy.a", "copy.a.b", "copy.a.c"}, set()),
+        ("from . import b", set(), set()),
+        ("x = 'copy.a.stage:run'", {"copy.a.stage"}, set()),
+        ("x = 'a sentence. Another'", set(), set()),
+        ("files('copy.a')", {"copy.a"}, {"copy.a"}),
+        ("files(name)", set(), set()),
+        ("Patterns(__name__)", set(), {"copy"}),
+        ("Patterns('copy')", set(), set()),
+        ("x = f'{__name__}.{one}'", {"copy.text.text", "copy.text.__init__", "copy.text.more"}, set()),
+        ("x = f'{name}.{one}'", set(), set()),
+    ],
+)
+def test_what_a_module_names_is_found_in_each_way_to_name_it(home, source, mentions, opens):
+    (home / "more.py").touch()
+    (home / "text.py").write_text(source)
+    found = module._module("copy.text")
+    assert (found.mentions, found.opens, found.file) == (mentions, opens, home / "text.py")
+
+
+def test_data_files_are_all_but_code(home):
+    for name in ("a.toml", "b.py", "templates/c.html", "__pycache__/d.pyc"):
+        (home / name).touch()
+    assert sorted(module._data_files("copy")) == [home / "a.toml", home / "templates" / "c.html"]
+    assert list(module._data_files("other")) == []
+
+
+def test_the_hash_of_code_is_that_of_its_files_by_path(home):
+    (home / "__init__.py").write_text("import copy.text\n")
+    (home / "text.py").write_text("files('copy')\n")
+    (home / "templates" / "c.html").write_text("page")
+    (home / "a.toml").write_text("data")
+    (home / "templates" / "inner").mkdir()
+    digest = hashlib.sha256()
+    for name, content in (
+        ("copy/__init__.py", module._module("copy").digest),
+        ("copy/a.toml", b"data"),
+        ("copy/templates/c.html", b"page"),
+        ("copy/text.py", module._module("copy.text").digest),
+    ):
+        digest.update(name.encode() + b"\0" + content + b"\0")
+    assert module._code_hash("copy") == digest.hexdigest()
+
+
+def test_pages_beside_a_package_count_and_those_beside_a_module_do_not(home):
+    (home / "templates" / "c.html").write_text("one")
+    (home / "text.py").write_text("x = 1\n")
+    before = module._code_hash("copy"), module._code_hash("copy.text")
+    (home / "templates" / "c.html").write_text("two")
+    assert module._code_hash("copy") != before[0]
+    assert module._code_hash("copy.text") == before[1]
+
+
+def test_the_state_is_that_of_every_file_but_what_python_keeps(home):
+    (home / "a.toml").write_text("data")
+    for name in ("__pycache__/x.json", "old.pyc"):
+        (home / name).write_text("kept")
+    digest = hashlib.sha256(sys.version.encode())
+    digest.update(b"copy/__init__.py\0\0copy/a.toml\0data\0")
+    assert module._state() == digest.hexdigest()
+
+
+def test_hashes_are_kept_while_the_state_is_the_same(home, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    kept = home / "__pycache__" / "code-hashes.json"
+    found = code_hash("copy")
+    assert json.loads(kept.read_text()) == {"state": module._state(), "hashes": {"copy": found}}
+    assert [path.name for path in kept.parent.iterdir()] == ["code-hashes.json"]
+    kept.write_text(json.dumps({"state": module._state(), "hashes": {"copy": "kept"}}))
+    assert code_hash("copy") == "kept"
+    (home / "text.py").write_text("x = 1\n")
+    code_hash("copy.text")
+    assert json.loads(kept.read_text())["hashes"].keys() == {"copy", "copy.text"}
+    kept.write_text(json.dumps({"state": "another", "hashes": {"copy": "kept"}}))
+    assert code_hash("copy") == found
+
+
+@pytest.mark.parametrize("text", ["[]", "3", "{", "", None])
+def test_hashes_that_cannot_be_read_are_made_again(home, monkeypatch, text):
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    kept = home / "__pycache__" / "code-hashes.json"
+    if text is not None:
+        kept.write_text(text)
+    assert module._read_cache() == {}
+    assert code_hash("copy") == module._code_hash("copy")
+    assert (kept.read_text() if kept.exists() else None) == text, (
+        "nothing is written where Python writes nothing"
+    )

@@ -1,15 +1,20 @@
 """Faults of a cluster, simulated; tests/services/test_ray.py has a real one."""
 
+import os
+import platform
 import socket
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from pipeline.config import ExecutorParams, load
 from pipeline.doctor import CheckState, preflight, run_checks
 from pipeline.runtime import ray_executor
-from pipeline.runtime.ray_executor import RayExecutor, expected, fitting_workers, lacks
+from pipeline.runtime.executor import LocalExecutor
+from pipeline.runtime.ray_executor import RayExecutor, executor, expected, fitting_workers, lacks, room
+from pipeline.stage import Failure
 from schemas.errors import UserError
 from schemas.identity import sha256
 
@@ -112,3 +117,283 @@ def test_a_run_that_reads_nothing_asks_no_cluster(config, monkeypatch):
     preflight(config, [])
     with pytest.raises(UserError, match="needs the package ray"):
         preflight(config, ["parse"])
+
+
+@pytest.mark.parametrize(
+    ("cpus", "gpus", "each", "workers"),
+    [(1, 0, 0, 1), (3.9, 0, 0, 3), (8, 1, 0.5, 2), (8, 1, 0.4, 2), (1, 9, 1, 1), (9, 2, 1, 2), (2, 1, 1, 1)],
+)
+def test_workers_are_whole_and_the_scarcer_thing_limits_them(cpus, gpus, each, workers):
+    assert fitting_workers(cpus, gpus, each) == workers
+
+
+@pytest.mark.parametrize(("cpus", "gpus", "each"), [(0.9, 0, 0), (8, 0.4, 0.5)])
+def test_no_room_for_one_worker_is_told_whole(cpus, gpus, each):
+    with pytest.raises(UserError) as caught:
+        fitting_workers(cpus, gpus, each)
+    assert str(caught.value) == (
+        f"[executor] the Ray cluster has {cpus:g} CPUs and {gpus:g} GPUs, a worker needs 1 and {each:g}: "
+        "join a machine that has them, or set num_gpus"
+    )
+
+
+def test_the_versions_that_machines_share_are_named_in_their_order(tmp_path):
+    for number in range(9):
+        (tmp_path / f"{number}.pdf").write_bytes(b"x" * 5)
+    names = [name for name, _ in expected(tmp_path)]
+    assert names[:2] == ["Python", "build-dataset with the code"]
+    assert names[2:12] == list(ray_executor._READING)
+    assert len(names) == 12 + 8, "eight files are enough"
+    assert {found for name, found in expected(tmp_path) if name.endswith(".pdf")} == {"5 bytes"}
+    assert len(expected(None)) == 12
+
+
+def test_what_a_machine_has_is_named_by_version_or_size(tmp_path):
+    (tmp_path / "a.pdf").write_bytes(b"123")
+    major, minor, _ = platform.python_version_tuple()
+    assert ray_executor._found("Python") == f"{major}.{minor}"
+    assert ray_executor._found(str(tmp_path / "a.pdf")) == "3 bytes"
+    assert ray_executor._found(str(tmp_path)) == ray_executor._found(str(tmp_path / "b.pdf")) == "absent"
+    assert ray_executor._found("no-such-package-of-ours") == "not installed"
+    assert len(ray_executor._found("build-dataset with the code")) == 12
+
+
+def test_what_a_machine_lacks_is_told_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(ray_executor.platform, "node", lambda: "n1")
+    paper = str(tmp_path / "a.pdf")
+    told = f"n1 does not see {paper} with 3 bytes: mount the raw folder at the same path everywhere"
+    assert lacks(((paper, "3 bytes"),)) == told
+    monkeypatch.setattr(ray_executor, "_found", lambda name: "1.0")
+    assert (
+        lacks((("numpy", "1.0"), ("pillow", "2.0")))
+        == "n1 has pillow 1.0, this machine 2.0: install the same"
+    )
+    assert lacks((("numpy", "1.0"),)) is None
+
+
+@pytest.mark.parametrize(
+    ("address", "asked"),
+    [("10.0.0.7:6379", ("10.0.0.7", 6379)), ("[fd00::7]:1", ("fd00::7", 1)), ("auto", None)],
+)
+def test_the_head_is_asked_for_five_seconds(monkeypatch, address, asked):
+    calls = []
+    monkeypatch.setattr(
+        ray_executor.socket,
+        "create_connection",
+        lambda place, patience: calls.append((place, patience)) or SimpleNamespace(close=lambda: None),
+    )
+    ray_executor._probe(address)
+    assert calls == ([(asked, 5.0)] if asked else [])
+
+
+@pytest.mark.parametrize(
+    ("address", "token", "told"),
+    [
+        ("auto", "x", "is it up, has this machine joined it (`ray start --head`)? docs/scale.md says how"),
+        (
+            "h:1",
+            None,
+            "is it up, has this machine joined it (`ray start --address=h:1`), "
+            "does it want its token (RAY_AUTH_TOKEN)? docs/scale.md says how",
+        ),
+    ],
+)
+def test_a_cluster_that_does_not_answer_has_a_remedy(monkeypatch, address, token, told):
+    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
+    if token:
+        monkeypatch.setenv("RAY_AUTH_TOKEN", token)
+    assert ray_executor._remedy(address) == told
+
+
+def test_the_configuration_names_the_executor(tmp_path):
+    local = executor(ExecutorParams(workers=3), tmp_path)
+    assert isinstance(local, LocalExecutor)
+    assert local.workers == 3
+    far = executor(ExecutorParams(kind="ray", address="h:1", workers=5, num_gpus=0.25), tmp_path)
+    assert (far.address, far.workers, far.gpus, far.shared) == ("h:1", 5, 0.25, tmp_path)
+    bare = RayExecutor()
+    assert (bare.address, bare.workers, bare.gpus, bare.shared) == ("auto", None, 0.0, None)
+
+
+class RayError(Exception):
+    """The base of Ray's errors."""
+
+
+class RayTaskError(RayError):
+    """An error of a task."""
+
+    def __init__(self, text, cause=None):
+        super().__init__(text)
+        self.cause = cause
+
+
+class FakeRay:
+    """Ray in this process: a task runs when it is asked for, and every wait answers with the first."""
+
+    exceptions = SimpleNamespace(RayTaskError=RayTaskError, RayError=RayError)
+
+    def __init__(self):
+        self.options, self.waits, self.cancelled, self.joined, self.left = None, [], [], [], 0
+        self.initialized, self.ready = False, True
+
+    def is_initialized(self):
+        return self.initialized
+
+    def init(self, **named):
+        self.joined.append(named)
+
+    def shutdown(self):
+        self.left += 1
+
+    def cluster_resources(self):
+        return {"CPU": 4.0, "GPU": 1.0}
+
+    def nodes(self):
+        return [{"Alive": True}, {"Alive": False}, {"Alive": True}]
+
+    def put(self, value):
+        return value
+
+    def remote(self, **options):
+        self.options = options
+        return lambda task: SimpleNamespace(remote=lambda wanted, function, *given: (function, *given))
+
+    def wait(self, refs, num_returns=1, timeout=None):
+        self.waits.append((len(refs), num_returns, timeout))
+        return (refs[:1], refs[1:]) if self.ready else ([], refs)
+
+    def get(self, ref):
+        function, item, _ = ref
+        return function(item)
+
+    def cancel(self, ref):
+        self.cancelled.append(ref)
+
+
+@pytest.fixture
+def ray(monkeypatch):
+    found = FakeRay()
+    monkeypatch.setattr(ray_executor, "find_spec", lambda name: name)
+    monkeypatch.setattr(ray_executor, "import_module", lambda name: found)
+    monkeypatch.setattr(ray_executor, "expected", lambda shared: ())
+    for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"):
+        monkeypatch.setenv(name, "1")
+    return found
+
+
+def test_a_map_keeps_as_many_items_in_flight_as_there_is_room(ray):
+    taken = []
+    executor = RayExecutor(workers=3, gpus=0.5)
+    results = executor.map(abs, (taken.append(number) or -number for number in range(9)), 2.0)
+    assert next(results) == (0, 0)
+    assert taken == [0, 1, 2, 3], "three in flight and one that waits"
+    assert ray.options == {"num_cpus": 1, "num_gpus": 0.5, "max_retries": 2, "max_calls": 0}
+    assert ray.waits == [(1, 1, 120.0), (3, 1, None)]
+    results.close()
+    assert ray.cancelled == [(abs, -1, 2.0), (abs, -2, 2.0)]
+    assert ray.waits[-1] == (2, 2, 10.0)
+    assert (ray.left, executor._ray, executor._joined) == (1, None, False)
+
+
+def test_a_map_that_ends_stays_joined_until_it_is_closed(ray):
+    executor = RayExecutor()
+    for _ in range(2):
+        assert dict(executor.map(abs, range(-3, 0), None)) == {-3: 3, -2: 2, -1: 1}
+    (joined,) = ray.joined
+    assert joined == {
+        "address": "auto",
+        "log_to_driver": False,
+        "logging_level": 40,
+        "configure_logging": False,
+    }
+    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+    assert (executor._room, ray.left) == (4, 0), "a worker for each CPU"
+    executor.close()
+    executor.close()
+    assert ray.left == 1
+
+
+def test_a_cluster_that_a_script_joined_is_not_left(ray):
+    ray.initialized = True
+    executor = RayExecutor()
+    assert list(executor.map(abs, [-1], None)) == [(-1, 1)]
+    executor.close()
+    assert (ray.joined, ray.left) == ([], 0)
+
+
+def failing(error):
+    def fails(item):
+        raise error
+
+    return fails
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        (RayTaskError("Traceback\nValueError: odd\n"), Failure("error", "ValueError: odd")),
+        (RayError("gone"), Failure("crashed", "3 Ray workers died under it")),
+    ],
+)
+def test_what_fails_on_the_cluster_costs_its_item(ray, error, failure):
+    assert list(RayExecutor().map(failing(error), [1], None)) == [(1, failure)]
+
+
+def test_a_machine_that_would_read_otherwise_stops_the_run(ray):
+    with pytest.raises(UserError, match=r"^another version$"):
+        list(RayExecutor().map(failing(RayTaskError("x", UserError("another version"))), [1], None))
+
+
+def test_workers_that_do_not_come_up_are_told_whole(ray, monkeypatch):
+    monkeypatch.setattr(ray, "get", failing(RayTaskError("x\nModuleNotFoundError: no")))
+    with pytest.raises(UserError) as caught:
+        list(RayExecutor().map(abs, [1], None))
+    same = "build-dataset must be installed on every machine of the cluster (docs/scale.md)"
+    assert str(caught.value) == f"[executor] Ray workers do not start: ModuleNotFoundError: no: {same}"
+    ray.ready = False
+    with pytest.raises(UserError) as caught:
+        list(RayExecutor().map(abs, [1], None))
+    advice = "`ray status` says what the cluster does"
+    assert str(caught.value) == f"[executor] no Ray worker came up within 120 s: {advice}"
+
+
+def test_the_room_of_a_cluster_is_told_and_the_cluster_left(ray):
+    assert room("auto", 0.5) == "2 machines, 4 CPUs, 1 GPUs at auto: 2 workers"
+    assert room("auto", 1.0) == "2 machines, 4 CPUs, 1 GPUs at auto: 1 worker"
+    assert ray.left == 2
+    ray.initialized = True
+    room("auto", 0)
+    assert ray.left == 2
+
+
+def test_an_address_without_a_cluster_is_told_by_the_first_line(ray, monkeypatch):
+    def refuse(**named):
+        raise ConnectionError(" nobody there\nmore")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    monkeypatch.setenv("RAY_AUTH_TOKEN", "x")
+    with pytest.raises(UserError) as caught:
+        room("auto", 0)
+    remedy = ray_executor._remedy("auto")
+    assert str(caught.value) == f"[executor] no Ray cluster at 'auto' (nobody there): {remedy}"
+
+
+def test_another_gpu_takes_another_child(monkeypatch):
+    monkeypatch.setattr(ray_executor, "_held", {})
+    first = ray_executor._local("0")
+    assert ray_executor._local("0") is first
+    closed = []
+    monkeypatch.setattr(first, "close", lambda: closed.append("0"))
+    assert ray_executor._local(None) is not first
+    assert (closed, list(ray_executor._held)) == (["0"], [None])
+    assert first.workers == 1
+
+
+def test_a_worker_of_another_version_does_nothing(monkeypatch):
+    monkeypatch.setattr(ray_executor, "lacks", lambda wanted: "n1 has numpy 1.0" if wanted else None)
+    with pytest.raises(UserError) as caught:
+        ray_executor.run_on_worker((("numpy", "2.0"),), abs, -1, None)
+    assert str(caught.value) == "[executor] a machine of the Ray cluster n1 has numpy 1.0 (docs/scale.md)"
+    fake = SimpleNamespace(map=lambda function, items, timeout: [(items[0], (function(items[0]), timeout))])
+    monkeypatch.setattr(ray_executor, "_local", lambda devices: fake)
+    assert ray_executor.run_on_worker((), abs, -1, 2.0) == (1, 2.0)

@@ -1,5 +1,9 @@
+import gc
 import json
+import platform
 from dataclasses import replace
+from importlib.metadata import version
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -7,12 +11,12 @@ import pytest
 from pipeline.catalogue import STAGES as ALL_STAGES
 from pipeline.config import load
 from pipeline.runtime import runner as module
-from pipeline.runtime.runner import LostItemsError, Runner
+from pipeline.runtime.runner import LostItemsError, Report, Runner, relaxed_gc
 from pipeline.stage import Counts, Result, Stage
 from schemas.base import Record
 from schemas.errors import UserError
 from schemas.params import Params
-from schemas.questions import Rejection
+from schemas.questions import Rejection, ReviewItem
 
 
 class Word(Record):
@@ -234,3 +238,104 @@ def test_due_are_the_first_stage_that_is_not_done_and_all_after_it(runner):
     (runner.build.parent / "raw" / "new.pdf").write_bytes(b"x")
     assert runner().due(names) == names
     assert runner().due(["parse"]) == []
+
+
+def test_garbage_is_collected_rarely_while_a_stage_runs_and_as_before_afterwards():
+    before = gc.get_threshold()
+    with relaxed_gc():
+        assert gc.get_threshold() == (200_000, *before[1:])
+    assert gc.get_threshold() == before
+
+
+def test_a_report_of_what_was_done_before_has_no_time_and_no_items():
+    report = Report(STAGES[0], {}, fresh=False)
+    assert (report.seconds, report.reused, report.added, report.notes) == (0.0, 0, 0, ())
+
+
+def test_reasons_are_told_from_the_most_frequent_and_then_by_name():
+    found = module._tally(["b", "a", "c", "c", "b", "c"])
+    assert list(found.items()) == [("c", 3), ("b", 2), ("a", 1)]
+    assert list(module._tally(["b", "a"]).items()) == [("a", 1), ("b", 1)]
+
+
+def test_a_manifest_says_all_of_a_result(runner):
+    def waits(tables, params, context):
+        review = [
+            ReviewItem(item_id="i", stage="ocr", reason="two", detail="", question_ids=["p", "q"]),
+            ReviewItem(item_id="j", stage="ocr", reason="none", detail="", question_ids=[]),
+        ]
+        frame = Word.to_frame([Word(text="w")])
+        counts = Counts(7, 1, merged=2, rejected=1, waiting=3)
+        return Result({"words": frame}, counts, REJECTED, review, facts={"f": 1})
+
+    runner.functions["x:words"] = waits
+    told = []
+    runner().run(["ocr"], on_stage_done=told.append)
+    found = manifest(runner, "ocr")
+    names = ["rejects.parquet", "rejects.xlsx", "review.parquet", "review.xlsx", "words.parquet"]
+    assert list(found.pop("outputs")) == names
+    packages = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
+    files = found["inputs"]["raw/files"]
+    params = runner().config.params("ocr").semantic()
+    del found["seal"]
+    assert found == {
+        "stage": "ocr",
+        "fingerprint": json.dumps([params, {"raw/files": files}, 20230605]),
+        "complete": True,
+        "counts": {"unit": "files", "in": 7, "kept": 1, "merged": 2, "rejected": 1, "waiting": 3},
+        "reasons": {"rejected": {"odd": 1}, "waiting": {"two": 2, "none": 1}},
+        "facts": {"f": 1},
+        "params": params,
+        "inputs": {"raw/files": files},
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
+    }
+    (report,) = told
+    assert (report.fresh, report.manifest["stage"], report.added, report.reused) == (True, "ocr", 0, 0)
+
+
+REJECTED = [Rejection(item_id="odd.pdf", stage="ocr", reason="odd", detail="odd")]
+
+
+def test_a_run_is_complete_only_when_every_stage_is(runner):
+    first = runner.functions["x:words"]
+    runner.functions["x:words"] = lambda *given: replace(first(*given), complete=False)
+    assert runner().run(["ocr", "parse"]) is False, "though the last stage is complete"
+    assert runner().run(["parse"]) is True
+    assert runner().run([]) is True
+
+
+def test_the_ledger_tells_a_run_to_the_second_and_the_millisecond(runner, monkeypatch):
+    clock = iter([10.0, 11.23456])
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
+    told = []
+    runner().run(["ocr"], on_stage_done=told.append)
+    (entry,) = [json.loads(line) for line in (runner.build / "runs.jsonl").read_text().splitlines()]
+    assert entry["seconds"] == 1.235
+    assert told[0].seconds == pytest.approx(1.23456)
+    assert (told[0].added, told[0].reused) == (entry["added"], entry["reused"]) == (2, 0)
+    assert len(entry["started"]) == len("2024-01-01T00:00:00+00:00")
+
+
+@pytest.mark.parametrize(
+    ("given", "named"), [((5,), True), ((5, "full"), True), ((5, "full", "mine"), False)]
+)
+def test_an_error_of_the_disk_names_the_stages_folder_where_it_names_none(runner, given, named):
+    def broken(tables, params, context):
+        raise OSError(*given)
+
+    runner.functions["x:words"] = broken
+    with pytest.raises(OSError) as caught:
+        runner().run(["ocr"])
+    place = str(runner.build / "ocr")
+    expected = None if len(given) == 1 else place if named else "mine"
+    assert caught.value.filename == expected
+
+
+def test_lost_items_and_other_columns_are_told_whole(runner):
+    counts = Counts(2, 1)
+    with pytest.raises(LostItemsError) as caught:
+        module._check(STAGES[0], Result({"words": Word.to_frame([])}, counts))
+    assert str(caught.value) == f"ocr: {counts} does not add up"
+    with pytest.raises(TypeError) as caught:
+        module._check(STAGES[0], Result({"words": pl.DataFrame({"x": [1]})}, Counts(1, 1)))
+    assert str(caught.value) == "ocr/words does not have the columns of Word"

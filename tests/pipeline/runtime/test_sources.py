@@ -1,17 +1,37 @@
+import hashlib
+import json
 import os
+import zipfile
 
+import polars as pl
 import pytest
 
-from pipeline.runtime.sources import raw_files
+from pipeline.runtime import sources as module
+from pipeline.runtime.publish import Publication, write_table
+from pipeline.runtime.sources import (
+    MANIFESTS,
+    SOURCES,
+    files_of_releases,
+    manifests,
+    papers,
+    raw_files,
+    released_ids,
+    upstream_stages,
+)
+from pipeline.stage import Stage
+from schemas.annotations import Correction
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
+from schemas.identity import content_hash
+from schemas.params import Params
 
 
 @pytest.fixture
 def dataset(tmp_path):
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "a.pdf").write_bytes(b"a")
-    return DatasetParams(name="x", raw=tmp_path / "raw", build=tmp_path / "build")
+    folders = {name: tmp_path / name for name in ("raw", "build", "releases")}
+    return DatasetParams(name="x", **folders)
 
 
 def names(dataset):
@@ -71,3 +91,168 @@ def test_settings_beside_the_papers_are_none(dataset):
     for name in ("dataset.toml", "labels.toml"):
         (dataset.raw / name).write_text("")
     assert names(dataset) == ["a.pdf"]
+
+
+def test_a_file_is_told_with_its_hash_and_its_size(dataset):
+    (dataset.raw / "A.pdf").write_bytes(b"")
+    assert raw_files(dataset).to_dicts() == [
+        {"document": "A.pdf", "sha256": hashlib.sha256(b"").hexdigest(), "bytes": 0},
+        {"document": "a.pdf", "sha256": hashlib.sha256(b"a").hexdigest(), "bytes": 1},
+    ]
+
+
+def test_no_folder_and_an_empty_folder_are_told_whole(dataset):
+    (dataset.raw / "a.pdf").unlink()
+    with pytest.raises(UserError) as caught:
+        raw_files(dataset)
+    kinds = "PDF, images, DOCX, JSON, CSV, XLSX"
+    assert str(caught.value) == f"nothing to read in {dataset.raw}: put exam papers there ({kinds})"
+    dataset.raw.rmdir()
+    with pytest.raises(UserError) as caught:
+        raw_files(dataset)
+    told = f"no raw folder {dataset.raw}: make it and put exam papers there, or set dataset.raw"
+    assert str(caught.value) == told
+
+
+@pytest.mark.parametrize(("bad", "named"), [(False, ["b.zip/x.pdf"]), (True, ["b.zip", "b.zip/x.pdf"])])
+def test_an_archive_is_named_by_its_members_and_itself_where_some_were_refused(
+    dataset, monkeypatch, bad, named
+):
+    (dataset.raw / "a.pdf").unlink()
+    with zipfile.ZipFile(dataset.raw / "b.zip", "w") as archive:
+        archive.writestr("x.pdf", "x")
+    unpack = module.unpack
+
+    def refusing(path, build):
+        found = unpack(path, build)
+        return type(found)(found.members, {"y.pdf": "odd"} if bad else {})
+
+    monkeypatch.setattr(module, "unpack", refusing)
+    assert sorted(papers(dataset)) == named
+
+
+def test_a_folder_of_releases_among_the_papers_is_passed_over(dataset):
+    inside = dataset.model_copy(update={"releases": dataset.raw / "out"})
+    inside.releases.mkdir()
+    (inside.releases / "x.pdf").touch()
+    assert names(inside) == ["a.pdf"]
+
+
+def test_a_folder_that_two_links_name_is_read_by_both_names(dataset):
+    (dataset.raw.parent / "more").mkdir()
+    (dataset.raw.parent / "more" / "c.pdf").touch()
+    for name in ("x", "y"):
+        (dataset.raw / name).symlink_to(dataset.raw.parent / "more", target_is_directory=True)
+    assert names(dataset) == ["a.pdf", "x/c.pdf", "y/c.pdf"]
+
+
+QUESTION = {
+    "question_id": "row-1",
+    "document": "d",
+    "stem": "题",
+    "shared_stem": None,
+    "options": [{"text": "甲"}],
+}
+
+
+@pytest.fixture
+def releases(dataset):
+    """Two releases; the earlier one lacks columns."""
+    for version, rows in (
+        ("1.0.0", [{"question_id": "x"}]),
+        ("1.10.0", [QUESTION]),
+        ("1.9.0", [QUESTION] * 2),
+    ):
+        folder = dataset.releases / version
+        folder.mkdir(parents=True)
+        for split in ("train", "validation", "test"):
+            write_table(pl.DataFrame(rows), folder / f"{split}.parquet")
+    (folder / "other.txt").touch()
+    return dataset
+
+
+def test_files_of_releases_are_told_with_the_previous_release_last(releases):
+    found = files_of_releases(releases)
+    named = [f"{version}/{split}.parquet" for version in ("1.0.0", "1.9.0", "1.10.0") for split in SPLITS]
+    assert found["document"].to_list() == named
+    last = releases.releases / "1.10.0" / "test.parquet"
+    assert found.row(-1) == (
+        "1.10.0/test.parquet",
+        hashlib.sha256(last.read_bytes()).hexdigest(),
+        last.stat().st_size,
+    )
+
+
+SPLITS = ("train", "validation", "test")
+
+
+def test_ids_of_rows_are_told_once_and_releases_without_the_columns_have_none(releases, monkeypatch):
+    monkeypatch.setattr(module, "ROW_PREFIX", "row")
+    said = {"document": "d", "question_id": "row-1", "content_hash": content_hash("题", ["甲"], None)}
+    assert released_ids(releases).to_dicts() == [said]
+    monkeypatch.setattr(module, "ROW_PREFIX", "other")
+    assert released_ids(releases).height == 0
+
+
+def test_before_the_first_release_there_are_no_files_and_no_ids(dataset):
+    assert (files_of_releases(dataset).height, released_ids(dataset).height) == (0, 0)
+
+
+class NoParams(Params):
+    pass
+
+
+def stage(name, reads=(), optional=()):
+    return Stage(name, f"does {name}", "words", reads, {}, NoParams, "x:run", optional=optional)
+
+
+CHAIN = (
+    stage("ocr", ("raw/files",)),
+    stage("parse", ("ocr/words",)),
+    stage("clean", ("parse/words",), ("ocr/facts",)),
+    stage("report", (MANIFESTS,)),
+    stage("export", ("clean/words",), ("*/rejects",)),
+)
+
+
+def test_a_stage_stands_behind_those_that_it_reads(monkeypatch):
+    monkeypatch.setattr(module, "STAGES", CHAIN)
+    behind = {one.name: upstream_stages(one) for one in CHAIN}
+    assert behind == {
+        "ocr": set(),
+        "parse": {"ocr"},
+        "clean": {"ocr", "parse"},
+        "report": {"ocr", "parse", "clean"},
+        "export": {"ocr", "parse", "clean", "report"},
+    }
+
+
+def test_manifests_leave_out_hashes_and_say_the_rest_as_sorted_json(dataset, monkeypatch):
+    monkeypatch.setattr(module, "STAGES", CHAIN)
+    keys = ("stage", "fingerprint", "complete", "counts", "reasons", "facts")
+    Publication(dataset.build / "parse").commit(dict.fromkeys(keys, "值") | {"params": {"b": 1, "a": 2}})
+    found = manifests(dataset)
+    assert found["stage"].to_list() == ["ocr", "parse", "clean", "export"], "not the one that reads this"
+    assert found["title"].to_list() == ["does ocr", "does parse", "does clean", "does export"]
+    said = {key: "值" for key in keys if key != "fingerprint"} | {"outputs": {}, "params": {"a": 2, "b": 1}}
+    told = json.dumps(dict(sorted(said.items())), ensure_ascii=False)
+    assert found["manifest"].to_list() == [None, told, None, None]
+
+
+def test_work_of_people_is_empty_before_any_was_pulled(dataset):
+    for name in ("pulled", "corrections", "answer_scores"):
+        assert SOURCES[f"reviews/{name}"](dataset).height == 0
+
+
+@pytest.mark.parametrize(("name", "command"), [("corrections", "review"), ("answer_scores", "score-answers")])
+def test_work_of_people_in_another_form_is_never_passed_over(dataset, name, command):
+    path = dataset.build / "reviews" / f"{name}.parquet"
+    path.parent.mkdir(parents=True)
+    write_table(pl.DataFrame({"x": ["y"]}), path)
+    with pytest.raises(UserError) as caught:
+        SOURCES[f"reviews/{name}"](dataset)
+    advice = f"move it away and run `build-dataset {command} pull --full`"
+    assert str(caught.value) == f"{path} was changed, or written by another version: {advice}"
+    write_table(Correction.to_frame([]), path)
+    if name == "corrections":
+        assert SOURCES[f"reviews/{name}"](dataset).height == 0
