@@ -10,6 +10,7 @@ import pytest
 
 resource = pytest.importorskip("resource")
 
+from pipeline.ocr import bounds  # noqa: E402
 from pipeline.ocr.bounds import MEMORY, limit_resources  # noqa: E402
 from schemas.errors import UnreadableDocument  # noqa: E402
 
@@ -72,3 +73,31 @@ def test_the_shorter_of_two_times_counts_and_the_longer_goes_on(path):
         with limit_resources(path, 5):
             assert signal.getitimer(signal.ITIMER_PROF)[0] < 6
         assert 25 < signal.getitimer(signal.ITIMER_PROF)[0] < 31
+
+
+def test_what_has_no_limit_or_is_no_limit_here_stays_as_it_is():
+    before = limits()
+    with limit_resources(None):
+        assert limits()[0] == before[0]
+        assert limits()[2] == before[2]
+    with bounds._limit("RLIMIT_OF_ANOTHER_SYSTEM", 0):
+        assert limits() == before
+    assert limits() == before
+
+
+def test_a_limit_that_is_lower_already_stays():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with bounds._limit("RLIMIT_NOFILE", before[0] - 10):
+        with bounds._limit("RLIMIT_NOFILE", before[0] - 5):
+            assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[0] - 10, before[1])
+        with bounds._limit("RLIMIT_NOFILE", before[0] - 15):
+            assert resource.getrlimit(resource.RLIMIT_NOFILE) == (before[0] - 15, before[1])
+    assert resource.getrlimit(resource.RLIMIT_NOFILE) == before
+
+
+def test_a_second_is_given_at_least_and_what_was_used_counts_for_the_timer_around(path):
+    with limit_resources(path, 0.01):
+        assert 0.5 < signal.getitimer(signal.ITIMER_PROF)[0] <= 1.1
+    with limit_resources(path, 3):
+        assert 2.5 < signal.getitimer(signal.ITIMER_PROF)[0] <= 3.1
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0

@@ -310,3 +310,34 @@ def test_white_space_of_half_an_em_in_the_gutter_parts_columns(flips):
 
     assert flips(lambda gap: last(318 - gap, 320), [step / 4 for step in range(60)]) == [5.25]
     assert flips(lambda start: last(300, start), [310 + step / 4 for step in range(60)]) == [315.25]
+
+
+def test_a_run_between_two_rows_is_of_the_nearer_one(flips):
+    def below(y: float) -> list[str]:
+        rows = [run(50, 100, "甲"), run(50, 106, "乙"), run(62, y, "丙", 9.0)]
+        return lines(rows)
+
+    assert flips(below, [step / 20 + 100 for step in range(130)]) == [103.05]
+    assert below(103.1) == ["甲", "乙丙"]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "joined"),
+    [
+        ("ab", "cd", "ab cd"),
+        ("甲", "cd", "甲cd"),
+        ("ab", "乙", "ab乙"),
+        ("甲b", "c乙", "甲b c乙"),
+        ("b甲", "乙c", "b甲乙c"),
+    ],
+)
+def test_a_space_stands_between_latin_characters_alone(first, second, joined):
+    assert words(run(50, 100, first), run(50, 100, second), 5) == joined
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "joined"),
+    [("甲（", "乙", "甲（  乙"), ("甲", "）乙", "甲  ）乙"), ("（甲", "乙）", "（甲\t乙）")],
+)
+def test_a_blank_to_fill_in_has_a_bracket_right_beside_it(first, second, joined):
+    assert words(run(50, 100, first), run(50, 100, second), 30) == joined

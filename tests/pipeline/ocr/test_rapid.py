@@ -10,9 +10,10 @@ import pymupdf
 import pytest
 
 from pipeline.ocr import engines
-from pipeline.ocr.engines import rapid
+from pipeline.ocr.engines import network, rapid
 from pipeline.ocr.engines.ctc import Glyph
 from pipeline.ocr.engines.rapid import RapidEngine
+from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import OcrParams, RapidOcrParams
 from schemas.errors import UserError
 
@@ -101,3 +102,62 @@ def test_a_line_is_a_word_from_a_confidence_on_that_its_letters_tell(flips):
 )
 def test_the_power_of_a_blood_count_is_raised(read, written):
     assert rapid._word(CORNERS, [Glyph(char, 0.9, 0) for char in read]).text == written
+
+
+def test_the_confidence_of_a_line_is_the_mean_of_its_characters(flips):
+    def told(sure: float) -> bool:
+        return rapid._word(CORNERS, [Glyph("甲", sure / 100, 0), Glyph("乙", 0.1, 0)]) is None
+
+    assert flips(told, range(101)) == [50]
+    word = rapid._word(CORNERS, [Glyph("甲", 0.9, 0), Glyph("乙", 0.8, 0)])
+    assert word == Word("甲乙", ((0, 0), (9, 0), (9, 5), (0, 5)), round(rapid.share_right(0.72), 6))
+
+
+def test_both_backends_give_a_network_s_output_and_its_characters():
+    """The tiny detector on a small grey picture; 32 pixels are its least side."""
+    model = rapid._MODELS / "PP-OCRv6_det_tiny.onnx"
+    values = np.linspace(-1, 1, 3 * 32 * 32, dtype=np.float32).reshape(1, 3, 32, 32)
+    found = []
+    for backend in ("openvino", "onnxruntime"):
+        run, characters = network.load_network(model, backend)
+        found.append(np.array(run(values)))
+        assert (found[-1].shape, characters) == ((1, 1, 32, 32), [])
+    assert np.allclose(*found, atol=1e-2)
+    small = [
+        network.load_network(rapid._model("small", "rec"), backend)[1]
+        for backend in ("openvino", "onnxruntime")
+    ]
+    assert small[0] == small[1]
+    assert len(small[0]) > 1000
+
+
+@pytest.mark.parametrize(
+    ("width", "padded"), [(1, 48), (48, 48), (49, 64), (65, 80), (161, 176), (177, 208), (1000, 1008)]
+)
+def test_lines_are_padded_to_few_widths(width, padded):
+    assert network.padded_width(width) == padded
+    values = network.values_of(np.full((48, width, 3), 255, np.uint8))
+    assert values.shape == (1, 3, 48, padded)
+    assert (values[..., :width] == 1).all()
+    assert (values[..., width:] == 0).all()
+    assert network.values_of(np.zeros((48, 9, 3), np.uint8)).min() == -1
+
+
+def test_a_line_is_cut_level_at_the_height_that_recognisers_want(flips):
+    page = np.full((120, 200, 3), 255, np.uint8)
+    page[40:60, 50:150] = 0
+
+    def cut(width: float, height: float, squeeze=1.0) -> tuple[int, ...] | None:
+        box = np.array([[50, 40], [50 + width, 40], [50 + width, 40 + height], [50, 40 + height]], np.float32)
+        found = network.cut_line(page, box, squeeze)
+        return None if found is None else found.shape
+
+    assert cut(100, 20) == (48, 240, 3)
+    assert cut(100, 20, 0.5) == (48, 120, 3)
+    assert cut(2, 20) == (48, 480, 3), "laid down"
+    assert flips(lambda height: cut(20, height) and cut(20, height)[1] > 48, range(20, 50)) == [31]
+    assert flips(lambda half: cut(100, half / 2) is None, range(1, 10)) == [4]
+    box = np.array([[50, 40], [150, 40], [150, 60], [50, 60]], np.float32)
+    assert int(network.cut_line(page, box, 1.0).max()) == 0
+    assert network.narrow_line(np.zeros((48, 101, 3), np.uint8), 0.5).shape == (48, 51, 3)
+    assert network.narrow_line(np.zeros((48, 10, 3), np.uint8), 0.5).shape == (48, 8, 3)

@@ -175,6 +175,10 @@ def test_a_line_is_read_again_with_some_of_the_page_around_it():
     assert engine.shapes == [(68, 94), (54, 107), (27, 24)]
     assert [int(cut[0, 0, 0]) for cut in engine.seen] == [21233, 0, 74776]
     assert reread_box(engine, page, Rect(120, 130, 160, 140)) == ["", 0.0]
+    assert (
+        reread_box(Scripted([word("甲", 5, 29, 10, 10, sure=0.912345)]), page, Rect(20, 30, 60, 40))[1]
+        == 0.9123
+    )
 
 
 def test_when_a_page_is_tried_another_way_up(flips):

@@ -112,3 +112,22 @@ def test_a_box_turns_about_its_middle_and_stays_level():
 def test_the_size_of_type_is_the_width_of_an_ideograph_else_a_share_of_the_height(text, width, size):
     found = word(text, 0, 0, width, 20)
     assert scanpage._size(found, Rect(*found.box)) == pytest.approx(size)
+
+
+def test_a_tilted_page_turns_about_its_middle(flips):
+    """Where lines stand on the level page says whether they stand at its edge, as a head that spans columns does."""
+    columns = [
+        word(f"栏{x}第{row}行是一段普通的文字", x, 250 + 24 * row, 200, 16)
+        for x in (60, 340)
+        for row in range(8)
+    ]
+
+    def head(y: float) -> bool:
+        words = [*columns, word("样卷", 60, y, 40, 16), word("第1页", 480, y, 60, 16)]
+        tilted = []
+        for one in words:
+            corners = (scanpage.rotate_point(corner, 3.0, (300.0, 400.0)) for corner in one.corners)
+            tilted.append(Word(one.text, tuple(corners), 0.9))
+        return to_page(value(tilted), "image", "e", "v").lines[0].text == "样卷\t第1页"
+
+    assert flips(head, range(30, 120)) == [64]

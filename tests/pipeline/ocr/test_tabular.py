@@ -6,6 +6,7 @@ import json
 import zipfile
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -344,3 +345,163 @@ def test_text_has_few_control_bytes(flips):
 )
 def test_plausible_characters_are_a_share(text, share):
     assert plausibility(text) == share
+
+
+OVER = ["题目", "选项", "", "答案"]
+
+
+@pytest.mark.parametrize(
+    ("records", "expected"),
+    [
+        ([OVER, ["", "A", "B", ""], KEYED], [dict(zip(["题目", "A", "B", "答案"], KEYED, strict=True))]),
+        (
+            [["题目", "选项", "", "备注"], ["", "A", "B", ""], KEYED],
+            [{"题目": "1. 题", "A": "甲", "B": "乙", "备注": "A"}],
+        ),
+        # One known cell may be data: the key of a question that has no text.
+        (
+            [["题目", "甲", "", "答案"], ["", "x", "B", ""]],
+            [{"题目": None, "甲": "x", "column_3": "B", "答案": None}],
+        ),
+        # Nothing is filled in below an empty cell: a row of data.
+        (
+            [["题目", "甲", "乙", "答案"], ["", "A", "B", ""], KEYED],
+            [
+                {"题目": None, "甲": "A", "乙": "B", "答案": None},
+                {"题目": "1. 题", "甲": "甲", "乙": "乙", "答案": "A"},
+            ],
+        ),
+        # The second row is longer than the first.
+        (
+            [["题目"], ["", "A", "B", "答案"], KEYED],
+            [dict(zip(["题目", "A", "B", "答案"], KEYED, strict=True))],
+        ),
+        # The second row is no better.
+        ([["题目", "", "答案"], ["题", "x", "A"]], [{"题目": "题", "column_2": "x", "答案": "A"}]),
+    ],
+)
+def test_a_header_may_stand_in_two_rows(records, expected):
+    assert [json.loads(fields) for fields, _ in header_of(records)] == expected
+
+
+def test_the_first_row_with_three_known_names_is_the_header_else_the_one_with_most():
+    titles = [["题目与答案"], ["题目", "答案"], ["题目", "A", "B"], ["题干", "A", "B", "答案"], KEYED]
+    assert [json.loads(fields) for fields, _ in header_of(titles)] == [
+        dict(zip(["题干", "A", "B", "答案"], KEYED, strict=True))
+    ]
+    few = [["题目", "说明"], ["题干", "答案"], ["问", "A"]]
+    assert [json.loads(fields) for fields, _ in header_of(few)] == [{"题干": "问", "答案": "A"}]
+
+
+def test_tables_below_each_other_are_numbered():
+    header, other = ["题目", "A", "B", "答案"], ["题干", "A", "B", "答案"]
+    found = list(tables([header, KEYED, header, KEYED, other, KEYED, header, KEYED], frozenset()))
+    assert [row.sheet for row in found] == [None, None, "table (2)", "table (3)"]
+    assert [row.sheet for row in tables([header, KEYED, other, KEYED], frozenset(), "s")] == ["s", "s (2)"]
+
+
+def test_columns_without_names_or_of_one_name_are_numbered():
+    (row,) = tables([["题目", "", "其他", "其他", "OTHER", "other"], [*"12345678"]], frozenset())
+    assert json.loads(row.fields) == {
+        "题目": "1",
+        "column_2": "2",
+        "其他": "3",
+        "其他 (2)": "4",
+        "OTHER": "5",
+        "other (2)": "6",
+        "column_7": "7",
+        "column_8": "8",
+    }
+
+
+def test_at_least_half_of_the_items_of_a_list_and_of_the_lines_of_a_file_are_objects(flips, tmp_path):
+    def refused(name: str, text: str) -> bool:
+        try:
+            rows(write(tmp_path / name, text))
+        except UnreadableDocument:
+            return True
+        return False
+
+    def items(bad: int) -> bool:
+        return refused("a.json", json.dumps([1] * bad + [{"question": "甲"}] * (8 - bad), ensure_ascii=False))
+
+    assert flips(items, range(9)) == [5]
+    line = '{"question": "甲"}'
+    assert flips(lambda bad: refused("a.jsonl", "\n".join(["x"] * bad + [line] * (8 - bad))), range(9)) == [5]
+    assert flips(lambda bad: refused("a.jsonl", "\n".join(["x"] * bad + [line] * (7 - bad))), range(8)) == [4]
+
+
+def test_the_first_broken_line_is_named(tmp_path):
+    found = refused(write(tmp_path / "a.jsonl", '{"question": "甲"}\n\nx\n[1]\n'))
+    assert found.detail == "2 of 3 lines are not JSON objects, first line 2"
+
+
+def test_questions_are_looked_for_four_objects_deep(flips):
+    question = {"question": "甲", "options": ["x", "y"], "answer": "A"}
+
+    def found(depth: int, name: str) -> bool:
+        value: object = [question]
+        for _ in range(depth):
+            value = {name: value, "title": "t"}
+        return [row.get("question") for row in tabular._questions(value)] == ["甲"]
+
+    assert flips(lambda depth: found(depth, "questions"), range(1, 9)) == [5]
+    assert flips(lambda depth: found(depth, "任意"), range(1, 9)) == [5]
+    assert flips(lambda depth: tabular._holds_question([question], depth), range(8)) == [4]
+
+
+@pytest.mark.parametrize("kind", ["parquet", "ipc", "ipc_stream"])
+def test_tables_of_dataset_hubs_are_read_by_their_first_bytes(tmp_path, kind):
+    path = tmp_path / "bank.arrow"
+    frame = pl.DataFrame({"question": ["甲", "乙"], "options": [["x", "y"], None]})
+    getattr(frame, f"write_{kind}")(path)
+    assert find_reader(path, OcrParams()).format == "parquet"
+    assert rows(path) == [{"question": "甲", "options": ["x", "y"]}, {"question": "乙", "options": None}]
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix", "read"),
+    [
+        (b"PAR1", "", True),
+        (b"PAR", ".parquet", False),
+        (b"ARROW1", "", True),
+        (b"ARROW", ".arrow", False),
+        (b"\xff\xff\xff\xff", ".arrow", True),
+        (b"\xff\xff\xff\xff", ".bin", False),
+        (b"\xff\xff\xff\x00", ".arrow", False),
+    ],
+)
+def test_parquet_and_arrow_begin_with_a_mark(head, suffix, read):
+    assert tabular.ParquetReader().recognises(head, suffix) == read
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix", "json_lines", "cmb"),
+    [
+        (b'{"a": 1}\n', ".txt", True, False),
+        (b'{"a": 1}\n', ".md", False, False),
+        (b'{"a": 1}\n', ".json", False, True),
+        (b'{"a": 1}\n{"a": 2}\n', ".json", True, True),
+        (b'{"a"}\n', ".txt", False, False),
+        (b'"a": 1}\n', ".txt", False, False),
+        (b'{"a": 1\n', ".txt", False, False),
+        (b"x", ".jsonl", True, False),
+        (b"x", ".ndjson", True, False),
+        (b"x\0", ".jsonl", False, False),
+        (b"[ {", ".txt", False, True),
+        (b"[ {", ".jsonl", True, False),
+        (b"[1]", ".txt", False, False),
+        (b"[" + b" " * 99 + b"{", ".txt", False, True),
+        (b"[" + b" " * 100 + b"{", ".txt", False, False),
+    ],
+)
+def test_json_is_told_by_its_beginning_and_its_name(head, suffix, json_lines, cmb):
+    found = tabular.JsonlReader().recognises(head, suffix), tabular.CmbJsonReader().recognises(head, suffix)
+    assert found == (json_lines, cmb)
+
+
+def test_headers_far_to_the_right_and_far_below_choose_no_delimiter(flips):
+    assert flips(lambda far: tabular.delimiter("y|z\n" + "x" * far + ",题目"), range(1985, 2010)) == [1998]
+    below = flips(lambda far: tabular.delimiter("y|z" + "x" * far + "\n题目,"), range(19_985, 20_010))
+    assert below == [19_995]
+    assert flips(lambda above: tabular.delimiter("a|b\n" * above + "题目;答案"), range(40)) == [30]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
-from datetime import date
+import zipfile
+from datetime import date, datetime, time, timedelta
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -15,11 +18,12 @@ from openpyxl.drawing.image import Image
 from PIL import Image as Picture
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
+from pipeline.ocr.readers import find_reader, workbook
 from pipeline.parse.columns import Unclear
 from pipeline.parse.rows import RowError, SourceTable, sources_of
 from schemas.dataset import SourceParams
 from schemas.documents import Document, SourceRow
+from schemas.errors import UnreadableDocument
 
 HEADER = ["材料", "题目", "A", "B", "答案"]
 
@@ -155,3 +159,128 @@ def test_a_number_is_read_as_its_format_shows_it(book, tmp_path, number, code, s
     found = source.rows[1][1]
     assert not isinstance(found, RowError)
     assert found[0].options[0].text == shown
+
+
+def test_parts_that_are_no_sheets_do_not_bound_the_sheets(book, tmp_path):
+    book.save(tmp_path / "bank.xlsx")
+    with zipfile.ZipFile(tmp_path / "bank.xlsx", "a") as archive:
+        for name in ("xl/notes.xml", "xl/worksheets/notes.txt"):
+            archive.writestr(name, '<c r="XFD1048576"/>')
+    assert len([*workbook.XlsxReader().rows(tmp_path / "bank.xlsx", OcrParams(), [])]) == 6
+
+
+def test_no_file_is_read_that_a_part_of_a_workbook_names(tmp_path):
+    (tmp_path / "secret.dtd").write_text('<!ENTITY told "secret">')
+    (tmp_path / "secret.txt").write_text("secret")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        told = f'<!DOCTYPE a SYSTEM "{tmp_path}/secret.dtd" [<!ENTITY text SYSTEM "{tmp_path}/secret.txt">]>'
+        archive.writestr("a.xml", f"{told}<a><b>&text;</b></a>")
+        archive.writestr("inner.xml", '<!DOCTYPE a [<!ENTITY text "much">]><a>&text;</a>')
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        root = workbook._parsed(archive, "a.xml")
+        assert root.getroottree().docinfo.externalDTD is None
+        assert "".join(root.itertext(tag="b")) == ""
+        assert workbook._parsed(archive, "inner.xml").text is None
+
+
+@pytest.mark.parametrize(
+    ("letters", "number"), [(b"A", 1), (b"Z", 26), (b"AA", 27), (b"AZ", 52), (b"BA", 53), (b"XFD", 16384)]
+)
+def test_columns_are_counted_in_letters(letters, number):
+    assert workbook._column(letters) == number
+
+
+def check(text: bytes) -> str:
+    try:
+        workbook._check_sheet(BytesIO(text), "s.xml")
+    except UnreadableDocument as error:
+        return f"{error.reason}: {error.detail}"
+    return ""
+
+
+def test_sheets_are_bounded_by_the_rectangle_of_their_cells(flips):
+    assert (
+        flips(lambda row: check(b'<c r="A1"/><c r="B%d"/>' % row) == "", range(29_999_990, 30_000_010)) == []
+    )
+    wide = flips(lambda row: check(b'<c r="JUN1"/><c r="A%d"/>' % row) == "", range(8_195, 8_220))
+    assert wide == [60_000_000 // workbook._column(b"JUN") + 1]
+    assert check(b'<c r="JUN2"/><c r="A9999999"/>') == (
+        "too_large: s.xml has a cell in row 9,999,999, column 7,320: delete what stands far out"
+    )
+
+
+def test_a_reference_across_two_blocks_is_seen(flips):
+    formula = b'<c r="C7"><f>CHAR(65)</f></c>'
+
+    def seen(before: int) -> str:
+        return check(b" " * before + formula)
+
+    edge = 1 << 20
+    assert {seen(edge - cut) for cut in (0, 5, 12, 20, len(formula))} == {
+        "no_value: s.xml: the formula in C7 was never calculated: open the file in a spreadsheet and save it, "
+        "or paste values"
+    }
+    padded = b'<c r="C7"' + b" " * 190 + b"><f>CHAR(65)</f></c>"
+    far = b'<c r="C7"' + b" " * 210 + b"><f>CHAR(65)</f></c>"
+    assert ("in C7" in check(padded), "in a cell" in check(far)) == (True, True)
+    assert flips(lambda more: "no_value" in check(b"<f>" + b"x" * more + b"</f></c>"), range(8185, 8200)) == [
+        8193
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        (2.0, "2"),
+        (2.5, "2.5"),
+        (999_999_999_999_999.0, "999999999999999"),
+        (1e15, "1000000000000000.0"),
+        (1e16, "1E+16"),
+        (-1e16, "-1E+16"),
+        (1e-7, "0.0000001"),
+        (True, "TRUE"),
+        (date(2024, 3, 5), "2024-03-05 00:00:00"),
+        (datetime(2024, 3, 5, 6, 7), "2024-03-05 06:07:00"),  # noqa: DTZ001
+        (time(6, 7), "06:07:00"),
+        (timedelta(hours=3), "3:00:00"),
+        ("text", "text"),
+        ("109/L", "10⁹/L"),
+    ],
+)
+def test_cells_are_shown_as_text(value, shown):
+    assert workbook._text(value, {"109/L": "10⁹/L"}) == shown
+
+
+def test_texts_that_stand_once_flat_and_once_raised_stay_flat(book, tmp_path):
+    raised = TextBlock(InlineFont(vertAlign="superscript"), "9")
+    lowered = TextBlock(InlineFont(vertAlign="subscript"), "2")
+    book.active["C2"], book.active["C3"] = CellRichText("10", raised), "109"
+    book.active["C4"] = CellRichText("CO", lowered)
+    (source,) = read(book, tmp_path / "bank.xlsx")
+    assert [found[0].options[0].text for _, found in source.rows[:3]] == ["109", "109", "CO₂"]
+
+
+def test_a_picture_beside_text_and_beyond_the_last_row_is_marked(book, tmp_path):
+    Picture.new("RGB", (9, 9)).save(tmp_path / "p.png")
+    book.active.add_image(Image(tmp_path / "p.png"), "D3")
+    book.active.add_image(Image(tmp_path / "p.png"), "B10")
+    book.save(tmp_path / "bank.xlsx")
+    found = [*find_reader(tmp_path / "bank.xlsx", OcrParams()).rows(tmp_path / "bank.xlsx", OcrParams(), [])]
+    rows = [json.loads(one.fields) for one in found]
+    assert [rows[1]["B"], rows[-1]["题目"], len(rows)] == ["乙1\n<img>", "<img>", 7]
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix", "read"),
+    [
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ".xls", True),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ".et", True),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", ".doc", False),
+        (b"PK\x03\x04", ".xlsx", True),
+        (b"PK\x03\x04 xl/workbook.xml", ".zip", True),
+        (b"PK\x03\x04", ".zip", False),
+        (b"xl/workbook", ".xlsx", False),
+    ],
+)
+def test_a_workbook_is_told_by_its_first_bytes(head, suffix, read):
+    assert workbook.XlsxReader().recognises(head, suffix) == read
