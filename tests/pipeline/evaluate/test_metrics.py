@@ -1,0 +1,173 @@
+"""Each metric by itself, on items that are counted by hand."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from pipeline.evaluate import metrics as module
+from pipeline.evaluate.metrics import METRICS, Mean, metric, score_items, share, shown_in
+from pipeline.evaluate.scoring import Graded, GradedText, Slice, Versions, count_overlap
+from schemas.evaluation import Outcome, Task
+from tests.pipeline.evaluate.conftest import make_question
+
+ALL = Slice("overall", "全部", "all")
+ANSWERS, TEXTS, VERSIONS, PEOPLE = ("answers",), ("texts",), ("versions",), ("people",)
+BOARD, BOTH = ("answers", "leaderboard"), ("answers", "texts")
+
+
+def graded(number: int, key: str, said: str | None, repeat: int = 0, **changes) -> Graded:
+    outcome = Outcome.NO_ANSWER if said is None else Outcome.ANSWERED
+    letters = None if said is None else tuple(said)
+    return Graded(make_question(number, key, **changes), outcome, letters, repeat=repeat)
+
+
+def test_rows_say_over_what_they_are_computed_and_where_they_are_shown():
+    assert [(row.name, row.over, row.shown, row.higher, row.brackets) for row in METRICS] == [
+        ("accuracy", ANSWERS, ANSWERS, True, True),
+        ("expected_accuracy", ANSWERS, ANSWERS, None, False),
+        ("mean_accuracy", PEOPLE, ANSWERS, True, False),
+        ("accuracy_when_answered", ANSWERS, (), None, False),
+        ("partial_credit", ANSWERS, BOARD, True, False),
+        ("weighted_f1", ANSWERS, BOARD, True, True),
+        ("macro_f1", ANSWERS, ANSWERS, True, False),
+        ("no_answer_rate", BOTH, (*BOTH, "leaderboard"), None, False),
+        ("refused_rate", BOTH, (*BOTH, "leaderboard"), None, False),
+        ("truncated_rate", BOTH, (*BOTH, "leaderboard"), None, False),
+        ("voted_accuracy", VERSIONS, ANSWERS, True, False),
+        ("shuffle_consistency", VERSIONS, ANSWERS, True, True),
+        ("paraphrase_consistency", VERSIONS, ANSWERS, True, True),
+        ("none_option_consistency", VERSIONS, ANSWERS, True, True),
+        ("bleu_1", TEXTS, TEXTS, True, False),
+        ("bleu_4", TEXTS, TEXTS, True, True),
+        ("rouge_1", TEXTS, TEXTS, True, False),
+        ("rouge_2", TEXTS, TEXTS, True, False),
+        ("rouge_l", TEXTS, TEXTS, True, True),
+    ]
+    rates = ["no_answer_rate", "refused_rate", "truncated_rate"]
+    assert [row.name for row in shown_in("leaderboard")] == ["partial_credit", "weighted_f1", *rates]
+    assert metric("bleu_4").title == "BLEU-4"
+
+
+@pytest.mark.parametrize("outcome", [Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED])
+def test_a_rate_is_the_share_of_its_own_outcome(outcome):
+    row = module._rate("x", "t", outcome)
+    outcomes = (outcome, Outcome.ANSWERED, Outcome.ANSWERED, Outcome.ANSWERED)
+    items = [Graded(make_question(number), kind, None) for number, kind in enumerate(outcomes)]
+    assert row.measure.value(items) == 0.25
+    assert (row.name, row.title, row.over, row.shown) == ("x", "t", BOTH, (*BOTH, "leaderboard"))
+
+
+def test_metrics_of_versions_and_of_texts_are_better_when_higher():
+    versions = module._of_versions("x", "t", lambda item: item.voted())
+    assert (versions.over, versions.higher, versions.brackets) == (VERSIONS, True, True)
+    assert module._of_versions("x", "t", len, brackets=False).brackets is False
+    asked = (graded(1, "A", "A"), graded(1, "A", "A", 1))
+    missed = (graded(2, "A", "B"), graded(2, "A", "B", 1))
+    assert versions.measure.value([Versions(asked), Versions(missed), Versions(asked[:1])]) == 0.5
+    texts = module._of_texts("x", "t", module._rouge(0))
+    assert (texts.over, texts.shown, texts.higher, texts.brackets) == (TEXTS, TEXTS, True, False)
+
+
+def text(said: str, wanted: str, number: int = 0) -> GradedText:
+    return GradedText(f"q{number}", f"q{number}", Outcome.ANSWERED, count_overlap(said, wanted))
+
+
+def test_bleu_and_rouge_of_one_text_are_counted_by_hand():
+    one = text("甲乙丙丁", "甲乙丁")
+    assert [module._rouge(column).value([one]) for column in range(3)] == pytest.approx([6 / 7, 2 / 5, 6 / 7])
+    assert module._bleu(1).value([one]) == pytest.approx(3 / 4)
+    assert module._bleu(2).value([one]) == pytest.approx(sqrt(3 / 4 * 1 / 3))
+    assert module._bleu(4).value([one]) == pytest.approx((3 / 4 * 1 / 3 * 1 / 4 * 1 / 4) ** 0.25)
+
+
+def test_a_mean_is_over_the_items_that_count():
+    values = Mean(lambda item: item.expected)
+    items = [
+        Graded(make_question(number), Outcome.ANSWERED, ("A",), guess)
+        for number, guess in enumerate((0.5, None, 0.2))
+    ]
+    assert values.value(items) == pytest.approx(0.35)
+    assert values.value(items[1:2]) is None
+    assert Mean(lambda item: 1.0, lambda units: None).interval(items) is None
+
+
+def test_the_interval_of_a_share_is_that_of_the_items_that_count():
+    items = [graded(number, "A", said) for number, said in enumerate(["A", "A", "A", "B", None])]
+    found = share(lambda item: None if item.letters is None else item.correct).interval(items)
+    z, n, p = 1.959963984540054, 4, 3 / 4
+    middle, half = p + z * z / (2 * n), z * sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    assert (found.low, found.high) == pytest.approx(
+        ((middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n))
+    )
+    assert found.method == "wilson"
+
+
+def test_rows_of_f1_are_the_key_the_answer_and_both_of_each_class():
+    items = [graded(1, "A", "A"), graded(2, "B", "A"), graded(3, "A", None), graded(4, "B", "CD")]
+    assert module._f1_rows(items).tolist() == [
+        [1, 0, 1, 0, 1, 0],
+        [0, 1, 1, 0, 0, 0],
+        [1, 0, 0, 0, 0, 0],
+        [0, 1, 0, 0, 0, 0],
+    ]
+
+
+def test_the_class_of_a_question_without_a_key_of_its_own_is_the_first_that_is_accepted():
+    appealed = make_question(1).model_copy(update={"answer": [], "accepted_answers": [["C"], ["D", "B"]]})
+    items = [Graded(appealed, Outcome.ANSWERED, ("A",)), graded(2, "C", "C")]
+    assert module._f1_rows(items).tolist() == [[1, 0, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("sums", "weighted", "macro"),
+    [
+        ([3, 1, 2, 2, 2, 0], 0.6, 0.4),
+        ([2, 0, 2, 0, 2, 0], 1.0, 1.0),
+        ([4, 4, 2, 6, 2, 4], (2 / 3 * 4 + 0.8 * 4) / 8, (2 / 3 + 0.8) / 2),
+        ([4, 0, 2, 2, 2, 0], 2 / 3, 2 / 3),
+    ],
+)
+def test_f1_of_classes_is_weighted_by_their_questions_or_not_at_all(sums, weighted, macro):
+    counted = np.array(sums, float)
+    assert float(module._class_f1(counted, weighted=True)) == pytest.approx(weighted)
+    assert float(module._class_f1(counted, weighted=False)) == pytest.approx(macro)
+    assert float(module._f1(weighted=True).of(counted)) == pytest.approx(weighted)
+    assert float(module._f1(weighted=False).of(counted)) == pytest.approx(macro)
+
+
+def test_asking_again_with_the_same_answers_leaves_the_interval_of_f1_as_it_is():
+    said = ["A", "B", "A", "C", "B", "A", "C", "C"]
+    once = [graded(number, "ABCABCAB"[number], letter) for number, letter in enumerate(said)]
+    twice = once + [graded(number, "ABCABCAB"[number], letter, 3) for number, letter in enumerate(said)]
+    measure = module._f1(weighted=True)
+    assert measure.interval(twice) == measure.interval(once)
+
+
+def test_scores_are_means_over_the_repetitions_with_their_deviation():
+    items = [
+        *(graded(number, "A", said) for number, said in enumerate(["A", "A", "B", None])),
+        *(graded(number, "A", said, 1) for number, said in enumerate(["A", "B", "B", "B"])),
+        *(graded(number, "A", None, 2) for number in range(4)),
+    ]
+    found = {score.metric: score for score in score_items("m", ALL, items)}
+    accuracy, answered = found["accuracy"], found["accuracy_when_answered"]
+    assert (accuracy.value, accuracy.repeats, accuracy.questions) == (0.25, 3, 4)
+    assert accuracy.sd == pytest.approx(0.25)
+    assert (answered.value, answered.repeats) == (pytest.approx((2 / 3 + 1 / 4) / 2), 2), "the last has none"
+    assert {score.run for score in found.values()} == {"m"}
+    assert {score.task for score in found.values()} == {Task.ANSWER}
+    assert "expected_accuracy" not in found
+    assert "bleu_1" not in found
+
+
+def test_texts_have_metrics_of_their_own():
+    scores = score_items("m", ALL, [text("甲乙", "甲乙"), text("甲", "乙", 1)], "texts", Task.CLINICAL)
+    rates = dict.fromkeys(("no_answer_rate", "refused_rate", "truncated_rate"), 0.0)
+    found = {score.metric: score.value for score in scores}
+    assert list(found) == [*rates, "bleu_1", "bleu_4", "rouge_1", "rouge_2", "rouge_l"]
+    assert {name: found[name] for name in rates} == rates
+    assert (found["rouge_1"], found["rouge_2"], found["rouge_l"]) == (0.5, 0.5, 0.5)
+    assert {score.task for score in scores} == {Task.CLINICAL}
