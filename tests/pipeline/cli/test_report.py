@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 from rich.table import Table
 
+from pipeline import aside
 from pipeline.cli.report import (
+    print_files,
     print_json,
     print_line,
+    print_stage,
+    print_summary,
     print_warning,
     print_whole,
     reason_line,
@@ -96,3 +101,150 @@ def test_warnings_are_yellow():
     stream = io.StringIO()
     print_warning("x", Console(file=stream, force_terminal=True, color_system="standard"))
     assert stream.getvalue() == "\x1b[33mx\x1b[0m\n"
+
+
+@pytest.mark.parametrize(("width", "whole"), [(990, True), (1200, False)])
+def test_a_table_is_widened_up_to_a_thousand_columns(terminal, width, whole):
+    console, stream = terminal
+    print_whole(console, Table("x" * width))
+    longest = max(map(len, stream.getvalue().splitlines()))
+    assert longest == (width + 4 if whole else 1000)
+
+
+class Loss(SimpleNamespace):
+    def mainly(self):
+        return "why"
+
+
+def losses(count, lost=0):
+    numbers = {"n_input": 1000, "kept": 600, "merged": 100, "rejected": 200, "waiting": 100}
+    return [
+        Loss(document=f"[f{n}]", **(numbers if n >= lost else numbers | {"kept": 0, "merged": 0}))
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def wide(monkeypatch, tmp_path):
+    """A console, its text, a configuration and functions that set what was lost."""
+    stream = io.StringIO()
+    console = Console(file=stream, width=120, force_terminal=True, color_system="standard")
+    dataset = SimpleNamespace(
+        build=tmp_path, loss_alarm=0.3, name="x", releases=tmp_path / "none", previous=None
+    )
+
+    def lose(found, notices=0):
+        monkeypatch.setattr(aside, "source_losses", lambda find: found)
+        told = [SimpleNamespace(english=f"n{number}") for number in range(notices)]
+        monkeypatch.setattr(aside, "loss_notices", lambda given, alarm: told if alarm == 0.3 else [])
+
+    lose([])
+    return SimpleNamespace(console=console, stream=stream, config=SimpleNamespace(dataset=dataset), lose=lose)
+
+
+def test_files_are_listed_up_to_a_number_and_the_others_counted(wide):
+    wide.lose(losses(3))
+    print_files(wide.console, wide.config, 2)
+    text = wide.stream.getvalue()
+    assert "[f0]" in text
+    assert "[f1]" in text
+    assert "[f2]" not in text
+    assert text.endswith("… and 1 more files; the report lists them\n")
+    assert "1,000 │  600 │    100 │      200 │     100 │ why" in text
+
+
+def test_as_many_files_as_fit_need_no_remark(wide):
+    wide.lose(losses(2))
+    print_files(wide.console, wide.config, 2)
+    assert "more files" not in wide.stream.getvalue()
+
+
+def test_a_file_of_which_nothing_is_left_is_red(wide):
+    wide.lose(losses(2, lost=1))
+    print_files(wide.console, wide.config, 2)
+    red = [line for line in wide.stream.getvalue().splitlines() if "\x1b[31m" in line]
+    assert len(red) == 1
+    assert "[f0]" in red[0]
+
+
+@pytest.mark.parametrize(("notices", "more"), [(0, ""), (8, ""), (9, "… and 1 more files; see the report")])
+def test_eight_files_are_warned_of(wide, notices, more):
+    wide.lose(losses(1), notices)
+    print_files(wide.console, wide.config, 12)
+    text = wide.stream.getvalue()
+    assert [f"warning: n{number}" in text for number in range(9)] == [
+        number < min(notices, 8) for number in range(9)
+    ]
+    assert ("more files; see the report" in text) is bool(more)
+    assert more in text
+
+
+def manifest(**more):
+    counts = {"unit": "words", "in": 3, "kept": 2, "merged": 0, "rejected": 1, "waiting": 0}
+    given = {
+        "counts": counts,
+        "complete": True,
+        "reasons": {"rejected": {"odd": 1}, "waiting": {}},
+        "outputs": {},
+    }
+    return given | {"params": {"a": "甲"}} | more
+
+
+def report(name, **more):
+    about = {"fresh": True, "seconds": 1.26, "reused": 0, "added": 0, "notes": ()}
+    return SimpleNamespace(stage=SimpleNamespace(name=name), manifest=manifest(**more), **about)
+
+
+def test_a_stage_is_told_in_a_line_with_its_time(terminal):
+    console, stream = terminal
+    console.width = 100
+    print_stage(console, report("ocr"))
+    assert stream.getvalue().splitlines()[0] == "✓ ocr       3 words = 2 kept + 1 rejected  1.3 s"
+    done = report("export", complete=False)
+    done.fresh = False
+    print_stage(console, done)
+    assert "… export    3 words = 2 kept + 1 rejected  already done" in stream.getvalue()
+
+
+@pytest.mark.parametrize(("count", "more"), [(12, False), (13, True)])
+def test_the_end_of_a_run_lists_twelve_files_and_where_things_are(wide, tmp_path, count, more):
+    wide.lose(losses(count))
+    for place in ("report/index.html", "ocr/rejects.xlsx", "parse/review.xlsx"):
+        (tmp_path / place).parent.mkdir(exist_ok=True)
+        (tmp_path / place).touch()
+    print_summary(wide.console, wide.config, [report("ocr"), report("report", complete=False)])
+    lines = wide.stream.getvalue().splitlines()
+    assert lines[:2] == [
+        f"open this first   {tmp_path}/report/index.html",
+        f"taken out, why    {tmp_path}/ocr/rejects.xlsx",
+    ]
+    assert lines[2].startswith("more              build-dataset status · build-dataset list rejected · ")
+    assert any("… and 1 more files; the report lists them" in line for line in lines) is more
+    assert "not complete: report; run the same command again to finish" in lines[-1]
+
+
+def test_the_splits_are_told_as_a_draft_before_a_release(wide, tmp_path):
+    outputs = {
+        f"{split}.parquet": {"rows": rows}
+        for split, rows in (("train", 1234), ("validation", 5), ("test", 6))
+    }
+    print_summary(wide.console, wide.config, [report("export", outputs=outputs)])
+    text = wide.stream.getvalue()
+    assert "x: splits (a draft until `build-dataset release`)" in text
+    assert "1,234" in text
+    assert "not complete" not in text
+    wide.config.dataset.releases = tmp_path / "releases"
+    (tmp_path / "releases" / "1.0.0").mkdir(parents=True)
+    print_summary(wide.console, wide.config, [report("export", outputs=outputs)])
+    assert wide.stream.getvalue().count("a draft until") == 1
+
+
+@pytest.mark.parametrize(("n_input", "kept", "told"), [(3, 0, True), (0, 0, False), (3, 1, False)])
+def test_the_first_stage_that_left_nothing_is_blamed(wide, n_input, kept, told):
+    counts = {"in": n_input, "kept": kept}
+    reports = [report("ocr"), report("parse", counts=counts), report("export", counts=counts)]
+    outputs = {f"{split}.parquet": {"rows": 1} for split in ("train", "validation", "test")}
+    reports[2].manifest["outputs"] = outputs
+    print_summary(wide.console, wide.config, reports)
+    assert ("nothing is left after parse: odd 1" in wide.stream.getvalue()) is told
+    assert ("splits" in wide.stream.getvalue()) is not told

@@ -1,0 +1,189 @@
+"""Functions become commands: their options, defaults, help and configuration."""
+
+from __future__ import annotations
+
+import inspect
+from enum import Enum
+from pathlib import Path
+from typing import Annotated, Literal, get_args, get_origin
+
+import pytest
+import typer
+from typer.models import ArgumentInfo, OptionInfo
+
+from pipeline.catalogue import STAGES
+from pipeline.cli import options as module
+from pipeline.cli.options import command, configure, examples, heading, stage_options
+from pipeline.config import ConfigBase
+from schemas.errors import UserError
+from schemas.params import Params, option
+
+
+def told(parameter):
+    """The type and typer's description of a parameter."""
+    assert get_origin(parameter.annotation) is Annotated
+    kind, described = get_args(parameter.annotation)
+    return kind, described
+
+
+def flags(parameter):
+    """Return the flags of an option; typer keeps the first of them as its default."""
+    described = told(parameter)[1]
+    return (described.default, *described.param_decls)
+
+
+def parameters(made):
+    return inspect.signature(made).parameters
+
+
+def example(config: ConfigBase, files: list[Path], count: int | None = None, plain: bool = False) -> None:
+    """Do it."""
+
+
+def test_what_has_no_default_is_an_argument_and_everything_else_an_option():
+    found = parameters(command("no such command", example))
+    assert list(found) == ["config", "overrides", "files", "count", "plain"]
+    kinds = {name: type(told(one)[1]) for name, one in found.items()}
+    assert kinds == {
+        "config": OptionInfo,
+        "overrides": OptionInfo,
+        "files": ArgumentInfo,
+        "count": OptionInfo,
+        "plain": OptionInfo,
+    }
+    defaults = [found[name].default for name in ("config", "overrides", "count", "plain")]
+    assert defaults == [Path("dataset.toml"), None, None, False]
+    assert {one.kind for one in found.values()} == {inspect.Parameter.KEYWORD_ONLY}
+    assert flags(found["config"]) == ("--config", "-c")
+    assert told(found["overrides"])[1].metavar == "KEY=VALUE"
+
+
+def test_a_default_may_be_an_argument_and_flags_make_an_option_of_what_has_none(monkeypatch):
+    shown = {"files": {"flags": ["--file"]}, "count": {"argument": True, "help": "Number."}}
+    monkeypatch.setitem(module._HELP["commands"], "odd", shown)
+    found = parameters(command("odd", example))
+    assert isinstance(told(found["files"])[1], OptionInfo)
+    assert flags(found["files"]) == ("--file",)
+    assert isinstance(told(found["count"])[1], ArgumentInfo)
+    assert (told(found["count"])[1].help, found["count"].default) == ("Number.", None)
+
+
+def test_a_command_reads_its_configuration_and_passes_on_the_rest(monkeypatch):
+    calls = []
+
+    def called(config: ConfigBase, count: int = 1, **given: int) -> None:
+        """Say."""
+        calls.append((config, count, given))
+
+    monkeypatch.setattr(module, "configure", lambda path, pairs: (path, pairs))
+    further = inspect.Parameter("more", inspect.Parameter.KEYWORD_ONLY, annotation=int, default=2)
+    made = command("x", called, [further], ["count"])
+    assert list(parameters(made)) == ["more", "config", "overrides"]
+    assert (made.__name__, made.__doc__) == ("called", "Say.")
+    made(config="c", overrides=["a=1"], more=3)
+    assert calls == [(("c", ["a=1"]), 1, {"more": 3})]
+
+
+def test_a_command_without_a_configuration_reads_none():
+    calls = []
+
+    def called(count: int = 1) -> None:
+        calls.append(count)
+
+    made = command("x", called)
+    assert list(parameters(made)) == ["count"]
+    made(count=4)
+    assert calls == [4]
+
+
+def test_the_context_of_typer_is_no_option():
+    def called(context: typer.Context, yes: bool = False) -> None:
+        """Say."""
+
+    assert parameters(command("x", called))["context"].annotation is typer.Context
+
+
+class Choice(Enum):
+    ONE = "one"
+
+
+class Options(Params):
+    min_options: int = option(2, "Least [bold] number.", ge=2)
+    share: float | None = option(None, "Share.")
+    dry: bool = option(False, "Dry.")
+    kind: Literal["a", "b"] = option("a", "Kind.")
+    choice: Choice = option(Choice.ONE, "Choice.")
+    place: Path = option(Path("x"), "Place.")
+    both: int | str = option(1, "No option.")
+    names: list[str] = option([], "No option.")
+
+
+def test_each_scalar_of_a_stages_parameters_is_an_option_that_is_absent_by_default():
+    found = {one.name: one for one in stage_options(Options)}
+    assert {name: flags(one) for name, one in found.items()} == {
+        "min_options": ("--min-options",),
+        "share": ("--share",),
+        "dry": ("--dry/--no-dry",),
+        "kind": ("--kind",),
+        "choice": ("--choice",),
+        "place": ("--place",),
+    }
+    assert {one.default for one in found.values()} == {None}
+    assert {told(one)[1].show_default for one in found.values()} == {False}
+    assert told(found["min_options"])[1].help == "Least \\[bold] number."
+    assert told(found["min_options"])[0] == int | None
+    assert [str(one.value) for one in get_args(told(found["kind"])[0])[0]] == ["a", "b"]
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.name)
+def test_every_option_of_a_stage_has_help(stage):
+    for one in stage_options(stage.params):
+        assert told(one)[1].help
+
+
+def test_examples_are_told_in_the_singular_and_the_plural():
+    assert examples([]) is None
+    assert examples(["run"]) == "Example: [cyan]build-dataset run[/cyan]"
+    both = "Examples:\n\n[cyan]build-dataset run[/cyan]\n\n[cyan]build-dataset status[/cyan]"
+    assert examples(["run", "status"]) == both
+    assert heading("begin") == "Start and build"
+
+
+@pytest.fixture
+def file(tmp_path):
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\nseed = 3\n')
+    return tmp_path / "dataset.toml"
+
+
+def test_pairs_and_options_override_the_file_and_absent_options_do_not(file):
+    assert configure(file, None).dataset.seed == 3
+    assert configure(file, [" dataset.seed = 7 "]).dataset.seed == 7
+    assert configure(file, ["dataset.seed=7"], {"dataset.seed": 8}).dataset.seed == 8
+    assert configure(file, ["dataset.seed=7"], {"dataset.seed": None}).dataset.seed == 7
+    assert configure(file, ["dataset.title=a=b"]).dataset.title == "a=b"
+
+
+def test_a_pair_without_a_value_is_told_whole(file):
+    with pytest.raises(UserError) as caught:
+        configure(file, ["dataset.seed"])
+    assert str(caught.value) == "--set dataset.seed: write it as KEY=VALUE, e.g. --set dataset.seed=7"
+
+
+@pytest.mark.parametrize(("alone", "inner"), [(None, True), ("build:schema", True), ("build:schema", False)])
+def test_a_command_that_others_begin_with_is_a_group(monkeypatch, alone, inner):
+    about = {"heading": "look", "help": "Group.", "examples": ["g"]} | ({"function": alone} if alone else {})
+    commands = {"g": about} | ({"g inner": {"function": "build:demo"}} if inner else {})
+    monkeypatch.setattr(module, "_HELP", {**module._HELP, "commands": commands})
+    app = typer.Typer()
+    module.add_commands(app)
+    if not inner:
+        ((only,), groups) = app.registered_commands, app.registered_groups
+        assert (only.name, only.rich_help_panel, groups) == ("g", "Inspect results", [])
+        return
+    (group,) = app.registered_groups
+    assert (group.name, group.help, group.rich_help_panel) == ("g", "Group.", "Inspect results")
+    assert [one.name for one in group.typer_instance.registered_commands] == ["inner"]
+    info = group.typer_instance.info
+    assert (info.no_args_is_help, info.invoke_without_command) == (alone is None, alone is not None)
+    callback = group.typer_instance.registered_callback
+    assert (callback is not None and callback.invoke_without_command) == (alone is not None)
