@@ -1,7 +1,8 @@
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.leaks.tokens import joined, tokenise, windows
+from pipeline.leaks.tokens import _tables, joined, tokenise, windows
 
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=6)
 
@@ -82,3 +83,67 @@ def test_windows_are_runs_within_one_text():
     ]  # fmt: skip
     assert [len(part) for part in joined([found, found])] == [10, 10, 10]
     assert len(windows(tokenise(["肝心"]), 3).hashes) == 0
+
+
+def test_hashes_of_tokens_and_runs_are_the_same_on_every_machine():
+    found = tokenise(["肝癌 IL-6 12", "x Ａb"])
+    assert found.hashes.tolist() == [
+        8372411788135735519,
+        15028137565855953662,
+        6802647870708590878,
+        11150189153412188827,
+        11032920571698335075,
+        17150621014597373479,
+    ]
+    assert (found.starts.tolist(), found.ends.tolist()) == ([0, 1, 3, 6, 8, 2], [1, 2, 5, 7, 10, 4])
+    assert (found.rows.tolist(), found.counts.tolist()) == ([0, 0, 0, 0, 0, 1], [5, 1])
+    runs = windows(found, 3)
+    assert runs.hashes.tolist() == [8611981746469039973, 1813666727387749988, 2441067576865924404]
+    assert (runs.rows.tolist(), runs.places.tolist()) == ([0, 0, 0], [0, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("first", "kinds"),
+    [
+        (0x3004, [0, 1, 1, 1, 0]),
+        (0x3040, [0, 1, 1]),
+        (0x30FE, [1, 1, 0]),
+        (0x33FF, [0, 1]),
+        (0x9FFF, [1, 2]),
+        (0xABFF, [0, 1]),
+        (0xD7A3, [1, 0]),
+        (0xF8FF, [0, 1]),
+        (0xFB00, [2]),
+        (0x20000, [1]),
+        (0x2F, [0, 2]),
+        (0x5A, [2, 0]),
+    ],
+)
+def test_blocks_of_ideographs_are_told_from_letters_at_both_ends(first, kinds):
+    assert _tables()[1][first : first + len(kinds)].tolist() == kinds
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [
+        ("々〇〆", 3),
+        ("あア", 2),
+        ("가각", 2),
+        ("㐀鿿", 2),
+        ("豈", 1),
+        ("\U00020000\U0003134a", 2),
+        ("ab", 1),
+        ("12", 1),
+        ("a", 0),
+        ("1", 1),
+        ("zy", 1),
+        ("z", 0),
+        ("éa", 1),
+        ("é", 1),
+        ("㎎㎎", 0),
+        ("\U000f0000\U000e0041", 0),
+        ("\u2e80\u2fd5", 1),
+    ],
+)
+def test_a_text_has_as_many_tokens(text, count):
+    assert tokenise([text]).counts.tolist() == [count]
