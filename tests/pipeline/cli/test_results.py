@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
+from pipeline.api import stage_names
+from pipeline.cli import results
 from pipeline.cli.app import app
+from pipeline.export import release
+from pipeline.finetune import train
+from pipeline.runtime import publish, runner
 from schemas.errors import UserError
+from schemas.release import ReleaseRow
 from tests.conftest import ROOT
+from tests.pipeline.evaluate.conftest import make_question
 
 
 def run(*words):
@@ -57,3 +66,162 @@ def test_scores_are_never_written_over_the_file_they_were_read_from(tmp_path, na
     told = run("score", home / "in.jsonl", "--out", home / name)
     assert told.exit_code != 0
     assert (home / "in.jsonl").read_bytes() == before
+
+
+@pytest.fixture
+def told(capsys):
+    """What was printed, line by line: standard output, and errors."""
+
+    def read():
+        captured = capsys.readouterr()
+        return captured.out.splitlines(), captured.err.splitlines()
+
+    return read
+
+
+ROW = {"id": 1, "options": {"A": "甲", "B": "乙"}, "answer": "A"}
+
+
+def lines(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def test_counts_of_scored_outputs_are_told_in_a_line(tmp_path, told, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    source = lines(tmp_path / "in.jsonl", ROW | {"raw_output": "A"}, ROW | {"raw_output": None})
+    results.score(source, tmp_path / "out.jsonl")
+    assert told()[0] == ["2 rows, 1 correct, 0 wrong, 1 no answer; written to out.jsonl"]
+
+
+def test_what_cannot_be_scored_is_told_whole(tmp_path):
+    source = lines(tmp_path / "in.jsonl", ROW | {"raw_output": "A"})
+    with pytest.raises(UserError) as caught:
+        results.score(source, source)
+    told = f"--out {source} would replace the file that is read: choose another name"
+    assert str(caught.value) == told
+    with pytest.raises(UserError) as caught:
+        results.score(source, tmp_path / "out", tables=tmp_path)
+    assert str(caught.value) == "--tables goes with --key: without one there are no categories to score by"
+
+
+@pytest.mark.parametrize(("answers", "missing"), [(1, True), (2, False)])
+def test_questions_that_a_submission_leaves_out_are_counted(tmp_path, told, answers, missing):
+    key = lines(tmp_path / "key.jsonl", *({"id": str(n), "answer": "A"} for n in range(2)))
+    given = lines(tmp_path / "m.jsonl", *({"id": str(n), "model_answer": "A"} for n in range(answers)))
+    results.score(given, tmp_path / "out.jsonl", key)
+    out = told()[0]
+    assert ("1 questions of the key have no answer in m.jsonl" in out) is missing
+    assert out[-1].startswith(f"2 rows, {answers} correct, 0 wrong, {2 - answers} no answer; written to ")
+
+
+def test_answers_to_cases_are_scored_without_a_key(tmp_path, told):
+    pairs = [{"question": "问", "answer": "甲乙", "model_answer": "甲乙"}]
+    source = lines(tmp_path / "in.jsonl", {"id": "1", "description": "病史", "QA_pairs": pairs})
+    results.score(source, tmp_path / "out.jsonl")
+    assert told()[0][-1].startswith("1 answers; written to ")
+    assert json.loads((tmp_path / "out.jsonl").read_text())["rouge_1"] == 1.0
+
+
+def config(tmp_path, version="1.0.0"):
+    folders = {"build": tmp_path / "build", "releases": tmp_path / "releases"}
+    return SimpleNamespace(dataset=SimpleNamespace(version=version, **folders))
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("push", [None, "me/exam"])
+def test_a_release_that_is_there_is_only_uploaded(tmp_path, monkeypatch, there, push):
+    done = []
+    monkeypatch.setattr(results, "_freeze", lambda config: done.append("freeze"))
+    monkeypatch.setattr(results, "_push", lambda dataset, repo, yes: done.append((repo, yes)))
+    if there:
+        (tmp_path / "releases" / "1.0.0").mkdir(parents=True)
+    results.release(config(tmp_path), push)
+    frozen = [] if there and push else ["freeze"]
+    assert done == frozen + ([(push, False)] if push else [])
+
+
+@pytest.fixture
+def upload(monkeypatch):
+    plan = SimpleNamespace(files={"a.parquet": 1_234_567, "b.md": 1_000}, endpoint="https://hub")
+    monkeypatch.setattr(results, "find_spec", lambda name: name)
+    monkeypatch.setattr(release, "plan_upload", lambda dataset, repo: plan)
+    monkeypatch.setattr(release, "push_release", lambda dataset, found: "https://hub/[x]")
+    return plan
+
+
+def test_what_would_be_uploaded_is_told_before_anything_is_sent(tmp_path, told, upload):
+    results._push(config(tmp_path).dataset, "me/exam", yes=False)
+    assert told()[1] == [
+        "     1,234,567  a.parquet",
+        "         1,000  b.md",
+        "2 files, 1.2 MB, would go to https://hub/datasets/me/exam (private if new); nothing was sent: add --yes",
+    ]
+    results._push(config(tmp_path).dataset, "me/exam", yes=True)
+    assert told()[1][-1] == "✓ 2 files uploaded: https://hub/[x]"
+
+
+def test_without_its_package_nothing_is_uploaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "find_spec", lambda name: None)
+    with pytest.raises(UserError) as caught:
+        results._push(config(tmp_path).dataset, "me/exam", yes=True)
+    assert str(caught.value) == "--push needs huggingface_hub: pip install huggingface_hub"
+
+
+@pytest.mark.parametrize(
+    ("facts", "since"),
+    [
+        ({"previous": None, "changes": None}, "the first release"),
+        (
+            {"previous": "0.9.0", "level": "minor", "changes": {"added": 1200, "removed": 0, "changed": 3}},
+            "minor since 0.9.0: 1,200 added, 3 changed",
+        ),
+        ({"previous": "0.9.0", "level": "patch", "changes": {"added": 0}}, "patch since 0.9.0: no changes"),
+    ],
+)
+def test_a_release_is_told_with_what_changed(tmp_path, told, monkeypatch, facts, since):
+    states = dict.fromkeys(stage_names(None, None), "done")
+    seen = []
+    monkeypatch.setattr(runner, "Runner", lambda config: SimpleNamespace(states=lambda: states))
+    monkeypatch.setattr(release, "freeze", lambda dataset, states: seen.append(list(states)) or facts)
+    results._freeze(config(tmp_path))
+    first, second, third = told()[1]
+    assert first == f"✓ released 1.0.0 ({since})"
+    assert second.endswith("releases/1.0.0: keep this folder, and publish it")
+    assert third == "  its questions keep their splits in every further run"
+    assert seen == [stage_names(None, "export")]
+
+
+@pytest.mark.parametrize(
+    ("recipe", "left", "lines"),
+    [
+        (
+            "lora",
+            (0, 0),
+            ['evaluate it: [[evaluate.models]] kind = "transformers", model = "m", adapter = "out"'],
+        ),
+        (
+            "encoder",
+            (2, 1),
+            [
+                "2 too long, 1 without what is learned: 3 left out",
+                'evaluate it: [[evaluate.models]] kind = "multiple_choice", model = "out"',
+            ],
+        ),
+    ],
+)
+def test_what_was_learned_is_told_with_how_to_evaluate_it(tmp_path, told, monkeypatch, recipe, left, lines):
+    given = []
+
+    def tune(model, rows, settings, out):
+        given.append((model, len(rows), settings.method, out))
+        return {"learned": 5, "loss": 0.123456, "too_long": left[0], "incomplete": left[1]}
+
+    table = ReleaseRow.to_frame([make_question(number) for number in range(4)])
+    monkeypatch.setattr(publish, "built", lambda build, name: table)
+    monkeypatch.setattr(train, "tune", tune)
+    results.finetune(config(tmp_path), "m", Path("out"), recipe, limit=3)
+    results.finetune(config(tmp_path), "m", Path("out"), recipe)
+    method = "lora" if recipe == "lora" else "multiple_choice"
+    assert given == [("m", 3, method, Path("out")), ("m", 4, method, Path("out"))]
+    assert told()[0] == ["5 questions learned, loss 0.1235", *lines] * 2
