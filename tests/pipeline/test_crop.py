@@ -13,6 +13,7 @@ import pymupdf
 import pytest
 from PIL import Image
 
+from pipeline import crop as module
 from pipeline.crop import MARGIN, CropTask, Paper, crop, crop_in_worker, cut_out, find_paper, page_strips
 from pipeline.rendering.html import data_uri
 from schemas.documents import Box, Document, Page
@@ -213,3 +214,124 @@ def test_a_file_that_is_gone_or_another_one_now_is_told(built, tmp_path, paper):
     paper.path.unlink()
     with pytest.raises(UserError, match="is gone"):
         find_paper(built, tmp_path, "paper.pdf")
+
+
+class Drawn:
+    """A picture whose JPEG has as many bytes as its quality."""
+
+    def __init__(self, width, height, seen):
+        self.width, self.height, self.seen = width, height, seen
+
+    def resize(self, size, method):
+        return Drawn(*size, self.seen)
+
+    def save(self, buffer, kind, quality, optimize):
+        self.seen.append((self.width, self.height, quality))
+        buffer.write(b"x" * quality)
+
+
+STEPS = [(1100, 70), (1000, 55), (900, 45), (800, 38), (700, 32), (560, 28)]
+
+
+@pytest.mark.parametrize(
+    ("most", "steps"), [(70, 1), (69, 2), (55, 2), (54, 3), (44, 4), (37, 5), (31, 6), (28, 6), (1, 6)]
+)
+def test_a_picture_is_made_smaller_step_by_step_until_it_fits(most, steps):
+    seen = []
+    assert len(module.jpeg(Drawn(2200, 1000, seen), most)) == STEPS[steps - 1][1]
+    assert seen == [(width, round(1000 * width / 2200), quality) for width, quality in STEPS[:steps]]
+
+
+def test_a_narrow_picture_keeps_its_size():
+    seen = []
+    module.jpeg(Drawn(900, 10, seen), 50)
+    assert seen == [(900, 10, 70), (900, 10, 55), (900, 10, 45)]
+
+
+@pytest.mark.parametrize(("spread", "mode"), [(23, "L"), (24, "RGB")])
+def test_a_page_without_colour_is_grey(spread, mode):
+    page = np.full((2, 3, 3), 200, np.uint8)
+    page[1, 1, 0] -= spread
+    assert module.as_picture(page).mode == mode
+
+
+@pytest.fixture
+def sheet(monkeypatch, paper):
+    """The sheet of strips of those heights and widths."""
+
+    def draw(*sizes, value=0):
+        parts = iter([np.full((*size, 3), value, np.uint8) for size in sizes])
+        monkeypatch.setattr(module, "_cut", lambda paper, strip: next(parts))
+        return module._sheet(paper, [region(0, 0, 1, 1, page) for page, _ in enumerate(sizes, start=1)])
+
+    return draw
+
+
+def test_strips_stand_twelve_white_rows_apart(sheet):
+    picture = sheet((5, 4), (7, 6))
+    assert picture.size == (6, 5 + 12 + 7)
+    rows = np.asarray(picture)
+    assert rows[:, 0].tolist() == [0] * 5 + [255] * 12 + [0] * 7
+    assert rows[0].tolist() == [0] * 4 + [255] * 2
+
+
+@pytest.mark.parametrize(
+    ("size", "drawn"),
+    [((2000, 4000), "whole"), ((2000, 4004), (1999, 4001)), ((80_000_000, 1), (25_298_221, 1))],
+)
+def test_a_sheet_has_at_most_eight_million_pixels(sheet, monkeypatch, size, drawn):
+    class Large:
+        width, height = size
+
+        def resize(self, smaller):
+            return smaller
+
+    large = Large()
+    monkeypatch.setattr(module, "as_picture", lambda pixels: large)
+    assert sheet((1, 1)) == (large if drawn == "whole" else drawn)
+
+
+def test_a_cut_is_its_box_with_six_points_around(monkeypatch, paper):
+    monkeypatch.setattr(
+        module, "page_image", lambda paper, page: (np.zeros((600, 400, 3), np.uint8), 200.0, 300.0)
+    )
+    assert module._cut(paper, region(50, 60, 100, 80)).shape == (64, 124, 3)
+    assert module._cut(paper, region(2, 3, 100, 80)).shape == (172, 212, 3)
+    with pytest.raises(UserError) as caught:
+        module._cut(paper, region(207, 60, 220, 80, 2))
+    assert str(caught.value) == "paper.pdf page 2: the box lies outside of the page"
+
+
+def test_a_page_is_drawn_at_150_dots_an_inch(monkeypatch, paper):
+    asked = []
+    image = module.reader("pdf").image
+
+    def noted(self, path, page, params):
+        asked.append((page, params.dpi, params.max_pixels))
+        return image(path, page, params)
+
+    module._page_image.cache_clear()
+    monkeypatch.setattr(type(module.reader("pdf")), "image", noted)
+    shown, width, height = module.page_image(paper, 1)
+    assert asked == [(1, 150, 8_000_000)]
+    assert (width, height) == pytest.approx((400, 600))
+    assert shown.shape[1] == pytest.approx(400 * 150 / 72, abs=1)
+    module._page_image.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("box", "strips"),
+    [
+        ((0, 120, 90, 130), 1),
+        ((100, 88, 190, 130), 1),
+        ((100, 87, 190, 130), 2),
+        ((0, 60, 90, 101), 1),
+        ((0, 60, 90, 100), 2),
+        ((89, 60, 190, 110), 1),
+        ((90, 60, 190, 110), 2),
+    ],
+)
+def test_a_region_goes_on_in_its_column(box, strips):
+    first = region(0, 100, 90, 110)
+    assert len(page_strips([first, region(*box)])) == strips
+    assert len(page_strips([first, region(*box, page=2)])) == 2
