@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -86,3 +87,15 @@ def publish(build: Path, stage: str, result: Result) -> None:
     for name, frame in tables.items():
         frame.write_parquet(folder / f"{name}.parquet")
     (folder / "manifest.json").write_text(json.dumps({"facts": result.facts}), encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def flips() -> Callable[..., list[object]]:
+    """The values of a sweep at which a result differs from that of the value before."""
+
+    def found(result: Callable[[float], object], values: Sequence[float]) -> list[object]:
+        results = [result(value) for value in values]
+        pairs = zip(results, results[1:], values[1:], strict=False)
+        return [value for before, after, value in pairs if before != after]
+
+    return found

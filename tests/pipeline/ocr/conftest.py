@@ -78,15 +78,3 @@ def files_table() -> Callable[[Path], pl.DataFrame]:
 @pytest.fixture
 def texts() -> Callable[[Sequence[PageLine]], list[str]]:
     return lambda lines: [line.text for line in lines if line.text]
-
-
-@pytest.fixture(scope="session")
-def flips() -> Callable[..., list[object]]:
-    """The values of a sweep at which a result differs from that of the value before."""
-
-    def found(result: Callable[[float], object], values: Sequence[float]) -> list[object]:
-        results = [result(value) for value in values]
-        pairs = zip(results, results[1:], values[1:], strict=False)
-        return [value for before, after, value in pairs if before != after]
-
-    return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.ocr.assemble import Exam, exam_of, from_folders, read_manifest
+from pipeline.ocr.assemble import Exam, exam_of, manifest_within, read_manifest
 from schemas.errors import UserError
 from schemas.taxonomy import cmb_catalogue
 
@@ -14,9 +14,27 @@ def test_folders_name_entries_of_the_catalogue():
     subcategory = category.subcategories[0]
     subject = subcategory.subjects[0]
     whole = Exam(category.zh, subcategory.zh, subject)
-    assert from_folders((category.zh, subcategory.zh, subject)) == whole
-    assert from_folders(("2023", subcategory.en)) == Exam(category.zh, subcategory.zh)
-    assert from_folders(("papers", "2023")) == Exam()
+    assert exam_of(f"{category.zh}/{subcategory.zh}/{subject}/a.pdf", {}) == whole
+    assert exam_of(f"2023/{subcategory.en}/a.pdf", {}) == Exam(category.zh, subcategory.zh)
+    assert exam_of("papers/2023/a.pdf", {}) == Exam()
+
+
+def test_a_subcategory_of_another_category_does_not_count():
+    first, second = cmb_catalogue()[:2]
+    assert exam_of(f"{first.zh}/a.pdf", {}) == Exam(first.zh)
+    assert exam_of(f"{first.zh}/{second.subcategories[0].zh}/a.pdf", {}) == Exam(first.zh)
+    assert exam_of(f" {second.en.upper()} /a.pdf", {}) == Exam(second.zh)
+    assert exam_of(f"{first.zh}.pdf", {}) == Exam()
+
+
+def test_a_manifest_of_a_folder_names_documents_from_there(tmp_path):
+    (tmp_path / "manifest.csv").write_text("document,exam_type\na.pdf, 护理考试 \n,x\n", encoding="utf-8")
+    found = manifest_within(tmp_path / "manifest.csv", "2024/manifest.csv")
+    assert found == {"2024/a.pdf": Exam("护理考试")}
+    (tmp_path / "manifest.csv").write_text("题目,答案\n甲,A\n", encoding="utf-8")
+    assert manifest_within(tmp_path / "manifest.csv", "2024/manifest.csv") is None
+    assert manifest_within(tmp_path / "absent.csv", "absent.csv") is None
+    assert read_manifest(tmp_path / "absent") == {}
 
 
 def test_the_manifest_outweighs_folders(tmp_path):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from pipeline.ocr import assemble
 from pipeline.ocr.assemble import mark_running_lines
 from pipeline.ocr.model import PageLine, PageRead, Rect
 from schemas.documents import LineKind, ReadMethod
@@ -104,3 +107,52 @@ def test_a_page_number_is_outermost(flips):
     halves = [step / 2 - 10 for step in range(60)]
     assert flips(lambda below: kind(50, 50 + below), halves) == [-2.0]
     assert flips(lambda above: kind(815, 815 - above), halves) == [-2.0]
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("7", 7),
+        ("12", 12),
+        ("一", 1),
+        ("九", 9),
+        ("十", 10),
+        ("十一", 11),
+        ("二十", 20),
+        ("二十三", 23),
+        ("九十九", 99),
+    ],
+)
+def test_numbers_of_pages_in_digits_and_in_chinese(number, value):
+    assert assemble._value(number) == value
+
+
+def test_a_running_line_may_have_one_number_that_counts_the_pages():
+    assert assemble._shapes(line(9, "模拟卷 5 共 9 页"), 4) == {
+        "模拟卷5共9页",
+        "模拟卷#1共9页",
+        "模拟卷5共#5页",
+    }
+    assert assemble._shapes(line(9, "第十页"), 9) == {"第十页", "第#1页"}
+    assert assemble._shapes(line(9, "1. 题干"), 0) == set()
+
+
+def test_a_page_number_needs_two_other_lines():
+    for others in range(4):
+        one = page(*(line(300 + 20 * at, "甲乙") for at in range(others)), line(815, "12"))
+        mark_running_lines([one])
+        assert (kinds(one)[-1] is LineKind.FOOTER) == (others > 1)
+
+
+def test_a_number_at_the_top_that_is_outermost_is_a_page_number():
+    one = page(line(20, "12"), line(60, "甲"), line(400, "乙"))
+    mark_running_lines([one])
+    assert kinds(one) == [LineKind.HEADER, LineKind.TEXT, LineKind.TEXT]
+
+
+def test_lines_of_a_page_as_records():
+    one = page(PageLine("甲", Rect(1, 2, 3, 4), confidence=0.123456), PageLine("乙", None))
+    found = [
+        (each.order, each.text, each.confidence, each.box is None) for each in assemble.lines_of("d", 3, one)
+    ]
+    assert found == [(0, "甲", 0.1235, False), (1, "乙", None, True)]

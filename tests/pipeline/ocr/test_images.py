@@ -130,14 +130,6 @@ def test_white_is_what_the_brightest_pixel_says(tmp_path, values, expected):
     assert tuple(ImageReader().image(tmp_path / "a.tif", 1, PARAMS).pixels[0, :, 0]) == expected
 
 
-def test_every_frame_of_a_tiff_is_a_page(tmp_path):
-    path = tmp_path / "a.tiff"
-    frames = [Image.new("L", (30 + 10 * index, 40), 255) for index in range(3)]
-    frames[0].save(path, save_all=True, append_images=frames[1:])
-    assert ImageReader().count_pages(path, PARAMS) == 3
-    assert ImageReader().image(path, 3, PARAMS).pixels.shape == (40, 50, 3)
-
-
 def test_transparent_pictures_stand_on_white_and_16_bit_ones_keep_their_contrast(tmp_path):
     Image.new("RGBA", (4, 4), (0, 0, 0, 0)).save(tmp_path / "a.png")
     assert ImageReader().image(tmp_path / "a.png", 1, PARAMS).pixels.min() == 255

@@ -131,18 +131,6 @@ def test_both_backends_give_a_network_s_output_and_its_characters():
     assert len(small[0]) > 1000
 
 
-@pytest.mark.parametrize(
-    ("width", "padded"), [(1, 48), (48, 48), (49, 64), (65, 80), (161, 176), (177, 208), (1000, 1008)]
-)
-def test_lines_are_padded_to_few_widths(width, padded):
-    assert network.padded_width(width) == padded
-    values = network.values_of(np.full((48, width, 3), 255, np.uint8))
-    assert values.shape == (1, 3, 48, padded)
-    assert (values[..., :width] == 1).all()
-    assert (values[..., width:] == 0).all()
-    assert network.values_of(np.zeros((48, 9, 3), np.uint8)).min() == -1
-
-
 def test_a_line_is_cut_level_at_the_height_that_recognisers_want(flips):
     page = np.full((120, 200, 3), 255, np.uint8)
     page[40:60, 50:150] = 0

@@ -505,3 +505,30 @@ def test_headers_far_to_the_right_and_far_below_choose_no_delimiter(flips):
     below = flips(lambda far: tabular.delimiter("y|z" + "x" * far + "\n题目,"), range(19_985, 20_010))
     assert below == [19_995]
     assert flips(lambda above: tabular.delimiter("a|b\n" * above + "题目;答案"), range(40)) == [30]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "letter", "needed"), [("cp1252", "é ", 13), ("cp932", "の", 4), ("cp949", "이", 6)]
+)
+def test_an_encoding_is_told_by_a_share_of_its_own_characters(encoding, letter, needed, flips):
+    other = {"cp1252": "é", "cp932": "亜", "cp949": "뷁"}[encoding]
+
+    def right(count: int) -> bool:
+        text = letter * count + other * (20 - count) + ("é" if encoding == "cp1252" else "")
+        try:
+            return decode(text.encode(encoding)) == text
+        except UnreadableDocument:
+            return False
+
+    found = flips(right, range(21))
+    assert found == [needed]
+
+
+def test_chinese_text_is_mostly_common_characters(flips):
+    def text(common: int) -> str:
+        try:
+            return decode(("的" * common + "鱻" * (20 - common)).encode("gb18030"))[:1]
+        except UnreadableDocument as error:
+            return error.reason
+
+    assert flips(lambda common: text(common) == "wrong_encoding", range(21)) == [12]

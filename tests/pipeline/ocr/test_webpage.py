@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
+from pipeline.ocr.readers import find_reader, webpage
 from schemas.documents import LineKind
 from schemas.errors import UnreadableDocument
 
@@ -144,3 +144,54 @@ def test_marks_of_markdown_end_in_no_text(tmp_path):
         "答案",
     ]
     assert lines[9:] == ["A", "解析", "解析", "1. 第一", "", "视频讲解"]
+
+
+def grid(rows: str) -> list[list[str]]:
+    return webpage._grid(webpage.parse_page(f"<table>{rows}</table>"))
+
+
+def test_cells_that_span_rows_have_their_text_in_each():
+    rows = "<tr><td rowspan=3>a<td>b</tr><tr><td>c</tr><tr><td>d</tr><tr><td>e<td>f</tr>"
+    assert grid(rows) == [["a", "b"], ["a", "c"], ["a", "d"], ["e", "f"]]
+    assert grid("<tr><td>a<td rowspan=2>b</tr><tr><td>c</tr>") == [["a", "b"], ["c", "b"]]
+    assert grid("<tr><td rowspan=x>a<td colspan=2>b<td>c</tr>") == [["a", "b", "", "c"]]
+    assert grid("<tr><td rowspan=2>a<td rowspan=3>b</tr><tr></tr><tr><td>c</tr><tr><td>d</tr>") == [
+        ["a", "b"],
+        ["a", "b"],
+        ["c", "b"],
+        ["d"],
+    ]
+    assert len(grid("<tr><td colspan=2000>a<td>b</tr>")[0]) == 1001
+
+
+def test_tables_of_markdown_follow_a_header_with_a_rule():
+    text = "前言\n| 题目 | **答案** |\n|---|---|\n| 甲\\|乙 | A<br>B |\n| 丙 | `B` |\n后记\n| x | y |\na|b\n-|-\nc|d"
+    assert webpage._pipe_tables(text) == (
+        [[["题目", "答案"], ["甲|乙", "A\nB"], ["丙", "B"]], [["a", "b"], ["c", "d"]]],
+        len("前言") + len("后记") + len("| x | y |"),
+    )
+
+
+def test_characters_outside_of_tables_are_told_of_from_two_hundred_on(tmp_path, flips):
+    def told(count: int) -> list[str]:
+        path = tmp_path / "a.html"
+        row = "<table><tr><td>题目<td>A<td>答案</tr><tr><td>甲<td>乙<td>A</tr></table>"
+        path.write_text(f"<html><body><p>{'x' * count}</p>{row}</body></html>", encoding="utf-8")
+        said: list[str] = []
+        assert len([*webpage.PageTableReader().rows(path, OcrParams(), said)]) == 1
+        return said
+
+    assert flips(lambda count: bool(told(count)), range(180, 220)) == [201]
+    assert told(1234) == ["1,234 characters outside of its tables were left out"]
+
+
+def test_a_page_is_a_table_where_most_of_it_stands_in_one(flips):
+    def table(count: int, header="<td>题目<td>A<td>答案", suffix=".html") -> bool:
+        row = f"<table><tr>{header}</tr><tr><td>甲乙丙<td>x<td>A</tr></table>"
+        return webpage.PageTableReader().recognises(f"<p>{'y' * count}</p>{row}\n".encode(), suffix)
+
+    assert flips(table, range(30)) == [10]
+    assert (table(0, "<td>题目<td>A"), table(0, "<td>题目<td>答案"), table(0, "<td>A<td>答案")) == (
+        False,
+    ) * 3
+    assert (table(0, suffix=".xls"), table(0, suffix=".pdf")) == (True, False)
