@@ -376,3 +376,47 @@ def test_the_end_mark_of_a_file_stands_in_its_last_bytes(flips, tmp_path):
 
     assert flips(lambda count: cut_short(b"x" * count), range(2030, 2060)) == [2044]
     assert not cut_short(b"\r\n \0\t" * 600)
+
+
+def test_the_end_of_a_file_is_looked_for_in_its_last_two_thousand_bytes(tmp_path, flips):
+    path = tmp_path / "a.pdf"
+
+    def cut(tail: bytes) -> bool:
+        path.write_bytes(b"%PDF" + b"x" * 9000 + b"%%EOF" + tail)
+        return pdf._is_cut_short(path)
+
+    assert flips(lambda more: cut(b"x" * more), range(2030, 2060)) == [2044]
+    assert flips(lambda more: cut(b"\0\r\n\t " * 13_106 + b"\0" * more), range(6)) == [2]
+
+
+def test_a_page_is_drawn_at_the_resolution_asked_for_unless_it_has_too_many_pixels():
+    page = pymupdf.open().new_page(width=72, height=144)
+
+    def shape(dpi: int, most: int) -> tuple[int, ...]:
+        return pdf._rendered(page, OcrParams().model_copy(update={"dpi": dpi, "max_pixels": most})).shape
+
+    assert [shape(100, 10**6), shape(100, 20_000), shape(100, 5_000)] == [
+        (200, 100, 3),
+        (200, 100, 3),
+        (100, 50, 3),
+    ]
+
+
+def test_an_image_that_alone_makes_up_a_page_is_taken_as_it_is_stored(flips):
+    def taken(x0=0.0, y0=0.0, x1=200.0, y1=100.0, width=100, height=50, most=10**6, more="") -> bool:
+        document = pymupdf.open()
+        page = document.new_page(width=200, height=100)
+        pixmap = pymupdf.Pixmap(pymupdf.csRGB, pymupdf.IRect(0, 0, width, height), False)
+        page.insert_image(pymupdf.Rect(x0, y0, x1, y1), pixmap=pixmap, keep_proportion=False)
+        if more:
+            page.insert_text((20, 20), more)
+        params = OcrParams().model_copy(update={"max_pixels": most})
+        found = pdf._embedded(document, page, params)
+        assert found is None or found.shape == (height, width, 3)
+        return found is not None
+
+    assert (taken(), taken(more="1")) == (True, False)
+    assert flips(lambda edge: taken(x0=edge / 10, y0=edge / 20), range(200)) == [51]
+    assert flips(lambda edge: taken(x1=200 + edge / 10, y1=100 + edge / 20), range(300)) == [98]
+    assert flips(lambda most: taken(most=most), range(4990, 5010)) == [5000]
+    assert flips(lambda width: taken(width=width), range(80, 120)) == [96, 106]
