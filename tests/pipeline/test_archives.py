@@ -366,3 +366,53 @@ def test_an_office_file_of_more_than_fifty_megabytes_is_not_converted(tmp_path, 
     assert archives.is_copy(copy)
     assert not archives.is_copy(copy.with_name("0.docx"))
     assert not archives.is_copy(tmp_path / copy.name)
+
+
+def member(name: str, **more: int) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name)
+    for field, value in more.items():
+        setattr(info, field, value)
+    return info
+
+
+def test_copies_are_numbered_and_keep_suffixes_that_are_short(box, tmp_path):
+    pack(box, [("a.PDF", "1"), ("b.longsuffix", "2"), ("c.d-e", "3"), ("d.12345678", "4"), ("e", "5")])
+    found = unpack(box, tmp_path / "build").members
+    assert [path.name for path in found.values()] == [
+        "00000.pdf",
+        "00001",
+        "00002",
+        "00003.12345678",
+        "00004",
+    ]
+    assert [path.read_text() for path in found.values()] == [*"12345"]
+
+
+@pytest.mark.parametrize(
+    ("name", "flags", "shown"),
+    [
+        ("题".encode().decode("cp437"), 0, "题"),
+        ("题".encode("gbk").decode("cp437"), 0, "题"),
+        ("题", 0x800, "题"),
+        ("题", 0, "题"),
+    ],
+)
+def test_a_name_is_decoded_unless_its_mark_says_that_it_is(name, flags, shown):
+    assert archives._decoded(member(name, flag_bits=flags)) == shown
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"flag_bits": 1}, "encrypted: needs a password to be opened; pack it without one"),
+        ({"flag_bits": 3}, "encrypted: needs a password to be opened; pack it without one"),
+        (
+            {"compress_type": 12},
+            "unknown_format: of compression 12: unpack what you need of it into this folder",
+        ),
+    ],
+)
+def test_members_that_cannot_be_read_are_told_of(box, tmp_path, more, told):
+    with pytest.raises(UnreadableDocument) as caught:
+        archives._copy(zipfile.ZipFile(pack(box, [])), member("a.txt", **more), tmp_path / "a")
+    assert f"{caught.value.reason}: {caught.value.detail}" == told
