@@ -74,6 +74,10 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	    --no-annotate --override $(VENV)/overrides.txt -o requirements/tools-$$tool.txt \
 	    tests/services/requirements-$$tool.txt; done
 
+golden: $(VENV)/.dev ## Write the golden files of the tests anew; their diff is what changes for people
+	for name in test_options evaluate.test_extraction_golden evaluate.results.test_golden; do \
+	  $(BIN)/python -m tests.pipeline.$$name || exit 1; done
+
 docs: $(VENV)/.core ## Write docs/tables.md, docs/gates.md, the picture of the stages and the READMEs' figures anew
 	$(BIN)/python docs/make_tables.py
 	$(BIN)/python docs/make_picture.py
