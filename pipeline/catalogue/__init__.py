@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.stage import Stage
 
-_PREFIX = __name__.removesuffix("pipeline.catalogue")  # of modules in the wheel: "build_dataset."
+_PREFIX = __name__.rpartition("pipeline")[0]  # of modules in the wheel: "build_dataset."
 
 
 def _stage(name: str, row: dict[str, Any]) -> Stage:
