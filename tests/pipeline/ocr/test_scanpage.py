@@ -115,7 +115,7 @@ def test_the_size_of_type_is_the_width_of_an_ideograph_else_a_share_of_the_heigh
 
 
 def test_a_tilted_page_turns_about_its_middle(flips):
-    """Where lines stand on the level page says whether they stand at its edge, as a head that spans columns does."""
+    """Lines of the level page are told to stand at its edge, as a head that spans columns does."""
     columns = [
         word(f"栏{x}第{row}行是一段普通的文字", x, 250 + 24 * row, 200, 16)
         for x in (60, 340)
