@@ -1,4 +1,4 @@
-"""What the commands that build a dataset say, and how they end."""
+"""Messages and exit codes of the commands that build a dataset."""
 
 from __future__ import annotations
 

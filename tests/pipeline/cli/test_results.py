@@ -70,7 +70,7 @@ def test_scores_are_never_written_over_the_file_they_were_read_from(tmp_path, na
 
 @pytest.fixture
 def told(capsys):
-    """What was printed, line by line: standard output, and errors."""
+    """Return the lines of standard output, and those of errors."""
 
     def read():
         captured = capsys.readouterr()
