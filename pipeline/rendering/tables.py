@@ -72,9 +72,8 @@ _LATIN = 0.58  # of a letter or digit: digits of Latin Modern at 7 pt are 0.569 
 _UPRIGHT = 0.8  # a table is turned where it would be smaller than 8 pt upright
 _SIZES = {"normalsize": 1.0, "small": 0.9, "footnotesize": 0.8, "scriptsize": 0.7}  # 7 pt is legible
 
-_BREAKS = re.compile(
-    r"(?<=[ :/_+-])|(?<=[\u3007-\u9fff])"
-)  # a line may end there: "openai:", "model-", "7b "
+# A line may end there: "openai:", "model-", "7b ".
+_BREAKS = re.compile(r"(?<=[ :/_+-])|(?<=[\u3007-\u9fff])")
 _GLUE = re.compile(r" (?![\[(])")  # "61.6 ± 0.1 [60.4, 62.8]" is broken before its interval only
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")  # "-1.5", not "CMB-2"
 _ESCAPES = dict.fromkeys((*range(0x20), 0x7F), " ")  # control characters, then those with a meaning in LaTeX
