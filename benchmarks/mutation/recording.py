@@ -19,6 +19,11 @@ from benchmarks.mutation.recorder import marked
 
 RECORDED = ("tests/annotation", "tests/docs", "tests/pipeline", "tests/schemas")
 """The tests that can notice a mutant, without those marked as slow and those that start processes of their own."""
+IN_PROCESS = {
+    "tests/services/test_transformers_backend.py": "pipeline/evaluate/backends/local",
+    "tests/services/test_finetune.py": "pipeline/finetune",
+}
+"""Tests that need a package and no server, with the folder that they mirror; without the package they have no rows."""
 TOGETHER = 16
 """Test files that one process records: starting one takes longer than most tests."""
 
@@ -40,8 +45,11 @@ class Recording:
         """The test files, each with a hash of what it depends on most."""
         return {
             str(test.relative_to(ROOT)): _hash([test, *_mirrored(test)])
-            for folder in RECORDED
-            for test in sorted((ROOT / folder).rglob("test_*.py"))
+            for tests in (
+                *(sorted((ROOT / folder).rglob("test_*.py")) for folder in RECORDED),
+                [ROOT / file for file in IN_PROCESS],
+            )
+            for test in tests
         }
 
     def read(self) -> tuple[list[Row], list[str]]:
@@ -90,8 +98,13 @@ class Recording:
 
 def _is_of(file: str, area: str) -> bool:
     """Return whether a test file mirrors a module of a folder; those below ``pipeline`` are folders of their own."""
-    own = Path(file).parent.relative_to("tests")
+    own = _folder(Path(file))
     return not area or (own == Path(area) if area == "pipeline" else own.is_relative_to(area))
+
+
+def _folder(file: Path) -> Path:
+    """Return the folder that a test file mirrors."""
+    return Path(IN_PROCESS.get(str(file)) or file.parent.relative_to("tests"))
 
 
 def _record(files: Sequence[str], copy: Path) -> list[Row]:
@@ -116,7 +129,7 @@ def _hash(paths: Sequence[Path]) -> str:
 
 def _mirrored(test: Path) -> list[Path]:
     """Return the modules of the folder that a test file mirrors, or of the module that it is named after."""
-    folder = ROOT / test.parent.relative_to(ROOT / "tests")
+    folder = ROOT / _folder(test.relative_to(ROOT))
     module = folder / test.name.removeprefix("test_")
     return [module] if module.is_file() else sorted(folder.glob("*.py"))
 

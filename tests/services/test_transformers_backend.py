@@ -7,7 +7,7 @@ import json
 import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")
-pytest.importorskip("transformers", reason="needs the extra 'local'")
+pytest.importorskip("transformers.models.qwen2.modeling_qwen2", reason="needs the extra 'local'")
 
 from pipeline.evaluate.backends import Setting  # noqa: E402
 from pipeline.evaluate.backends.local import backend as engines  # noqa: E402

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.papers.habits import random_paper
 from benchmarks.papers.render import render
 from pipeline.parse.paper import finish
-from pipeline.parse.running import without_running
+from pipeline.parse.running import is_title, without_running
 from pipeline.parse.stage import check_gates, read_paper
 from schemas.documents import Box, Line, LineKind
 from tests.pipeline.parse.conftest import document_of, lines_of
@@ -170,3 +170,146 @@ def test_a_running_line_glued_to_others_is_cut_off():
         texts.insert(len(texts) - number % 5, "某省技能等级认定第6批题库")
     kept = [line.text for line in without_running(make(texts))]
     assert not any("技能" in text for text in kept)
+
+
+FOOT = "本站题目归某网所有"
+
+
+def leaves(texts: list[str], foot: str = FOOT, **form: int) -> bool:
+    return foot not in [line.text for line in without_running(make(texts, **form))]
+
+
+def behind(count: int, items: int, foot: str = FOOT) -> list[str]:
+    """Items, the first of which have a foot."""
+    return [line for number in range(1, items + 1) for line in (*item(number), *[foot][: number <= count])]
+
+
+@pytest.mark.parametrize(("items", "least"), [(12, 3), (40, 4), (50, 5)])
+def test_a_foot_comes_three_times_and_with_a_tenth_of_the_items(items, least):
+    assert [count for count in range(1, 8) if leaves(behind(count, items))] == [*range(least, 8)]
+
+
+@pytest.mark.parametrize("length", range(1, 8))
+def test_a_foot_has_four_characters(length):
+    foot = "归某网版权所有"[:length]
+    assert leaves(behind(12, 12, foot), foot) is (length >= 4)
+
+
+@pytest.mark.parametrize("count", range(1, 11))
+def test_a_foot_comes_on_half_of_the_pages(count):
+    texts = []
+    for number in range(1, 11):
+        texts += [*item(number), FOOT if number <= count else f"第{number}位患者的其他情况如下"]
+    assert leaves(texts, a_page=5) is (count >= 5)
+
+
+@pytest.mark.parametrize("count", range(11))
+def test_a_foot_stands_before_options_in_a_fifth_of_its_places_at_most(count):
+    texts = []
+    for number in range(1, 11):
+        asked = item(number)
+        texts += [*asked[:2], FOOT, *asked[2:]] if number <= count else [*asked, FOOT]
+    assert leaves(texts) is (count <= 2)
+
+
+@pytest.mark.parametrize(
+    ("pages", "count", "gone"), [(5, 5, False), (6, 6, True), (10, 8, False), (10, 9, True), (10, 10, True)]
+)
+def test_a_line_of_nine_pages_in_ten_leaves_wherever_it_stands(pages, count, gone):
+    texts = []
+    for number in range(1, pages + 1):
+        asked = item(number, f"第{number}位的诊断是")
+        texts += [*asked[:2], FOOT if number <= count else f"第{number}种情形的说明", *asked[2:]]
+    assert leaves(texts, a_page=5) is gone
+
+
+@pytest.mark.parametrize("count", range(11))
+def test_a_short_line_leaves_where_it_stands_beside_a_foot_in_four_fifths_of_its_places(count):
+    texts = []
+    for number in range(1, 11):
+        apart = [] if number <= count else [f"第{number}的别的行文字"]
+        texts += [*item(number), FOOT, *apart, "下一"]
+    assert leaves(texts, "下一") is (count >= 8)
+
+
+@pytest.mark.parametrize(("pages", "step", "gone"), [(2, 1, False), (3, 1, True), (6, 2, False)])
+def test_three_pages_are_counted_by_their_last_lines(pages, step, gone):
+    texts = []
+    for number in range(1, pages + 1):
+        texts += [*item(number), f"某某学会 {number * step + 9}"]
+    assert leaves(texts, f"某某学会 {step + 9}", a_page=5) is gone
+
+
+def stamped(
+    pages: int, at: int, name: str = "天天学医网", confidence: float | None = 0.9
+) -> list[tuple[int, int]]:
+    """Page and place of the lines that keep a name which stands beside one line of each of the first pages."""
+    lines = [
+        Line(
+            document="d",
+            page=page,
+            order=order,
+            text=f"第{page}页情形{order}的文字" + (f"\t{name}" if page <= pages and order == at else ""),
+            box=None,
+            confidence=confidence,
+            column=0,
+            kind=LineKind.TEXT,
+        )
+        for page in range(1, 5)
+        for order in range(12)
+    ]
+    return [(line.page, line.order) for line in without_running(lines) if "\t" in line.text]
+
+
+@pytest.mark.parametrize("at", range(12))
+def test_a_name_is_stamped_beside_the_first_or_last_four_lines_of_a_page(at):
+    assert (not stamped(4, at)) is (at < 4 or at >= 8)
+
+
+@pytest.mark.parametrize("pages", [1, 2, 3, 4])
+def test_a_stamp_stands_on_three_pages(pages):
+    kept = [(page, 2) for page in range(1, pages + 1)] if pages < 3 else []
+    assert stamped(pages, 2) == kept
+    assert stamped(pages, 5, "www.site.com", None) == [(page, 5) for page, _ in kept]
+    assert stamped(pages, 2, confidence=None) == [(page, 2) for page in range(1, pages + 1)]
+
+
+def scattered(times: int, running: str, *, kinds: int = 3, short: int = 12) -> bool:
+    """Return whether a line leaves that stands before options, answers and other text in turn."""
+    texts = []
+    for number in range(1, 13):
+        more = "，既往体健无特殊病史可循" if number > short else ""
+        asked = f"{number}．第{number}位患者因腹痛就诊，查体可见腹部压痛"
+        lines = [
+            asked,
+            *(f"{text}{more}" for text in ("问哪一项是正确的说法", "A．胃炎", "B．肠炎", "答案：A")),
+        ]
+        if number <= times:
+            lines.insert((2, 3, 4)[number % kinds], running)
+        texts += lines
+    return leaves(texts, running)
+
+
+@pytest.mark.parametrize(
+    ("times", "length", "kinds", "short", "gone"),
+    [
+        (5, 10, 3, 12, False),  # each of three kinds twice
+        (6, 10, 3, 12, True),
+        (12, 7, 3, 12, False),
+        (12, 8, 3, 12, True),
+        (12, 80, 3, 12, True),
+        (12, 81, 3, 12, False),
+        (12, 10, 2, 12, False),
+        (12, 10, 3, 2, False),
+        (12, 10, 3, 3, True),
+    ],
+)
+def test_a_running_line_of_8_to_80_characters_comes_before_three_kinds_of_lines_and_after_short_ones(
+    times, length, kinds, short, gone
+):
+    assert scattered(times, ("某省技能等级认定题库" * 9)[:length], kinds=kinds, short=short) is gone
+
+
+@pytest.mark.parametrize(("length", "title"), [(60, True), (61, False)])
+def test_a_title_has_60_characters_at_most(length, title):
+    assert is_title("内科学试卷" + "甲" * (length - 5)) is title
