@@ -11,7 +11,6 @@ from pipeline.parse.draft import (
     Draft,
     Habits,
     ItemText,
-    group_values,
     pointed_fields,
     set_aside,
     take_marks,
@@ -35,6 +34,7 @@ from pipeline.parse.outline import Block, Group, NumberedItem, Outline
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 from schemas.documents import LineKind, Part
+from schemas.grouping import group_values
 
 _P = Patterns(__name__)
 

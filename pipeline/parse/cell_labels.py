@@ -2,11 +2,11 @@
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Sequence
 
 from pipeline.parse.options import TERMS
 from pipeline.patterns import Patterns
+from schemas.grouping import group_values
 
 _P = Patterns(__name__)
 
@@ -92,9 +92,7 @@ def _touching(text: str) -> list[re.Match[str]]:
 
 
 def _longest_run(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    forms: dict[str, list[re.Match[str]]] = defaultdict(list)
-    for mark in marks:
-        forms[_form(mark)].append(mark)
+    forms = group_values((_form(mark), mark) for mark in marks)
     at_start = [(run, "".join(map(_sign, run))) for run in forms.values() if run[0].start() == 0]
     runs = [run for run, signs in at_start if any(known.startswith(signs) for known in _ALPHABETS)]
     return max(runs, key=len, default=[])

@@ -107,14 +107,7 @@ def missing_options(
     """Return columns of further options by label, or why the table cannot be read without one.
 
     A column beside the options is one where its header is nearly the one that would follow, or keys name its
-    label or repeat its cells.
-
-    Args:
-        rows: of the table.
-        names: its columns, in order.
-        free: those that are no part of a question yet.
-        options: columns of one option each by label.
-        answer: columns of the key.
+    label or repeat its cells. Only ``free`` columns, which are no part of a question yet, can be.
     """
     rows = [row for row in rows if any(string(row.get(name)) for name in options.values())]
     keys = [text for row in rows if (text := string(first(row, answer)))]
@@ -186,14 +179,7 @@ def looks_like(column: str, rows: Sequence[Fields], options: Sequence[str]) -> b
 def side_by_side(
     columns: Sequence[str], names: Sequence[str], size: int, length: Callable[[str], int] | None
 ) -> list[str]:
-    """Return the one run of so many columns side by side.
-
-    Args:
-        columns: that may be options.
-        names: all columns, in order.
-        size: options that the key names.
-        length: characters of a column, where the stem may stand before the run.
-    """
+    """Return the one run of so many columns side by side; with ``length`` the longest before it may be the stem."""
     groups = groupby(enumerate(columns), key=lambda pair: names.index(pair[1]) - pair[0])
     runs = [[name for _, name in group] for _, group in groups]
     whole = [run for run in runs if len(run) == size]
@@ -238,8 +224,3 @@ def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:
     ]
     own = sum(without_label(text, label) != text for label, text in texts)
     return bool(texts) and own >= MOST * len(texts)
-
-
-def hint(role: str, name: str) -> str:
-    """Return what to write in ``dataset.toml``, for an error."""
-    return f"write {role} = {name!r} in dataset.toml"

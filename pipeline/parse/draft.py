@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeVar
 
 from pipeline.parse.cloze import read_blanks, run_on
 from pipeline.parse.fields import (
@@ -27,8 +25,6 @@ from schemas.documents import Box, LineKind, Part, Step
 from schemas.questions import Region
 
 _P = Patterns(__name__)
-_Key = TypeVar("_Key")
-_Value = TypeVar("_Value")
 
 BLANKS = 0.6  # share of stems with one bracket of letters for the paper to print its answers there
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
@@ -41,7 +37,6 @@ class Habits:
 
     single_letters: bool  # answers are printed as single letters on lines of their own
     by_blanks: bool  # the numbers of blanks, not of items, are those of the questions
-
     blanks_inside: bool  # answers stand in the blanks of stems, wherever these are
 
     @classmethod
@@ -166,14 +161,6 @@ class Draft:
         if self.options_in_cells:
             kinds.discard(LineKind.TABLE)
         return sorted(kind.value for kind in kinds) or None
-
-
-def group_values(pairs: Iterable[tuple[_Key, _Value]]) -> dict[_Key, list[_Value]]:
-    """Return the values of each key, in their order; of an unknown key none."""
-    found: dict[_Key, list[_Value]] = defaultdict(list)
-    for key, value in pairs:
-        found[key].append(value)
-    return found
 
 
 def take_tag(draft: Draft) -> None:

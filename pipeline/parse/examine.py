@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from pipeline.claims.explanations import SURE, read_explanation
 from pipeline.parse import heads
-from pipeline.parse.draft import Draft, group_values, text_of
+from pipeline.parse.draft import Draft, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.gates import compare_items, under_options
 from pipeline.parse.lines import REGIONS, ParsedLine
@@ -18,6 +18,7 @@ from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, is_comp
 from pipeline.parse.running import is_title
 from pipeline.patterns import Patterns
 from schemas.documents import Part
+from schemas.grouping import group_values
 
 _P = Patterns(__name__)
 FOOT = _P.foot

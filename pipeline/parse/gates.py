@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pipeline.parse.draft import Draft, group_values
+from pipeline.parse.draft import Draft
 from pipeline.parse.fields import opens_field
 from pipeline.parse.heads import INSTRUCTION, ONE_ANSWER, SHARED_OPTIONS, announcement, number_candidate
 from pipeline.parse.lines import REGIONS, ParsedLine
@@ -18,6 +18,7 @@ from pipeline.parse.paper import Gap, Mismatch, ParsedPaper
 from pipeline.parse.rooms import SHORT_OF, ColumnEdges
 from pipeline.parse.text import without_digits
 from pipeline.patterns import Patterns
+from schemas.grouping import group_values
 from schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import pairwise, zip_longest
+from typing import NamedTuple
 
 from pipeline.parse import heads
 from pipeline.parse.fields import opens_explanation
@@ -18,8 +19,7 @@ _P = Patterns(__name__)
 FAR = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
 
 
-@dataclass(frozen=True, slots=True)
-class KeyPair:
+class KeyPair(NamedTuple):
     """An answer as a key prints it."""
 
     number: int
@@ -28,22 +28,14 @@ class KeyPair:
 
 @dataclass(slots=True)
 class KeyLine:
-    """Answers of several questions, and after which item they stand."""
+    """Answers of several questions, and after which item they stand; a line, or the two rows of a grid."""
 
     pairs: tuple[KeyPair, ...]
-    item: int  # the number of items before it
+    span: tuple[int, ...] = ()  # all numbers of a grid row, also those without an answer
+    lines: int = 1  # the number of lines that it takes
+    item: int = 0  # the number of items before it
     head: str = ""  # the head of the section they stand under, without its instructions
     title: str = ""  # the whole line of that head: 参考答案（B卷）
-    span: tuple[int, ...] = ()  # all numbers of a grid row, also those without an answer
-
-
-@dataclass(frozen=True, slots=True)
-class Grid:
-    """Two rows of a grid: numbers above answers."""
-
-    pairs: tuple[KeyPair, ...]
-    numbers: tuple[int, ...]
-    lines: int  # the number of lines it takes
 
 
 @lru_cache(READ)
@@ -116,7 +108,7 @@ def _letter_row(text: str) -> tuple[KeyPair, ...]:
     return tuple(KeyPair(int(found[1]) + at, letter) for at, letter in enumerate(letters) if found)
 
 
-def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
+def grid(texts: Sequence[str], start: int = 0) -> KeyLine | None:
     """The grid whose row of numbers begins at a line, with the row of answers under it; None if there is none.
 
     A row is a line, or lines of cells under a label that stands alone. Rows need a label (題號 / 答案) or at
@@ -135,7 +127,7 @@ def grid(texts: Sequence[str], start: int = 0) -> Grid | None:
         return None
     pairs = tuple(KeyPair(number, cell) for number, cell in zip(numbers, cells, strict=False))
     known = numbers and len(cells) <= len(numbers) and _contiguous(numbers)
-    return Grid(pairs, tuple(numbers), lower[2] - start) if known else None
+    return KeyLine(pairs, tuple(numbers), lower[2] - start) if known else None
 
 
 def _numbers(row: str) -> list[int]:
@@ -240,30 +232,26 @@ def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
 def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[int, KeyLine | None]:
     """Grids, and lines of answers: of several anywhere, of one only under a head or beside such a line.
 
-    Returns:
-        For every line of answers its answers, None for further lines of the same grid.
+    Further lines of a grid have None.
     """
     texts = [piece.text for piece in pieces]
     lines: dict[int, KeyLine | None] = {}
-    grids: list[tuple[int, Grid]] = []
     armed = False
     for index, text in enumerate(texts):
         if index in lines or not text.strip():
             continue
-        found = grid(texts, index)
-        if found:
-            grids.append((index, found))
-            lines.update(dict.fromkeys(range(index, index + found.lines)))
+        if found := grid(texts, index):
+            lines |= dict.fromkeys(range(index, index + found.lines)) | {index: found}
             continue
         pairs = _row_of(texts, index, lines) or line_pairs(text)
         if len(pairs) > 1 or (pairs and (armed or _column(texts, index))):
-            lines[index] = KeyLine(tuple(pairs), 0)
+            lines[index] = KeyLine(tuple(pairs))
             armed = True
         elif index in opened:
             armed = not _explained(pieces, index)
         else:
             armed = armed and (heads.is_section_head(text) or heads.numeral(text))
-    lines.update(_grid_lines(pieces, grids))
+    _empty_short_rows(pieces, lines)
     return lines
 
 
@@ -285,20 +273,13 @@ def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None
     return row if runs_on else ()
 
 
-def _grid_lines(pieces: Sequence[ParsedLine], grids: Sequence[tuple[int, Grid]]) -> dict[int, KeyLine]:
-    """The answers of grids.
-
-    A short row is read only where nothing follows, and never where it was recognised: a cell may be missing.
-    """
-    lines: dict[int, KeyLine] = {}
-    for place, (index, found) in enumerate(grids):
-        following = grids[place + 1][1] if place + 1 < len(grids) else None
-        runs_on = following is not None and following.numbers[0] == found.numbers[-1] + 1
-        short = len(found.pairs) < len(found.numbers)
-        recognised = pieces[index].confidence is not None
-        unsure = short and (recognised or (runs_on and following is not None and bool(following.pairs)))
-        lines[index] = KeyLine(() if unsure else found.pairs, 0, span=found.numbers)
-    return lines
+def _empty_short_rows(pieces: Sequence[ParsedLine], lines: Mapping[int, KeyLine | None]) -> None:
+    """Short rows of grids count only where nothing follows, and never where recognised: a cell may be missing."""
+    grids = [(index, line) for index, line in lines.items() if line and line.span]
+    for (index, row), following in zip_longest(grids, [line for _, line in grids[1:]]):
+        runs_on = following and following.pairs and following.span[0] == row.span[-1] + 1
+        if len(row.pairs) < len(row.span) and (pieces[index].confidence is not None or runs_on):
+            row.pairs = ()
 
 
 def _explained(pieces: Sequence[ParsedLine], head: int) -> bool:

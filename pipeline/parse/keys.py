@@ -4,14 +4,16 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
-from pipeline.parse.draft import Draft, group_values
+from pipeline.parse.draft import Draft
 from pipeline.parse.fields import by_text
 from pipeline.parse.heads import announcement, numeral_value
 from pipeline.parse.keylines import KeyLine
 from pipeline.parse.outline import Outline
 from pipeline.patterns import Patterns
 from schemas.documents import Part
+from schemas.grouping import group_values
 
 _P = Patterns(__name__)
 
@@ -33,16 +35,15 @@ def corrections(text: str) -> list[AppealNote]:
         numbers = tuple(int(number) for number in re.findall(r"\d+", clause["named"]))
         note, verdict = clause[0].strip("，,"), clause["verdict"]
         stated = _P.accepted.search(verdict) or _P.changed.search(verdict)
-        if stated:
-            letters = tuple(re.findall(r"[A-K]+", stated[1]))
-            found.append(AppealNote(numbers, letters, note))
-        elif _P.everybody.search(verdict):
-            found.append(AppealNote(numbers, (), note))
-        elif _P.about_marks.search(verdict):
-            found.append(AppealNote(numbers, (), note, unread=True))
-    read = {number for note in found for number in note.numbers}
+        read = bool(stated or _P.everybody.search(verdict))
+        if read or _P.about_marks.search(verdict):
+            letters = tuple(re.findall(r"[A-K]+", stated[1])) if stated else ()
+            found.append(AppealNote(numbers, letters, note, unread=not read))
+    known = {number for one in found for number in one.numbers}
     for line in _P.erratum.finditer(text):
-        numbers = tuple(number for one in re.findall(r"\d{1,3}", line[0]) if (number := int(one)) not in read)
+        numbers = tuple(
+            number for one in re.findall(r"\d{1,3}", line[0]) if (number := int(one)) not in known
+        )
         found += [AppealNote(numbers, (), line[0].strip(), unread=True)] if numbers else []
     return found
 
@@ -75,16 +76,14 @@ class KeyRun:
     short: dict[int, tuple[int, ...]] = field(default_factory=dict)
     """For every number of a grid row that has fewer answers than numbers, the numbers left without."""
 
-    def add(self, number: int, letters: str | None, explanation: str | None = None) -> None:
+    def add(self, number: int, letters: str | None, explanation: str | None = None) -> KeyEntry:
         """Add an entry; a second one for the same number completes the first or contradicts it."""
-        known = self.entries.get(number)
-        if known is None:
-            self.entries[number] = KeyEntry(letters, explanation)
-            return
+        known = self.entries.setdefault(number, KeyEntry(letters, explanation))
         if known.letters and letters and known.letters != letters:
             self.repeated.append(number)
         known.letters = known.letters or letters
         known.explanation = known.explanation or explanation
+        return known
 
 
 @dataclass(slots=True)
@@ -113,47 +112,30 @@ class Key:
 def key_of(outline: Outline, drafts: Sequence[Draft]) -> Key:
     """The key inside a document: its lines of answers, entries among its drafts, and notes on corrections."""
     key = Key()
-    positions = _sections_before(outline, drafts)
+    section_of_run = {draft.run: draft.section for draft in drafts if draft.section}
+    begun = [0, *accumulate((section_of_run.get(item.run, 0) for item in outline.items), max)]
     for line in outline.keys:
-        _add_line(key, line, positions[line.item])
+        _add_line(key, line, begun[line.item])
     _add_entries(key, drafts)
     if key.runs or not any(draft.options for draft in drafts):
         key.corrections = corrections("\n".join(outline.prose))
     return key
 
 
-def _sections_before(outline: Outline, drafts: Sequence[Draft]) -> list[int]:
-    """For every count of items, how many question sections have begun by then."""
-    section_of_run = {draft.run: draft.section for draft in drafts if draft.section}
-    before = [0]
-    for item in outline.items:
-        before.append(max(before[-1], section_of_run.get(item.run, 0)))
-    return before
-
-
 def _add_line(key: Key, line: KeyLine, section: int) -> None:
     numbers = [pair.number for pair in line.pairs] or list(line.span)
     if not numbers:
         return
-    last = key.runs[-1] if key.runs else None
-    restarts = (  # a new numbering: another section, or a number again
-        last is None
-        or last.after_section != section
-        or (
-            numbers[0] <= max(last.entries, default=0)
-            and (last.head != line.head or numbers[0] in last.entries)
-        )
-    )
-    if restarts or last is None:
+    last = key.runs[-1] if key.runs else KeyRun(after_section=-1)
+    below = last.head != line.head and numbers[0] <= max(last.entries, default=0)
+    if last.after_section != section or numbers[0] in last.entries or below:  # a new numbering
         last = KeyRun(after_section=section, head=line.head, title=line.title)
         key.runs.append(last)
     for pair in line.pairs:
         if pair.letters in NOTED:  # 5.#
             last.noted.add(pair.number)
-            last.add(pair.number, None)
-        else:
-            last.add(pair.number, pair.letters if pair.letters[0] in "ABCDEFGHIJK" else None)
-        last.entries[pair.number].head = line.head
+        letters = pair.letters if pair.letters[0] in "ABCDEFGHIJK" else None
+        last.add(pair.number, letters).head = line.head
     if unanswered := line.span[len(line.pairs) :]:
         last.short |= {pair.number: unanswered for pair in line.pairs}
 
@@ -167,11 +149,9 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
         elif draft.number is not None:
             if draft.run not in runs:
                 head, title = draft.block.name, "".join(draft.block.heads[:1])
-                run = KeyRun(after_section=section, head=head, title=title, rule="key_entries")
-                runs[draft.run] = run
-                key.runs.append(run)
-            runs[draft.run].add(draft.number, draft.answer, draft.explanation)
-            entry = runs[draft.run].entries[draft.number]
+                runs[draft.run] = KeyRun(after_section=section, head=head, title=title, rule="key_entries")
+                key.runs.append(runs[draft.run])
+            entry = runs[draft.run].add(draft.number, draft.answer, draft.explanation)
             entry.head, entry.of_parts = draft.block.name, draft.of_parts
 
 
@@ -223,11 +203,8 @@ def _places(runs: Sequence[KeyRun], sections: Mapping[int, int]) -> dict[str, li
     """The sections of every head of a key that counts the papers of a file: 第二套答案, 试卷一参考答案, 答案（B卷）.
 
     Where titles count the sections too, it is the one of the same count; otherwise the order of the heads has to be
-    that of all sections, or nobody knows whose answers they are, and they are nobody's.
-
-    Args:
-        runs: of the key.
-        sections: of the paper, in order, each with the number by which its title counts it, 0 without one.
+    that of all sections, or nobody knows whose answers they are, and they are nobody's. ``sections`` has for each
+    the number by which its title counts it, 0 without one.
     """
     counted = {run.title: place for run in runs if (place := counted_place(run.title))}
     if len(sections) < 2 or not counted:  # one section needs no choice
@@ -329,20 +306,21 @@ def _apply_run(run: KeyRun, sections: dict[int, dict[int, list[Draft]]], *, repl
                 else:
                     draft.flag("parts_and_answers_differ", f"{len(drafts)} parts, {letters} in the key")
                     letters = None
-            _apply_entry(draft, KeyEntry(letters, entry.explanation), run, replace=replace)
+            _apply_entry(draft, letters, entry.explanation, run, replace=replace)
             if number in run.repeated:
                 draft.flag("answers_disagree", f"the key answers {number} twice, differently")
     return unmatched
 
 
-def _apply_entry(draft: Draft, entry: KeyEntry, run: KeyRun, *, replace: bool) -> None:
-    letters = entry.letters
-    if entry.explanation and draft.explanation is None:
-        draft.explanation = entry.explanation
+def _apply_entry(
+    draft: Draft, letters: str | None, explanation: str | None, run: KeyRun, *, replace: bool
+) -> None:
+    if explanation and draft.explanation is None:
+        draft.explanation = explanation
         draft.add_trace(Part.EXPLANATION, run.rule, run.source)
     draft.answered = True
-    if letters is None and entry.explanation:  # 3. 青霉素。首选……
-        letters = by_text((entry.explanation,), draft.options)
+    if letters is None and explanation:  # 3. 青霉素。首选……
+        letters = by_text((explanation,), draft.options)
     if letters is None or not draft.options:
         return
     if draft.answer and sorted(draft.answer) != sorted(letters) and not replace:

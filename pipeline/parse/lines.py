@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -14,6 +14,7 @@ from pipeline.parse.running import without_running
 from pipeline.parse.text import fold, private_labels
 from pipeline.patterns import Patterns
 from schemas.documents import Box, Line, LineKind, Span
+from schemas.grouping import group_values
 
 if TYPE_CHECKING:
     from opencc import OpenCC
@@ -44,10 +45,7 @@ def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
     kept = without_running(kept)
     labels = private_labels(line.text for line in kept)
     margins = _margins(kept)
-    tables: dict[int, list[Line]] = defaultdict(list)
-    for line in kept:
-        if line.kind is LineKind.TABLE:
-            tables[line.page].append(line)
+    tables = group_values((line.page, line) for line in kept if line.kind is LineKind.TABLE)
     found: list[ParsedLine] = []
     for line in kept:
         text = line.text.translate(labels) if labels else line.text
@@ -89,13 +87,8 @@ Margins = dict[int, tuple[float, float]]
 
 def _margins(lines: list[Line]) -> Margins:
     """Left and right edge of the text of every column, over all pages."""
-    margins: Margins = {}
-    for line in lines:
-        if line.box is None or line.kind is not LineKind.TEXT:
-            continue
-        left, right = margins.get(line.column, (line.box.x0, line.box.x1))
-        margins[line.column] = min(left, line.box.x0), max(right, line.box.x1)
-    return margins
+    boxes = group_values((line.column, line.box) for line in lines if line.box and line.kind is LineKind.TEXT)
+    return {at: (min(box.x0 for box in own), max(box.x1 for box in own)) for at, own in boxes.items()}
 
 
 def _centred(line: Line, margins: Margins) -> bool:

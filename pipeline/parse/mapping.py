@@ -3,7 +3,7 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
@@ -13,10 +13,11 @@ from pipeline.parse import cell_labels, cells
 from pipeline.parse import columns as sources
 from pipeline.parse.answer_cells import AnswerEncoding, Given
 from pipeline.parse.cells import Fields
-from pipeline.parse.columns import Columns, Unclear, hint, options_of
+from pipeline.parse.columns import Columns, Unclear, options_of
 from pipeline.parse.fields import concluded_answer
 from schemas.columns import option_groups, plain_header, roles_of, vocabulary
 from schemas.dataset import SourceParams
+from schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
@@ -62,7 +63,8 @@ class _Search:
         options = self.declared.options if isinstance(self.declared.options, list) else []
         for role, name in [*self.declared.columns().items(), *(("options", name) for name in options)]:
             if name not in self.names:
-                self._stop("unknown_column", f"{role} = {name!r} is no column of it; there are {self.shown}")
+                told = f"{role} = {name!r} is no column of it; there are {self.shown}"
+                self.problems.append(Unclear("unknown_column", told))
             elif name not in options:
                 self._take(role, [name], "dataset.toml")
         if options:
@@ -70,11 +72,7 @@ class _Search:
 
     def _named(self) -> None:
         """Take headers that the vocabulary knows; columns without any value are none."""
-        by_role: dict[str, list[str]] = defaultdict(list)
-        taken = self.found.names()
-        for name in self.names:
-            for role in roles_of(name) if self.filled[name] and name not in taken else ():
-                by_role[role].append(name)
+        by_role = group_values((role, name) for name in self._free() for role in roles_of(name))
         for role, names in by_role.items():
             order = [plain_header(one) for one in vocabulary()["roles"][role]]
             if role not in self.found.found_by:
@@ -93,7 +91,7 @@ class _Search:
         likely = [word for word, size in sizes.items() if 2 * size > max(sizes.values())]
         if len(likely) > 1:
             one, other = [", ".join(list(groups[word].values())[:5]) for word in likely[:2]]
-            self._stop("columns_unclear", f"the options may be {one}, or {other}; {hint('options', '[…]')}")
+            self._stop(f"the options may be {one}, or {other}", "options", "[…]")
         elif likely:
             self._take_options(groups[likely[0]], "name")
             wrong = {plain_header(word) for word in vocabulary()["options"]["wrong"]}
@@ -128,7 +126,7 @@ class _Search:
         answer = self.found.roles.get("answer", [])
         more = sources.missing_options(self.rows, self.names, self._free(), self.found.options, answer)
         if isinstance(more, str):
-            self._stop("columns_unclear", f"{more}; {hint('options', '[…]')}")
+            self._stop(more, "options", "[…]")
         elif more:
             self.found.options = dict(sorted({**self.found.options, **more}.items()))
 
@@ -165,9 +163,7 @@ class _Search:
             if 2 * len(differ) > len(self.rows):
                 (one, text), (other, more), *_ = differ[0].items()
                 example = f"({one} = {text!r:.40}; {other} = {more!r:.40})"
-                self._stop(
-                    "columns_unclear", f"the stem may be {one} or {other} {example}; {hint('stem', one)}"
-                )
+                self._stop(f"the stem may be {one} or {other} {example}", "stem", one)
             self.found.roles["stem"] = [*strong, *(name for name in texts if name not in strong)]
         if names and not self.found.has_options():
             cut = [cell_labels.cut_at_labels(cells.text_of(row, names) or "")[1] for row in self.rows]
@@ -211,8 +207,9 @@ class _Search:
             and all(answers.letters_of(str(value), []) for value in self._values(name))
         ]
 
-    def _stop(self, reason: str, detail: str) -> None:
-        self.problems.append(Unclear(reason, detail))
+    def _stop(self, told: str, role: str, name: str, reason: str = "columns_unclear") -> None:
+        """Object, and say what to write."""
+        self.problems.append(Unclear(reason, f"{told}; write {role} = {name!r} in dataset.toml"))
 
     def _take(self, role: str, names: list[str], by: str) -> None:
         self.found.roles[role], self.found.found_by[role] = names, by
@@ -264,8 +261,8 @@ class _Search:
             for (one, said), (other, meant) in pairwise(read):
                 if said != meant:
                     one_is = f"{one} = {row.get(one)!r:.30} is {said}"
-                    differs = f"{one_is}, {other} = {row.get(other)!r:.30} is {meant}; {hint('answer', one)}"
-                    self._stop("columns_unclear", f"two columns may be the key and differ: {differs}")
+                    differs = f"{one_is}, {other} = {row.get(other)!r:.30} is {meant}"
+                    self._stop(f"two columns may be the key and differ: {differs}", "answer", one)
                     return
 
     def _by_content(self) -> None:
@@ -281,12 +278,14 @@ class _Search:
         if self.problems:
             return
         if "stem" not in self.found.roles:
-            self._stop("no_stem", f"no column is the stem; there are {self.shown}; {hint('stem', '…')}")
+            self._stop(f"no column is the stem; there are {self.shown}", "stem", "…", "no_stem")
         if not self.found.has_options():
-            how = hint("options", "…") + ' or options = ["…", "…"]'
+            how = 'write options = \'…\' in dataset.toml or options = ["…", "…"]'
             empty = [name for name in self.names if "options" in roles_of(name) and not self.filled[name]]
             told = f"no column holds the options; there are {self.shown}; {how}"
-            self._stop("no_options", f"{empty[0]} is empty in every row" if empty else told)
+            self.problems.append(
+                Unclear("no_options", f"{empty[0]} is empty in every row" if empty else told)
+            )
 
     def _free(self) -> list[str]:
         """Columns that hold something and have no role."""
@@ -308,17 +307,17 @@ class _Search:
         sure = "name" not in self.found.found_by.values() and self.filled[good[0]] >= _FEW
         if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
-            told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
-            self._stop("columns_unclear", f"{told}; {hint('answer', good[0])}")
+            self._stop(
+                f"no column is named as the key; {good[0]} may be it ({holds}), or not", "answer", good[0]
+            )
             return
         self._take("answer", [good[0]], "content")
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
 
     def _concluded_by_all(self, name: str) -> bool:
         """Return whether explanations that conclude an answer (故选C) agree with a column of letters."""
-        given = [one for one in self._given(name) if one.concluded]
-        read = [(one.concluded, answers.read_answer(one.value, one.options)) for one in given]
-        said = [(letters, "".join(answer)) for letters, answer in read if answer]
+        read = ((one.concluded, answers.read_answer(one.value, one.options)) for one in self._given(name))
+        said = [(letters, "".join(answer)) for letters, answer in read if letters and answer]
         return len(said) >= answers.CONCLUSIONS and all(one == other for one, other in said)
 
     def _letters_in(self, names: Sequence[str]) -> list[str]:
@@ -349,9 +348,7 @@ class _Search:
         read = [[cells.read_options(value).pairs for value in values] for values in filled]
         said = [[[cells.without_label(text, label) for label, text in one] for one in row] for row in read]
         if any(texts != row[0] for row in said for texts in row):  # ["A、甲", "B、乙"] says 甲, 乙
-            self._stop(
-                "columns_unclear", f"the options may be {' or '.join(listed)}; {hint('options', listed[0])}"
-            )
+            self._stop(f"the options may be {' or '.join(listed)}", "options", listed[0])
         self._settle_encoding()
 
     def _find_options(self) -> None:
@@ -392,8 +389,6 @@ class _Search:
             return
         longest, *others = sorted(texts, key=self._length, reverse=True)
         if others and self._length(longest) < 2 * self._length(others[0]):
-            self._stop(
-                "columns_unclear", f"the stem may be {longest} or {others[0]}; {hint('stem', longest)}"
-            )
+            self._stop(f"the stem may be {longest} or {others[0]}", "stem", longest)
         else:
             self._take("stem", [longest], "content")

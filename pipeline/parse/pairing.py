@@ -5,10 +5,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from pipeline.parse.draft import Draft, group_values
+from pipeline.parse.draft import Draft
 from pipeline.parse.keys import Unmatched
 from pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, waiting_item
 from pipeline.patterns import Patterns
+from schemas.grouping import group_values
 from schemas.questions import ReviewItem
 
 _P = Patterns(__name__)
@@ -96,7 +97,10 @@ def _pair(
 ) -> None:
     """Apply a key to the one paper it belongs to, or say why not."""
     if len(papers) != 1:
-        outcome.review.append(_unpaired(key, papers))
+        reason = "key_of_several_papers" if papers else "key_without_paper"
+        names = ", ".join(paper.document for paper in papers)
+        nobody = "no paper without a key has its name, or its session, code and count"
+        outcome.review.append(_key_review(key, reason, f"may belong to {names}" if papers else nobody))
         return
     paper, corrected = papers[0], is_corrected(key)
     reason, why = "key_contradicts", _contradiction(key, paper)
@@ -195,14 +199,6 @@ def _notes(key: ParsedPaper, paper: ParsedPaper, unmatched: Unmatched) -> Iterab
 def _some(numbers: Sequence[int]) -> str:
     shown = ", ".join(map(str, numbers[:5]))
     return f"{shown} and {len(numbers) - 5} more" if len(numbers) > 5 else shown
-
-
-def _unpaired(key: ParsedPaper, papers: Sequence[ParsedPaper]) -> ReviewItem:
-    if not papers:
-        why = "no paper without a key has its name, or its session, code and count"
-        return _key_review(key, "key_without_paper", why)
-    names = ", ".join(paper.document for paper in papers)
-    return _key_review(key, "key_of_several_papers", f"may belong to {names}")
 
 
 def _key_review(key: ParsedPaper, reason: str, detail: str) -> ReviewItem:

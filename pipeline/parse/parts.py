@@ -9,7 +9,7 @@ from itertools import pairwise
 from rapidfuzz import fuzz
 
 from pipeline.parse.cloze import Blank, Cloze, read_parts
-from pipeline.parse.draft import Draft, group_values
+from pipeline.parse.draft import Draft
 from pipeline.parse.fields import Fields
 from pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
 from pipeline.parse.lines import ParsedLine
@@ -18,6 +18,7 @@ from pipeline.parse.outline import NumberedItem
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 from schemas.documents import Part
+from schemas.grouping import group_values
 from schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)

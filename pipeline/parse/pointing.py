@@ -142,11 +142,7 @@ def _request(paper: ParsedPaper, region: AskedLines) -> ChatRequest:
 
 
 def _check(text: str, count: int) -> None:
-    """Make sure that every line stands in one range, in order, or in none.
-
-    Raises:
-        BadAnswerError: it does not.
-    """
+    """Raise an error where a line stands in several ranges, out of order, or nowhere."""
     try:
         said = json.loads(text)
         ranges = [

@@ -7,7 +7,7 @@ from itertools import accumulate, pairwise
 from math import inf
 from statistics import median
 
-from pipeline.parse.draft import Draft, group_values, text_of
+from pipeline.parse.draft import Draft, text_of
 from pipeline.parse.fields import split_fields
 from pipeline.parse.heads import WITHOUT_CASE
 from pipeline.parse.lines import REGIONS, ParsedLine, place_of
@@ -17,6 +17,7 @@ from pipeline.parse.paper import Gap, ParsedPaper
 from pipeline.parse.text import width
 from pipeline.patterns import Patterns
 from schemas.documents import Box
+from schemas.grouping import group_values
 
 _P = Patterns(__name__)
 
@@ -127,12 +128,9 @@ class Rooms:
         edges = [
             (one, other) for one, other in pairwise(pieces) if _breaks(one, other) and one.box and other.box
         ]
-        lowest: dict[int, float] = {}
-        for piece in pieces:
-            if piece.box:
-                lowest[piece.page] = max(lowest.get(piece.page, 0.0), piece.box.y1)
+        lowest = group_values((piece.page, piece.box.y1) for piece in pieces if piece.box)
         # columns of a last page may be balanced
-        balanced = [lowest[one.page] if one.page == other.page else inf for one, other in edges]
+        balanced = [max(lowest[one.page]) if one.page == other.page else inf for one, other in edges]
         ends = [one.box.y1 for one, _ in edges if one.box]
         starts = [other.box.y0 for _, other in edges if other.box]
         for back in (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
@@ -20,6 +20,7 @@ from pipeline.parse.row_texts import Doubts
 from schemas.columns import roles_of, vocabulary
 from schemas.dataset import SourceParams
 from schemas.documents import Document, SourceRow
+from schemas.grouping import group_values
 from schemas.identity import content_hash, row_id, sha256
 from schemas.questions import Option, Question, QuestionType
 from schemas.wording import counted
@@ -98,9 +99,7 @@ def sources_of(
     rows: Iterable[SourceRow], document: Document, declared: Mapping[str | None, SourceParams | None]
 ) -> list[SourceTable]:
     """The tables of a document: its sheets, each with a mapping of its own; declared under None holds for all."""
-    sheets: dict[str | None, list[SourceRow]] = defaultdict(list)
-    for row in rows:
-        sheets[row.sheet].append(row)
+    sheets = group_values((row.sheet, row) for row in rows)
     read = [
         questions_of(own, document, declared.get(sheet, declared.get(None)), f"#{sheet}" if at else "")
         for at, (sheet, own) in enumerate(sheets.items())
@@ -186,12 +185,12 @@ def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
     content, so that sorting or renaming a file changes no id.
     """
     sources = list(sources)
-    alike: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
-    for source in sources:
-        for row, found in source.rows:
-            if not isinstance(found, RowError):
-                place = (sha256(row.fields), row.document, row.row)
-                alike[found[0].question_id].append(place)
+    alike = group_values(
+        (found[0].question_id, (sha256(row.fields), row.document, row.row))
+        for source in sources
+        for row, found in source.rows
+        if not isinstance(found, RowError)
+    )
     names = {
         (document, row): name if not at else f"{name}-{at + 1}"
         for name, places in alike.items()

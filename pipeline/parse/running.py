@@ -12,6 +12,7 @@ from pipeline.parse.options import opens_option
 from pipeline.parse.text import CJK, fold, width, without_digits
 from pipeline.patterns import Patterns
 from schemas.documents import Line, LineKind
+from schemas.grouping import group_values
 
 _P = Patterns(__name__)
 TITLE = _P.title
@@ -60,12 +61,10 @@ def _without_stamps(lines: list[Line]) -> list[Line]:
     what stands on lines of its own may be the end of a stem, which repeats too.
     """
     addresses = {line.page for line in lines if _P.address.fullmatch(_last_cell(line))}
-    names: dict[str, set[int]] = {}
-    for page in _pages(lines):
-        for line in (*page[:STAMPED], *page[-STAMPED:]):
-            if line.confidence is not None and "\t" in line.text and _may_be_stamp(_last_cell(line)):
-                names.setdefault(_last_cell(line), set()).add(line.page)
-    stamps = {name for name, pages in names.items() if len(pages) >= RUNNING_PAGES}
+    edges = (line for page in _pages(lines) for line in (*page[:STAMPED], *page[-STAMPED:]))
+    cells = [(_last_cell(line), line) for line in edges if line.confidence is not None and "\t" in line.text]
+    names = group_values((cell, line.page) for cell, line in cells if _may_be_stamp(cell))
+    stamps = {name for name, pages in names.items() if len({*pages}) >= RUNNING_PAGES}
     kept: list[Line] = []
     for line in lines:
         cell = _last_cell(line)
@@ -83,10 +82,7 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     line (综合征), or follow the line that they follow elsewhere; a refrain does none of this in nearly all places.
     """
     texts = [_spaceless(line) for line in lines]
-    places: dict[str, list[int]] = {}
-    for index, text in enumerate(texts):
-        if text:
-            places.setdefault(text, []).append(index)
+    places = group_values((text, index) for index, text in enumerate(texts) if text)
     pages = len({line.page for line in lines})
     numbered = sum(heads.number_candidate(0, fold(line.text)) is not None for line in lines)
     least = max(REPEATED, OF_PAGES * pages, OF_ITEMS * numbered)
@@ -118,15 +114,13 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     Such a line, spaces, digits and signs aside, comes before options, answers, numbers and other text alike; what
     belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
     """
-    places: dict[str, list[int]] = {}
-    for index, line in enumerate(lines):
-        if line.kind is LineKind.TEXT and _LONG <= len(line.text) <= 80:
-            places.setdefault(_words(line.text), []).append(index)
-    running = {
-        words
-        for words, found in places.items()
-        if len(found) >= SCATTERED and len(words) >= _LONG and _is_scattered(found, lines)
-    }
+    places = group_values(
+        (_words(line.text), index)
+        for index, line in enumerate(lines)
+        if line.kind is LineKind.TEXT and _LONG <= len(line.text) <= 80
+    )
+    often = ((words, at) for words, at in places.items() if len(at) >= SCATTERED and len(words) >= _LONG)
+    running = {words for words, at in often if _is_scattered(at, lines)}
     if not running:
         return lines
     glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in map(_spread, sorted(running))))
@@ -223,12 +217,9 @@ def _beside(refrains: Set[str], often: Mapping[str, list[int]], texts: Sequence[
 
 def _right_edges(lines: Sequence[Line]) -> dict[int, float]:
     """Return the end of the longest line of every column; of lines without boxes, in half characters."""
-    edges: dict[int, float] = {}
-    for line in lines:
-        if line.kind is LineKind.TEXT:
-            end = line.box.x1 if line.box else width(line.text)
-            edges[line.column] = max(end, edges.get(line.column, 0.0))
-    return edges
+    texts = (line for line in lines if line.kind is LineKind.TEXT)
+    ends = group_values((line.column, line.box.x1 if line.box else width(line.text)) for line in texts)
+    return {column: max(0.0, *own) for column, own in ends.items()}
 
 
 def _is_full(line: Line, edges: Mapping[int, float]) -> bool:
@@ -288,11 +279,7 @@ def _edges(lines: list[Line]) -> dict[int, Line]:
 
 
 def _pages(lines: list[Line]) -> list[list[Line]]:
-    pages: dict[int, list[Line]] = {}
-    for line in lines:
-        if line.kind is LineKind.TEXT:
-            pages.setdefault(line.page, []).append(line)
-    return list(pages.values())
+    return list(group_values((line.page, line) for line in lines if line.kind is LineKind.TEXT).values())
 
 
 def _offsets(line: Line) -> set[int]:

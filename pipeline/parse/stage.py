@@ -1,6 +1,5 @@
 """The parse stage: lines and rows in, questions out, everything accounted for."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import PurePosixPath
@@ -28,6 +27,7 @@ from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_n
 from pipeline.stage import Context, Counts, Failure, Result, Tables
 from schemas.dataset import DatasetParams, SourceParams
 from schemas.documents import Document, Line, SourceRow, Trace
+from schemas.grouping import group_values
 from schemas.questions import Question
 from schemas.release import ReleasedId
 
@@ -223,9 +223,8 @@ def _number_sections(drafts: Sequence[Draft]) -> None:
 
 def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -> ParseOutcome:
     outcome = ParseOutcome()
-    by_document: dict[str, list[SourceRow]] = defaultdict(list)
-    for row in SourceRow.from_frame(tables["rows"].sort("document", "row", maintain_order=True)):
-        by_document[row.document].append(row)
+    rows = SourceRow.from_frame(tables["rows"].sort("document", "row", maintain_order=True))
+    by_document = group_values((row.document, row) for row in rows)
     read: list[SourceTable] = []
     for name, own in sorted(by_document.items()):
         read += sources_of(own, documents[name], declared_for(name, params.sources))

@@ -7,7 +7,6 @@ import pytest
 from pipeline.parse.columns import (
     around_key,
     flags_beside,
-    hint,
     looks_like,
     missing_options,
     own_labels,
@@ -157,13 +156,3 @@ def test_the_columns_that_the_key_repeats(table, expected):
 )
 def test_flags_beside_options(names, values, expected):
     assert flags_beside([dict(zip(names, values, strict=True))], names, {"A": "a", "B": "b"}) == expected
-
-
-@pytest.mark.parametrize(
-    ("role", "name", "expected"),
-    [
-        ("stem", "题", "write stem = '题' in dataset.toml"),
-    ],
-)
-def test_what_to_write(role, name, expected):
-    assert hint(role, name) == expected

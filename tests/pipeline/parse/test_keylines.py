@@ -19,7 +19,7 @@ def pairs(text):
 
 def told_grid(text):
     found = grid(text.split("\n"))
-    return found and ([(one.number, one.letters) for one in found.pairs], found.numbers, found.lines)
+    return found and ([(one.number, one.letters) for one in found.pairs], found.span, found.lines)
 
 
 def answers(text, confidence=None):
