@@ -33,10 +33,7 @@ expressions."""
 
 
 def valid_unicode(text: str) -> str:
-    """Return text that can be written as UTF-8: half of a surrogate pair becomes U+FFFD, which no question may hold.
-
-    JSON (an escape such as ud800) and Word's symbols can name such halves.
-    """
+    """Return text that can be written as UTF-8: half a surrogate pair, as JSON can escape, becomes U+FFFD."""
     try:
         text.encode()
     except UnicodeEncodeError:

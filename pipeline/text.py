@@ -14,8 +14,7 @@ from functools import lru_cache
 from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
 from pipeline.ocr import glyphs
 
-CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-"""Ideographs, as the inside of a character class."""
+CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # ideographs, as the inside of a character class
 
 _CONTROLS = [code for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\t\n\r\v\f\x85"]
 _WIDE_SIGNS = (0xFF05, 0xFF0B, 0xFF1C, 0xFF1D, 0xFF1E)  # ％ ＋ ＜ ＝ ＞

@@ -22,9 +22,7 @@ __all__ = ["Claim", "Stance", "Text", "blank_thinking", "fold", "read_claims", "
 def read_claims(text: str, options: Mapping[str, str], multiple: bool | None = None) -> Text:
     """Read a printed text, such as an explanation.
 
-    Args:
-        text: as printed.
-        options: option texts by label; labels are single capital letters. Texts may be empty.
-        multiple: whether several answers can be meant; None when it is not known.
+    ``options``: texts by label, which is one capital letter; texts may be empty. ``multiple``: several answers can be
+    meant; None when it is not known.
     """
     return Text(fold(text), {fold(label).upper(): fold(body) for label, body in options.items()}, multiple)

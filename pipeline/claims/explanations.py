@@ -19,8 +19,7 @@ SURE = ("all judged", "marked", "stated")
 """Rules of which 99 % argue for the right answer; ``slipped`` marks stand behind another option's text."""
 _ENDS = 60
 """Characters of a stem's end that say whether it asks for what is wrong: a case before them may hold 不 anywhere."""
-_SHOWN = 60
-"""Characters of an explanation that are shown as evidence."""
+_SHOWN = 60  # characters of an explanation that are shown as evidence
 
 
 @dataclass(frozen=True)
@@ -29,10 +28,8 @@ class Stated:
 
     answer: Letters | None
     """The letters that it argues for; None where it calls several options right of which one is asked for."""
-    rule: str
-    """The way in which it was read: one of ``SURE``, ``slipped`` or ``several``."""
-    detail: str
-    """The words."""
+    rule: str  # the way in which it was read: one of ``SURE``, ``slipped`` or ``several``
+    detail: str  # the words
 
 
 def read_explanation(
@@ -40,11 +37,7 @@ def read_explanation(
 ) -> Stated | None:
     """Read the answer that an explanation argues for; None where it cannot be read.
 
-    Args:
-        explanation: as printed.
-        stem: of its question: where it asks for what is wrong, verdicts on the options turn round.
-        options: option texts by capital letter.
-        several: whether the question has several answers.
+    Where the ``stem`` asks for what is wrong, verdicts on the options turn round; ``several``: so many are right.
     """
     if not explanation or not options:
         return None
@@ -73,12 +66,9 @@ class _Marks:
 
     right: Letters
     wrong: Letters
-    key: Letters = frozenset()
-    """Options that the explanation calls the answer."""
-    quoted: bool = True
-    """A mark stands behind the text of its option."""
-    slipped: bool = False
-    """A mark stands behind the text of another option: 大豆素（A对） where 大豆素 is D."""
+    key: Letters = frozenset()  # options that the explanation calls the answer
+    quoted: bool = True  # a mark stands behind the text of its option
+    slipped: bool = False  # a mark stands behind the text of another option: 大豆素（A对） where 大豆素 is D
     detail: str = ""
 
 

@@ -10,8 +10,7 @@ from typing import NamedTuple
 from pipeline.claims.mentions import Mention, mentions
 from pipeline.patterns import Patterns
 
-_MASK = "\ue000"
-"""Stands for every character of a mention while the words between mentions are looked up."""
+_MASK = "\ue000"  # stands for every character of a mention while the words between mentions are looked up
 
 
 class Stance(StrEnum):
@@ -28,8 +27,7 @@ class Claim:
 
     labels: tuple[str, ...]
     stance: Stance
-    kind: str
-    """``stated`` (答案是A, 故选A), ``concluded`` (正确的是A, 因此A), ``judged`` (A错误, A is right)."""
+    kind: str  # ``stated`` (答案是A, 故选A), ``concluded`` (正确的是A, 因此A), ``judged`` (A错误, A is right)
     start: int
     end: int
     mention: Mention
@@ -59,8 +57,7 @@ class Item(NamedTuple):
     label: str
     start: int
     end: int
-    first: int
-    """Its place among the words."""
+    first: int  # its place among the words
     last: int
 
 
@@ -80,10 +77,8 @@ class Text:
     text: str
     options: Mapping[str, str]
     multiple: bool | None = None
-    wrong: bool | None = None
-    """True if its question asks for what is wrong; None if unknown."""
-    stem: str = ""
-    """Of its question, folded; empty where that is not known."""
+    wrong: bool | None = None  # true if its question asks for what is wrong; None if unknown
+    stem: str = ""  # of its question, folded; empty where that is not known
 
     @cached_property
     def mentions(self) -> list[Mention]:
@@ -93,25 +88,20 @@ class Text:
     @cached_property
     def words(self) -> list[tuple[str, int, int, Mention | None]]:
         """Codes with their offsets; codes are those of ``patterns.toml``, L T l t for mentions, x y for other text."""
-        return list(self._words())
+        found, end = list[tuple[str, int, int, Mention | None]](), 0
+        known = sorted(self._found(), key=lambda each: each[1])
+        for code, start, stop, mention in [*known, ("", len(self.text), len(self.text), None)]:
+            if other := _other(self.text[end:start]):
+                found.append((other, end, start, None))
+            if code:
+                found.append((code, start, stop, mention))
+            end = stop
+        return found
 
     @cached_property
     def codes(self) -> str:
         """The codes alone, one character a word."""
         return "".join(word[0] for word in self.words)
-
-    def _words(self) -> Iterator[tuple[str, int, int, Mention | None]]:
-        end = 0
-        for code, start, stop, mention in sorted(self._found(), key=lambda each: each[1]):
-            other = _other(self.text[end:start])
-            if other:
-                yield other, end, start, None
-            if code:
-                yield code, start, stop, mention
-            end = stop
-        other = _other(self.text[end:])
-        if other:
-            yield other, end, len(self.text), None
 
     def _found(self) -> Iterator[tuple[str, int, int, Mention | None]]:
         parts, end = [], 0  # the text with every mention masked, so that 正确 within an option is no verdict

@@ -15,35 +15,39 @@ _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | 
 }
 
 
+_COMMON = (
+    "正确",
+    "错误",
+    "是的",
+    "不是",
+    "yes",
+    "no",
+    "true",
+    "false",
+)  # words that need not mean the option
+
+
 @dataclass(frozen=True, slots=True)
 class Mention:
     """Options named together at one place; ``start`` and ``end`` are offsets into the text."""
 
-    labels: tuple[str, ...]
-    """In the order in which the text names them."""
+    labels: tuple[str, ...]  # in the order in which the text names them
     start: int
     end: int
-    text: bool = False
-    """By their texts alone."""
+    text: bool = False  # by their texts alone
     weak: bool = False
     """A small letter, or an option's text that may be an ordinary word: counts where an answer is expected."""
-    letters: int = 0
-    """The end of the letters, without the text of the option that follows them."""
-    own: bool = False
-    """With its letter and the text of its option."""
+    letters: int = 0  # the end of the letters, without the text of the option that follows them
+    own: bool = False  # with its letter and the text of its option
 
 
-_ALIKE = str.maketrans("、~—−", ",---")
-"""Signs that stand for each other in options: 60~100 is quoted as 60-100."""
+_ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
 
 
 def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None) -> list[Mention]:
     """All options that a folded text names, in order; those of a list together.
 
-    Args:
-        text: folded, see ``fold``.
-        options: folded option texts by capital letter.
-        multiple: whether several can be meant; letters in lines of their own are then one list.
+    ``options`` are folded texts by capital letter. Where ``multiple``, letters in lines of their own are one list.
     """
     quotes = _quotes(text, options)
     letters = list(_letters(text, options, quotes))
@@ -89,7 +93,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     last = -1
     for (start, end), labels in sorted(hits.items(), key=lambda hit: (hit[0][0], -hit[0][1])):
         if start >= last and len(labels) == 1:  # of two options with the same text none is meant
-            weak = end - start < 2 or _common(text[start:end])  # 铁; 正确
+            weak = end - start < 2 or text[start:end].lower() in _COMMON or text[start:end].isdigit()
             found[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return found
@@ -97,15 +101,8 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
 
 def _broken(compact: str, needle: str) -> int:
     """Return the number of characters of an option's beginning that a text ends with; 0 if fewer than two."""
-    for length in range(min(len(needle) - 1, len(compact)), 1, -1):
-        if compact.endswith(needle[:length]):
-            return length
-    return 0
-
-
-def _common(text: str) -> bool:
-    """Return whether an option's text is an ordinary word or a number, which need not mean the option."""
-    return text.lower() in ("正确", "错误", "是的", "不是", "yes", "no", "true", "false") or text.isdigit()
+    lengths = range(min(len(needle) - 1, len(compact)), 1, -1)
+    return next((length for length in lengths if compact.endswith(needle[:length])), 0)
 
 
 def _whole(text: str, start: int, end: int) -> bool:
@@ -305,11 +302,8 @@ def fold(text: str) -> str:
 def blank_thinking(text: str, *, turns: bool = False) -> str:
     """Return the folded text with all but the answer blanked out: thinking, and turns after the first.
 
-    Base models go on with a next question of their own; its answer is not the answer asked for.
-
-    Args:
-        text: as it came.
-        turns: keep what reads like a further turn; it may be the question itself, repeated before its answer.
+    Base models go on with a next question of their own; its answer is not the answer asked for. ``turns`` keeps what
+    reads like a further turn: it may be the question itself, repeated before its answer.
     """
     folded = _FOLDING.struck.sub(lambda found: " " * len(found.group()), _without_thoughts(fold(text)))
     start = len(folded) - len(folded.lstrip())

@@ -2,10 +2,9 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.parse.cell_labels import Pairs
 from pipeline.parse.cells import Options, string, unpacked
@@ -36,8 +35,7 @@ base."""
 CONCLUSIONS = 3  # explanations that conclude a letter (故选C), at least, to decide the base of numbered keys
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """An answer as its cell gives it."""
 
     value: Any
@@ -145,14 +143,8 @@ def read_answer(
 ) -> list[str] | None:
     """Letters of an answer given as ``ABD``, ``(D)``, ``opb``, ``B. text``, an option's text, a number, or a list.
 
-    Args:
-        value: the cell.
-        options: of the question.
-        encoding: how the source gives its answers; settles what can be read in two ways.
-
-    Returns:
-        Letters in alphabetical order; None when there is no answer, or when two readings remain: ``AB`` where
-        an option's text is AB, a number that may count options from 0, from 1, or be a text.
+    In alphabetical order; None when there is no answer, or when two readings remain that the encoding does not settle:
+    ``AB`` where an option's text is AB, a number that may count options from 0, from 1, or be a text.
     """
     value = unpacked(value)
     if not isinstance(value, list):

@@ -18,8 +18,7 @@ Fields = Mapping[str, Any]  # a row's values by the name of their column
 
 LABELS = "ABCDEFGHIJK"
 ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}  # as pandas and people write empty cells
-_SEPARATORS = ("||", "|", "；", ";", "\t", "  ")
-"""Marks between options without labels, the surest first: 甲|乙|丙."""
+_SEPARATORS = ("||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
 
@@ -102,10 +101,7 @@ def unpacked(value: Any) -> Any:
 
 
 def read_options(value: Any) -> Options:
-    """Options from a mapping, a list, or a text.
-
-    Texts keep what is in them, spaces included; options without text are left out, as CMB pads with them.
-    """
+    """Options from a mapping, a list, or a text; those without text are left out, as CMB pads with them."""
     value = unpacked(value)
     if isinstance(value, Mapping):
         return _from_mapping(value)

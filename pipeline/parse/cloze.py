@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from pipeline.parse import heads
 from pipeline.parse.fields import opens_explanation
@@ -21,16 +21,14 @@ _P = Patterns(__name__)
 SURE = 0.9  # least weight of a number that opens an item of its own; numbered blanks may follow it
 
 
-@dataclass(frozen=True, slots=True)
-class Blank:
+class Blank(NamedTuple):
     """A blank with its options."""
 
     number: int
     run: OptionRun
 
 
-@dataclass(frozen=True, slots=True)
-class Cloze:
+class Cloze(NamedTuple):
     """An item's text with its blanks."""
 
     lead: str
@@ -44,10 +42,7 @@ class Cloze:
 
 
 def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
-    """Lines （n）A. … that give the options of a blank: the line of the numbered item it belongs to, and n.
-
-    Only where at least two items have such lines and the items' own numbers run on.
-    """
+    """Lines （n）A. … that give the options of a blank: the line of the numbered item it belongs to, and n."""
     found: dict[int, list[int]] = {}
     values: dict[int, int] = {}
     owner: int | None = None
@@ -63,7 +58,8 @@ def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
             elif owner is not None and OPTION_LINE.match(piece.text) and str(mark.value) in blanks:
                 found.setdefault(owner, []).append(index)
         blanks.update(_P.blank.findall(piece.text))
-    if len(found) < 2 or any(values[after] <= values[before] for before, after in pairwise(found)):
+    runs_on = all(values[after] > values[before] for before, after in pairwise(found))
+    if len(found) < 2 or not runs_on:  # at least two items have such lines, and their own numbers run on
         return {}
     return {index: (owner, values[index]) for owner, lines in found.items() for index in lines}
 

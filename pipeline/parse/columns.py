@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -13,8 +13,7 @@ from pipeline.parse.cells import LABELS, Fields, Options, first, string, without
 from schemas.columns import flags_of, option_of, plain_header, vocabulary
 
 
-@dataclass(frozen=True)
-class Unclear:
+class Unclear(NamedTuple):
     """A table that can be read in two ways or in none: the readings, and what to write in ``dataset.toml``."""
 
     reason: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 
 from pipeline.parse.cloze import read_blanks, run_on
 from pipeline.parse.fields import (
@@ -22,6 +23,7 @@ from pipeline.parse.outline import Block, NumberedItem, PointedItem
 from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 from schemas.documents import Box, LineKind, Part, Step
+from schemas.grouping import group_values
 from schemas.questions import Region
 
 _P = Patterns(__name__)
@@ -67,10 +69,7 @@ class ItemText:
 
 
 def text_of(pieces: list[ParsedLine]) -> str:
-    """An item's text, a line a piece.
-
-    Rows of a table and labels in a figure are the attachment's, unless options stand in them.
-    """
+    """An item's text, a line a piece, without rows of a table and labels in a figure, unless these are options."""
     drawn = [bool(piece.in_table and "\t" in piece.text) or piece.kind in REGIONS for piece in pieces]
     if any(drawn):
         run = find_run("\n".join(piece.text for piece, inside in zip(pieces, drawn, strict=True) if inside))
@@ -147,12 +146,8 @@ class Draft:
     @property
     def regions(self) -> list[Region] | None:
         """One box around its lines on every page; None without layout."""
-        boxes: dict[int, Box] = {}
-        for piece in self.all_pieces:
-            if piece.box is not None:
-                known = boxes.get(piece.page)
-                boxes[piece.page] = known.union(piece.box) if known else piece.box
-        return [Region(page=page, box=boxes[page]) for page in sorted(boxes)] or None
+        boxes = group_values((piece.page, piece.box) for piece in self.all_pieces if piece.box)
+        return [Region(page=page, box=reduce(Box.union, boxes[page])) for page in sorted(boxes)] or None
 
     @property
     def attachments(self) -> list[str] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import zip_longest
+from typing import NamedTuple
 
 from pipeline.parse.options import find_run
 from pipeline.parse.text import READ, join_lines
@@ -30,8 +31,7 @@ _MARK = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MarkerPlace:
+class MarkerPlace(NamedTuple):
     """The place at which an answer or an explanation begins."""
 
     words: str
@@ -162,12 +162,7 @@ def is_coded(segment: str) -> bool:
 
 
 def letter_line(head: str, *, single: bool) -> tuple[str, str | None]:
-    """A head that ends with a line of letters alone: the head without it, and the letters.
-
-    Args:
-        head: stem and options, lines apart.
-        single: whether one letter is enough: elsewhere 青霉素 / G is an option's end.
-    """
+    """A head without the letters alone on its last line, and these; one is enough if ``single``, unlike 青霉素 / G."""
     found = _P.letter_line.search(head)
     if not found or list(found[1]) != sorted(set(found[1])) or (len(found[1]) == 1 and not single):
         return head, None
@@ -183,10 +178,7 @@ def letters_inside(text: str) -> str:
 def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[str, str | None]:
     """A stem whose blank is filled in, 首选的是（ B ）: the stem with the blank, and the letters, if there are any.
 
-    Args:
-        stem: of a question without another answer.
-        labels: of its options.
-        anywhere: whether the paper's blanks stand inside stems too, 以（C）为中心.
+    ``anywhere``: the paper's blanks stand inside stems too, 以（C）为中心.
     """
     inside = list((_P.inside if anywhere else _P.padded).finditer(stem))
     found = _P.at_end.search(stem) or (inside[0] if len(inside) == 1 else None)  # 首选的是（ B ）

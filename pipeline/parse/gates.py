@@ -125,10 +125,7 @@ def check_answers(paper: ParsedPaper) -> None:
 
 
 def find_gaps(paper: ParsedPaper) -> list[Gap]:
-    """Numbers missing from sections that have questions with options.
-
-    Answers that go on after the last question are of questions that were not found.
-    """
+    """Numbers missing from sections that have questions with options, and those after the last that a key answers."""
     found: list[Gap] = []
     of_section = group_values((draft.section, draft) for draft in paper.items)
     sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import pairwise
+from typing import NamedTuple
 
 from pipeline.parse.text import CJK, true_digits
 from pipeline.patterns import Patterns
@@ -91,10 +92,7 @@ CASE_LINES = 15  # most lines that such a case may have
 
 
 def split_heads(text: str) -> list[str]:
-    """Return the parts of a line that has heads behind other text: each head begins a part.
-
-    Text behind the head of a shared text is that text.
-    """
+    """Return the parts of a line that has heads behind other text: each head begins a part."""
     section = _P.glued_section.search(text) if "题" in text or "題" in text else None
     cuts = [section.start()] if section else []  # …手术二、X型题
     if re.search("共用|共享|公用", text):
@@ -152,8 +150,7 @@ def numeral(text: str) -> bool:
     return _P.numeral.match(text) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupHead:
+class GroupHead(NamedTuple):
     """A head such as (1~3题共用题干) or (4~6题共用备选答案)."""
 
     first: int | None
@@ -193,12 +190,7 @@ def case_end(text: str) -> tuple[int, int, int] | None:
 
 
 def opens_case(text: str, *, named: bool) -> int | None:
-    """Return the place at which a line opens a case, by a word (情況：) or without (一位60歲…); else None.
-
-    Args:
-        text: the line.
-        named: whether only a word counts.
-    """
+    """Return the place at which a line opens a case, by a word (情況：) or, unless ``named``, without (一位60歲…)."""
     found = _P.opens_case.match(text)
     if found:
         return found.end()

@@ -230,10 +230,7 @@ def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
 
 
 def answer_lines(pieces: Sequence[ParsedLine], opened: frozenset[int]) -> dict[int, KeyLine | None]:
-    """Grids, and lines of answers: of several anywhere, of one only under a head or beside such a line.
-
-    Further lines of a grid have None.
-    """
+    """Grids (None at their further lines), and lines of answers: of one only under a head or beside such a line."""
     texts = [piece.text for piece in pieces]
     lines: dict[int, KeyLine | None] = {}
     armed = False

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import NamedTuple
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import by_text
@@ -18,8 +19,7 @@ from schemas.grouping import group_values
 _P = Patterns(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class AppealNote:
+class AppealNote(NamedTuple):
     """A note on questions after appeals."""
 
     numbers: tuple[int, ...]
@@ -124,8 +124,6 @@ def key_of(outline: Outline, drafts: Sequence[Draft]) -> Key:
 
 def _add_line(key: Key, line: KeyLine, section: int) -> None:
     numbers = [pair.number for pair in line.pairs] or list(line.span)
-    if not numbers:
-        return
     last = key.runs[-1] if key.runs else KeyRun(after_section=-1)
     below = last.head != line.head and numbers[0] <= max(last.entries, default=0)
     if last.after_section != section or numbers[0] in last.entries or below:  # a new numbering
@@ -161,10 +159,7 @@ Unmatched = list[tuple[int, int]]  # (section or 0, number) of entries without a
 def apply_entries(
     key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], *, replace: bool = False
 ) -> Unmatched:
-    """Apply a key to the questions and items of its paper, in place; one of corrections replaces their answers.
-
-    ``titles``: the numbers by which titles count the sections of the paper.
-    """
+    """Apply a key to the drafts of its paper, whose ``titles`` count its sections; corrections replace answers."""
     unmatched: Unmatched = []
     by_section: dict[int, dict[int, list[Draft]]] = {}
     for draft in drafts:

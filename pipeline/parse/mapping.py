@@ -335,10 +335,7 @@ class _Search:
         return len(given) == len(values) > 1 and all(quoted)
 
     def _find_lists(self) -> None:
-        """Find a column of lists or objects that name the letter of each option, or stop where two of them differ.
-
-        ``questionSelect`` and ``itemList`` may say the same.
-        """
+        """Find lists or objects that name the letter of each option; two columns of them may not differ."""
         columns = [name for name in self._free() if not roles_of(name)]
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
         if not listed:

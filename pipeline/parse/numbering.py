@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from pipeline.parse.fields import opens_explanation, opens_field, split_fields
 from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, bare_candidate
@@ -134,8 +135,7 @@ DUPLICATE = 0.6  # the cost of a number that comes twice in a row
 _NEAR = {frozenset((NumberStyle.DOT, NumberStyle.BARE))}
 
 
-@dataclass(frozen=True, slots=True)
-class Boundary:
+class Boundary(NamedTuple):
     """A line that opens something."""
 
     cost: float  # of a restart of the numbering after it
@@ -166,10 +166,9 @@ class _ChainSearch:
 
 
 def best_chain(marks: Sequence[NumberCandidate], boundaries: Mapping[int, Boundary]) -> list[NumberCandidate]:
-    """The marks that number questions, in order.
+    """The marks that number questions, in order: the chain with the most evidence, in linear time.
 
-    The chain with the most evidence: each mark adds its weight, each irregularity (a gap, a restart, a change of
-    habit) costs. Linear in the number of marks.
+    Each mark adds its weight; each irregularity (a gap, a restart, a change of habit) costs.
     """
     search = _ChainSearch()
     opened = sorted(boundaries)

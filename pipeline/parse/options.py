@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from pipeline.parse.text import READ, join_lines
 from pipeline.patterns import Patterns
@@ -27,8 +28,7 @@ class Form(StrEnum):
     BARE = "bare"
 
 
-@dataclass(frozen=True, slots=True)
-class OptionLabel:
+class OptionLabel(NamedTuple):
     """A place that may be an option's label."""
 
     letter: str

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from typing import NamedTuple
 
 from pipeline.parse.heads import GroupHead, NumberCandidate
 from pipeline.parse.keylines import KeyLine
@@ -71,8 +72,7 @@ class PointedItem:
         return line - self.stem[0] - sum(self.stem[0] <= one < line for one in self.dropped)
 
 
-@dataclass(frozen=True, slots=True)
-class Pointing:
+class Pointing(NamedTuple):
     """A model's answer about lines that follow each other."""
 
     first: int

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.heads import INSTRUCTION, announcement, question_type
@@ -24,8 +24,7 @@ _P = Patterns(__name__)
 Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
+class Gap(NamedTuple):
     """A number that the paper must have and that was not found."""
 
     section: int

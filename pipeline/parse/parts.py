@@ -3,8 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
@@ -24,8 +24,7 @@ from schemas.questions import SEVERAL_ANSWERS
 _P = Patterns(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class SubItem:
+class SubItem(NamedTuple):
     """A question inside an item."""
 
     stem: str
@@ -34,8 +33,7 @@ class SubItem:
     explanation: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
+class Parts(NamedTuple):
     """The questions inside an item."""
 
     lead: str  # the text before them: a case, or the words over the options
@@ -50,19 +48,17 @@ def parts_with_options(head: str, answers: Sequence[str]) -> Parts | None:
     if len(starts) < 2:
         return None
     edges = [match.start() for match in starts] + [len(head)]
-    runs = [find_run(head[a:b]) for a, b in pairwise(edges)]
-    if any(run is None for run in runs):  # ① 甲 ② 乙 A. … are statements
+    runs = [run for a, b in pairwise(edges) if (run := find_run(head[a:b]))]
+    if len(runs) < len(starts):  # ① 甲 ② 乙 A. … are statements
         return None
     letters: Sequence[str | None] = list(answers[0]) if len(answers) == 1 else list(answers)  # ACB, or A C B
     doubt = None
     if letters and len(letters) != len(starts):
         doubt, letters = f"{len(starts)} parts, {len(letters)} answers", []
-    parts = []
-    for index, (match, run) in enumerate(zip(starts, runs, strict=True)):
-        if run is None:
-            continue
-        stem = join_lines(head[match.end() : edges[index] + run.start])
-        parts.append(SubItem(stem, run.options, letters[index] if letters else None))
+    parts = (
+        SubItem(join_lines(head[one.end() : one.start() + run.start]), run.options, letter)
+        for one, run, letter in zip(starts, runs, letters or [None] * len(runs), strict=True)
+    )
     return Parts(join_lines(head[: edges[0]]), tuple(parts), shared_options=False, doubt=doubt)
 
 
@@ -129,11 +125,7 @@ def _circled_parts(lead: str, lines: list[str], run: OptionRun, labels: set[str]
 
 def _with_last(run: OptionRun, lines: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """The options, the text of the one that stands last cut where the stems begin."""
-    text = join_lines("\n".join(lines))
-    return tuple(
-        (label, text if index == len(run.options) - 1 else option)
-        for index, (label, option) in enumerate(run.options)
-    )
+    return (*run.options[:-1], (run.options[-1][0], join_lines("\n".join(lines))))
 
 
 def split_off(text: str) -> tuple[str, str | None]:

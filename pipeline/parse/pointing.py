@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
@@ -28,8 +28,7 @@ _MENDABLE = frozenset(_ASKED["mendable"])
 _PARTS = ("stem", "options", "answer", "explanation")
 
 
-@dataclass(frozen=True, slots=True)
-class AskedLines:
+class AskedLines(NamedTuple):
     """Lines of a paper that are asked for together: items whose gates failed, and the item after each."""
 
     document: str

@@ -107,11 +107,8 @@ class Rooms:
         return [(last, self.following[place_of(last)]) for last in lasts if place_of(last) in self.following]
 
     def _note(self, pairs: Sequence[LinePair]) -> None:
-        """Note the pairs with more white between them than nearly all others of their kind.
-
-        A pair counts once, however many questions share its lines.
-        """
-        once = {place_of(above): (above, below) for above, below in pairs}
+        """Note the pairs with more white between them than nearly all others of their kind."""
+        once = {place_of(above): (above, below) for above, below in pairs}  # questions may share lines
         found = [(white, pair) for pair in once.values() if (white := _white(pair)) is not None]
         usual = sorted(white for white, _ in found)
         if len(usual) < 2:
@@ -170,10 +167,7 @@ def _white(pair: LinePair) -> float | None:
 
 
 def check_rooms(paper: ParsedPaper, own: Sequence[Draft], edges: ColumnEdges) -> None:
-    """Note as doubts where lines were lost, and what may have stood between a number and one that was not found.
-
-    ``own`` are the paper's questions that are not set aside.
-    """
+    """Note as doubts where lines were lost, and what may have stood between a number and one that was not found."""
     rooms = Rooms(paper, edges)
     if rooms.drawn:
         lost = {(gap.section, gap.number) for gap in paper.gaps}

@@ -49,9 +49,7 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
 def without_range(stem: str, number: int) -> tuple[str, str | None]:
     """Return a stem without the range of other questions at its end, and that range: the options may be theirs.
 
-    Args:
-        stem: of a row.
-        number: of the row; a range in round brackets or none counts where it begins after it (疗程为（3-5）is none).
+    A range in round brackets or none counts where it begins after the row's ``number`` (疗程为（3-5）is none).
     """
     found = _P.range.search(stem, max(0, len(stem) - 60))
     if not found or not found.start():
@@ -73,7 +71,10 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     for tail in (end + labels_alone for end in (labelled, "".join(texts)) for labels_alone in empty):
         if len(texts) > 1 and text.endswith(tail) and len(text) > len(tail):
             before = places[len(text) - len(tail) - 1][0] + 1
-            return _P.choices_announced.sub("", stem[:before] + _closing(stem[before:])), False
+            # Of （ ）》A、甲 the marks up to the label belong to the stem.
+            end = next((at for at, char in enumerate(stem[before:], before) if char.isalnum()), before)
+            bare = stem[:before] + stem[before:end].rstrip(" \t\n(（【[《")
+            return _P.choices_announced.sub("", bare), False
     places_of = [text.find(one) for one in texts if len(one) > 1]
     start = min(places_of, default=-1)
     repeated = start > 0 and len(texts) > 2 and sum(map(len, texts)) >= _COPIED * (len(text) - start)
@@ -83,12 +84,6 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 def _bare(text: str) -> str:
     """A text without space and punctuation, widths and case folded."""
     return "".join(char for char in unicodedata.normalize("NFKC", text).lower() if char.isalnum())
-
-
-def _closing(rest: str) -> str:
-    """The marks between a stem and its options: of （ ）》A、甲 the marks up to the label."""
-    end = next((at for at, char in enumerate(rest) if char.isalnum()), 0)
-    return rest[:end].rstrip(" \t\n(（【[《")
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:

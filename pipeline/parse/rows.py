@@ -159,23 +159,25 @@ def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) ->
     sources = list(sources)
     contents = dict(released.select("question_id", "content_hash").iter_rows())
     gone = sorted({*released["document"].to_list()} - {source.document.document for source in sources})
-    return [_under_former_name(source, gone, contents) for source in sources]
+    names = {
+        (source.document.document, row): name
+        for source in sources
+        for row, name in _former_ids(source, gone, contents).items()
+    }
+    return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
 
 
-def _under_former_name(source: SourceTable, gone: Sequence[str], contents: Mapping[str, str]) -> SourceTable:
+def _former_ids(source: SourceTable, gone: Sequence[str], contents: Mapping[str, str]) -> dict[int, str]:
     questions = {row.row: found[0] for row, found in source.rows if not isinstance(found, RowError)}
     own = {row: name for row, name in source.own_ids.items() if row in questions}
-    if any(row_id(source.document.document + source.part, name, "") in contents for name in own.values()):
-        return source
-    for former in gone:
+    for former in (source.document.document, *gone):
         ids = {row: row_id(former + source.part, name, "") for row, name in own.items()}
         hits = [
             contents[name] == questions[row].content_hash for row, name in ids.items() if name in contents
         ]
-        if hits and 2 * sum(hits) >= len(hits):
-            names = {(source.document.document, row): name for row, name in ids.items()}
-            return replace(source, rows=[_named(read, names) for read in source.rows])
-    return source
+        if hits and (former == source.document.document or 2 * sum(hits) >= len(hits)):
+            return ids
+    return {}
 
 
 def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
@@ -224,10 +226,7 @@ def _loaded(row: SourceRow) -> Fields | RowError:
 def _question(
     fields: Fields, row: SourceRow, document: Document, habits: _Habits
 ) -> tuple[Question, Doubts] | RowError:
-    """The question in a row, and what is doubtful about it; or why it is none.
-
-    Label columns (Disease Group …) are not read: labels come from the annotation stage.
-    """
+    """The question in a row, and what is doubtful about it; or why it is none. Columns of labels are not read."""
     columns = habits.columns
     text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
     options = options_of(fields, columns)

@@ -123,7 +123,9 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     running = {words for words, at in often if _is_scattered(at, lines)}
     if not running:
         return lines
-    glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in map(_spread, sorted(running))))
+    # Any few signs and digits may stand between its letters.
+    forms = (r"[\W\d_]{0,4}".join(map(re.escape, words)) for words in sorted(running))
+    glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in forms))
     kept = [line for line in lines if line.kind is not LineKind.TEXT or _words(line.text) not in running]
     return [
         line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line
@@ -134,11 +136,6 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
 def _words(text: str) -> str:
     """Return the letters of a line: （C3 类）第6批 and （C类）第 6 批 are the same."""
     return re.sub(r"[\W\d_]+", "", fold(text))
-
-
-def _spread(words: str) -> str:
-    """Return a pattern of a running line with any few signs and digits between its letters."""
-    return r"[\W\d_]{0,4}".join(map(re.escape, words))
 
 
 def _is_scattered(found: Sequence[int], lines: Sequence[Line]) -> bool:

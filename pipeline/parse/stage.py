@@ -88,7 +88,9 @@ def _judged(
 ) -> tuple[list[ParsedPaper], ParseOutcome]:
     """Return all papers, with their keys applied and judged, and what became of keys and of papers that failed."""
     outcome = ParseOutcome()
-    tasks = _tasks(documents, lines, pointings)
+    ordered = lines.sort("document", "page", "order", maintain_order=True)
+    frames = ordered.group_by("document", maintain_order=True)
+    tasks = [(name, frame, pointings.get(name, [])) for (name,), frame in frames if name in documents]
     papers: list[ParsedPaper] = []
     with context.progress(len(tasks), "papers") as advance:
         for (name, *_), paper in context.map(_read, tasks):
@@ -147,15 +149,6 @@ def _papers(
     return outcome
 
 
-def _tasks(
-    documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings
-) -> list[tuple[str, pl.DataFrame, Sequence[Pointing]]]:
-    """Return what is read of each document, in the order of their names."""
-    ordered = lines.sort("document", "page", "order", maintain_order=True)
-    frames = {str(name): frame for (name,), frame in ordered.group_by("document", maintain_order=True)}
-    return [(name, frame, pointings.get(name, [])) for name, frame in frames.items() if name in documents]
-
-
 def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
     """Parse one document, in a worker process."""
     name, frame, pointings = task
@@ -210,13 +203,10 @@ def check_gates(paper: ParsedPaper) -> None:
 
 
 def _number_sections(drafts: Sequence[Draft]) -> None:
-    """Sections are runs of the numbering that hold items, from 1: they survive an unread head.
-
-    Numbered instructions on a cover are no section of their own.
-    """
+    """Sections are runs of the numbering that hold items, from 1: they survive an unread head."""
+    # Numbered instructions on a cover are no section of their own.
     numbered = [one for one in drafts if not one.entry and (one.set_aside or ("",))[0] != "instruction"]
-    runs = sorted({draft.run for draft in numbered})
-    section = {run: index + 1 for index, run in enumerate(runs)}
+    section = {run: at for at, run in enumerate(sorted({draft.run for draft in numbered}), 1)}
     for draft in drafts:
         draft.section = section.get(draft.run, 0)
 
@@ -239,10 +229,7 @@ def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -
 
 
 def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str | None, SourceParams]:
-    """Return the ``[sources]`` entries of a document by sheet (``bank.xlsx#Sheet1``), under None of all its sheets.
-
-    Its whole name wins over that of its file.
-    """
+    """Return the ``[sources]`` entries of a document by sheet (``bank.xlsx#Sheet1``), under None of all its sheets."""
     found: dict[str | None, SourceParams] = {}
     for name in (PurePosixPath(document).name, document):  # the whole name comes last and wins
         for key, params in sources.items():
