@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError
 
 from pipeline.evaluate.backends.local.encoder import NOT_READ, choice_batch, choice_item
 from pipeline.evaluate.backends.local.loading import fingerprint, pretrained, render
-from pipeline.evaluate.prompting import Message, Template, load_template, messages, shipped_or_own
+from pipeline.evaluate.prompting import load_template, messages, shipped_or_own
 from pipeline.runtime.publish import write_json
 from schemas.errors import UserError, first_problem
 from schemas.evaluation import Task
@@ -24,55 +24,6 @@ from schemas.release import ReleaseRow
 
 IGNORED = -100
 """Label of tokens that are read but not learned."""
-
-
-@dataclass(frozen=True)
-class TokenSequence:
-    """A text to be continued and its continuation, as tokens."""
-
-    input_ids: list[int]
-    labels: list[int]
-
-
-@dataclass(frozen=True)
-class TrainingRows:
-    """The questions that training can use, and the number of those it cannot."""
-
-    written: list[TokenSequence]
-    too_long: int
-    incomplete: int
-    """Number of questions without a key, or without an explanation if explanations are learned."""
-
-
-def writing_examples(
-    rows: Sequence[ReleaseRow],
-    template: Template,
-    render: Callable[[Sequence[Message]], str],
-    encode: Callable[[str], list[int]],
-    *,
-    end: int,
-    max_input: int,
-    max_target: int,
-) -> TrainingRows:
-    """Every question with its answer as the template writes it; nothing is cut, what is too long is left out."""
-    found, too_long, incomplete = [], 0, 0
-    explains = "{explanation}" in template.answer
-    for row in rows:
-        if not row.answer or (explains and not row.explanation):
-            incomplete += 1
-            continue
-        asked = list(messages(template, row, []))
-        # An example's turn is how a template writes the answer.
-        target = messages(template, row, [row])[-2]["content"].strip()
-        prompt = encode(render(asked))
-        whole = encode(render(asked) + target)
-        answer = [*whole[len(prompt) :], end]
-        # a token across the border would be learned by half
-        if len(prompt) > max_input or len(answer) > max_target or whole[: len(prompt)] != prompt:
-            too_long += 1
-            continue
-        found.append(TokenSequence(prompt + answer, [IGNORED] * len(prompt) + answer))
-    return TrainingRows(found, too_long, incomplete)
 
 
 RECORD = "training.json"
@@ -125,6 +76,44 @@ def load_recipe(name: str) -> Recipe:
         raise UserError(f"recipe {name!r}, {first_problem(error)}") from None
 
 
+@dataclass(frozen=True)
+class TrainingRows:
+    """The questions that training can use, and the number of those it cannot."""
+
+    written: list[dict[str, list[int]]]
+    """Tokens of a text with its continuation (``input_ids``), and those to be learned (``labels``)."""
+    too_long: int
+    incomplete: int
+    """Number of questions without a key, or without an explanation if explanations are learned."""
+
+
+def writing_examples(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> TrainingRows:
+    """Every question with its answer as the template writes it; nothing is cut, what is too long is left out."""
+    template = load_template(
+        recipe.prompt, Task.EXPLANATION if recipe.prompt == "explanation" else Task.ANSWER
+    )
+    chat = bool(tokenizer.chat_template)
+    found, too_long, incomplete = [], 0, 0
+    explains = "{explanation}" in template.answer
+    for row in rows:
+        if not row.answer or (explains and not row.explanation):
+            incomplete += 1
+            continue
+        asked = render(messages(template, row, []), tokenizer, template=chat)
+        # An example's turn is how a template writes the answer.
+        target = messages(template, row, [row])[-2]["content"].strip()
+        encoded = tokenizer([asked, asked + target], add_special_tokens=not chat)
+        prompt, whole = map(list, encoded["input_ids"])
+        answer = [*whole[len(prompt) :], tokenizer.eos_token_id]
+        # a token across the border would be learned by half
+        cut = len(prompt) > recipe.max_input or len(answer) > recipe.max_target
+        if cut or whole[: len(prompt)] != prompt:
+            too_long += 1
+            continue
+        found.append({"input_ids": prompt + answer, "labels": [IGNORED] * len(prompt) + answer})
+    return TrainingRows(found, too_long, incomplete)
+
+
 def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:
     """Train on the rows of the training split, into a folder.
 
@@ -169,12 +158,13 @@ def _asked(model: str, rows: Sequence[ReleaseRow], recipe: Recipe) -> dict[str, 
 def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:
     import torch
     from peft import LoraConfig, PrefixTuningConfig, TaskType, get_peft_model
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM, AutoTokenizer, DataCollatorForSeq2Seq
 
     tokenizer = pretrained(AutoTokenizer, model, "tokenizer")
     if tokenizer.pad_token_id is None:  # Llama has none; padding is masked anyway
         tokenizer.pad_token = tokenizer.eos_token
-    usable = _written(rows, recipe, tokenizer)
+    tokenizer.padding_side = "right"
+    usable = writing_examples(rows, recipe, tokenizer)
     if not usable.written:
         raise UserError(
             f"none of the {len(rows)} questions of train can be used: {usable.too_long} are longer than max_input or "
@@ -187,25 +177,10 @@ def _causal(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -
         config = LoraConfig(task_type=kind, **lora)
     dtype = torch.bfloat16 if torch.cuda.is_available() else torch.float32
     tuned = get_peft_model(pretrained(AutoModelForCausalLM, model, "model", dtype=dtype), config)
-    loss = _train(tuned, recipe, out, usable.written, partial(_pad, pad=tokenizer.pad_token_id))
+    loss = _train(tuned, recipe, out, usable.written, DataCollatorForSeq2Seq(tokenizer))
     tuned.save_pretrained(out)
     left_out = {"too_long": usable.too_long, "incomplete": usable.incomplete}
     return {"learned": len(usable.written), **left_out, "loss": loss}
-
-
-def _written(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> TrainingRows:
-    task = Task.EXPLANATION if recipe.prompt == "explanation" else Task.ANSWER
-    template = load_template(recipe.prompt, task)
-    chat = bool(tokenizer.chat_template)
-    return writing_examples(
-        rows,
-        template,
-        partial(render, tokenizer=tokenizer, template=chat),
-        lambda text: list(tokenizer(text, add_special_tokens=not chat)["input_ids"]),
-        end=tokenizer.eos_token_id,
-        max_input=recipe.max_input,
-        max_target=recipe.max_target,
-    )
 
 
 def _encoder(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> dict[str, Any]:
@@ -291,19 +266,3 @@ def choice_loss(model: Any, inputs: dict[str, Any]) -> tuple[Any, Any]:
     each = binary_cross_entropy_with_logits(logits, right, reduction="none")
     several = (each * shown).sum(-1) / shown.sum(-1)
     return one.where(~inputs["several"], several).mean(), outputs
-
-
-def _pad(batch: Sequence[TokenSequence], *, pad: int) -> dict[str, Any]:
-    """A batch for a causal model, padded on the right."""
-    from torch import tensor
-    from torch.nn.utils.rnn import pad_sequence
-
-    columns = {
-        "input_ids": ([item.input_ids for item in batch], pad),
-        "attention_mask": ([[1] * len(item.input_ids) for item in batch], 0),
-        "labels": ([item.labels for item in batch], IGNORED),
-    }
-    return {
-        name: pad_sequence([tensor(row) for row in rows], batch_first=True, padding_value=filler)
-        for name, (rows, filler) in columns.items()
-    }

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.prompting import load_template
 from pipeline.finetune import train
 from pipeline.finetune.train import IGNORED, Recipe, _remove_torn_checkpoints, tune, writing_examples
 from pipeline.runtime.publish import write_json
 from schemas.errors import UserError
-from schemas.evaluation import Task
 from tests.pipeline.evaluate.conftest import make_question
 
 
-def made(rows, template="answer_only", task=Task.ANSWER, **limits):
-    settings = {"end": 1, "max_input": 1000, "max_target": 100} | limits
-    return writing_examples(
-        rows,
-        load_template(template, task),
-        lambda turns: "".join(turn["content"] for turn in turns) + "\n",
-        lambda text: [ord(char) for char in text],
-        **settings,
-    )
+class Characters:
+    """A tokenizer without a chat template: a token a character."""
+
+    chat_template = None
+    eos_token_id = 1
+
+    def __call__(self, texts, *, add_special_tokens):
+        assert add_special_tokens
+        return {"input_ids": [[ord(char) for char in text] for text in texts]}
+
+
+def made(rows, prompt="answer_only", tokenizer=None, **limits):
+    settings = {"max_input": 1000, "max_target": 100} | limits
+    recipe = Recipe(method="lora", learning_rate=0.1, batch_size=1, epochs=1, prompt=prompt, **settings)
+    return writing_examples(rows, recipe, tokenizer or Characters())
 
 
 def test_only_the_answer_and_its_end_are_learned():
     (one,) = made([make_question(1, "AC")]).written
-    learned = [token for token in one.labels if token != IGNORED]
+    learned = [token for token in one["labels"] if token != IGNORED]
     assert learned == [ord("A"), ord("C"), 1]
-    assert one.input_ids[-3:] == learned
-    assert len(one.input_ids) == len(one.labels)
+    assert one["input_ids"][-3:] == learned
+    assert len(one["input_ids"]) == len(one["labels"])
 
 
 def test_what_is_too_long_is_left_out_and_counted():
@@ -40,16 +44,16 @@ def test_what_is_too_long_is_left_out_and_counted():
 
 def test_explanations_are_learned_where_there_are_any():
     rows = [make_question(1, explanation="因为如此。"), make_question(2)]
-    found = made(rows, "explanation", Task.EXPLANATION)
+    found = made(rows, "explanation")
     assert (len(found.written), found.incomplete) == (1, 1)
-    learned = [chr(token) for token in found.written[0].labels if token != IGNORED]
+    learned = [chr(token) for token in found.written[0]["labels"] if token != IGNORED]
     assert "".join(learned[:-1]) == "因为如此。"
 
 
 def test_the_longest_prompt_and_answer_that_are_allowed_are_learned():
     (one,) = made([make_question(1, "AC")]).written
-    prompt = one.labels.count(IGNORED)
-    assert one.labels[:prompt] == [-100] * prompt
+    prompt = one["labels"].count(IGNORED)
+    assert one["labels"][:prompt] == [-100] * prompt
     for limits, learned in (
         ({"max_input": prompt, "max_target": 3}, 1),
         ({"max_input": prompt - 1}, 0),
@@ -60,22 +64,18 @@ def test_the_longest_prompt_and_answer_that_are_allowed_are_learned():
 
 
 def test_a_token_across_the_border_is_not_learned_by_half():
-    found = writing_examples(
-        [make_question(1)],
-        load_template("answer_only", Task.ANSWER),
-        lambda turns: turns[-1]["content"],
-        lambda text: [len(text)],
-        end=1,
-        max_input=10,
-        max_target=10,
-    )
+    class Lengths(Characters):
+        def __call__(self, texts, **_):
+            return {"input_ids": [[len(text)] for text in texts]}
+
+    found = made([make_question(1)], tokenizer=Lengths())
     assert (found.written, found.too_long, found.incomplete) == ([], 1, 0)
 
 
 def test_a_question_without_a_key_is_incomplete_and_one_without_an_explanation_only_where_that_is_learned():
     silent = make_question(1, explanation="因为").model_copy(update={"answer": []})
     assert (made([silent]).incomplete, len(made([make_question(1)]).written)) == (1, 1)
-    assert made([silent], "explanation", Task.EXPLANATION).incomplete == 1
+    assert made([silent], "explanation").incomplete == 1
 
 
 def test_checkpoints_that_a_killed_run_left_are_removed(tmp_path):
