@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from pipeline.evaluate.metrics import metric, shown_in
@@ -18,7 +19,6 @@ from pipeline.evaluate.results.view import (
     p_value,
     ranked_table,
     run_name,
-    value,
 )
 from pipeline.evaluate.scoring import Graded
 from pipeline.rendering.markdown import number
@@ -77,22 +77,20 @@ def mcnemar(only_one: int, only_other: int) -> float:
 
 def holm(values: Sequence[float]) -> list[float]:
     """P-values corrected for their number by the step-down method (Holm 1979)."""
-    adjusted = [1.0] * len(values)
-    largest = 0.0
-    for rank, index in enumerate(sorted(range(len(values)), key=lambda index: values[index])):
-        largest = max(largest, min(1.0, (len(values) - rank) * values[index]))  # never below a smaller p
-        adjusted[index] = largest
-    return adjusted
+    order = np.argsort(values, kind="stable")
+    raised = np.minimum(1.0, np.arange(len(values), 0, -1) * np.array(values)[order])
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.maximum.accumulate(raised)  # never below a smaller p
+    return [float(value) for value in adjusted]
 
 
 def correlation(one: Sequence[float], other: Sequence[float], *, ranks: bool = False) -> float | None:
     """Pearson's, or of ranks, ties sharing their mean, which is Spearman's; None where either does not vary."""
     from scipy.stats import pearsonr, rankdata
 
-    varied = len(set(one)) > 1 and len(set(other)) > 1
-    return (
-        float(pearsonr(*map(rankdata, (one, other)) if ranks else (one, other)).statistic) if varied else None
-    )
+    if len(set(one)) < 2 or len(set(other)) < 2:
+        return None
+    return float(pearsonr(*map(rankdata, (one, other)) if ranks else (one, other)).statistic)
 
 
 def ranking(one: Sequence[float], other: Sequence[float]) -> float | None:
@@ -111,13 +109,10 @@ class Entry:
     source: str
     """The build's folder, as given."""
     view: View
+    score: Score
+    """Its accuracy over all questions."""
     right: Mapping[str, bool]
     """True if each question's first answer was right."""
-
-    @property
-    def accuracy(self) -> float | None:
-        """Over all questions."""
-        return value(self.view.accuracy(self.run))
 
 
 def gather_entries(folders: Sequence[Path]) -> list[Entry]:
@@ -134,8 +129,8 @@ def gather_entries(folders: Sequence[Path]) -> list[Entry]:
             raise UserError(f"{told}: their scores cannot stand in one table")
     found = [entry for folder, home in homes.items() for entry in _entries(home, str(folder))]
     kept: dict[tuple[str, object], Entry] = {}
-    for entry in sorted(found, key=lambda entry: -(entry.accuracy or 0.0)):
-        same = entry.accuracy if entry.run in REFERENCES else id(entry)  # models of one name are two
+    for entry in sorted(found, key=lambda entry: -(entry.score.value or 0.0)):
+        same = entry.score.value if entry.run in REFERENCES else id(entry)  # models of one name are two
         kept.setdefault((entry.run, same), entry)
     return list(kept.values())
 
@@ -166,7 +161,8 @@ def _entries(home: Path, source: str) -> list[Entry]:
     for row in Prediction.from_frame(read_table(home / "predictions.parquet")):
         if row.task is Task.ANSWER and row.repeat == 0 and row.variant is None and row.outcome != "failed":
             right.setdefault(row.run, {})[row.question_id] = bool(row.correct)
-    return [Entry(run, source, view, right.get(run, {})) for run in view.runs if view.accuracy(run)]
+    scored = ((run, score) for run in view.runs if (score := view.accuracy(run)))
+    return [Entry(run, source, view, score, right.get(run, {})) for run, score in scored]
 
 
 def leaderboard(entries: Sequence[Entry]) -> Table:
@@ -181,27 +177,16 @@ def leaderboard(entries: Sequence[Entry]) -> Table:
     several = {entry.run for entry in models if sum(other.run == entry.run for other in models) > 1}
     columns = shown_in("leaderboard")
     rows: list[list[str | Rival]] = []
-    records = []
     for entry in entries:
         rank = models.index(entry) + 1 if entry in models else None
-        score = entry.view.accuracy(entry.run)
-        assert score is not None
+        score = entry.score
         name = f"{entry.run} ({entry.source})" if entry.run in several else run_name(entry.run)
         told = [mean(entry.view.overall(entry.run, column.name)) for column in columns]
-        accuracy = Rival(cell(score), "accuracy", entry.run, entry.accuracy)
+        accuracy = Rival(cell(score), "accuracy", entry.run, score.value)
         p = "–" if rank is None else against[rank - 1]  # baselines and people are not tested
         rows.append([name, entry.source, number(rank), number(score.questions), accuracy, *told, p])
-        records.append(score)
-    titles = (metric("accuracy").title, *(column.title for column in columns))
-    return ranked_table(
-        "leaderboard",
-        "Leaderboard 排行榜, in percent; brackets hold 95 % intervals. p: McNemar's exact test against the best model, "
-        "corrected for the number of models (Holm).",
-        Score.to_frame(records),
-        ("模型 Model", "来源 Build", "名次 Rank", "题数 n", *titles, "p"),
-        rows,
-        left=2,
-    )
+    head = [metric("accuracy").title, *(column.title for column in columns), "p"]
+    return ranked_table("leaderboard", Score.to_frame(entry.score for entry in entries), head, rows, left=2)
 
 
 def _against_best(models: Sequence[Entry]) -> list[str]:

@@ -136,11 +136,11 @@ def judge_agreement(
     return found
 
 
-def scored_by_both(judgements: Iterable[Judgement]) -> dict[tuple[str, str], list[DoublyScored]]:
+def scored_by_both(judgements: Iterable[Judgement]) -> dict[str, dict[str, list[DoublyScored]]]:
     """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
     given = _by_judge(judgements)
-    shown = [aspect for aspect in _aspects() if given[EXPERTS][aspect]]
-    return {(who, aspect): _both(given, who, EXPERTS, aspect) for who in _judges(given) for aspect in shown}
+    found = {who: {each: _both(given, who, EXPERTS, each) for each in _aspects()} for who in _judges(given)}
+    return {who: {each: both for each, both in own.items() if both} for who, own in found.items()}
 
 
 def _judges(given: _Given) -> list[str]:

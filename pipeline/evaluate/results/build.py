@@ -11,7 +11,7 @@ from pipeline.evaluate.params import EvaluateParams
 from pipeline.evaluate.results import papers
 from pipeline.evaluate.results.view import WORDS, View, cell, title
 from pipeline.evaluate.scoring import HUMAN, REVIEWED
-from pipeline.rendering import markdown as md
+from pipeline.rendering.markdown import rendered
 from pipeline.rendering.tables import Table
 from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
 from schemas.taxonomy import dimensions
@@ -78,10 +78,9 @@ def tables(found: Evaluated) -> list[tuple[str, Table]]:
 
 def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
     """Return a warning if the tables use labels that experts have not settled."""
-    asked: dict[str, int] = {}
-    for score in scores:
-        if score.dimension == "label_status" and score.metric == "accuracy" and score.run != HUMAN:
-            asked[score.label_en or ""] = max(score.questions, asked.get(score.label_en or "", 0))
+    view = View(score for score in scores if score.run != HUMAN)
+    labels = view.labels("label_status").items()
+    asked = {english: view.asked("label_status", label) for label, english in labels}
     open_ = sum(count for status, count in asked.items() if status != REVIEWED)
     if not open_:
         return None
@@ -95,13 +94,9 @@ NOTES = WORDS["notes"]["under_title"].strip()
 
 def markdown(found: Evaluated, title: str) -> str:
     """All tables as one Markdown document."""
-    lines = [f"# {md.text(title)}", "", NOTES if found.scores else "No question was asked 没有题目。", ""]
-    if doubt := unreviewed_warning(found.scores):
-        lines += [f"{doubt.english} {doubt.chinese}", ""]
-    for name, table in tables(found):
-        lines += [f"## {md.text(name)}", "", md.text(table.caption), ""]
-        lines += [table.markdown() if table.rows else WORDS["notes"]["no_label"], ""]
-    return "\n".join(lines)
+    values = {"doubt": unreviewed_warning(found.scores), "tables": tables(found), "notes": WORDS["notes"]}
+    asked = bool(found.scores)
+    return rendered("pipeline.evaluate:results.md", title=title, asked=asked, **values).rstrip() + "\n"
 
 
 def files(found: Evaluated) -> Mapping[str, bytes]:

@@ -13,8 +13,8 @@ from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import FEWEST, correlation
 from pipeline.evaluate.judging.scores import AVERAGE, DoublyScored, scored_by_both
 from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.results.papers import LABELLED
-from pipeline.evaluate.results.view import REFERENCES, View, label_name, plot_name, run_name, title
+from pipeline.evaluate.results.papers import LABELLED, aspect_titles
+from pipeline.evaluate.results.view import REFERENCES, View, label_name, plot_name, run_name, title, value
 from pipeline.evaluate.scoring import HUMAN
 from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from schemas.evaluation import Judgement
@@ -51,7 +51,7 @@ def _drawn(view: View, found: Evaluated) -> list[str]:
     scored = [run for run in view.runs if run != HUMAN and view.overall(run, "accuracy")]
     models = [run for run in scored if run not in REFERENCES] or scored
     best: dict[str, str] = {}
-    for run in sorted(models, key=lambda run: -_shares(view, run, "overall", ["全部"])[0][0]):
+    for run in sorted(models, key=lambda run: -(value(view.accuracy(run)) or 0.0)):
         best.setdefault(found.askings[run].model, run)
     return [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
 
@@ -165,10 +165,8 @@ _LARGEST = 260
 
 def judge_plots(judgements: Sequence[Judgement]) -> dict[str, bytes]:
     """``figures/rankings<n>`` and ``figures/judge_and_experts<n>`` of every judge whose answers experts scored too."""
-    both = scored_by_both(judgements)
     files: dict[str, bytes] = {}
-    for number, judge in enumerate(dict.fromkeys(who for who, _ in both), start=1):
-        own = {aspect: pairs for (who, aspect), pairs in both.items() if who == judge and pairs}
+    for number, (judge, own) in enumerate(scored_by_both(judgements).items(), start=1):
         suffix = "" if number == 1 else f"_{number}"
         files |= _rankings(judge, own, suffix) | _scatter(judge, own, suffix)
     return files
@@ -178,7 +176,7 @@ def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str
     """The order of models in each aspect, by the judge (solid) and by the experts (dashed)."""
     from scipy.stats import rankdata
 
-    names = {aspect.name: f"{aspect.zh}\n{aspect.en}" for aspect in aspects()} | {AVERAGE: "平均\nAverage"}
+    names = aspect_titles(AVERAGE)
     shown = [name for name in names if name in own]
     runs = _by_experts(own)
     everywhere = all(len({pair.run for pair in own[name]}) == len(runs) for name in shown)
@@ -197,7 +195,7 @@ def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str
                 values = [by_aspect[place] + shift for by_aspect in ranks]
                 label = plot_name(run_name(run)) if side == "judge" else None
                 axes.plot(values, color=colour, linestyle=style, marker="o", markersize=3.5, label=label)
-        axes.set_xticks(range(len(shown)), [names[name] for name in shown])
+        axes.set_xticks(range(len(shown)), [names[name].replace(" ", "\n", 1) for name in shown])
         axes.set(yticks=range(1, len(runs) + 1), ylim=(len(runs) + 0.4, 0.6), ylabel="rank 名次")
         axes.set_title(plot_name(f"solid 实线: {judge}, dashed 虚线: experts 专家"), fontsize=9)
         _legend(drawn)

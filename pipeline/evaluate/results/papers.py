@@ -34,13 +34,7 @@ from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Ta
 from schemas.taxonomy import cmb_catalogue
 from schemas.wording import counted
 
-LABELLED: Mapping[str, int] = {
-    "disease_group": 4,
-    "clinical_department": 5,
-    "medical_discipline": 6,
-    "competency": 7,
-    "difficulty": 8,
-}
+LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]
 """Number of the table that each dimension has in the paper."""
 
 
@@ -57,17 +51,14 @@ def by_metric(view: View, table: Shown, name: str) -> Table | None:
         asked = max(score.questions for score in found if score is not None)
         row: list[str | Rival] = [run_name(run), number(asked)]
         for each, score in zip(metrics, found, strict=True):
-            # “n =” where a score is of fewer
-            few = None if score is None or score.questions == asked else asked
-            text = cell(score, few) if each.brackets else mean(score)
+            text = cell(score, asked) if each.brackets else mean(score)
             merit = value(score)
             if merit is not None and not each.higher:
                 merit = -merit  # no answer, refused: fewer is better
             row.append(text if each.higher is None else Rival(text, each.name, run, merit))
         rows.append(row)
     data = view.data(["overall"], [each.name for each in metrics])
-    head = ("模型 Model", "题数 n", *(each.title for each in metrics))
-    return ranked_table(name, WORDS[name]["caption"], data, head, rows)
+    return ranked_table(name, data, [each.title for each in metrics], rows)
 
 
 def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:
@@ -76,52 +67,49 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
     Returns:
         The table; None where no question has such a label.
     """
-    labels = view.labels(dimension)
-    runs = view.runs_of(dimension)
-    if not labels or not runs:
+    labels, runs = view.labels(dimension), view.runs_of(dimension)
+    if not labels:
         return None
     kept = {label: en for label, en in labels.items() if view.asked(dimension, label) > more_than}
-    models = [run for run in runs if run not in REFERENCES]
+    rows = _shares(view, dimension, kept)
+    head = [title(dimension), "题数 n", *map(run_name, runs)]
+    if sum(run not in REFERENCES for run in runs) > 1:  # one model is its own average
+        head.append("平均 Average of models")
+        for row in rows:
+            rivals = (each for each in row if isinstance(each, Rival) and each.run not in REFERENCES)
+            row.append(_average([each.value for each in rivals if each.value is not None], 1))
+    told = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
+    caption = f"Accuracy by {title(dimension)}{told}."
+    if left_out := len(labels) - len(kept):
+        count = counted(left_out, "label")
+        caption += f" Left out, with {more_than} questions or fewer: {count}; see the data beside this table."
+    if HUMAN in runs:
+        caption += " People are those who sat the exam."
+    return ranked_table(table_name(dimension), _shared(view, dimension), head, rows, caption=caption)
+
+
+def _shared(view: View, *dimensions: str) -> pl.DataFrame:
+    return view.data(dimensions, ["accuracy", "mean_accuracy"])
+
+
+def _shares(view: View, dimension: str, labels: Mapping[str, str | None]) -> list[list[str | Rival]]:
+    """Return rows of a label, its number of questions, and every run's accuracy."""
     rows: list[list[str | Rival]] = []
-    for label, english in kept.items():
-        shares = [value(view.accuracy(run, dimension, label)) for run in models]
-        known = [share for share in shares if share is not None]
-        # one model is its own average
-        average = [f"{100 * mean_of(known):.1f}" if known else "–"] if len(models) > 1 else []
-        rows.append([label_name(label, english), *_shares(view, dimension, label, runs), *average])
-    average_name = ("平均 Average of models",) if len(models) > 1 else ()
-    return ranked_table(
-        table_name(dimension),
-        _caption(view, dimension, len(labels) - len(kept), more_than),
-        view.data([dimension], ["accuracy", "mean_accuracy"]),
-        (title(dimension), "题数 n", *map(run_name, runs), *average_name),
-        rows,
-    )
+    for label, english in labels.items():
+        asked = view.asked(dimension, label)
+        scored = ((run, view.accuracy(run, dimension, label)) for run in view.runs_of(dimension))
+        rivals = (Rival(cell(score, asked), label, run, value(score)) for run, score in scored)
+        rows.append([label_name(label, english), number(asked), *rivals])
+    return rows
 
 
-def _shares(view: View, dimension: str, label: str, runs: Sequence[str]) -> list[str | Rival]:
-    """Return the number of questions of a label, and every run's accuracy."""
-    asked = view.asked(dimension, label)
-    scores = [view.accuracy(run, dimension, label) for run in runs]
-    scored = zip(runs, scores, strict=True)
-    rivals = [Rival(cell(score, asked), label, run, value(score)) for run, score in scored]
-    return [number(asked), *rivals]
+def _average(shares: Sequence[float], places: int) -> str:
+    return f"{100 * mean_of(shares):.{places}f}" if shares else "–"
 
 
 def table_name(dimension: str) -> str:
     """Return the name of the files of a dimension's table."""
     return f"cmexam_table{LABELLED[dimension]}" if dimension in LABELLED else f"by_{dimension}"
-
-
-def _caption(view: View, dimension: str, left_out: int, more_than: int) -> str:
-    told = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
-    text = f"Accuracy by {title(dimension)}{told}."
-    if left_out:
-        labels = counted(left_out, "label")
-        text += f" Left out, with {more_than} questions or fewer: {labels}; see the data beside this table."
-    if HUMAN in view.runs_of(dimension):
-        text += " People are those who sat the exam."
-    return text
 
 
 def categories(view: View, askings: Mapping[str, RunSettings]) -> Table | None:
@@ -135,38 +123,30 @@ def categories(view: View, askings: Mapping[str, RunSettings]) -> Table | None:
     rows: list[list[str | Rival]] = []
     for name, without, shown in _pairs(view.runs_of("exam_type"), askings):
         row: list[str | Rival] = [name]
-        for column in range(len(labels) + 2):
-            both = [_column(view, run, list(labels), column) for run in (without, shown)]
-            (zero, _), (several, _) = both
-            best = max((found for _, found in both if found is not None), default=None)
+        both = (_columns(view, run, list(labels)) for run in (without, shown))
+        for column, ((zero, one), (several, other)) in enumerate(zip(*both, strict=True)):
+            best = max((found for found in (one, other) if found is not None), default=None)
             text = f"{zero or '–'} ({several})" if several else zero
             row.append(Rival(text, column, without or shown or "", best))
         rows.append(row)
-    shots = sorted({askings[run].shots for run in askings if askings[run].shots})
+    shots = sorted({asked.shots for asked in askings.values() if asked.shots})
     told = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
-    head = (label_name(label, english) for label, english in labels.items())
-    return ranked_table(
-        "cmb_table3",
-        f"Accuracy by exam category, in percent (CMB's tables 3 and 4).{told} Average: over the categories.",
-        view.data(["exam_type", "overall"], ["accuracy", "mean_accuracy"]),
-        ("模型 Model", *head, "平均 Average", "全部题目 All questions"),
-        rows,
-    )
+    caption = WORDS["cmb_table3"]["caption"].format(told=told)
+    names = [label_name(label, english) for label, english in labels.items()]
+    head = ["模型 Model", *names, "平均 Average", "全部题目 All questions"]
+    return ranked_table("cmb_table3", _shared(view, "exam_type", "overall"), head, rows, caption=caption)
 
 
-def _column(view: View, run: str | None, labels: Sequence[str], column: int) -> tuple[str, float | None]:
-    """A category, the average over categories, or everything: as text and as number."""
+def _columns(view: View, run: str | None, labels: Sequence[str]) -> list[tuple[str, float | None]]:
+    """Return every category, the average over categories, and everything: as text and as number."""
     if run is None:
-        return "", None
-    if column != len(labels):
-        own = column < len(labels)
-        score = view.accuracy(run, "exam_type", labels[column]) if own else view.accuracy(run)
-        return mean(score, 2), value(score)
-    found = [value(view.accuracy(run, "exam_type", label)) for label in labels]
-    known = [share for share in found if share is not None]
+        return [("", None)] * (len(labels) + 2)
+    scores = [*(view.accuracy(run, "exam_type", label) for label in labels), view.accuracy(run)]
+    *parts, whole = ((mean(score, 2), value(score)) for score in scores)
+    known = [share for _, share in parts if share is not None]
     # An average over fewer categories would describe another exam than the other rows.
-    average = mean_of(known) if len(known) == len(labels) else None
-    return ("–" if average is None else f"{100 * average:.2f}"), average
+    known = known if len(known) == len(labels) else []
+    return [*parts, (_average(known, 2), mean_of(known) if known else None), whole]
 
 
 def _pairs(
@@ -197,38 +177,25 @@ def subcategories(view: View) -> Table | None:
     found = view.labels("exam_class")
     if not found:
         return None
-    runs = view.runs_of("exam_class")
     category = {
         subcategory.zh: label_name(part.zh, part.en)
         for part in cmb_catalogue()
         for subcategory in part.subcategories
     }
-    rows: list[list[str | Rival]] = [
-        [category.get(label, "–"), label_name(label, english), *_shares(view, "exam_class", label, runs)]
-        for label, english in found.items()
-    ]
-    return ranked_table(
-        "cmb_subcategories",
-        "Accuracy by exam subcategory 按考试.",
-        view.data(["exam_class"], ["accuracy", "mean_accuracy"]),
-        ("类别 Category", "考试 Exam", "题数 n", *map(run_name, runs)),
-        rows,
-        left=2,
-    )
+    shares = zip(found, _shares(view, "exam_class", found), strict=True)
+    rows = [[category.get(label, "–"), *row] for label, row in shares]
+    runs = [run_name(run) for run in view.runs_of("exam_class")]
+    return ranked_table("cmb_subcategories", _shared(view, "exam_class"), runs, rows, left=2)
 
 
 def pairs(found: Sequence[Comparison]) -> Table | None:
     """Every two runs on the questions both were asked: the difference, and McNemar's test."""
     rows = [
         (
-            run_name(row.run_a),
-            run_name(row.run_b),
-            number(row.questions),
-            number(row.only_a_right),
-            number(row.only_b_right),
+            *map(run_name, (row.run_a, row.run_b)),
+            *map(number, (row.questions, row.only_a_right, row.only_b_right)),
             bracketed(f"{100 * row.difference:+.1f}", row, "+.1f"),
-            p_value(row.p_value),
-            p_value(row.p_adjusted),
+            *map(p_value, (row.p_value, row.p_adjusted)),
         )
         for row in found
     ]
@@ -268,35 +235,27 @@ def _measured(
     return found
 
 
+def aspect_titles(average: str) -> dict[str, str]:
+    """Return the titles of CMB's aspects by name, and that of their average."""
+    return {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()} | {average: "平均 Average"}
+
+
 def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
     """Tables 5, 6 and 8: what a judge gave, from 1 to 5, an aspect a column; None where nothing was judged."""
-    columns = [
-        *((aspect.name, aspect.zh, aspect.en) for aspect in aspects()),
-        ("judged", "平均", "Average"),
-    ]
+    columns = aspect_titles("judged")
     own: dict[tuple[str, str], dict[str, Score]] = {}
     for score in scores:
         metric, _, who = score.metric.partition(" (")
-        if score.task is task and who and metric in {aspect for aspect, _, _ in columns}:
+        if score.task is task and who and metric in columns:
             own.setdefault((who.rstrip(")"), score.run), {})[metric] = score
-    if not own:
-        return None
     rows: list[list[str | Rival]] = []
-    for (who, run), found in own.items():
-        asked = max(score.questions for score in found.values())
-        grades = [
-            Rival(cell(found.get(aspect), places=2, scale=1), (who, aspect), run, value(found.get(aspect)))
-            for aspect, _, _ in columns
-        ]
+    for (who, run), given in own.items():
+        asked = max(score.questions for score in given.values())
+        found = [(aspect, given.get(aspect)) for aspect in columns]
+        grades = (Rival(cell(s, places=2, scale=1), (who, aspect), run, value(s)) for aspect, s in found)
         rows.append([run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
-    return ranked_table(
-        name,
-        WORDS[name]["caption"],
-        Score.to_frame([score for found in own.values() for score in found.values()]),
-        (*WORDS[name]["head"], *(f"{zh} {en}" for _, zh, en in columns)),
-        rows,
-        left=2,
-    )
+    data = Score.to_frame([score for found in own.values() for score in found.values()])
+    return ranked_table(name, data, list(columns.values()), rows, left=2) if rows else None
 
 
 def _table(
@@ -311,19 +270,17 @@ def _table(
     return Table(name, words["caption"], frame, words["head"], rows, left=left, best=best) if rows else None
 
 
+_COEFFICIENTS = ("pearson", "spearman", "alpha", "kappa", "length", "self_preference")
+
+
 def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
     """Return the agreement of judges with experts and each other by aspect (the paper's section 5.3)."""
-    names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()} | {AVERAGE: "平均 Average"}
+    names = aspect_titles(AVERAGE)
     rows = [
         (
-            row.judge,
-            row.against,
-            names.get(row.aspect, row.aspect),
-            number(row.answers),
-            *(number(each, 3) for each in (row.pearson, row.spearman, row.alpha, row.kappa)),
-            *(number(each, 3) for each in (row.length, row.self_preference)),
-            number(row.models),
-            number(row.ranking, 3),
+            *(row.judge, row.against, names.get(row.aspect, row.aspect), number(row.answers)),
+            *(number(getattr(row, name), 3) for name in _COEFFICIENTS),
+            *(number(row.models), number(row.ranking, 3)),
         )
         for row in found
     ]
@@ -332,13 +289,9 @@ def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
 
 def preferences(found: Sequence[Preference]) -> Table | None:
     """Return a judge's preferences pair by pair, each asked in both orders."""
-    pairs: dict[tuple[str, str, str], list[Preference]] = {}
-    for row in found:
-        pairs.setdefault((row.run_a, row.run_b, row.judge), []).append(row)
-    rows = []
-    for (one, other, judge), given in pairs.items():
-        winners = (Winner.FIRST, Winner.SECOND, Winner.TIE)
-        tally = [sum(row.better is winner for row in given) for winner in winners]
-        steady = sum(row.consistent for row in given) / len(given)  # the same verdict in both orders
-        rows.append((one, other, judge, number(len(given)), *map(number, tally), f"{100 * steady:.1f}"))
-    return _table("preferences", Preference.to_frame(found), rows)
+    frame = Preference.to_frame(found)
+    wins = ((pl.col("better") == winner.value).sum().alias(winner) for winner in Winner)
+    steady = 100 * pl.col("consistent").mean()  # the same verdict in both orders
+    pairs = frame.group_by("run_a", "run_b", "judge", maintain_order=True).agg(pl.len(), *wins, steady)
+    rows = [(*row[:3], *map(number, row[3:-1]), f"{row[-1]:.1f}") for row in pairs.iter_rows()]
+    return _table("preferences", frame, rows)

@@ -145,30 +145,33 @@ class Rival:
 
 def ranked_table(
     name: str,
-    caption: str,
     data: pl.DataFrame,
     head: Sequence[str],
     rows: Sequence[Sequence[str | Rival]],
+    *,
     left: int = 1,
+    caption: str | None = None,
 ) -> Table:
     """Return a table with the best and the second best cell of every line marked.
 
-    Baselines and people do not compete; a line with fewer than two models has no best, ties share their rank.
+    Its words in ``tables.toml`` are the first part of its head, and its caption where none is given. Baselines and
+    people do not compete; a line with fewer than two models has no best, ties share their rank.
     """
     lines: dict[Hashable, list[tuple[Cell, float]]] = {}
     for at, row in enumerate(rows):
         for column, each in enumerate(row):
             if isinstance(each, Rival) and each.run not in REFERENCES and each.value is not None:
                 lines.setdefault(each.line, []).append(((at, column), each.value))
-    best: set[Cell] = set()
-    second: set[Cell] = set()
+    marked: list[set[Cell]] = [set(), set()]
     for cells in lines.values():
         order = sorted({value for _, value in cells}, reverse=True)
         if len(order) > 1:  # all alike: none is the best
-            best |= {place for place, value in cells if value == order[0]}
-            second |= {place for place, value in cells if value == order[1]}
+            for places, rank in zip(marked, order, strict=False):
+                places.update(place for place, value in cells if value == rank)
     texts = [tuple(each if isinstance(each, str) else each.text for each in row) for row in rows]
-    return Table(name, caption, data, head, texts, left, frozenset(best), frozenset(second))
+    words = WORDS.get(name, {})
+    caption = words["caption"] if caption is None else caption
+    return Table(name, caption, data, [*words.get("head", ()), *head], texts, left, *map(frozenset, marked))
 
 
 def value(score: Score | None) -> float | None:
