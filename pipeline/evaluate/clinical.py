@@ -75,12 +75,8 @@ _ANSWERS = "model_answer"
 def score_cases(path: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Score]]:
     """Score answers of others to patients' cases by the references in the same file.
 
-    Args:
-        path: the file, for messages.
-        rows: its objects: cases whose ``QA_pairs`` hold ``model_answer`` beside ``question`` and ``answer``.
-
-    Returns:
-        A row an answer, with ``outcome`` and what it shares with its reference; and the scores.
+    Its ``rows`` are cases whose ``QA_pairs`` hold ``model_answer`` beside ``question`` and ``answer``. A row of the
+    result is an answer, with ``outcome`` and what it shares with its reference.
     """
     items: list[GradedText] = []
     told = []

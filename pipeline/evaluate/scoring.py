@@ -209,13 +209,9 @@ def count_overlap(text: str, reference: str) -> TextCounts:
 
 
 def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
-    """Return corpus BLEU up to n-grams of ``orders`` (Papineni et al. 2002), from sums of ``TextCounts.sums``.
+    """Return corpus BLEU up to n-grams of ``orders`` (Papineni et al. 2002), from sums of ``TextCounts.sums`` (…, 9).
 
     Orders without a match count half as much as the last one before, as sacreBLEU smooths by default.
-
-    Args:
-        sums: of the shape (…, 9).
-        orders: the longest n-grams that count.
     """
     matched, possible = sums[..., :orders], sums[..., _ORDERS : _ORDERS + orders]
     said, reference = sums[..., _ORDERS], sums[..., -1]

@@ -185,12 +185,8 @@ def _judge(params: EvaluateParams, made: _Evaluation, context: Context) -> None:
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
     """Tokens and cost of a model's outputs, whenever they were made; null where the endpoint does not say."""
     given = [made for made in generations if made.text is not None]
-    return {
-        "prompts": len(given),
-        "prompt_tokens": _sum([made.prompt_tokens for made in given]),
-        "completion_tokens": _sum([made.completion_tokens for made in given]),
-        "cost": _sum([made.cost for made in given]),
-    }
+    summed = ("prompt_tokens", "completion_tokens", "cost")
+    return {"prompts": len(given), **{name: _sum([getattr(made, name) for made in given]) for name in summed}}
 
 
 def _sum(values: Sequence[float | None]) -> float | None:

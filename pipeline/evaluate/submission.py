@@ -52,18 +52,13 @@ class _OutputRow(BaseModel, extra="allow"):
 
 
 def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
-    """Score a file of raw outputs.
+    """Score a file of raw outputs, and return the counts ``rows``, ``correct``, ``wrong``, ``no_answer``.
 
-    Args:
-        path_in: JSONL with ``id``, ``question``, ``options`` as {letter: text}, ``answer``, ``raw_output`` and, if
-            known, ``question_type`` (A1, B1型题, X, 单选题, 多项选择题, multiple … ; others count as not known) and
-            ``answer_first`` (whether the prompt asked for the answer first, see ``extract``). Rows that do not say are
-            read as answering first where the file's outputs do so as a habit.
-        path_out: the same rows with ``extracted`` (letters as one string), ``rule`` and ``correct``: true, false, or
-            null when no answer was stated. Written whole or not at all.
-
-    Returns:
-        Counts: ``rows``, ``correct``, ``wrong``, ``no_answer``.
+    It is JSONL with ``id``, ``question``, ``options`` as {letter: text}, ``answer``, ``raw_output`` and, if known,
+    ``question_type`` (A1, B1型题, X, 单选题, 多项选择题, multiple … ; others count as not known) and ``answer_first``
+    (whether the prompt asked for the answer first, see ``extract``). Rows that do not say are read as answering first
+    where the file's outputs do so as a habit. The same rows are written whole or not at all, with ``extracted``
+    (letters as one string), ``rule`` and ``correct``: true, false, or null when no answer was stated.
     """
     if _text(path_in).startswith("["):
         told = "is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
@@ -168,13 +163,11 @@ class Submitted:
 
 
 def score_submission(path: Path, key: Path, name: str | None = None) -> Submitted:
-    """Score a submission by CMB's answer file, or any like it.
+    """Score a submission by CMB's answer file, or any like it; both are JSON arrays, or JSONL.
 
-    Args:
-        path: JSON array, or JSONL, of ``id`` and ``model_answer`` (letters, or an output as the model wrote it).
-        key: JSON array, or JSONL, of ``id``, ``answer`` and, where known, ``question_type``, ``exam_type``,
-            ``exam_class``, ``exam_subject`` and ``option``.
-        name: what tables call the model; the file's name if absent.
+    A submission has ``id`` and ``model_answer`` (letters, or an output as the model wrote it); a key ``id``,
+    ``answer`` and, where known, ``question_type``, ``exam_type``, ``exam_class``, ``exam_subject`` and ``option``.
+    Tables call the model by ``name``, the file's if absent.
     """
     keys = _by_id(key, _Key)
     given = _by_id(path, _Given)

@@ -1,5 +1,6 @@
 """Tasks that models are given: choosing the right options, explanations (CMExam), clinical cases (CMB-Clin)."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -13,7 +14,7 @@ from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
 from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
-from pipeline.evaluate.prompting import Examples, Message, Prompt, Template, load_template, messages, variants
+from pipeline.evaluate.prompting import Examples, Prompt, Template, load_template, messages, variants
 from pipeline.evaluate.scoring import (
     OVERALL,
     Graded,
@@ -130,9 +131,9 @@ class AnswerWork:
         reading.graded = [item for item in everything if item.variant is None]
         slices = by_slice(reading.graded).items()
         reading.scores = [score for part, items in slices for score in score_items(run, part, items)]
-        by_question: dict[str, list[Graded]] = {}
+        by_question: dict[str, list[Graded]] = defaultdict(list)
         for item in everything:
-            by_question.setdefault(item.item_id, []).append(item)
+            by_question[item.item_id].append(item)
         asked = [Versions(tuple(items)) for items in by_question.values()]
         reading.scores += score_items(run, OVERALL, asked, "versions")
         return reading
@@ -172,13 +173,10 @@ class AnswerWork:
 class OpenItem:
     """A question to be answered in free text."""
 
-    item_id: str
-    messages: tuple[Message, ...]
+    prompt: Prompt
     reference: str
     slices: tuple[Slice, ...]
     cluster: str
-    row: ReleaseRow | None = None
-    """The question of the release; None for a question about a case."""
 
 
 def _explanations(template: Template, options: AskOptions, source: PromptSource) -> Iterator[OpenItem]:
@@ -186,17 +184,16 @@ def _explanations(template: Template, options: AskOptions, source: PromptSource)
     examples = source.examples(options.shots)
     for row in source.questions:
         if row.explanation:
-            asked = messages(template, row, examples.of(row))
-            slices = tuple(slices_of(row))
-            yield OpenItem(row.question_id, asked, row.explanation, slices, cluster_id(row), row)
+            prompt = Prompt(row.question_id, messages(template, row, examples.of(row)), row)
+            yield OpenItem(prompt, row.explanation, tuple(slices_of(row)), cluster_id(row))
 
 
 def _case_questions(template: Template, _: AskOptions, source: PromptSource) -> Iterator[OpenItem]:
     """Yield every question of every case."""
     turns = ((case, number) for case in load_cases(source.params.cases) for number in range(len(case.turns)))
     for case, number in islice(turns, source.params.limit):
-        asked = conversation(template, case, number)
-        yield OpenItem(item_id(case, number), asked, case.turns[number].solution, (OVERALL,), case.id)
+        prompt = Prompt(item_id(case, number), conversation(template, case, number))
+        yield OpenItem(prompt, case.turns[number].solution, (OVERALL,), case.id)
 
 
 class TextWork:
@@ -209,7 +206,7 @@ class TextWork:
         self._task = options.task
         self._keep_prompts = source.params.keep_prompts
         self._asked = [
-            (Prompt(repeated(item.item_id, repeat), item.messages, item.row, repeat=repeat), item)
+            (replace(item.prompt, id=repeated(item.prompt.id, repeat), repeat=repeat), item)
             for item in items
             for repeat in range(options.repeats)
         ]
@@ -222,25 +219,25 @@ class TextWork:
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:  # noqa: ARG002
         """Read and score generations by prompt id; those that failed are predictions without a score."""
         reading = RunOutcome()
-        graded: dict[Slice, list[GradedText]] = {}
+        graded: dict[Slice, list[GradedText]] = defaultdict(list)
         for prompt, about in self._asked:
-            given = made[prompt.id]
+            given, name = made[prompt.id], about.prompt.id
             outcome, said = Outcome.FAILED, ""
             if given.text is not None:
                 outcome, said = read_text(given.text, given.finish)
             row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct"))
-            row |= {"task": self._task, "question_id": about.item_id, "outcome": outcome}
+            row |= {"task": self._task, "question_id": name, "outcome": outcome}
             row |= provenance(run, prompt, given, keep_prompt=self._keep_prompts)
             reading.predictions.append(Prediction.model_validate(row))
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:
-                text = WrittenText(run, self._task, about.item_id, prompt, said, about.reference)
+                text = WrittenText(run, self._task, name, prompt, said, about.reference)
                 reading.written.append(text)
             counts = count_overlap(said, about.reference)
-            item = GradedText(about.item_id, about.cluster, outcome, counts, prompt.repeat)
+            item = GradedText(name, about.cluster, outcome, counts, prompt.repeat)
             for part in about.slices:
-                graded.setdefault(part, []).append(item)
+                graded[part].append(item)
         for part, items in graded.items():
             reading.scores += score_items(run, part, items, "texts", self._task)
         return reading

@@ -92,11 +92,7 @@ def bootstrap(
     Whole clusters are drawn with replacement (Davison and Hinkley 1997, section 3.8), with a fixed seed. Percentiles
     of few clusters are too narrow, so they are taken further out, as Student's t is to the normal distribution
     (Hesterberg 2015, section 4.3): of 10 clusters the 1.0 % and 99.0 % quantiles, of many the 2.5 % and 97.5 %.
-
-    Args:
-        clusters: of each unit.
-        rows: what each unit adds to the sums: units × columns.
-        of: the figure, from sums of the shape (…, columns).
+    Each unit adds its row to the sums; ``of`` takes sums of the shape (…, columns).
     """
     from scipy.stats import norm, t
 

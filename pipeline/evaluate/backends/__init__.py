@@ -28,39 +28,22 @@ class Setting:
 
 @dataclass(frozen=True)
 class Generation:
-    """The output of a model for one prompt.
-
-    Attributes:
-        prompt_id: of the prompt.
-        text: the raw output; None when the request failed.
-        finish: why it ended: ``stop``, ``length``, ``refusal``.
-        letters: the answer, for backends that choose letters instead of writing text.
-        read_by: the rule of those letters where a reader read them; None where the backend chose them.
-        failure: why there is no output; it is asked again on the next run.
-        prompt_tokens: tokens read; None where not known.
-        completion_tokens: tokens written; None where not known.
-        cost: in the options' currency; None where no price is configured.
-        likelihoods: what was compared to choose the letter, by label.
-        asked: the prompt as the model read it; None where that is the messages themselves.
-        seed: of sampling; None where there was none.
-        model: the model's name as the server reports it.
-        made_with: versions of the libraries that made it.
-    """
+    """The output of a model for one prompt."""
 
     prompt_id: str
-    text: str | None
-    finish: str = "stop"
-    letters: tuple[str, ...] | None = None
-    read_by: str | None = None
-    failure: Failure | None = None
+    text: str | None  # the raw output; None when the request failed
+    finish: str = "stop"  # why it ended: stop, length, refusal
+    letters: tuple[str, ...] | None = None  # of backends that choose letters instead of writing text
+    read_by: str | None = None  # the rule of the letters where a reader read them
+    failure: Failure | None = None  # why there is no output; it is asked again on the next run
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
-    cost: float | None = None
-    likelihoods: Mapping[str, float] | None = None
-    asked: str | None = None
-    seed: int | None = None
-    model: str | None = None
-    made_with: Mapping[str, str] | None = None
+    cost: float | None = None  # in the options' currency; None where no price is configured
+    likelihoods: Mapping[str, float] | None = None  # what was compared to choose the letter, by label
+    asked: str | None = None  # the prompt as the model read it; None where that is the messages themselves
+    seed: int | None = None  # of sampling
+    model: str | None = None  # its name as the server reports it
+    made_with: Mapping[str, str] | None = None  # versions of the libraries that made it
 
 
 class Backend(Protocol):
@@ -176,11 +159,8 @@ class OpenAiBackend(Backend):
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
-        requests = [
-            ChatRequest(prompt.id, prompt.messages, keep_unfinished=True, sample=prompt.repeat)
-            for prompt in prompts
-        ]
-        for outcome in self._client.complete_many(requests, self._store, advance):
+        asked = [ChatRequest(p.id, p.messages, keep_unfinished=True, sample=p.repeat) for p in prompts]
+        for outcome in self._client.complete_many(asked, self._store, advance):
             yield _generation(outcome, self._options)
 
 

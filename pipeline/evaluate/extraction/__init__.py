@@ -31,17 +31,11 @@ _HABIT, _FEWEST = 0.75, 20
 
 @dataclass(frozen=True)
 class Extraction:
-    """An answer that was read, and the rule that read it.
+    """An answer that was read, and the rule that read it."""
 
-    Attributes:
-        letters: the answer's labels in order; None when the text states no answer.
-        rule: name of the rule that fired, a key of ``RULES``; None when none did.
-        span: offsets of the words it was read from, in the text as given.
-    """
-
-    letters: tuple[str, ...] | None = None
-    rule: str | None = None
-    span: tuple[int, int] | None = None
+    letters: tuple[str, ...] | None = None  # in order; None when the text states no answer
+    rule: str | None = None  # a key of RULES
+    span: tuple[int, int] | None = None  # offsets of the words it was read from, in the text as given
 
 
 def extract(
@@ -165,13 +159,8 @@ def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
     """Return whether a run's outputs open with their answers as a habit: three in four, of 20 or more.
 
     One output alone does not show whether "A：…。B：…" is an answer with an explanation or the beginning of an
-    analysis; how the model answers the other questions does.
-
-    Args:
-        outputs: texts with their questions' labels; empty texts do not count.
-
-    Returns:
-        True; None when there is no such habit, or are too few outputs to tell.
+    analysis; how the model answers the other questions does. Outputs are texts with their questions' labels; empty
+    ones do not count. None when there is no such habit, or are too few outputs to tell.
     """
     opens = []
     for text, labels in outputs:

@@ -94,16 +94,10 @@ def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnsw
 def expert_judgements(
     scores: Iterable[AnswerScore], sent: Iterable[SentAnswer], counted: Sequence[str] = ()
 ) -> tuple[list[Judgement], int]:
-    """Experts' scores as judgements, for every run that gave the answer.
+    """Experts' scores as judgements, for every run that gave the answer, in the order of the scores.
 
-    Args:
-        scores: as pulled.
-        sent: who gave which answer.
-        counted: experts whose scores count; all when empty.
-
-    Returns:
-        The judgements, in the order of the scores; and how many scores are of answers that nobody gave, since the runs
-        were made anew.
+    Those of the ``counted`` experts, of all when empty. Also returns how many scores are of answers that nobody gave,
+    since the runs were made anew.
     """
     gave: dict[str, list[SentAnswer]] = defaultdict(list)
     for answer in sent:

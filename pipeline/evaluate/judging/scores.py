@@ -10,13 +10,13 @@ from statistics import mean
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import ValidationError
 
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import correlation, ranking
 from pipeline.evaluate.scoring import OVERALL, mean_score
+from pipeline.evaluate.submission import validate
 from pipeline.stats.intervals import Unit, interval_of_mean
-from schemas.errors import UserError, first_problem
+from schemas.errors import UserError
 from schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 
 EXPERT = "expert:"
@@ -28,8 +28,8 @@ EXPERTS = "experts"
 """All experts together, as one judge."""
 _Key = tuple[str, str, str]
 """Run, question and repeat of an answer."""
-_Given = dict[str, dict[str, dict[_Key, float]]]
-"""Scores by judge, aspect and answer."""
+_Given = dict[tuple[str, str], dict[_Key, float]]
+"""Scores of answers, by judge and aspect."""
 
 
 @dataclass(frozen=True)
@@ -57,16 +57,13 @@ def load_expert_scores(path: Path) -> list[Judgement]:
 
 
 def _expert_row(path: Path, number: int, row: Mapping[str, str]) -> Judgement:
-    known = [aspect.name for aspect in aspects()]
+    known, place = [aspect.name for aspect in aspects()], f"{path}, line {number}"
     told = {name: row[name] for name in ("run", "task", "question_id", "aspect", "score")}
-    try:
-        found = Judgement(judge=EXPERT + row["expert"], **told)
-    except ValidationError as error:
-        raise UserError(f"{path}, line {number}: {first_problem(error)}") from None
+    found = validate(Judgement, told | {"judge": EXPERT + row["expert"]}, place)
     if found.aspect not in known:
-        raise UserError(f"{path}, line {number}: no aspect {found.aspect!r}; there are {', '.join(known)}")
+        raise UserError(f"{place}: no aspect {found.aspect!r}; there are {', '.join(known)}")
     if not LEAST <= found.score <= MOST:
-        raise UserError(f"{path}, line {number}: score {found.score} is not from {LEAST} to {MOST}")
+        raise UserError(f"{place}: score {found.score} is not from {LEAST} to {MOST}")
     return found
 
 
@@ -117,19 +114,15 @@ def judge_agreement(
     Krippendorff's alpha for interval data; model by model, the correlation of ranks (its figure 3). Over the answers
     that both scored; null where undefined.
 
-    Args:
-        judgements: of judges and experts.
-        lengths: characters of each answer, to tell whether a judge likes long ones.
-        models: model of each run, to tell whether a judge likes its own.
+    The ``lengths`` of the answers in characters tell whether a judge likes long ones, the ``models`` of the runs
+    whether it likes its own.
     """
-    given = _by_judge(judgements)
-    people = [own for who, own in given.items() if who.startswith(EXPERT)]
-    judges = _judges(given)
+    given, people, judges = _by_judge(judgements)
     found = []
     for aspect in _aspects():
         if len(people) > 1:
-            found.append(_among_experts(aspect, [own.get(aspect, {}) for own in people]))
-        sides = [(who, EXPERTS) for who in judges if given[EXPERTS][aspect]]
+            found.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
+        sides = [(who, EXPERTS) for who in judges if given[EXPERTS, aspect]]
         for one, other in [*sides, *permutations(judges, 2)]:
             shared = _both(given, one, other, aspect)
             found.append(_agreement(one, other, aspect, shared, lengths or {}, models or {}))
@@ -138,19 +131,15 @@ def judge_agreement(
 
 def scored_by_both(judgements: Iterable[Judgement]) -> dict[str, dict[str, list[DoublyScored]]]:
     """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
-    given = _by_judge(judgements)
-    found = {who: {each: _both(given, who, EXPERTS, each) for each in _aspects()} for who in _judges(given)}
+    given, _, judges = _by_judge(judgements)
+    found = {who: {each: _both(given, who, EXPERTS, each) for each in _aspects()} for who in judges}
     return {who: {each: both for each, both in own.items() if both} for who, own in found.items()}
-
-
-def _judges(given: _Given) -> list[str]:
-    return [who for who in given if who != EXPERTS and not who.startswith(EXPERT)]
 
 
 def _both(given: _Given, one: str, other: str, aspect: str) -> list[DoublyScored]:
     """Answers that two judges scored in an aspect."""
-    theirs = given[other].get(aspect, {})
-    own = sorted(given[one].get(aspect, {}).items())
+    theirs = given.get((other, aspect), {})
+    own = sorted(given.get((one, aspect), {}).items())
     return [DoublyScored(key[0], score, theirs[key], key) for key, score in own if key in theirs]
 
 
@@ -158,31 +147,26 @@ def _aspects() -> list[str]:
     return [*(aspect.name for aspect in aspects()), AVERAGE]
 
 
-def _by_judge(judgements: Iterable[Judgement]) -> _Given:
-    """Each judge's score of every answer in every aspect, and the mean of those that have all.
+def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[str]]:
+    """Each judge's score of every answer in every aspect, the mean of those that have all; people, and models.
 
     ``EXPERTS`` are one judge more, who gives the mean of the experts.
     """
-    scores: dict[str, dict[str, dict[_Key, list[int]]]] = {}
+    scores: dict[tuple[str, str], dict[_Key, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in judgements:
-        key = (row.run, row.question_id, str(row.repeat))
-        scores.setdefault(row.judge, {}).setdefault(row.aspect, {}).setdefault(key, []).append(row.score)
-    found: _Given = {}
-    names = [aspect.name for aspect in aspects()]
-    for who, own in scores.items():
-        means = {name: {key: mean(values) for key, values in given.items()} for name, given in own.items()}
-        whole = set.intersection(*(set(means.get(name, {})) for name in names))  # answers with all aspects
-        average = {key: mean(means[name][key] for name in names) for key in sorted(whole)}
-        found[who] = means | {AVERAGE: average}
-    people = [own for who, own in found.items() if who.startswith(EXPERT)]
-    found[EXPERTS] = {
-        aspect: {
-            key: mean(own[aspect][key] for own in people if key in own.get(aspect, {}))
-            for key in sorted(set(chain.from_iterable(own.get(aspect, {}) for own in people)))
-        }
-        for aspect in _aspects()
-    }
-    return found
+        scores[row.judge, row.aspect][row.run, row.question_id, str(row.repeat)].append(row.score)
+    found = {pair: {key: mean(values) for key, values in given.items()} for pair, given in scores.items()}
+    judges = list(dict.fromkeys(who for who, _ in scores))
+    for who in judges:
+        parts = [found.get((who, aspect.name), {}) for aspect in aspects()]
+        whole = set.intersection(*map(set, parts))  # answers with all aspects
+        found[who, AVERAGE] = {key: mean(part[key] for part in parts) for key in sorted(whole)}
+    people = [who for who in judges if who.startswith(EXPERT)]
+    for aspect in _aspects():
+        own = [found.get((who, aspect), {}) for who in people]
+        keys = sorted(set(chain.from_iterable(own)))
+        found[EXPERTS, aspect] = {key: mean(one[key] for one in own if key in one) for key in keys}
+    return found, people, [who for who in judges if who not in people]
 
 
 def _agreement(

@@ -62,11 +62,7 @@ def by_metric(view: View, table: Shown, name: str) -> Table | None:
 
 
 def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:
-    """Tables 4 to 8, and the like for any other dimension: a row a label, a column a run.
-
-    Returns:
-        The table; None where no question has such a label.
-    """
+    """Tables 4 to 8, and the like for any other dimension: a row a label, a column a run; None without labels."""
     labels, runs = view.labels(dimension), view.runs_of(dimension)
     if not labels:
         return None

@@ -99,11 +99,8 @@ class View:
 def cell(score: Score | None, questions: int | None = None, places: int = 1, scale: int = 100) -> str:
     """A share in percent: ``61.6 ± 0.1 [60.4, 62.8]``; a dash where there is none.
 
-    Args:
-        score: what to write; ± is the standard deviation over repetitions, brackets hold the 95 % interval.
-        questions: the row's number of questions; where the score is of fewer, that is said too.
-        places: decimals.
-        scale: 1 for figures that are no shares.
+    ± is the standard deviation over repetitions, brackets hold the 95 % interval. Where the score is of fewer
+    ``questions`` than its row that is said too; ``scale`` is 1 for figures that are no shares.
     """
     if score is None or score.value is None:
         return "–"

@@ -177,13 +177,9 @@ Done = tuple[PromptBatch, Answers | Full]
 def run_jobs(
     options: TransformersModel, devices: list[str], jobs: deque[PromptBatch], tokenizer: Any = None
 ) -> Iterator[Done]:
-    """Process every batch; a batch that does not fit in memory is returned unprocessed, for the caller to halve.
+    """Process every batch, one worker a device; a single device works in this process.
 
-    Args:
-        options: the model.
-        devices: one worker each; a single one works in this process.
-        jobs: taken from the left; may grow while they are done.
-        tokenizer: the model's, where this process has it.
+    A batch that does not fit in memory is returned unprocessed; the caller may add its halves to the ``jobs``.
     """
     if len(devices) == 1:
         engine = Engine(options, devices[0], tokenizer)

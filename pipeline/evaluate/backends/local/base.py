@@ -257,12 +257,9 @@ def plan_batches(
 ) -> Iterator[PromptBatch]:
     """Batches of one group each, longest prompts first, so that what does not fit shows at once.
 
-    Args:
-        groups: prompts that share a head (worked examples), or may.
-        budget: padded tokens in a batch, at most; a prompt longer than that is a batch of its own.
-        new_tokens: tokens that each prompt's answer may add.
-        heads: whether common heads are kept apart.
-        ramp: prompts of the first batch, at most; every further batch may be twice as large.
+    A batch has at most ``budget`` padded tokens, with the ``new_tokens`` that each answer may add; a longer prompt is
+    a batch of its own. The first batch has at most ``ramp`` prompts, every further one may have twice as many. With
+    ``heads`` what the prompts of a group begin with is kept apart.
     """
     for group in sorted(groups, key=lambda group: -max(len(item.tokens) for item in group)):
         # What comes before the first scored token stays with it: its likelihood is read there.

@@ -101,13 +101,9 @@ def versions(options: LocalModel | MultipleChoiceModel) -> dict[str, str]:
 
 
 def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> str:
-    """The text to be continued.
+    """The text to be continued, by the model's own chat ``template``, or with turns as bare text.
 
-    Args:
-        messages: the turns, the last one the user's.
-        tokenizer: of the model.
-        template: whether the model's own chat template is used; otherwise turns are bare text, each answer below its
-            question and a blank line between pairs, as CMB asks models that know no chat.
+    Then each answer stands below its question and a blank line between pairs, as CMB asks models that know no chat.
     """
     if not template:
         return "".join(f"{turn['content']}{_ENDS[turn['role']]}" for turn in messages)
