@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import cycle, groupby, islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from pipeline.rendering import html
@@ -76,12 +76,9 @@ def files(found: CalibrationRows, opinions: Opinions, target: float, name: str) 
 
 def _worst(rows: Sequence[Confusion]) -> list[Confusion]:
     """The commonest confusions with experts' labels."""
-    kept: list[Confusion] = []
-    for row in rows:
-        same = [one for one in kept if (one.annotator, one.dimension) == (row.annotator, row.dimension)]
-        if row.reference == EXPERTS and len(same) < _SHOWN:  # rows come with the commonest first
-            kept.append(row)
-    return kept
+    against = (row for row in rows if row.reference == EXPERTS)
+    groups = groupby(against, lambda row: (row.annotator, row.dimension))
+    return [row for _, own in groups for row in islice(own, _SHOWN)]  # the commonest come first
 
 
 def _mixed(found: CalibrationRows, opinions: Opinions) -> list[SharingPoint]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import groupby
 from operator import itemgetter
+from pathlib import Path
 from typing import Any
 
 from pipeline.evaluate.backends import Generation
@@ -143,11 +144,8 @@ class RunSettings:
 
 def run_settings(options: AskOptions) -> RunSettings:
     """Return the settings of a configured model."""
-    folder = str(getattr(options, "model", None) or getattr(options, "name", ""))
-    model = folder.rstrip("/").rpartition("/")[2]
-    if isinstance(options, LocalModel):
-        model += f"+{options.adapter.rstrip('/').rpartition('/')[2]}" if options.adapter else ""
-        model += f" by {options.compared()}" if options.answer_by == "likelihood" else ""
+    model = Path(str(getattr(options, "model", None) or getattr(options, "name", ""))).name
+    model = options.called() if isinstance(options, LocalModel) else model
     same = options.model_dump(include={"shots", "repeats", "shuffles", "temperature"})
     return RunSettings(model, options.task.value, options.template(), **same)
 

@@ -102,13 +102,14 @@ class LocalModel(ReadingModel):
 
     def run_name(self) -> str:
         """Return the name in results."""
-        likelihood = f" by {self.compared()}" if self.answer_by == "likelihood" else ""
-        adapter = f"+{Path(self.adapter).name}" if self.adapter else ""
-        return self.name or f"{Path(self.model).name}{adapter}{self.manner()}{likelihood}"
+        return self.name or self.called(self.manner())
 
-    def compared(self) -> str:
-        """Return what the answer is chosen by, for names."""
-        return "likelihood" if self.compare == "letter" else f"likelihood of {self.compare}"
+    def called(self, manner: str = "") -> str:
+        """Return the model's name with its adapter, a manner of asking, and what the answer is chosen by."""
+        what = "" if self.compare == "letter" else f" of {self.compare}"
+        likelihood = f" by likelihood{what}" if self.answer_by == "likelihood" else ""
+        adapter = f"+{Path(self.adapter).name}" if self.adapter else ""
+        return f"{Path(self.model).name}{adapter}{manner}{likelihood}"
 
 
 class TransformersModel(LocalModel):

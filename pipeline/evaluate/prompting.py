@@ -26,22 +26,15 @@ Message = dict[str, str]
 _ASKED = frozenset({"exam", "question_type", "stem", "options"})  # fields of a question
 _KEY = frozenset({"answer", "explanation"})  # fields that give the answer away
 _CASE = frozenset({"title", "description", "question"})  # fields of a case and its question
-_CHOICE = {
-    "question": _ASKED,
-    "paraphrase": _ASKED,
-    "answer": _ASKED | _KEY,
-    "system": frozenset[str](),
-}
-_FIELDS: dict[Task, dict[str, frozenset[str]]] = {
-    Task.ANSWER: _CHOICE,
-    Task.EXPLANATION: _CHOICE,
-    Task.CLINICAL: {
-        "question": _CASE,
-        "follow_up": _CASE,
-        "answer": _CASE | {"solution"},
-        "system": frozenset(),
-    },
-}
+
+
+def _parts(asked: frozenset[str], more: str, key: frozenset[str]) -> dict[str, frozenset[str]]:
+    return {"question": asked, more: asked, "answer": asked | key, "system": frozenset()}
+
+
+_CHOICE = _parts(_ASKED, "paraphrase", _KEY)
+_CLINICAL = _parts(_CASE, "follow_up", frozenset({"solution"}))
+_FIELDS = {Task.ANSWER: _CHOICE, Task.EXPLANATION: _CHOICE, Task.CLINICAL: _CLINICAL}
 """The fields that each part of a task's template may name; no question may give its key away."""
 _SETTINGS = frozenset({"answer_first", "version"})  # keys of a template that are no texts
 
@@ -191,13 +184,12 @@ class Examples:
         """The examples for ``question``; fewer than asked for only where the splits hold no more."""
         key = (question.exam_type, question.exam_class)
         if self._shots and key not in self._chosen:
-            # the same exam and subcategory
-            nearest = [[r for r in rows if (r.exam_type, r.exam_class) == key] for rows in self._sources]
-            # the same exam
-            wider = [[row for row in rows if row.exam_type == key[0]] for rows in self._sources]
-            ranked = chain.from_iterable([*nearest, *wider, *self._sources])
-            found = list({row.question_id: row for row in ranked}.values())
-            self._chosen[key] = found[: self._shots]
+            # first those of the same exam and subcategory, then of the same exam
+            ranked = sorted(
+                chain.from_iterable(self._sources),
+                key=lambda row: ((row.exam_type, row.exam_class) != key, row.exam_type != key[0]),
+            )
+            self._chosen[key] = ranked[: self._shots]
         return self._chosen.get(key, [])
 
 

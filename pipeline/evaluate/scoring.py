@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
+from importlib.resources import files
 from statistics import mean, stdev
 from typing import Any, TypeVar
 
@@ -140,16 +142,15 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
     known = [(row.human_accuracy, row.respondents) for row in questions if row.human_accuracy is not None]
     # accuracy without a number of people has no weight
     counted = [(share, people) for share, people in known if people]
-    found: dict[str, tuple[float, int]] = {}
+    told = partial(mean_score, part=part, run=HUMAN)
+    scores = []
     if counted:
-        right = sum(share * people for share, people in counted)
-        found["accuracy"] = right / sum(people for _, people in counted), len(counted)
+        right = sum(share * people for share, people in counted) / sum(people for _, people in counted)
+        scores.append(told([right], metric="accuracy", questions=len(counted)))
     if known:
-        found["mean_accuracy"] = mean(share for share, _ in known), len(known)
-    return [
-        mean_score([value], part=part, run=HUMAN, metric=name, questions=count)
-        for name, (value, count) in found.items()
-    ]
+        average = mean(share for share, _ in known)
+        scores.append(told([average], metric="mean_accuracy", questions=len(known)))
+    return scores
 
 
 def mean_score(
@@ -236,25 +237,16 @@ def _f1(matched: int, said: int, wanted: int) -> float:
 OVERALL = Slice("overall", "全部", "all")
 _REVIEWED = (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
 REVIEWED = "reviewed"  # the label status of a question whose five labels experts settled
-_STATUS = {REVIEWED: "已审核", "partly reviewed": "部分审核", "unreviewed": "未审核"}
-_OWN_NAMES = {
-    "overall": ("总体", "Overall"),
-    "question_type": ("题型", "Question type"),
-    "exam_type": ("考试类别", "Exam type"),
-    "exam_class": ("考试", "Exam"),
-    "exam_subject": ("科目", "Subject"),
-    "length": ("题长（字符）", "Question length (characters)"),
-    "label_status": ("标签状态", "Label status"),
-}
+_WORDS = tomllib.loads((files("pipeline.evaluate") / "slices.toml").read_text(encoding="utf-8"))
+_STATUS: dict[str, str] = _WORDS["label_status"]
 _LENGTH_STEP = 10  # characters a slice of question length spans (CMExam, figure 3)
 _LENGTHS = [*(f"{start}–{start + _LENGTH_STEP - 1}" for start in range(0, 100, _LENGTH_STEP)), "100+"]
 
 
-def dimension_names() -> dict[str, tuple[str, str]]:
+def dimension_names() -> dict[str, str]:
     """Chinese and English name of every dimension, in the order of tables."""
-    labelled = {name: (dimension.zh, dimension.en) for name, dimension in dimensions().items()}
-    first = {name: _OWN_NAMES[name] for name in ("overall", "question_type")}
-    return first | labelled | _OWN_NAMES
+    labelled = {name: f"{dimension.zh} {dimension.en}" for name, dimension in dimensions().items()}
+    return {**_WORDS["first"], **labelled, **_WORDS["last"]}
 
 
 def slices_of(question: ReleaseRow) -> list[Slice]:
@@ -287,26 +279,22 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
     for item in items:
         for part in slices_of(item.question if isinstance(item, Graded) else item):
             found.setdefault(part, []).append(item)
-    order = _order()
-    # as the label set and the catalogue list them
-    return {part: found[part] for part in sorted(found, key=order)}
-
-
-def _order() -> Callable[[Slice], tuple[int, int, str]]:
     names, exams = list(dimension_names()), list(_exam_names())
-    known = {name: dimension.zh_names() for name, dimension in dimensions().items()} | {
+    # as the label set and the catalogue list them
+    known = {name: dimension.zh_names() for name, dimension in dimensions().items()}
+    known |= {
         "exam_type": exams,
         "exam_class": exams,
         "length": _LENGTHS,
-        "label_status": list(_STATUS.values()),
+        "label_status": [*_STATUS.values()],
     }
+    places = {(name, label): at for name, labels in known.items() for at, label in enumerate(labels)}
 
     def order(part: Slice) -> tuple[int, int, str]:
-        labels = known.get(part.dimension, [])
-        place = labels.index(part.label) if part.label in labels else len(labels)
+        place = places.get((part.dimension, part.label), len(places))
         return names.index(part.dimension), place, part.label
 
-    return order
+    return {part: found[part] for part in sorted(found, key=order)}
 
 
 @cache

@@ -211,7 +211,8 @@ class _Item(BaseModel, extra="ignore", strict=True, frozen=True):
 
     id: str | int
     question: str | None = None
-    option: dict[str, str | None] | None = None
+    option: dict[str, str] = {}
+    """Printed options by letter."""
     question_type: str | None = None
     exam_type: str | None = None
     exam_class: str | None = None
@@ -227,12 +228,7 @@ class _Item(BaseModel, extra="ignore", strict=True, frozen=True):
     @field_validator("option", mode="before")
     @classmethod
     def _if_it_is_one(cls, value: Any) -> Any:
-        return value if isinstance(value, dict) else None
-
-    @property
-    def options(self) -> dict[str, str]:
-        """Printed options by letter."""
-        return {label: text for label, text in (self.option or {}).items() if text}
+        return {label: text for label, text in value.items() if text} if isinstance(value, dict) else {}
 
 
 class _Given(_Item):
@@ -278,7 +274,7 @@ def read_items(path: Path) -> Iterator[Any]:
 def _row(item: _Key, given: _Given | None, key: Path) -> dict[str, Any]:
     """The question as ``score_row`` takes it; options as the submission prints them, else the key."""
     # the printed texts tell which option is quoted
-    options = (given.options if given else {}) or item.options or dict.fromkeys(_LETTERS, "")
+    options = (given.option if given else {}) or item.option or dict.fromkeys(_LETTERS, "")
     answer = sorted(set(fold(item.answer).upper()) & set(options))
     if not answer:
         where = f"{key}, id {str(item.id)[:40]!r}"

@@ -35,7 +35,7 @@ def plot_name(text: str) -> str:
 
 def title(dimension: str) -> str:
     """``疾病类别 Disease group``."""
-    return " ".join(dimension_names()[dimension])
+    return dimension_names()[dimension]
 
 
 def label_name(label: str, english: str | None) -> str:

@@ -137,7 +137,7 @@ def test_dimensions_stand_in_the_order_of_tables():
         "length",
         "label_status",
     ]
-    assert dimension_names()["length"] == ("题长（字符）", "Question length (characters)")
+    assert dimension_names()["length"] == "题长（字符） Question length (characters)"
 
 
 def test_labels_that_no_list_names_stand_last_by_their_names():
