@@ -34,8 +34,7 @@ class Opinions:
     experts: pl.DataFrame
     annotators: Mapping[str, pl.DataFrame]
     """By name: those of the annotate stage first, then the offline ones, then the given."""
-    costs: Mapping[str, float | None]
-    """Of one label; None where unknown."""
+    costs: Mapping[str, float | None]  # of one label; None where unknown
 
 
 @dataclass

@@ -28,8 +28,7 @@ MOST_UNREVIEWED = 2000
 KEY = ["question_id", "dimension"]
 _SAID = [*KEY, "label", "confidence"]
 _WORST = 10  # pairs of labels that a dimension's confusion lists
-BINS = 10
-"""Bins of equal width of confidence (Niculescu-Mizil and Caruana 2005)."""
+BINS = 10  # bins of equal width of confidence (Niculescu-Mizil and Caruana 2005)
 STEPS = tuple(step / 20 for step in range(21))
 """Thresholds of confidence that a curve is drawn at: 0, 0.05 … 1."""
 

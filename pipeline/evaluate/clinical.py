@@ -15,8 +15,7 @@ from pipeline.evaluate.submission import read_items, validate
 from schemas.errors import UserError
 from schemas.evaluation import Score, Task
 
-_LARGEST = 64 * 1024 * 1024
-"""Bytes of a file of cases; CMB's 74 take 0.4 million."""
+_LARGEST = 64 * 1024 * 1024  # bytes of a file of cases; CMB's 74 take 0.4 million
 
 
 class Turn(BaseModel, extra="ignore"):

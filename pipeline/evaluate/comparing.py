@@ -106,13 +106,10 @@ class Entry:
     """A run of one of the builds."""
 
     run: str
-    source: str
-    """The build's folder, as given."""
+    source: str  # the build's folder, as given
     view: View
-    score: Score
-    """Its accuracy over all questions."""
-    right: Mapping[str, bool]
-    """True if each question's first answer was right."""
+    score: Score  # its accuracy over all questions
+    right: Mapping[str, bool]  # True if each question's first answer was right
 
 
 def gather_entries(folders: Sequence[Path]) -> list[Entry]:

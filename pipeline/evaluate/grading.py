@@ -25,10 +25,8 @@ _REFUSAL = re.compile(
     r"|I(?:'m| am) sorry|I can(?:no|')t (?:help|assist|answer|provide)|As an AI",
     re.IGNORECASE,
 )
-READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)
-"""Free text that judges and experts score."""
-_SURE = frozenset({"opening", "stated", "everything"})
-"""Rules whose finding holds in a text that was cut off."""
+READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)  # free text that judges and experts score
+_SURE = frozenset({"opening", "stated", "everything"})  # rules whose finding holds in a text that was cut off
 _OPENING = 20
 """Characters within which a refusal of free text stands; further on, an apology may be a doctor's to a patient."""
 CHOSEN = "chosen"  # the rule of answers that a backend chose as letters, so that nothing had to be read
@@ -126,8 +124,7 @@ def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool)
 class RunSettings:
     """A run's model and manner."""
 
-    model: str
-    """The same for all runs of a model."""
+    model: str  # the same for all runs of a model
     task: str = "answer"
     prompt: str = ""
     shots: int = 0

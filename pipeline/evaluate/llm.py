@@ -34,8 +34,7 @@ class Consultation:
 
     requests: int = 0
     cost: float | None = 0.0
-    waiting: list[ReviewItem] = field(default_factory=list)
-    """The next run asks it again."""
+    waiting: list[ReviewItem] = field(default_factory=list)  # the next run asks it again
 
     def ask(
         self,
@@ -149,13 +148,11 @@ class WrittenText:
     task: Task
     item_id: str
     prompt: Prompt
-    said: str
-    """The part that a reader is meant to see."""
+    said: str  # the part that a reader is meant to see
     reference: str
 
 
-RUBRIC = _toml("rubric.toml")
-"""Everything a judge is told, and its version."""
+RUBRIC = _toml("rubric.toml")  # everything a judge is told, and its version
 _SPEAKERS = {"user": "问", "assistant": "答"}
 
 

@@ -54,10 +54,8 @@ def share(of: Callable[[Any], bool | None]) -> Mean:
 class Total:
     """A figure that is computed from sums over the items, such as F1 and BLEU."""
 
-    rows: Callable[[Sequence[Any]], Floats]
-    """The summands of each item: items × columns."""
-    of: Callable[[Floats], Floats]
-    """The figure, from sums of the shape (…, columns)."""
+    rows: Callable[[Sequence[Any]], Floats]  # the summands of each item: items × columns
+    of: Callable[[Floats], Floats]  # the figure, from sums of the shape (…, columns)
 
     def value(self, items: Sequence[Any]) -> float | None:
         """Return the metric of one repetition; None where it is not defined."""
@@ -133,18 +131,13 @@ class Metric:
     """A row: everything that the pipeline, its tables, the leaderboard and the report know of a metric."""
 
     name: str
-    title: str
-    """In Chinese and English: ``准确率 Accuracy``."""
-    measure: Mean | Total | None
-    """None where it is not computed from items: see ``human_scores``."""
+    title: str  # in Chinese and English: ``准确率 Accuracy``
+    measure: Mean | Total | None  # None where it is not computed from items: see ``human_scores``
     over: tuple[Over, ...] = ("answers",)
     """The items it is computed over: graded answers, free texts, all versions of a question, or people."""
-    shown: tuple[Shown, ...] = ("answers",)
-    """The tables with a column for it."""
-    higher: bool | None = None
-    """True if a higher value is better; None where runs do not compete in it."""
-    brackets: bool = False
-    """True if tables print its interval; their data always hold it."""
+    shown: tuple[Shown, ...] = ("answers",)  # the tables with a column for it
+    higher: bool | None = None  # True if a higher value is better; None where runs do not compete in it
+    brackets: bool = False  # True if tables print its interval; their data always hold it
 
 
 def _rate(name: str, title: str, outcome: Outcome) -> Metric:

@@ -43,12 +43,9 @@ _SETTINGS = frozenset({"answer_first", "version"})  # keys of a template that ar
 class Variant:
     """Another version of a question, as a model sees it. See ``perturbations``."""
 
-    question: ReleaseRow
-    """With the options as shown, labelled A, B, C … again, and the key to match."""
-    printed: dict[str, str]
-    """The printed label of each label shown."""
-    variant: str
-    """Its name, for example ``order 1``."""
+    question: ReleaseRow  # with the options as shown, labelled A, B, C … again, and the key to match
+    printed: dict[str, str]  # the printed label of each label shown
+    variant: str  # its name, for example ``order 1``
 
     def as_printed(self, letters: Sequence[str]) -> tuple[str, ...]:
         """An answer in the letters of the paper."""
@@ -63,10 +60,8 @@ class Template(BaseModel, extra="forbid", frozen=True, strict=True):
     system: str | None = None
     follow_up: str | None = None
     """The wording of a case's later questions, where the first one carries the case."""
-    version: int | str | None = None
-    """The version that the template states."""
-    paraphrase: str | None = None
-    """The question in other words, for the perturbation of that name."""
+    version: int | str | None = None  # the version that the template states
+    paraphrase: str | None = None  # the question in other words, for the perturbation of that name
     answer_first: bool = True
     """True if an output is asked to open with the answer; if not, an opening that was cut off is no answer."""
 
@@ -75,14 +70,11 @@ class Template(BaseModel, extra="forbid", frozen=True, strict=True):
 class Prompt:
     """A question as it is asked."""
 
-    id: str
-    """Unique among a run's prompts: the question's id, and which repetition or order it is."""
+    id: str  # unique among a run's prompts: the question's id, and which repetition or order it is
     messages: tuple[Message, ...]
-    question: ReleaseRow | None = None
-    """The question as printed; None where nothing is to be chosen."""
+    question: ReleaseRow | None = None  # the question as printed; None where nothing is to be chosen
     repeat: int = 0
-    shown: Variant | None = None
-    """The question as the model sees it, where it is not asked as printed."""
+    shown: Variant | None = None  # the question as the model sees it, where it is not asked as printed
 
     @property
     def variant(self) -> str | None:
@@ -193,14 +185,18 @@ class Examples:
         return self._chosen.get(key, [])
 
 
+def whole_stem(question: ReleaseRow) -> str:
+    """Return the stem of a question below the case that it shares with others."""
+    return question.stem if question.shared_stem is None else f"{question.shared_stem}\n{question.stem}"
+
+
 def fill(template: str, question: ReleaseRow, **more: str) -> str:
     """Return a text of a template with what it says of a question."""
-    stem = question.stem if question.shared_stem is None else f"{question.shared_stem}\n{question.stem}"
     explanation = (question.explanation or "").strip()
     return template.strip("\n").format(
         exam=_exam(question),
         question_type="多项选择题" if is_multiple(question) else "单项选择题",
-        stem=stem,
+        stem=whole_stem(question),
         options="\n".join(f"{option.label}. {option.text}" for option in question.options),
         answer="".join(question.answer),
         explanation=f"{explanation}\n" if explanation else "",

@@ -31,11 +31,9 @@ class Graded:
     question: ReleaseRow
     outcome: Outcome
     letters: tuple[str, ...] | None
-    expected: float | None = None
-    """Probability of a right answer where the run guesses."""
+    expected: float | None = None  # probability of a right answer where the run guesses
     repeat: int = 0
-    variant: str | None = None
-    """Name of the version that was asked; None for the question as printed."""
+    variant: str | None = None  # name of the version that was asked; None for the question as printed
 
     @cached_property
     def correct(self) -> bool:
@@ -188,8 +186,7 @@ class TextCounts:
     sums: tuple[int, ...]
     """Summands of corpus BLEU: clipped n-gram matches for n = 1 … 4, n-grams of the text for n = 1 … 4, tokens of
     the reference."""
-    rouge: tuple[float, float, float]
-    """F1 of 1-grams, 2-grams and the longest common subsequence."""
+    rouge: tuple[float, float, float]  # F1 of 1-grams, 2-grams and the longest common subsequence
 
 
 def count_overlap(text: str, reference: str) -> TextCounts:

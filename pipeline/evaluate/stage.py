@@ -53,17 +53,14 @@ from schemas.wording import tally_failures
 class _Evaluation:
     """Everything that came of the runs."""
 
-    works: Mapping[str, TaskWork]
-    """By run, as all mappings here."""
+    works: Mapping[str, TaskWork]  # by run, as all mappings here
     runs: Mapping[str, RunOutcome]
-    questions: str
-    """See ``grading.fingerprint``."""
+    questions: str  # see ``grading.fingerprint``
     open_questions: list[OpenQuestion]
     scores: list[Score]
     verdicts: Verdicts
     reader: Consultation
-    stray: int = 0
-    """Experts' scores of answers that no run gives any more."""
+    stray: int = 0  # experts' scores of answers that no run gives any more
 
     @cached_property
     def predictions(self) -> list[Prediction]:
@@ -104,9 +101,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     asked = open_questions({options.task for options in models.values()}, source.questions, params.cases)
     with context.progress(sum(len(work.prompts) for work in works.values()), "prompts") as advance:
         runs = {run: _ask(run, *each, advance) for run, each in opened.items()}
-    if all(made.ended for made in runs.values()) and (
-        ended := [made.ended for made in runs.values() if made.ended]
-    ):
+    ended = [made.ended for made in runs.values() if made.ended]
+    if ended and len(ended) == len(runs):
         raise ended[0]
     scores = [score for made in runs.values() for score in made.scores]
     scores += [

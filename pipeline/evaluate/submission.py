@@ -158,8 +158,7 @@ class Submitted:
     rows: Sequence[Mapping[str, Any]]
     """A row a question of the key, in its order: ``id, answer, model_answer, extracted, rule, correct``."""
     scores: Sequence[Score]
-    missing: int
-    """Questions missing from the submission; they count as not answered."""
+    missing: int  # questions missing from the submission; they count as not answered
 
 
 def score_submission(path: Path, key: Path, name: str | None = None) -> Submitted:
@@ -211,8 +210,7 @@ class _Item(BaseModel, extra="ignore", strict=True, frozen=True):
 
     id: str | int
     question: str | None = None
-    option: dict[str, str] = {}
-    """Printed options by letter."""
+    option: dict[str, str] = {}  # printed options by letter
     question_type: str | None = None
     exam_type: str | None = None
     exam_class: str | None = None

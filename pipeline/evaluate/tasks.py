@@ -41,8 +41,7 @@ class PromptSource:
     splits: Mapping[str, Sequence[ReleaseRow]]
     params: EvaluateParams
     seed: int
-    reader: OutputReader | None = None
-    """Reads outputs that no rule read."""
+    reader: OutputReader | None = None  # reads outputs that no rule read
 
     @cached_property
     def chosen(self) -> list[ReleaseRow]:
@@ -92,12 +91,9 @@ class RunOutcome:
     """Free texts, for judges; those that were refused or empty are not among them."""
     waiting: list[ReviewItem] = field(default_factory=list)
     """Prompts whose requests failed; the next run asks them again."""
-    ended: UserError | None = None
-    """The reason why the run stopped early."""
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    """Tokens and cost."""
-    told: Mapping[str, Any] = field(default_factory=dict)
-    """The provenance of the model, see ``describe_run``."""
+    ended: UserError | None = None  # the reason why the run stopped early
+    facts: Mapping[str, Any] = field(default_factory=dict)  # tokens and cost
+    told: Mapping[str, Any] = field(default_factory=dict)  # the provenance of the model, see ``describe_run``
 
 
 class AnswerWork:

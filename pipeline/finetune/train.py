@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from pipeline.evaluate.backends.local.encoder import NOT_READ, choice_batch, choice_item
+from pipeline.evaluate.backends.local.encoder import NOT_READ, choice_batch
 from pipeline.evaluate.backends.local.loading import fingerprint, pretrained, render
 from pipeline.evaluate.prompting import load_template, messages, shipped_or_own
 from pipeline.runtime.publish import write_json
@@ -22,8 +22,7 @@ from schemas.identity import sha256
 from schemas.params import Params
 from schemas.release import ReleaseRow
 
-IGNORED = -100
-"""Label of tokens that are read but not learned."""
+IGNORED = -100  # label of tokens that are read but not learned
 
 
 RECORD = "training.json"
@@ -187,7 +186,7 @@ def _encoder(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) 
     from transformers import AutoModelForMultipleChoice, AutoTokenizer
 
     tokenizer = pretrained(AutoTokenizer, model, "tokenizer")
-    usable = [choice_item(row) for row in rows if row.answer]
+    usable = [row for row in rows if row.answer]
     if not usable:
         raise UserError(f"none of the {len(rows)} questions of train has a key to learn")
     dropout = recipe.encoder.hidden_dropout

@@ -19,24 +19,19 @@ from pipeline.rendering import markdown
 if TYPE_CHECKING:
     from jinja2 import Template
 
-Cell = tuple[int, int]
-"""Row and column, from 0."""
+Cell = tuple[int, int]  # row and column, from 0
 
 
 @dataclass(frozen=True)
 class Table:
     """A table twice: as numbers, and as people read it."""
 
-    name: str
-    """Name of its files."""
+    name: str  # name of its files
     caption: str
-    data: pl.DataFrame
-    """Tidy, for programs."""
+    data: pl.DataFrame  # tidy, for programs
     head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    """The cells as shown; each row is as long as ``head``."""
-    left: int = 1
-    """Leading columns of text; the others are numbers."""
+    rows: Sequence[Sequence[str]]  # the cells as shown; each row is as long as ``head``
+    left: int = 1  # leading columns of text; the others are numbers
     best: frozenset[Cell] = field(default=frozenset())
     """Cells in bold: the best of what they are compared with."""
     second: frozenset[Cell] = field(default=frozenset())

@@ -9,14 +9,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-_Z95 = 1.959963984540054
-"""Two-sided 95 % quantile of the normal distribution."""
+_Z95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 ENOUGH = 30
 """Least number of observations for a useful share: with fewer its 95 % interval is wider than ± 18 points (Wilson, p
 = .5)."""
 _RESAMPLES = 1000
-_SEED = 20230605
-"""Of every bootstrap: the same answers have the same interval in every run."""
+_SEED = 20230605  # of every bootstrap: the same answers have the same interval in every run
 
 Method = Literal["wilson", "cluster_wilson", "cluster_bootstrap"]
 Floats = NDArray[np.float64]

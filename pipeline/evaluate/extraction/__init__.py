@@ -25,8 +25,7 @@ _WEAK = ("head", "quoted", "only_letter", "first_listed", "suggested")
 """Rules whose finding the text's own verdict on the option outweighs, where it is known what is asked for."""
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
-_HABIT, _FEWEST = 0.75, 20
-"""The share of outputs, and the fewest outputs, that make a habit."""
+_HABIT, _FEWEST = 0.75, 20  # the share of outputs, and the fewest outputs, that make a habit
 
 
 @dataclass(frozen=True)

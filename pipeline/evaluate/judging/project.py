@@ -151,14 +151,10 @@ SENT = Path(FOLDER) / "scoring" / "sent.parquet"
 class ScoringStatus:
     """Progress of the experts as of the last pull."""
 
-    answers: int
-    """Texts that were sent; equal ones of several runs are one."""
-    runs: Mapping[str, int]
-    """Answers by run."""
-    scored_by: Mapping[int, int]
-    """Texts by number of experts who scored them in every aspect."""
-    experts: Mapping[str, int]
-    """Texts that each expert scored in every aspect."""
+    answers: int  # texts that were sent; equal ones of several runs are one
+    runs: Mapping[str, int]  # answers by run
+    scored_by: Mapping[int, int]  # texts by number of experts who scored them in every aspect
+    experts: Mapping[str, int]  # texts that each expert scored in every aspect
     agreement: Sequence[JudgeAgreement]
 
 

@@ -19,17 +19,12 @@ from pipeline.stats.intervals import Unit, interval_of_mean
 from schemas.errors import UserError
 from schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 
-EXPERT = "expert:"
-"""Prefix of the name of a judge who is a person."""
+EXPERT = "expert:"  # prefix of the name of a judge who is a person
 _COLUMNS = {"run", "task", "question_id", "aspect", "expert", "score"}
-AVERAGE = "average"
-"""The aspect that is the mean of all."""
-EXPERTS = "experts"
-"""All experts together, as one judge."""
-_Key = tuple[str, str, str]
-"""Run, question and repeat of an answer."""
-_Given = dict[tuple[str, str], dict[_Key, float]]
-"""Scores of answers, by judge and aspect."""
+AVERAGE = "average"  # the aspect that is the mean of all
+EXPERTS = "experts"  # all experts together, as one judge
+_Key = tuple[str, str, str]  # run, question and repeat of an answer
+_Given = dict[tuple[str, str], dict[_Key, float]]  # scores of answers, by judge and aspect
 
 
 @dataclass(frozen=True)
@@ -38,8 +33,7 @@ class DoublyScored:
 
     run: str
     judge: float
-    experts: float
-    """Their mean, or the other judge's score."""
+    experts: float  # their mean, or the other judge's score
     key: _Key = ("", "", "")
 
 

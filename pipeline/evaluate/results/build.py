@@ -88,8 +88,7 @@ def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
     return Notice(*(WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese")))
 
 
-NOTES = WORDS["notes"]["under_title"].strip()
-"""Notes on how to read the tables."""
+NOTES = WORDS["notes"]["under_title"].strip()  # notes on how to read the tables
 
 
 def markdown(found: Evaluated, title: str) -> str:

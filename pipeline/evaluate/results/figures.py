@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 
 MOST_RUNS = 6
 """Models drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all."""
-MOST_ROWS = 40
-"""Runs in the heat map."""
-_NAME = 40
-"""Characters of a run's name in a plot."""
+MOST_ROWS = 40  # runs in the heat map
+_NAME = 40  # characters of a run's name in a plot
 _HUMAN = "#8a8f98"  # grey: people are no model
 
 
@@ -159,8 +157,7 @@ def _label(dimension: str, label: str) -> str:
     return f"{label} {found.abbr}" if found and found.abbr else label
 
 
-_LARGEST = 260
-"""Area of the largest point, in square points."""
+_LARGEST = 260  # area of the largest point, in square points
 
 
 def judge_plots(judgements: Sequence[Judgement]) -> dict[str, bytes]:

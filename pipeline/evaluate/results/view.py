@@ -12,8 +12,7 @@ from pipeline.evaluate.scoring import HUMAN, OVERALL, dimension_names
 from pipeline.rendering.tables import Cell, Table
 from schemas.evaluation import Comparison, Score, Task
 
-REFERENCES = (HUMAN, "random", "majority")
-"""Runs to compare models with; they are never the best."""
+REFERENCES = (HUMAN, "random", "majority")  # runs to compare models with; they are never the best
 WORDS = tomllib.loads((files("pipeline.evaluate.results") / "tables.toml").read_text(encoding="utf-8"))
 """Names, captions and heads of tables, notes."""
 
@@ -136,8 +135,7 @@ class Rival:
     text: str
     line: Hashable
     run: str
-    value: float | None
-    """The higher, the better."""
+    value: float | None  # the higher, the better
 
 
 def ranked_table(

@@ -201,8 +201,7 @@ def run_jobs(
                 yield running.pop(future), future.result()
 
 
-_ENGINE: Engine | None = None
-"""Of this worker process."""
+_ENGINE: Engine | None = None  # of this worker process
 
 
 def _start(options: TransformersModel, names: Queue[str]) -> None:

@@ -36,8 +36,7 @@ class Choice:
 
     label: str
     tokens: tuple[int, ...]
-    length: int = 1
-    """Divisor of its log-likelihood."""
+    length: int = 1  # divisor of its log-likelihood
     alone: tuple[int, ...] = ()
     """The same continuation without a prompt, if its unconditional likelihood is subtracted."""
 
@@ -52,8 +51,7 @@ class Output:
     completion_tokens: int
     likelihoods: dict[str, float] | None = None
     """The log-likelihood of each option that was compared, normalised as the options say."""
-    made_with: dict[str, str] | None = None
-    """Versions of the libraries that made it."""
+    made_with: dict[str, str] | None = None  # versions of the libraries that made it
 
 
 def likeliest_letter(likelihoods: dict[str, float], prompt_tokens: int) -> Output:
@@ -68,13 +66,10 @@ class PreparedPrompt:
 
     prompt: Prompt
     tokens: tuple[int, ...]
-    choices: tuple[Choice, ...]
-    """The continuations that are compared; empty where a text is to be written."""
+    choices: tuple[Choice, ...]  # the continuations that are compared; empty where a text is to be written
     key: str
-    text: str
-    """The prompt as the model reads it."""
-    seed: int
-    """Seed of sampling: depends on the prompt and the repetition, not on other prompts."""
+    text: str  # the prompt as the model reads it
+    seed: int  # seed of sampling: depends on the prompt and the repetition, not on other prompts
 
     @property
     def letters(self) -> Letters:
@@ -211,35 +206,27 @@ def _generation(item: PreparedPrompt, made: Output, temperature: float) -> Gener
     return Generation(item.prompt.id, letters=letters, asked=item.text, seed=seed, **vars(made))
 
 
-SHORTEST_HEAD = 64
-"""Tokens below which keeping a common head costs more than reading it again."""
+SHORTEST_HEAD = 64  # tokens below which keeping a common head costs more than reading it again
 
 
 @dataclass(frozen=True)
 class TokenizedPrompt:
     """A prompt as tokens."""
 
-    index: int
-    """Its place among the prompts to be done."""
+    index: int  # its place among the prompts to be done
     tokens: tuple[int, ...]
-    seed: int = 0
-    """Seed of sampling."""
-    scored: int = 0
-    """Tokens at its end whose likelihood is wanted; 0 where a text, or the next token, is."""
-    part: int = 0
-    """Its number among the sequences of its prompt."""
+    seed: int = 0  # seed of sampling
+    scored: int = 0  # tokens at its end whose likelihood is wanted; 0 where a text, or the next token, is
+    part: int = 0  # its number among the sequences of its prompt
 
 
 @dataclass(frozen=True)
 class PromptBatch:
     """Prompts that go through the model together."""
 
-    head: tuple[int, ...]
-    """Tokens that all of them begin with, read once; may be empty."""
-    tails: tuple[TokenizedPrompt, ...]
-    """The tokens after the head, never empty."""
-    letters: Letters = ()
-    """Tokens of the letters of which the likeliest is chosen."""
+    head: tuple[int, ...]  # tokens that all of them begin with, read once; may be empty
+    tails: tuple[TokenizedPrompt, ...]  # the tokens after the head, never empty
+    letters: Letters = ()  # tokens of the letters of which the likeliest is chosen
 
     def halves(self) -> tuple[PromptBatch, PromptBatch]:
         """The same prompts in two batches, for when one is too large."""

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -10,37 +9,15 @@ from typing import Any
 from pipeline.evaluate.backends import Backend, Generation, Setting
 from pipeline.evaluate.backends.local.loading import fingerprint, missing_packages, pretrained
 from pipeline.evaluate.params import MultipleChoiceModel
-from pipeline.evaluate.prompting import Prompt, is_multiple
+from pipeline.evaluate.prompting import Prompt, is_multiple, whole_stem
 from schemas.errors import UserError
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
-NOT_READ = {"labels", "shown", "several"}
-"""Tensors of a batch that the model does not get."""
+NOT_READ = {"labels", "shown", "several"}  # tensors of a batch that the model does not get
 
 
-@dataclass(frozen=True)
-class ChoiceItem:
-    """A question, its options, and which of them are right."""
-
-    question: str
-    options: tuple[str, ...]
-    right: tuple[bool, ...]
-    several: bool
-
-
-def choice_item(row: ReleaseRow) -> ChoiceItem:
-    """A question for a model that scores every option."""
-    stem = row.stem if row.shared_stem is None else f"{row.shared_stem}\n{row.stem}"
-    return ChoiceItem(
-        stem,
-        tuple(option.text for option in row.options),
-        tuple(option.label in row.answer for option in row.options),
-        is_multiple(row),
-    )
-
-
-def choice_batch(batch: Sequence[ChoiceItem], *, tokenizer: Any, longest: int) -> dict[str, Any]:
+def choice_batch(rows: Sequence[ReleaseRow], *, tokenizer: Any, longest: int) -> dict[str, Any]:
     """Tensors of shape (questions, options, tokens), ``labels`` and ``shown`` (questions, options), ``several``.
 
     Options that a question lacks are padding, told by ``shown``; where question and option are too long, the longer
@@ -48,22 +25,24 @@ def choice_batch(batch: Sequence[ChoiceItem], *, tokenizer: Any, longest: int) -
     """
     import torch
 
-    width = max(len(item.options) for item in batch)
-    texts = [[*item.options, *[""] * (width - len(item.options))] for item in batch]
+    width = max(len(row.options) for row in rows)
+    # as many options a question
+    padded = [[*row.options, *[None] * (width - len(row.options))] for row in rows]
     encoded = tokenizer(
-        [item.question for item in batch for _ in range(width)],
-        [text for row in texts for text in row],
+        [whole_stem(row) for row in rows for _ in range(width)],
+        [option.text if option else "" for options in padded for option in options],
         truncation="longest_first",
         max_length=longest,
         padding=True,
         return_tensors="pt",
     )
-    filler = [False] * width
+    pairs = list(zip(rows, padded, strict=True))
+    right = [[option is not None and option.label in row.answer for option in own] for row, own in pairs]
     return {
-        **{name: value.view(len(batch), width, -1) for name, value in encoded.items()},
-        "labels": torch.tensor([[*item.right, *filler][:width] for item in batch]),
-        "shown": torch.tensor([[*[True] * len(item.options), *filler][:width] for item in batch]),
-        "several": torch.tensor([item.several for item in batch]),
+        **{name: value.view(len(rows), width, -1) for name, value in encoded.items()},
+        "labels": torch.tensor(right),
+        "shown": torch.tensor([[option is not None for option in options] for options in padded]),
+        "several": torch.tensor([is_multiple(row) for row in rows]),
     }
 
 
@@ -100,8 +79,8 @@ class MultipleChoiceBackend(Backend):
             advance(len(batch))
 
     def _key(self, question: ReleaseRow) -> str:
-        chosen = choice_item(question)
-        asked = [self._weights, self._options.max_input, chosen.question, chosen.options]
+        options = [option.text for option in question.options]
+        asked = [self._weights, self._options.max_input, whole_stem(question), options]
         return sha256(json.dumps(asked, ensure_ascii=False))
 
     def _load(self) -> tuple[Any, Any]:
@@ -118,13 +97,13 @@ class MultipleChoiceBackend(Backend):
         """The score of every option, question by question."""
         import torch
 
-        asked = [choice_item(prompt.asked()) for prompt in batch]
+        asked = [prompt.asked() for prompt in batch]
         inputs = choice_batch(asked, tokenizer=tokenizer, longest=self._options.max_input)
         read = {name: inputs[name].to(model.device) for name in inputs.keys() - NOT_READ}
         with torch.inference_mode():
             logits = model(**read).logits.float().cpu().tolist()
-        for item, row in zip(asked, logits, strict=True):
-            yield [round(score, 6) for score in row[: len(item.options)]]
+        for question, row in zip(asked, logits, strict=True):
+            yield [round(score, 6) for score in row[: len(question.options)]]
 
 
 def _generation(prompt: Prompt, scores: Sequence[float]) -> Generation:

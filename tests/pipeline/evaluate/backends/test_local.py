@@ -253,10 +253,21 @@ def test_an_encoder_chooses_the_highest_score_or_all_above_one_half_two_at_least
 
 
 def test_an_encoder_reads_the_case_before_the_question():
-    item = encoder.choice_item(make_question(1, "AC", shared_stem="病例", stem="问"))
-    assert item.question == "病例\n问"
-    assert (item.right, item.several) == ((True, False, True, False), True)
-    assert item.options == ("说法A1", "说法B1", "说法C1", "说法D1")
+    torch = pytest.importorskip("torch", reason="needs the extra 'local'")
+    read = []
+
+    def tokenizer(questions, options, **_):
+        read.extend(zip(questions, options, strict=True))
+        return {"input_ids": torch.zeros(len(options), 5)}
+
+    rows = [make_question(1, "AC", shared_stem="病例", stem="问"), make_question(2, "A", options="AB")]
+    found = encoder.choice_batch(rows, tokenizer=tokenizer, longest=9)
+    assert read[:2] == [("病例\n问", "说法A1"), ("病例\n问", "说法B1")]
+    assert [option for _, option in read[4:]] == ["说法A2", "说法B2", "", ""]
+    assert found["input_ids"].shape == (2, 4, 5)
+    assert found["labels"].tolist() == [[True, False, True, False], [True, False, False, False]]
+    assert found["shown"].tolist() == [[True] * 4, [True, True, False, False]]
+    assert found["several"].tolist() == [True, False]
 
 
 @pytest.mark.parametrize(
