@@ -16,8 +16,10 @@ import time
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -57,11 +59,8 @@ def check_archive(path: Path, max_file_mb: int) -> None:
     Raises:
         UnreadableDocument: ``broken``, ``encrypted``, ``too_large``.
     """
-    try:
-        with zipfile.ZipFile(path) as archive:
-            infos = archive.infolist()
-    except (zipfile.BadZipFile, OSError, NotImplementedError) as error:
-        raise UnreadableDocument("broken", f"the archive is cut short or damaged: {error}") from error
+    with _opened(path) as archive:
+        infos = archive.infolist()
     if any(info.flag_bits & 1 for info in infos):
         raise UnreadableDocument("encrypted", "needs a password to be opened; save it without one")
     size = sum(info.file_size for info in infos)
@@ -74,8 +73,9 @@ class Unpacked:
     """An archive and what was taken from it."""
 
     members: dict[str, Path]  # Copies by name, with forward slashes; no name is empty or leads outside
-    refused: tuple[str, str] | None
-    """Reason and sentence where the archive, or a part of its members, was not unpacked."""
+    refused: (
+        tuple[str, str] | None
+    )  # Reason and sentence where it, or a part of its members, was not unpacked
 
 
 def is_archive(path: Path) -> bool:
@@ -215,11 +215,8 @@ def _names(infos: Sequence[zipfile.ZipInfo]) -> list[str]:
     names: dict[str, None] = {}
     for info in infos:
         name = PurePosixPath(*_parts(info))
-        unique, count = name, 1
-        while str(unique) in names:
-            count += 1
-            unique = name.with_name(f"{name.stem} ({count}){name.suffix}")
-        names[str(unique)] = None
+        others = (name.with_name(f"{name.stem} ({number}){name.suffix}") for number in count(2))
+        names[next(one for one in map(str, chain([name], others)) if one not in names)] = None
     return list(names)
 
 
@@ -236,10 +233,8 @@ def _decoded(info: zipfile.ZipInfo) -> str:
     if info.flag_bits & 0x800:
         return name
     for encoding in ("utf-8", "gb18030"):
-        try:
+        with suppress(UnicodeError):
             return name.encode("cp437").decode(encoding)
-        except UnicodeError:
-            continue
     return name
 
 
@@ -257,8 +252,7 @@ def _blocks(container: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes
     """Return a member's content, at most as many bytes as the directory states."""
     try:
         with container.open(info) as member:
-            while block := member.read(1 << 20):
-                yield block
+            yield from iter(lambda: member.read(1 << 20), b"")
     except _DAMAGE as error:
         raise UnreadableDocument("broken", f"cut short or damaged: {error}") from None
 
@@ -274,8 +268,9 @@ def convert_office_file(path: Path, build: Path) -> Path:
     if kind is None or office is None or not path.is_file() or not path.stat().st_size:
         return path
     if path.stat().st_size > LARGEST:
-        detail = f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
-        raise UnreadableDocument("too_large", detail)
+        raise UnreadableDocument(
+            "too_large", f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
+        )
     home = build / HOME
     copy = home / f"{file_sha256(path)}.{kind}"
     if not copy.is_file():
@@ -312,8 +307,8 @@ def _convert(office: str, source: Path, kind: str) -> None:
     try:
         process.wait(TIMEOUT)
     except subprocess.TimeoutExpired:
-        detail = f"LibreOffice took more than {TIMEOUT:.0f} s to convert it"
-        raise UnreadableDocument("timeout", detail) from None
+        told = f"LibreOffice took more than {TIMEOUT:.0f} s to convert it"
+        raise UnreadableDocument("timeout", told) from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)  # soffice starts a process that does the work

@@ -173,11 +173,13 @@ def _cut(paper: Paper, region: Region) -> Pixels:
 
 def page_image(paper: Paper, page: int) -> tuple[Pixels, float, float]:
     """Return a page as it was read: RGB pixels (height x width x 3), and its size in points; else a ``UserError``."""
-    stamp = paper.path.stat().st_mtime_ns if paper.path.exists() else 0
     try:
+        stamp = paper.path.stat().st_mtime_ns
         return _page_image(paper.path, stamp, paper.format, page, paper.turned.get(page, 0))
     except UnreadableDocument as error:
         raise UserError(f"{paper.document} page {page}: {error.detail}") from error
+    except OSError as error:
+        raise UserError(f"{paper.document} page {page}: cannot be shown: {error}") from error
 
 
 @lru_cache(maxsize=2)
@@ -190,13 +192,7 @@ def _page_image(
 ) -> tuple[Pixels, float, float]:
     found = reader(kind)
     assert isinstance(found, VisualReader), "find_paper looked"
-    try:
-        image = found.image(path, page, OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))
-    except UnreadableDocument:
-        raise
-    except Exception as error:
-        # MuPDF raises bare exceptions for broken objects.
-        raise UnreadableDocument("broken_page", f"cannot be shown: {str(error)[:200]}") from error
+    image = found.image(path, page, OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))
     size = (image.height, image.width) if turned % 180 else (image.width, image.height)
     return np.rot90(image.pixels, turned // 90), *size
 
