@@ -1,11 +1,11 @@
 """Finds the gutter of a page in two columns. Pure."""
 
 import unicodedata
-from collections import defaultdict
 from collections.abc import Sequence
 from itertools import groupby, pairwise
+from operator import itemgetter
 
-from pipeline.ocr.model import Rect
+from pipeline.ocr.model import Rect, group_while
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -40,20 +40,15 @@ def _emptiest(segments: Sequence[tuple[Rect, str]], page_width: float) -> float 
 
     Lines begin at the same place and end where they may, so the edge of the right column is the one to go by.
     """
-    best: tuple[int, float, float] | None = None
     start, end = int(0.35 * page_width), int(0.65 * page_width)  # a gutter stands near the middle
     counts = [0] * (end - start + 1)
     for box, _ in segments:
         for x in range(max(start, int(box.x0)), min(end, int(box.x1)) + 1):
             counts[x - start] += 1
-    x = start
-    for crossed, strip in groupby(counts):
-        width = len(list(strip))
-        x += width
-        if width >= 5:  # points; narrower strips are gaps between words
-            found = (crossed, -float(width), float(x - 1))
-            best = found if best is None or found < best else best
-    return best[2] if best else None
+    strips = [[x for x, _ in strip] for _, strip in groupby(enumerate(counts, start), key=itemgetter(1))]
+    wide = [strip for strip in strips if len(strip) >= 5]  # points; narrower strips are gaps between words
+    best = min(wide, key=lambda strip: (counts[strip[0] - start], -len(strip)), default=None)
+    return float(best[-1]) if best else None
 
 
 def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], crossing: int) -> bool:
@@ -80,14 +75,7 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
 
 def _in_rows(side: list[tuple[Rect, str]]) -> list[str]:
     """Texts from top to bottom, those of one row from left to right."""
-    rows: list[list[tuple[Rect, str]]] = []
-    for box, text in sorted(side, key=lambda found: found[0].middle):
-        last = rows[-1][0][0] if rows else None
-        if last is not None and box.middle < last.y1 - 0.25 * last.height:  # its middle is in the row
-            rows[-1].append((box, text))
-        else:
-            rows.append([(box, text)])
-    return [text for row in rows for _, text in sorted(row, key=lambda found: found[0].x0)]
+    return [text for row in _rows(side) for _, text in sorted(row, key=lambda found: found[0].x0)]
 
 
 def _steps(texts: Sequence[str]) -> float:
@@ -123,8 +111,10 @@ def _runs_on(labels: Sequence[str]) -> bool:
 
 
 def _rows(side: list[tuple[Rect, str]]) -> list[list[tuple[Rect, str]]]:
-    """The segments of every row, top to bottom."""
-    rows: dict[int, list[tuple[Rect, str]]] = defaultdict(list)
-    for box, text in side:
-        rows[int(box.middle // 6)].append((box, text))
-    return [rows[key] for key in sorted(rows)]
+    """The segments of every row, top to bottom: the middle of each lies in the box of the first."""
+
+    def goes_on(row: list[tuple[Rect, str]], segment: tuple[Rect, str]) -> bool:
+        first = row[0][0]
+        return segment[0].middle < first.y1 - 0.25 * first.height
+
+    return group_while(sorted(side, key=lambda found: found[0].middle), goes_on)

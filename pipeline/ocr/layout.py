@@ -9,7 +9,7 @@ from statistics import median
 
 from pipeline.ocr import glyphs
 from pipeline.ocr.columns import find_gutter
-from pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, TextRun, bounding_box
+from pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, TextRun, bounding_box, group_while
 from pipeline.patterns import Patterns
 from schemas.documents import LineKind
 
@@ -176,14 +176,11 @@ def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | No
 
 def split_row(row: list[TextRun], gap: float = TAB_GAP) -> list[list[TextRun]]:
     """A row cut where the white space is wider than ``gap`` em."""
-    segments: list[list[TextRun]] = []
-    for run in row:
-        narrow = segments and _white(segments[-1][-1], run) <= gap * _em(segments[-1][-1], run)
-        if narrow and not run.new_cell:
-            segments[-1].append(run)
-        else:
-            segments.append([run])
-    return segments
+
+    def goes_on(segment: list[TextRun], run: TextRun) -> bool:
+        return not run.new_cell and _white(segment[-1], run) <= gap * _em(segment[-1], run)
+
+    return group_while(row, goes_on)
 
 
 def _white(last: TextRun, run: TextRun) -> float:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pipeline.characters import valid_unicode
 from schemas.documents import LineKind, ReadMethod
 
+T = TypeVar("T")
 EDGE = 0.1  # Share of the page's height at its top and bottom where running heads and feet stand
 
 
@@ -67,6 +68,17 @@ def bounding_box(boxes: Sequence[Rect]) -> Rect:
         return boxes[0]
     lefts, tops, rights, bottoms = zip(*boxes, strict=True)
     return Rect(min(lefts), min(tops), max(rights), max(bottoms))
+
+
+def group_while(items: Iterable[T], joins: Callable[[list[T], T], bool]) -> list[list[T]]:
+    """Items in groups: each joins the group of the one before, or begins its own."""
+    groups: list[list[T]] = []
+    for item in items:
+        if groups and joins(groups[-1], item):
+            groups[-1].append(item)
+        else:
+            groups.append([item])
+    return groups
 
 
 @dataclass(slots=True, eq=False)

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from pipeline.ocr import glyphs
-from pipeline.ocr.model import PageRegion, Rect, TextRun, bounding_box
+from pipeline.ocr.model import PageRegion, Rect, TextRun, bounding_box, group_while
 from pipeline.ocr.mupdf import pymupdf
 from schemas.documents import LineKind
 
@@ -194,15 +194,13 @@ def _holds_prose(box: Rect, runs: Sequence[TextRun]) -> bool:
 
 def _strips(images: Sequence[Rect]) -> list[list[Rect]]:
     """Images, those together that are as wide as each other and touch: producers cut images in strips."""
-    groups: list[list[Rect]] = []
-    for box in sorted(images, key=lambda box: (box.x0, box.y0)):
-        last = groups[-1][-1] if groups else None
-        beside = last and abs(last.x0 - box.x0) < 1 and abs(last.x1 - box.x1) < 1
-        if last and beside and abs(last.y1 - box.y0) < 1.5:
-            groups[-1].append(box)
-        else:
-            groups.append([box])
-    return groups
+
+    def goes_on(strip: list[Rect], box: Rect) -> bool:
+        last = strip[-1]
+        beside = abs(last.x0 - box.x0) < 1 and abs(last.x1 - box.x1) < 1
+        return beside and abs(last.y1 - box.y0) < 1.5
+
+    return group_while(sorted(images, key=lambda box: (box.x0, box.y0)), goes_on)
 
 
 def lies_under_text(box: Rect, runs: Sequence[TextRun]) -> bool:

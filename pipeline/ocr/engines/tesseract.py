@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline.ocr.glyphs import is_cjk
 from pipeline.ocr.interfaces import OcrEngine, Word
+from pipeline.ocr.model import group_while
 from pipeline.ocr.params import TesseractParams
 from schemas.errors import UserError
 
@@ -68,21 +69,14 @@ def pieces(table: str) -> list[Word]:
     """The words of tesseract's TSV output, put together line by line where no wide gap parts them."""
     rows = csv.DictReader(io.StringIO(table), delimiter="\t", quoting=csv.QUOTE_NONE)
     words = [row for row in rows if row["level"] == "5" and row["text"].strip()]
-    found = []
-    for _, line in groupby(words, key=lambda row: (row["block_num"], row["par_num"], row["line_num"])):
-        found += [_joined(piece) for piece in _parted(list(line))]
-    return found
+    lines = groupby(words, key=lambda row: (row["block_num"], row["par_num"], row["line_num"]))
+    return [piece for _, line in lines for piece in _parted(list(line))]
 
 
-def _parted(line: list[dict[str, Any]]) -> Iterator[list[dict[str, Any]]]:
-    height = float(np.median([int(word["height"]) for word in line]))
-    piece = [line[0]]
-    for word in line[1:]:
-        if int(word["left"]) - _right(piece[-1]) > _WIDE * height:
-            yield piece
-            piece = []
-        piece.append(word)
-    yield piece
+def _parted(line: list[dict[str, Any]]) -> Iterator[Word]:
+    wide = _WIDE * float(np.median([int(word["height"]) for word in line]))
+    close = group_while(line, lambda piece, word: int(word["left"]) - _right(piece[-1]) <= wide)
+    return map(_joined, close)
 
 
 def _right(word: dict[str, Any]) -> int:
