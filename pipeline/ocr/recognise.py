@@ -1,8 +1,8 @@
 """OCR of the image of one page: cleaning, turning, recognition."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from itertools import accumulate
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,22 +32,29 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
     """
     breaks = page_breaks(image.pixels)
     turn = len(breaks) == 1  # nobody photographs a long screenshot from the side
-    seen = _below_each_other([_see(engine, image.pixels[top:end], params, turn=turn) for top, end in breaks])
-    width, height = (image.height, image.width) if seen.turned % 180 else (image.width, image.height)
-    across, down = width / seen.width, height / seen.height
+    parts = [_see(engine, image.pixels[top:end], params, turn=turn) for top, end in breaks]
+    tops = [0, *accumulate(part.height for part in parts)]
+    turned = parts[0].turned
+    width, height = (image.height, image.width) if turned % 180 else (image.width, image.height)
+    across, down = width / parts[0].width, height / tops[-1]
+    words: list[list[Any]] = []
+    marks: dict[str, list[list[float]]] = {}
+    for part, top in zip(parts, tops, strict=False):
+        for word in part.words:
+            corners = [round(edge, 2) for x, y in word.corners for edge in (x * across, (y + top) * down)]
+            words.append([word.text, *corners, round(word.confidence, 4)])
+        for kind, boxes in part.marks.items():
+            places = (
+                (x0 * across, (y0 + top) * down, x1 * across, (y1 + top) * down) for x0, y0, x1, y1 in boxes
+            )
+            marks.setdefault(kind, []).extend([round(edge, 1) for edge in place] for place in places)
     return {
         "width": round(width, 2),
         "height": round(height, 2),
-        "turned": seen.turned,
-        "legibility": round(seen.legibility, 4),
-        "words": [_word_json(word, across, down) for word in seen.words],
-        "marks": {
-            kind: [
-                [round(value, 1) for value in (x0 * across, y0 * down, x1 * across, y1 * down)]
-                for x0, y0, x1, y1 in boxes
-            ]
-            for kind, boxes in seen.marks.items()
-        },
+        "turned": turned,
+        "legibility": round(min(part.legibility for part in parts), 4),
+        "words": words,
+        "marks": marks,
     }
 
 
@@ -68,8 +75,7 @@ def reread_box(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
     return ["".join(word.text for word in words), round(sure, 4)]
 
 
-@dataclass(slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """The lines and regions of an image, in its pixels."""
 
     width: int
@@ -92,27 +98,6 @@ def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool) ->
     return _Seen(upright.shape[1], upright.shape[0], words, marks, believed, turned)
 
 
-def _below_each_other(parts: Sequence[_Seen]) -> _Seen:
-    """Parts of a picture as one."""
-    if len(parts) == 1:
-        return parts[0]
-    whole = _Seen(parts[0].width, 0, [], {}, min(part.legibility for part in parts), 0)
-    for part in parts:
-        top = whole.height
-        for word in part.words:
-            whole.words.append(replace(word, corners=tuple((x, y + top) for x, y in word.corners)))
-        for kind, boxes in part.marks.items():
-            moved = [(x0, y0 + top, x1, y1 + top) for x0, y0, x1, y1 in boxes]
-            whole.marks.setdefault(kind, []).extend(moved)
-        whole.height += part.height
-    return whole
-
-
-def _word_json(word: Word, across: float, down: float) -> list[Any]:
-    corners = [round(value, 2) for x, y in word.corners for value in (x * across, y * down)]
-    return [word.text, *corners, round(word.confidence, 4)]
-
-
 def read_upright(engine: OcrEngine, pixels: Pixels) -> tuple[int, list[Word]]:
     """Degrees by which an image was turned counter-clockwise to be upright, and the words in the turned image.
 
@@ -122,7 +107,9 @@ def read_upright(engine: OcrEngine, pixels: Pixels) -> tuple[int, list[Word]]:
     words = engine.recognise(pixels)
     if len(words) < 3:  # too few to tell how the page lies
         return 0, words
-    if sum(_stands_on_end(word) for word in words) > 0.6 * len(words):  # figures have some upright labels
+    sides = [word.box for word in words if len(word.text) > 1]
+    on_end = sum(bottom - top > 1.5 * (right - left) for left, top, right, bottom in sides)
+    if on_end > 0.6 * len(words):  # figures have some upright labels
         # Engines turn vertical lines and may read them with confidence. The page is turned anyway, because its rows
         # run from top to bottom.
         return max((_turned(engine, pixels, angle) for angle in (90, 270)), key=_readability)
@@ -139,11 +126,6 @@ def _readability(attempt: tuple[int, list[Word]]) -> float:
     """Return the mean confidence, lowered for fewer than 20 characters: a few sure words do not outweigh a page."""
     words = attempt[1]
     return mean_confidence(words) * min(1.0, sum(len(word.text) for word in words) / 20)
-
-
-def _stands_on_end(word: Word) -> bool:
-    left, top, right, bottom = word.box
-    return len(word.text) > 1 and bottom - top > 1.5 * (right - left)
 
 
 def mean_confidence(words: Sequence[Word]) -> float:

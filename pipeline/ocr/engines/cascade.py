@@ -151,22 +151,18 @@ def _least(char: str) -> float:
         return 2.0
     if not is_cjk(char):
         return SURE_IDEOGRAPH
-    try:
-        first_level = char.encode("gb2312")[0] <= 0xD7
-    except UnicodeEncodeError:
-        return 2.0
-    return SURE_IDEOGRAPH if first_level else SURE_RARE
+    known = char.encode("gb2312", "ignore")
+    return 2.0 if not known else SURE_IDEOGRAPH if known[0] <= 0xD7 else SURE_RARE  # up to there common ones
 
 
-def _unsure(glyphs: Sequence[Glyph]) -> list[bool]:
-    """Return which characters are to be read again."""
+def _unsure(glyphs: Sequence[Glyph]) -> list[int]:
+    """Indices of the characters to read again; of a last bracket too: the quick model loses the end of a wide blank."""
     chars = [glyph.char for glyph in glyphs]
     label = label_end(chars) or 0
-    unsure = [not is_sure(glyph, in_label=index < label) for index, glyph in enumerate(glyphs)]
     last = max((index for index, char in enumerate(chars) if char != " "), default=0)
-    if chars[last] in "(（":
-        unsure[last] = True  # the quick model loses the end of a wide blank
-    return unsure
+    opens = {last} if chars[last] in "(（" else set()
+    unsure = {index for index, glyph in enumerate(glyphs) if not is_sure(glyph, in_label=index < label)}
+    return sorted(unsure | opens)
 
 
 def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePart] | None:
@@ -175,11 +171,10 @@ def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePar
         return None
     if any(_RAISED.match(glyph.char) for glyph in glyphs):
         return None
-    unsure, spans = _unsure(glyphs), list[tuple[int, int]]()
-    for index, glyph in enumerate(glyphs):
-        if not unsure[index]:
-            continue
-        first, last = _past_spaces(glyphs, index, min(index + glyph.overlooked, len(glyphs) - 1))
+    spans: list[tuple[int, int]] = []
+    for index in _unsure(glyphs):
+        beside = min(index + glyphs[index].overlooked, len(glyphs) - 1)
+        first, last = _past_spaces(glyphs, index, beside)
         if spans and first - spans[-1][1] <= 2 * _AROUND:
             spans[-1] = (spans[-1][0], max(last, spans[-1][1]))
         else:
@@ -204,26 +199,16 @@ def _past_spaces(glyphs: Sequence[Glyph], first: int, last: int) -> tuple[int, i
 def splice_line(glyphs: list[Glyph], part: LinePart, again: Sequence[Glyph]) -> list[Glyph] | None:
     """The line with what was read again in a part; None when the characters beside it do not fit."""
     moved = [Glyph(one.char, one.confidence, one.at + part.left / STEP, one.gap) for one in again]
-    start = 0
-    if part.first > 0:
-        left = _find(moved, glyphs[part.first - 1])
-        if left is None:
-            return None
-        start = left + 1
-    stop = len(moved)
-    if part.last + 1 < len(glyphs):
-        right = _find(moved, glyphs[part.last + 1])
-        if right is None or right < start:
-            return None
-        stop = right
+    left = _find(moved, glyphs[part.first - 1]) if part.first > 0 else -1
+    stop = _find(moved, glyphs[part.last + 1]) if part.last + 1 < len(glyphs) else len(moved)
+    if left is None or stop is None or stop <= left:
+        return None
+    start = left + 1
     return [*glyphs[: part.first], *moved[start:stop], *glyphs[part.last + 1 :]]
 
 
 def _find(glyphs: Sequence[Glyph], wanted: Glyph) -> int | None:
     """Index of the same character in nearly the same place."""
-    near = [
-        (abs(glyph.at - wanted.at), index)
-        for index, glyph in enumerate(glyphs)
-        if glyph.char == wanted.char and abs(glyph.at - wanted.at) <= _NEAR
-    ]
-    return min(near)[1] if near else None
+    same = [(abs(glyph.at - wanted.at), at) for at, glyph in enumerate(glyphs) if glyph.char == wanted.char]
+    far, index = min(same, default=(_NEAR + 1, None))
+    return index if far <= _NEAR else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -15,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.glyphs import is_cjk
+from pipeline.ocr.glyphs import is_cjk, superscript
 
 Values = NDArray[np.float32]
 Pixels = NDArray[np.uint8]
@@ -28,7 +27,6 @@ _NARROWEST, _GROWTH, _EVEN = 48, 1.1, 16
 """Images are padded to one of these widths: each a tenth more than the one before, and a multiple of 16 pixels.
 OpenVINO keeps 2 to 5 MB for every shape that it meets: multiples of 32 in batches of any number made 98 shapes of
 2,800 lines, these make 31 with 1.5 % more padding. A line by itself takes as long as its share of a batch."""
-_TALL = 1.5  # A box this many times as high as wide stands on end and is laid down, as PaddleOCR does
 _MARGIN = 4  # Pixels around a box that interpolation may look at
 _NEAR, _SPECK = 5, 8
 """Pixels around a character's middle within which its strokes stand (digits are about 16 wide), and of the smallest."""
@@ -39,7 +37,6 @@ compared with its neighbours, since lines of photographs bend."""
 _USUAL = 0.8
 """Share of the median height of the line's letters and digits that a neighbour has at least: the 2 of PaO₂53 says
 nothing of the 5."""
-SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 Rows = tuple[int, int]  # First and last row of the ink of a character
 
 
@@ -52,24 +49,20 @@ def load_network(path: Path, backend: str) -> tuple[Run, list[str]]:
 def _on_openvino(path: Path) -> tuple[Any, str]:
     # Hinted for latency OpenVINO computes in bfloat16 where the processor can: 1.7 times as fast, same errors.
     # Processes that pin their threads share one core.
+    from openvino import Core
+
     options = {"INFERENCE_NUM_THREADS": 1, "ENABLE_CPU_PINNING": False, "NUM_STREAMS": 1}
-    model = _core().read_model(path)
+    core = Core()
+    model = core.read_model(path)
     told = ["framework", "character"]
     characters = str(model.get_rt_info(told).value) if model.has_rt_info(told) else ""
-    request = _core().compile_model(model, "CPU", options).create_infer_request()
+    request = core.compile_model(model, "CPU", options).create_infer_request()
 
     def run(values: Values) -> Any:
         request.infer([values], share_inputs=True)
         return request.get_output_tensor().data
 
     return run, characters
-
-
-@cache
-def _core() -> Any:
-    from openvino import Core
-
-    return Core()
 
 
 def _on_onnxruntime(path: Path) -> tuple[Any, str]:
@@ -121,22 +114,17 @@ class Detector:
 def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
     """The image of a line, ``HEIGHT`` pixels high; None for a box without area.
 
-    ``squeeze`` is a factor on its width.
+    ``squeeze`` is a factor on its width. A box 1.5 times as high as wide stands on end and is laid down.
     """
-    top, bottom = np.linalg.norm(box[0] - box[1]), np.linalg.norm(box[2] - box[3])
-    left, right = np.linalg.norm(box[0] - box[3]), np.linalg.norm(box[1] - box[2])
-    wide, high = float(max(top, bottom)), float(max(left, right))
-    if min(wide, high) < 2:  # pixels: no area
+    from rapidocr.utils.process_img import get_rotate_crop_image
+
+    top, right, bottom, left = np.linalg.norm(box - np.roll(box, -1, axis=0), axis=1)
+    if max(top, bottom) < 2 or max(left, right) < 2:  # pixels: no area
         return None
-    corners, page = _around(page, box)
-    if high > _TALL * wide:
-        corners, wide, high = np.roll(corners, -1, axis=0), high, wide
     # First at the line's own size, then to the recogniser's: one step blurs what is enlarged.
-    own = (int(wide), int(high))
-    target = np.array([[0, 0], [own[0], 0], [own[0], own[1]], [0, own[1]]], dtype=np.float32)
-    turn = cv2.getPerspectiveTransform(np.ascontiguousarray(corners, dtype=np.float32), target)
-    level = cv2.warpPerspective(page, turn, own, flags=cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-    width = max(STEP, math.ceil(HEIGHT * own[0] / own[1] * squeeze))
+    corners, page = _around(page, box)
+    level = get_rotate_crop_image(page, corners)
+    width = max(STEP, math.ceil(HEIGHT * level.shape[1] / level.shape[0] * squeeze))
     return np.asarray(cv2.resize(level, (width, HEIGHT)), dtype=np.uint8)
 
 
@@ -177,20 +165,17 @@ def raise_digits(image: Pixels, glyphs: Sequence[Glyph]) -> None:
         return
     strokes = _strokes(image)
     rows = [_rows(strokes, glyph) if glyph.char.isalnum() else None for glyph in glyphs]
-    heights = [
-        own[1] - own[0] for own, glyph in zip(rows, glyphs, strict=True) if own and glyph.char.isascii()
-    ]
+    seen = zip(rows, glyphs, strict=True)
+    heights = [own[1] - own[0] for own, glyph in seen if own and glyph.char.isascii()]
     usual = _USUAL * float(np.median(heights or [0]))
     base: Rows | None = None
     for index in range(1, len(glyphs)):
-        begins = base is None
+        possible = glyphs[index].char != "0" or base is not None  # no exponent begins with 0
         base = base or rows[index - 1]
         others = (base, _next(glyphs, rows, index, usual))
-        own = rows[index] if _may_be_raised(glyphs[index - 1], glyphs[index]) else None
-        if begins and glyphs[index].char == "0":
-            own = None  # no exponent begins with it
+        own = rows[index] if possible and _may_be_raised(glyphs[index - 1], glyphs[index]) else None
         if own and base and base[1] - base[0] >= usual and all(_is_above(own, one) for one in others if one):
-            glyphs[index].char = glyphs[index].char.translate(SUPERSCRIPTS)
+            glyphs[index].char = superscript(glyphs[index].char)
         else:
             base = None
 

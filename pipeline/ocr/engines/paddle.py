@@ -24,10 +24,7 @@ from pipeline.ocr.interfaces import OcrEngine, Word
 from pipeline.ocr.params import PaddleOcrParams
 from schemas.errors import UserError
 
-_PACKAGED = {
-    "PP-OCRv6_small_det": "PP-OCRv6_det_small.onnx",
-    "PP-OCRv6_small_rec": "PP-OCRv6_rec_small.onnx",
-}
+_PACKAGED = {"PP-OCRv6_small_det": "PP-OCRv6_det_small.onnx", "PP-OCRv6_small_rec": "PP-OCRv6_rec_small.onnx"}
 """Models of PaddleOCR whose ONNX files ship inside the rapidocr package."""
 _MIN_SCORE = 0.3  # The embedded engine has the same: lines below are noise from figures
 _BOX_SCORE = 0.5
@@ -90,9 +87,8 @@ class PaddleEngine(OcrEngine):
         else:
             # It prints a crash report when a worker is told to end.
             import_module("paddle").disable_signal_handler()
-        if params.inference == "paddle" and params.device == "cpu":
-            # Without this Paddle 3 fails on CPUs whose oneDNN lacks an operator of these models.
-            options["enable_mkldnn"] = False
+            # Paddle 3 fails on CPUs whose oneDNN lacks an operator of these models.
+            options |= {"enable_mkldnn": False} if params.device == "cpu" else {}
         with ExitStack() as folders:
             for model in _models(params):
                 options[f"text_{model.part}_model_name"] = model.name
@@ -125,13 +121,15 @@ class PaddleEngine(OcrEngine):
 
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
-        words: list[Word] = []
-        for page in self._ocr.predict(np.ascontiguousarray(pixels[:, :, ::-1])):
-            parts = (page[f"rec_{part}"] for part in ("polys", "texts", "scores"))
-            for polygon, text, score in zip(*parts, strict=True):
-                if text.strip():
-                    words.append(Word(text, tuple((float(x), float(y)) for x, y in polygon), float(score)))
-        return words
+        pages = self._ocr.predict(np.ascontiguousarray(pixels[:, :, ::-1]))
+        return [
+            Word(text, tuple((float(x), float(y)) for x, y in polygon), float(score))
+            for page in pages
+            for polygon, text, score in zip(
+                page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True
+            )
+            if text.strip()
+        ]
 
 
 @contextmanager
@@ -141,10 +139,7 @@ def _unpacked(model: _Model) -> Iterator[Path]:
     assert source is not None, "check looked"
     with TemporaryDirectory(prefix="build-dataset-paddleocr-") as name:
         folder = Path(name)
-        try:
-            (folder / "inference.onnx").symlink_to(source)
-        except OSError:  # Windows without the right to make links
-            shutil.copyfile(source, folder / "inference.onnx")
+        shutil.copyfile(source, folder / "inference.onnx")
         # JSON is YAML; PyYAML takes 18,708 characters on one line.
         text = json.dumps(_description(model, source), ensure_ascii=False)
         (folder / "inference.yml").write_text(text, encoding="utf-8")
@@ -171,8 +166,11 @@ def check_options(params: PaddleOcrParams) -> None:
             "[ocr.paddleocr] inference = 'paddle' needs paddlepaddle, which is not installed: "
             "pip install paddlepaddle, or set inference = 'onnxruntime'"
         )
-    if params.inference == "onnxruntime" and params.device.startswith("gpu"):
-        _check_cuda(params.device)
+    if params.inference == "onnxruntime" and params.device.startswith("gpu") and not _has_cuda():
+        raise UserError(
+            f"[ocr.paddleocr] device = {params.device!r}: the installed onnxruntime has no CUDA; "
+            "pip install onnxruntime-gpu, or set device = 'cpu'"
+        )
     for model in _models(params):
         if model.folder is not None:
             _check_folder(model, model.folder, params.inference)
@@ -184,14 +182,10 @@ def check_options(params: PaddleOcrParams) -> None:
             )
 
 
-def _check_cuda(device: str) -> None:
+def _has_cuda() -> bool:
     import onnxruntime
 
-    if "CUDAExecutionProvider" not in onnxruntime.get_available_providers():
-        raise UserError(
-            f"[ocr.paddleocr] device = {device!r}: the installed onnxruntime has no CUDA; "
-            "pip install onnxruntime-gpu, or set device = 'cpu'"
-        )
+    return "CUDAExecutionProvider" in onnxruntime.get_available_providers()
 
 
 def _check_folder(model: _Model, folder: Path, inference: str) -> None:

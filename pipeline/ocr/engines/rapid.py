@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from pipeline.ocr.engines.cascade import Cascade, Recogniser
 from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.engines.network import SUPERSCRIPTS, Detector, cut_line, in_package, raise_digits
+from pipeline.ocr.engines.network import Detector, cut_line, in_package, raise_digits
+from pipeline.ocr.glyphs import superscript
 from pipeline.ocr.interfaces import OcrEngine, Word
 from pipeline.ocr.params import RapidOcrParams
 from schemas.errors import UserError
@@ -31,7 +32,6 @@ _BFLOAT16 = re.compile(r"^flags\s*:.* (?:amx_bf16|avx512_bf16)\b", re.MULTILINE)
 _COUNT = re.compile(r"(?<=[×xX]10)(?:[9°]|12)(?=/L)")
 """The power of a blood count that touches the 0 before it or is taken for a degree sign, 4×109/L, 4×10°/L: nothing else
 is counted so."""
-_POWERS = SUPERSCRIPTS | {ord("°"): "⁹"}
 
 
 def backend(params: RapidOcrParams) -> str:
@@ -51,8 +51,9 @@ def _model(size: str, part: str) -> Path:
     name = f"PP-OCRv6_{part}_{size}.onnx"
     path = _MODELS / name if size == "tiny" else in_package("rapidocr", "models", name)
     if path is None:
-        told = "the installed rapidocr has no PP-OCRv6 models: pip install 'rapidocr>=3.10'"
-        raise UserError(f"[ocr.rapidocr] {told}")
+        raise UserError(
+            "[ocr.rapidocr] the installed one has no PP-OCRv6 models: pip install 'rapidocr>=3.10'"
+        )
     return path
 
 
@@ -74,9 +75,8 @@ class RapidEngine(OcrEngine):
         cv2.setNumThreads(1)
         self._backend = backend(params)
         quick = params.tiny_first
-        self._detector = Detector(
-            _model("tiny" if quick else "small", "det"), self._backend, params.detection_side
-        )
+        detection = _model("tiny" if quick else "small", "det")
+        self._detector = Detector(detection, self._backend, params.detection_side)
         good = self._recogniser("small")
         self._recogniser_of_lines = Cascade(self._recogniser("tiny"), good, _SQUEEZE) if quick else good
         # Parts that are read again are hard: at full width 35 of 14,408 characters of scans were wrong, squeezed 40.
@@ -103,23 +103,21 @@ class RapidEngine(OcrEngine):
     def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
         """The lines of an RGB image."""
         page = np.ascontiguousarray(pixels[:, :, ::-1])
-        boxes, images = [], []
-        for box in self._detector.find(page):
-            image = cut_line(page, box, self._squeeze)
-            if image is not None:
-                boxes.append(box)
-                images.append(image)
-        lines = self._recogniser_of_lines.read(images)
-        for image, glyphs in zip(images, lines, strict=True):
+        cut = [(box, cut_line(page, box, self._squeeze)) for box in self._detector.find(page)]
+        found = [(box, image) for box, image in cut if image is not None]
+        lines = self._recogniser_of_lines.read([image for _, image in found])
+        words = []
+        for (box, image), glyphs in zip(found, lines, strict=True):
             raise_digits(image, glyphs)
-        return [word for box, glyphs in zip(boxes, lines, strict=True) if (word := _word(box, glyphs))]
+            words.append(_word(box, glyphs))
+        return [word for word in words if word]
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
     text = "".join(glyph.char for glyph in glyphs).strip()
     if not text or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
         return None
-    text = _COUNT.sub(lambda found: found[0].translate(_POWERS), text)
+    text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), text)
     corners = tuple((float(x), float(y)) for x, y in box)
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
     return Word(text, corners, round(share_right(score), 6))
@@ -128,8 +126,7 @@ def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
 def share_right(score: float) -> float:
     """Return the share of lines with such a score whose letters and digits are right.
 
-    Args:
-        score: product of the probabilities of a line's letters and digits. It tells right lines from wrong ones better
-            than their mean (area under the curve .94 on photographs, the mean's is .92), on photographs as on scans.
+    The score is the product of their probabilities. It tells right lines from wrong ones better than their mean does:
+    area under the curve .94 on photographs, the mean's is .92.
     """
     return float(np.interp(score, _CONFIDENCE["score"], _CONFIDENCE["right"]))

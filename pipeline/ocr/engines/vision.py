@@ -69,9 +69,9 @@ def recognise_pages(
     """
     client = LlmClient(params)
     step = _TOGETHER * params.concurrency
-    for group in (tasks[start : start + step] for start in range(0, len(tasks), step)):
+    for start in range(0, len(tasks), step):
         drawn: dict[str, tuple[PageTask, dict[str, Any]]] = {}
-        for task, value in context.map(picture, group, timeout=timeout):
+        for task, value in context.map(picture, tasks[start : start + step], timeout=timeout):
             if isinstance(value, Failure):
                 yield task, value
             else:
@@ -80,44 +80,37 @@ def recognise_pages(
         for outcome in client.complete_many(requests, context.store):
             task, value = drawn[outcome.request.id]
             if isinstance(outcome, Answer):
-                yield task, _page(json.loads(outcome.text)["lines"], value["width"], value["height"], params)
+                yield task, _page(_lines(outcome.text), value["width"], value["height"], params)
             else:
                 yield task, Failure("not_answered", f"{outcome.reason.value}: {outcome.detail}")
 
 
 def _request(name: str, jpeg: str) -> ChatRequest:
     seen = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{jpeg}"}}
-    messages: list[dict[str, Any]] = [
-        {"role": "system", "content": _REQUEST["task"]},
-        {"role": "user", "content": [seen]},
-    ]
-    return ChatRequest(name, messages, response_format=_REQUEST["response_format"], check=_check)
+    messages = [{"role": "system", "content": _REQUEST["task"]}, {"role": "user", "content": [seen]}]
+    return ChatRequest(name, messages, response_format=_REQUEST["response_format"], check=_lines)
 
 
-def _check(text: str) -> object:
+def _lines(text: str) -> list[dict[str, Any]]:
+    """The lines of an answer that are not blank."""
     try:
-        lines = json.loads(text)["lines"]
-        sound = all(isinstance(line["text"], str) for line in lines)
-    except (ValueError, KeyError, TypeError) as error:
-        raise BadAnswerError(Reason.MALFORMED_JSON, "no list of lines") from error
-    if not sound:
-        raise BadAnswerError(Reason.MALFORMED_JSON, "a line without text")
-    return lines
+        return [line for line in json.loads(text)["lines"] if line["text"].strip()]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise BadAnswerError(Reason.MALFORMED_JSON, "no list of lines with their text") from error
 
 
 def _page(
     lines: Sequence[dict[str, Any]], width: float, height: float, params: VisionParams
 ) -> dict[str, Any]:
     """The model's lines as words; below each other over the page's width where one of them has no sound box."""
-    said = [line for line in lines if line["text"].strip()]
-    boxes = [_sound(line.get("box")) for line in said]
-    step = 1000 / max(1, len(said))
+    boxes = [_sound(line.get("box")) for line in lines]
+    step = 1000 / max(1, len(lines))
     placed = [
         box if box and all(boxes) else (50.0, index * step, 950.0, index * step + 0.7 * step)
         for index, box in enumerate(boxes)
     ]
     words = []
-    for line, (x0, y0, x1, y1) in zip(said, placed, strict=True):
+    for line, (x0, y0, x1, y1) in zip(lines, placed, strict=True):
         x0, x1, y0, y1 = x0 * width / 1000, x1 * width / 1000, y0 * height / 1000, y1 * height / 1000
         words.append([line["text"].strip(), x0, y0, x1, y0, x1, y1, x0, y1, params.confidence])
     size = {"width": round(width, 2), "height": round(height, 2)}

@@ -181,7 +181,6 @@ def test_the_lines_of_a_model_stand_where_it_says_or_below_each_other():
     params = VisionParams(model="m")
     lines = [
         {"text": " 甲 ", "box": [100, 200, 300, 400]},
-        {"text": " "},
         {"text": "乙", "box": [0, 0, 1000, 1000]},
     ]
     assert vision._page(lines, 200.0, 400.0, params) == {
@@ -195,7 +194,7 @@ def test_the_lines_of_a_model_stand_where_it_says_or_below_each_other():
         ],
         "marks": {},
     }
-    lines[2]["box"] = [5, 5, 5, 9]
+    lines[1]["box"] = [5, 5, 5, 9]
     assert vision._page(lines, 200.0, 400.0, params)["words"] == [
         ["甲", 10.0, 0.0, 190.0, 0.0, 190.0, 140.0, 10.0, 140.0, 0.9],
         ["乙", 10.0, 200.0, 190.0, 200.0, 190.0, 340.0, 10.0, 340.0, 0.9],
