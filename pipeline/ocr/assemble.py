@@ -71,23 +71,16 @@ def build_tables(read: Iterable[tuple[DocumentState, Sequence[PageRead], Exam]])
     for reading, pages, exam in read:
         mark_running_lines(pages)
         numbered = list(enumerate(pages, 1))
+        name = reading.name
+        told = [{**page.facts(), "lines": len(page.lines), "confidence": page.confidence} for page in pages]
         records: dict[str, Sequence[Record]] = {
             "documents": [document_of(reading, exam)],
-            "pages": [
-                Page(
-                    document=reading.name,
-                    page=number,
-                    lines=len(page.lines),
-                    confidence=page.confidence,
-                    **page.facts(),
-                )
-                for number, page in numbered
-            ],
-            "lines": [line for number, page in numbered for line in lines_of(reading.name, number, page)],
+            "pages": [Page(document=name, page=number, **facts) for number, facts in enumerate(told, 1)],
+            "lines": [line for number, page in numbered for line in lines_of(name, number, page)],
             "rows": rows_of(reading),
         }
-        for name, rows in records.items():
-            frames[name].append(_TABLES[name].to_frame(rows))
+        for table, rows in records.items():
+            frames[table].append(_TABLES[table].to_frame(rows))
     return {name: pl.concat(parts) for name, parts in frames.items()}
 
 

@@ -44,12 +44,7 @@ class Reader(Protocol):
     format: str  # Name in the documents table
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Return whether a file is of this kind.
-
-        Args:
-            head: its first bytes, see ``readers.HEAD``.
-            suffix: of its name, lower-case, with the dot.
-        """
+        """Return whether a file is of this kind, by its first bytes (``readers.HEAD``) and its suffix, ``.pdf``."""
 
 
 @runtime_checkable

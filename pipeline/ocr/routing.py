@@ -55,15 +55,13 @@ def why_ocr(
 ) -> str | None:
     """Return the reason to read a page by OCR; None if its text layer holds the printed text.
 
-    The reason is ``forced``, what ``why_unsound`` says, ``text_under_image`` or ``text_in_image``. ``max_pixels``
-    bounds the images that are decoded for a look.
+    ``max_pixels`` bounds the images that are decoded for a look.
     """
     if params.force_ocr:
         return "forced"
     frame = Rect(*page.rect)
     cover = image_cover(drawing, frame)
-    reason = why_unsound(layer, cover, drawing.pieces)
-    if reason:
+    if reason := why_unsound(layer, cover, drawing.pieces):
         return reason
     if cover >= IMAGE_COVER and is_under_image(page, images):
         return "text_under_image"
@@ -113,9 +111,8 @@ def _holes(drawn: Any, place: Rect) -> int:
 
 def image_cover(drawing: Drawing, frame: Rect) -> float:
     """Share of the page that images cover, 0..1; overlapping images count once."""
-    covered = 0.0
-    for boxes in cluster_boxes(drawing.images, 0.0):
-        covered += min(bounding_box(boxes).area, sum(box.area for box in boxes))
+    groups = cluster_boxes(drawing.images, 0.0)
+    covered = sum(min(bounding_box(boxes).area, sum(box.area for box in boxes)) for boxes in groups)
     return min(1.0, covered / max(1.0, frame.area))
 
 
@@ -151,14 +148,8 @@ def _is_partial(
 def why_unsound(layer: TextLayer, image_cover: float, pieces: int) -> str | None:
     """Why a page should be read by OCR; None when its text layer is sound.
 
-    Args:
-        layer: hidden characters in it are a former OCR run, of a quality nobody knows.
-        image_cover: share of the page that images cover, 0..1.
-        pieces: vector drawings on the page.
-
-    Returns:
-        ``turned_text``, ``no_text_layer``, ``hidden_text_layer``, ``sparse_text_over_image``,
-        ``outlined_text``, ``garbled`` or None.
+    Hidden characters are a former OCR run, of a quality nobody knows. Images cover ``image_cover`` of the page, 0..1;
+    ``pieces`` vector drawings are on it.
     """
     text = layer.text
     if layer.turned > max(MIN_TURNED, len(text)):  # more than runs from left to right
@@ -220,12 +211,10 @@ def _line_lengths(ink: Mask) -> list[float]:
     joined = cv2.dilate(letters, np.ones((1, 17), np.uint8))  # gaps of 16 pixels, 11 points
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
     held = np.bincount(labels[centres[:, 1], centres[:, 0]], minlength=count)  # letters of each line
-    lengths: list[float] = []
-    for label in range(1, count):
-        _, _, width, height, _ = stats[label]
-        if width >= _MIN_LINE and width >= _SHAPE * height and height <= 1.5 * _LETTER[1]:
-            lengths += [float(width)] if held[label] >= _LETTERS_OF_LINE else []
-    return lengths
+    width, height = stats[:, 2], stats[:, 3]
+    chosen = (width >= _MIN_LINE) & (width >= _SHAPE * height) & (height <= 1.5 * _LETTER[1])
+    chosen &= held >= _LETTERS_OF_LINE
+    return [float(length) for length in width[1:][chosen[1:]]]  # 0 is the background
 
 
 def _letters(ink: Mask) -> tuple[Mask, NDArray[np.int64]]:

@@ -20,13 +20,8 @@ Point = tuple[float, float]
 
 
 def page_angle(words: Sequence[Word]) -> float:
-    """Median angle of the words in degrees, weighted by their length; 0 when small or unclear.
-
-    Args:
-        words: with corners as the text runs: top left, top right, bottom right, bottom left.
-    """
-    angles = sorted((angle, length) for word in words for angle, length in [_direction(word)])
-    angles = [(angle, length) for angle, length in angles if abs(angle) <= MAX_SKEW]
+    """Median angle of the words in degrees, weighted by their length; 0 when small or unclear."""
+    angles = [found for found in sorted(map(_direction, words)) if abs(found[0]) <= MAX_SKEW]
     half = sum(length for _, length in angles) / 2
     for angle, length in angles:
         half -= length
@@ -64,9 +59,9 @@ def rotate_point(point: Point, angle: float, centre: Point) -> Point:
 
 def rotate_box(box: Rect, angle: float, centre: Point) -> Rect:
     """A box whose middle is turned by ``angle`` degrees around ``centre``; its sides stay level."""
-    middle = ((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)
-    x, y = rotate_point(middle, angle, centre)
-    dx, dy = x - middle[0], y - middle[1]
+    middle = (box.x0 + box.x1) / 2
+    x, y = rotate_point((middle, box.middle), angle, centre)
+    dx, dy = x - middle, y - box.middle
     return Rect(box.x0 + dx, box.y0 + dy, box.x1 + dx, box.y1 + dy)
 
 
@@ -96,28 +91,25 @@ def to_page(
     centre = (value["width"] / 2, value["height"] / 2)
     trust = 1.0 if calibrated else value["legibility"]
     runs = []
-    for word in words:
-        if is_slanted(word, angle):
-            continue
+    for word in (word for word in words if not is_slanted(word, angle)):
         level = replace(word, corners=tuple(rotate_point(point, -angle, centre) for point in word.corners))
         box = Rect(*level.box)
         baseline = box.y1 - _DESCENT * box.height
         runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence * trust))
     frame = Rect(0.0, 0.0, value["width"], value["height"])
-    marks = {
-        kind: [rotate_box(Rect(*box), -angle, centre) for box in boxes]
-        for kind, boxes in value["marks"].items()
-    }
-    drawing = Drawing(marks.get("across", []), marks.get("down", []), [], marks.get("figures", []))
+    across, down, figures = (
+        [rotate_box(Rect(*box), -angle, centre) for box in value["marks"].get(kind, ())]
+        for kind in ("across", "down", "figures")
+    )
+    drawing = Drawing(across, down, [], figures)
     regions = find_scan_regions(drawing, runs, frame)
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
     for line in lines:
         if line.box and angle:
             line.box = rotate_box(line.box, angle, centre)
-    page = PageRead(value["width"], value["height"], ReadMethod.OCR, engine, version, reason, lines)
-    page.turned = value["turned"]
-    if page.turned:
-        page.reason = f"{reason}: turned by {value['turned']} degrees"
+    turned = value["turned"]
+    if turned:
+        reason += f": turned by {turned} degrees"
     elif value["legibility"] < 1:
-        page.reason = f"{reason}: dark or uneven paper"
-    return page
+        reason += ": dark or uneven paper"
+    return PageRead(frame.x1, frame.y1, ReadMethod.OCR, engine, version, reason, lines, turned)

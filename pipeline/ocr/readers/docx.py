@@ -18,7 +18,6 @@ from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
 _P = Patterns(__name__)
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 _SKIPPED = {f"{W}del", f"{W}moveFrom", f"{W}instrText", f"{W}rPr", f"{W}pPr", f"{_MC}Fallback"}
 _PICTURES = {f"{W}drawing", f"{W}pict", f"{W}object"}
@@ -95,7 +94,7 @@ class _Walker:
                 yield PageLine(stripped, None)
         # Embedded objects are nearly always formulas.
         formulas = sum(1 for _ in paragraph.iter(f"{W}object"))
-        formulas += sum(omml.linearise(one) is None for one in paragraph.iter(f"{_M}oMath") if len(one))
+        formulas += sum(omml.linearise(one) is None for one in paragraph.iter(f"{omml.M}oMath") if len(one))
         yield from (PageLine("", None, LineKind.FORMULA) for _ in range(formulas))
         pictures = sum(map(_is_seen, _own(paragraph, f"{W}drawing", f"{W}pict")))
         yield from (PageLine("", None, LineKind.FIGURE) for _ in range(pictures))
@@ -169,7 +168,7 @@ def _text(element: Any) -> Iterator[str]:
             continue
         if tag == f"{W}t":
             yield child.text or ""
-        elif tag == f"{_M}oMath":
+        elif tag == f"{omml.M}oMath":
             yield omml.linearise(child) or ""
         elif tag in _SIGNS:
             yield _SIGNS[tag]

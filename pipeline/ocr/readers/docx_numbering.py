@@ -10,14 +10,10 @@ from typing import Any
 W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _MOST = 0x10FFFF  # Numbers above it are damage: Word counts to 32,767, and characters end there
 _DIGITS = "〇一二三四五六七八九"
-_HEAVENLY = "甲乙丙丁戊己庚辛壬癸"
-_ROMAN = dict(
-    zip(
-        ("M", "CM", "D", "CD", "C", "XC", "L", "XL", "X", "IX", "V", "IV", "I"),
-        (1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1),
-        strict=True,
-    )
-)
+_SIGNS = {"ideographTraditional": "甲乙丙丁戊己庚辛壬癸", "decimalEnclosedCircle": "①②③④⑤⑥⑦⑧⑨⑩⑪⑫⑬⑭⑮⑯⑰⑱⑲⑳"}
+"""Formats whose first numbers are one sign each."""
+_ROMAN = {"M": 1000, "CM": 900, "D": 500, "CD": 400, "C": 100, "XC": 90, "L": 50, "XL": 40}
+_ROMAN |= {"X": 10, "IX": 9, "V": 5, "IV": 4, "I": 1}
 
 
 def integer(element: Any | None, name: str, base: int = 10) -> int | None:
@@ -42,10 +38,9 @@ def format_number(value: int, style: str) -> str:
         return roman(value)
     if style.startswith(("chinese", "japaneseCounting", "taiwaneseCounting", "ideographDigital")):
         return chinese(value)
-    if style == "ideographTraditional" and 1 <= value <= 10:
-        return _HEAVENLY[value - 1]
-    if style.startswith("decimalEnclosedCircle"):
-        return chr(0x2460 + value - 1) if 1 <= value <= 20 else str(value)
+    signs = next((signs for name, signs in _SIGNS.items() if style.startswith(name)), "")
+    if 1 <= value <= len(signs):
+        return signs[value - 1]
     if style == "decimalFullWidth":
         return "".join(chr(ord(digit) + 0xFEE0) for digit in str(value))
     if style == "decimalZero":
@@ -97,7 +92,6 @@ class Numbering:
     starts: dict[tuple[str, int], int] = field(default_factory=dict)
     """(numId, level) → the number at which this list starts anew."""
     _counts: dict[str, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
-    _begun: set[tuple[str, int]] = field(default_factory=set)
 
     @classmethod
     def read(cls, root: Any | None) -> Numbering:
@@ -110,18 +104,14 @@ class Numbering:
             levels = ((integer(level, "ilvl"), level) for level in abstract.findall(f"{W}lvl"))
             found.levels[name] = {depth: _read_level(level) for depth, level in levels if depth is not None}
         for number in root.findall(f"{W}num"):
-            found._read_list(number)
+            name = number.get(f"{W}numId")
+            for abstract in number.findall(f"{W}abstractNumId"):
+                found.lists[name] = abstract.get(f"{W}val")
+            for override in number.findall(f"{W}lvlOverride"):
+                depth, start = integer(override, "ilvl"), integer(override.find(f"{W}startOverride"), "val")
+                if depth is not None and start is not None:
+                    found.starts[name, depth] = start
         return found
-
-    def _read_list(self, number: Any) -> None:
-        name = number.get(f"{W}numId")
-        abstract = number.find(f"{W}abstractNumId")
-        if abstract is not None:
-            self.lists[name] = abstract.get(f"{W}val")
-        for override in number.findall(f"{W}lvlOverride"):
-            depth, start = integer(override, "ilvl"), integer(override.find(f"{W}startOverride"), "val")
-            if depth is not None and start is not None:
-                self.starts[name, depth] = start
 
     def label(self, list_id: str, depth: int) -> str:
         """The label of the next paragraph of a list (numId) at a level from 0, with the space after it; "" for none."""
@@ -138,12 +128,10 @@ class Numbering:
         return text + ("" if level.suffix == "nothing" or not text else " ")
 
     def _count(self, counts: dict[int, int], list_id: str, depth: int, levels: dict[int, _Level]) -> None:
-        restart = (list_id, depth) in self.starts and (list_id, depth) not in self._begun
-        self._begun.add((list_id, depth))
-        if restart:
-            counts[depth] = self.starts[list_id, depth]
-        else:
-            counts[depth] = counts[depth] + 1 if depth in counts else levels[depth].start
+        start = self.starts.pop((list_id, depth), None)  # it counts once
+        if start is None:
+            start = counts[depth] + 1 if depth in counts else levels[depth].start
+        counts[depth] = start
         for deeper in [other for other in counts if other > depth]:
             del counts[deeper]
 

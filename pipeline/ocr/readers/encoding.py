@@ -11,11 +11,7 @@ from pipeline.patterns import Patterns
 from schemas.errors import UnreadableDocument
 
 _P = Patterns(__name__)
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+_MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _SAMPLE = 20_000  # Characters that an encoding is judged by
 MIN_PLAUSIBLE = 0.6
 """Share of common characters among those beyond ASCII that Chinese text in the right encoding has at least; real papers
@@ -34,9 +30,9 @@ def decode(data: bytes) -> str:
     Raises:
         UnreadableDocument: ``wrong_encoding``.
     """
-    for name in [name for mark, name in _MARKS if data.startswith(mark)][:1] or ["utf-8"]:
-        if (text := _decoded(data, name)) is not None:
-            return text
+    marked = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
+    if (text := _decoded(data, marked)) is not None:
+        return text
     for name, sign in _P.table("signs").items():
         text = _decoded(data, name)
         if text and len(sign.findall(text[:_SAMPLE])) >= _BY_SIGNS[name] * len(_beyond_ascii(text)):
@@ -71,7 +67,7 @@ def plausibility(text: str) -> float:
 
 def looks_like_text(head: bytes) -> bool:
     """Return whether the first bytes of a file could be text: no NUL without a UTF-16 mark, few control bytes."""
-    if any(head.startswith(mark) for mark, _ in _MARKS):
+    if head.startswith(tuple(_MARKS)):
         return True
     control = sum(byte < 9 or 13 < byte < 32 for byte in head[:4096])  # but tab, line and page feeds
     return b"\x00" not in head and control <= max(4, len(head[:4096]) // 200)

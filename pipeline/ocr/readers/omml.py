@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Any
 
 from pipeline.ocr import glyphs
+from pipeline.ocr.readers.docx_numbering import W
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-_M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
-_W = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
+M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _ACCENTS = {"\u0302", "\u0303", "\u0304", "\u0305", "\u0307", "\u0308", "\u030c", "\u20d7"}
 
 
@@ -30,7 +30,7 @@ def linearise(formula: Any) -> str | None:
 
 def _content(element: Any) -> str:
     """The text of all parts; a fraction beside a letter, digit or bracket gets brackets: (1/2)mv², not 1/2mv²."""
-    parts = [(str(child.tag) == f"{_M}f", text) for child in element if (text := _part(child))]
+    parts = [(str(child.tag) == f"{M}f", text) for child in element if (text := _part(child))]
     said = ""
     for index, (fraction, text) in enumerate(parts):
         after = parts[index + 1][1] if index + 1 < len(parts) else ""
@@ -42,38 +42,38 @@ def _content(element: Any) -> str:
 def _part(element: Any) -> str:
     if not isinstance(element.tag, str):  # a comment
         return ""
-    name = element.tag.removeprefix(_M)
+    name = element.tag.removeprefix(M)
     if _P.passed_through.fullmatch(name):
         return _content(element)
     if name in _FORMS:
         return _FORMS[name](element)
-    if name == "r":
+    if element.tag in (f"{M}r", f"{W}r"):
         return _run(element)
-    if name.endswith("Pr") or element.tag in (f"{_W}bookmarkStart", f"{_W}bookmarkEnd", f"{_W}proofErr"):
+    if name.endswith("Pr") or element.tag in (f"{W}bookmarkStart", f"{W}bookmarkEnd", f"{W}proofErr"):
         return ""
-    if element.tag in (f"{_W}ins", f"{_W}r"):
-        return _content(element) if element.tag == f"{_W}ins" else _run(element)
+    if element.tag == f"{W}ins":
+        return _content(element)
     raise Unread(name)
 
 
 def _run(element: Any) -> str:
     parts = [child for child in element if not str(child.tag).endswith("Pr")]
-    if any(child.tag not in (f"{_M}t", f"{_W}t", f"{_W}tab", f"{_W}br") for child in parts):
+    if any(child.tag not in (f"{M}t", f"{W}t", f"{W}tab", f"{W}br") for child in parts):
         raise Unread("a picture or a symbol in a run")
     return "".join(child.text or " " for child in parts)
 
 
 def _of(element: Any, name: str) -> str:
     """The text of a named part; nothing where it is absent."""
-    found = element.find(f"{_M}{name}")
+    found = element.find(f"{M}{name}")
     return "" if found is None else _content(found).strip()
 
 
 def _value(element: Any, name: str, default: str) -> str:
     """A property's ``m:val``: the sign of a sum, the bracket of a delimiter."""
     found = next(element.iterchildren(f"{element.tag}Pr"), None)
-    child = None if found is None else found.find(f"{_M}{name}")
-    return default if child is None else str(child.get(f"{_M}val", ""))
+    child = None if found is None else found.find(f"{M}{name}")
+    return default if child is None else str(child.get(f"{M}val", ""))
 
 
 def _bracketed(text: str) -> str:
@@ -87,9 +87,7 @@ def _scripts(element: Any) -> str:
 
 def _behind(mark: str, text: str) -> str:
     """A raised (^) or lowered (_) text, in characters of that kind where it has them."""
-    return glyphs.in_script(text, mark) or (
-        f"{mark}({text})" if len(text) > 1 else mark + text if text else ""
-    )
+    return glyphs.in_script(text, mark) or (f"{mark}({text})" if len(text) > 1 else mark * len(text) + text)
 
 
 def _fraction(element: Any) -> str:
@@ -99,7 +97,7 @@ def _fraction(element: Any) -> str:
 def _scripted(element: Any) -> str:
     """A base with its scripts; ``sPre`` has them before it."""
     scripts, base = _scripts(element), _of(element, "e")
-    return scripts + base if element.tag == f"{_M}sPre" else base + scripts
+    return scripts + base if element.tag == f"{M}sPre" else base + scripts
 
 
 def _root(element: Any) -> str:
@@ -109,7 +107,7 @@ def _root(element: Any) -> str:
 
 
 def _delimited(element: Any) -> str:
-    parts = [_content(part).strip() for part in element.findall(f"{_M}e")]
+    parts = [_content(part).strip() for part in element.findall(f"{M}e")]
     inside = _value(element, "sepChr", "|").join(parts)
     return f"{_value(element, 'begChr', '(')}{inside}{_value(element, 'endChr', ')')}"
 
@@ -121,12 +119,12 @@ def _large(element: Any) -> str:
 
 def _limited(element: Any) -> str:
     """Return what has a text above or below it: lim, an arrow of a reaction with its conditions."""
-    mark = "_" if element.tag == f"{_M}limLow" else "^"
+    mark = "_" if element.tag == f"{M}limLow" else "^"
     return f"{_of(element, 'e')}{mark}({_of(element, 'lim')})"
 
 
 def _accented(element: Any) -> str:
-    sign = _value(element, "chr", "\u0302") if element.tag == f"{_M}acc" else "\u0305"
+    sign = _value(element, "chr", "\u0302") if element.tag == f"{M}acc" else "\u0305"
     base = _of(element, "e")
     if sign not in _ACCENTS or not base or (len(base) > 1 and sign != "\u0305"):
         raise Unread("an accent")
@@ -135,8 +133,8 @@ def _accented(element: Any) -> str:
 
 def _rows(element: Any) -> str:
     """A matrix, or equations below each other."""
-    cells = [[_content(cell).strip() for cell in row.findall(f"{_M}e")] for row in element.findall(f"{_M}mr")]
-    rows = [", ".join(row) for row in cells] or [_content(row).strip() for row in element.findall(f"{_M}e")]
+    cells = [[_content(cell).strip() for cell in row.findall(f"{M}e")] for row in element.findall(f"{M}mr")]
+    rows = [", ".join(row) for row in cells] or [_content(row).strip() for row in element.findall(f"{M}e")]
     return "; ".join(rows)
 
 

@@ -120,8 +120,7 @@ def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:
         return []
     if not any("stem" in roles_of(key) for key in parts):
         return []
-    keys = {tuple(part) if isinstance(part, dict) else None for part in parts.values()}
-    if len(keys) > 1:
+    if len({tuple(part) if isinstance(part, dict) else None for part in parts.values()}) > 1:
         return []
     lists = [list(part.values()) if isinstance(part, dict) else part for part in parts.values()]
     return [dict(zip(parts, row, strict=True)) for row in zip(*lists, strict=True)]
@@ -138,7 +137,7 @@ def questions_in(row: TableRow) -> list[TableRow]:
     named = {name: (found[1], int(found[2])) for name in fields if (found := _P.part.fullmatch(name.strip()))}
     numbers: dict[str, set[int]] = {role: set() for role in ("stem", "answer", "options")}
     for name, (base, number) in named.items():
-        for role in {*roles_of(base)} & {*numbers}:
+        for role in numbers.keys() & roles_of(base):
             if role != "stem" or fields[name] not in (None, ""):
                 numbers[role].add(number)
     parts = numbers["stem"]
@@ -259,9 +258,7 @@ class ParquetReader:
 
     def recognises(self, head: bytes, suffix: str) -> bool:
         """Return whether it begins with a mark of one of them."""
-        return (
-            head[:4] == b"PAR1" or head[:6] == b"ARROW1" or (suffix == ".arrow" and head[:4] == b"\xff" * 4)
-        )
+        return head.startswith((b"PAR1", b"ARROW1")) or (suffix == ".arrow" and head[:4] == b"\xff" * 4)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The rows as objects."""

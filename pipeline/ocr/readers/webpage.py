@@ -27,9 +27,30 @@ _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")
 _SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "button", "select", "svg"})
 """Elements whose text nobody reads on the page."""
 _INLINE = frozenset(
-    {"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "ins", "label", "mark", "q", "s"}
+    [
+        "a",
+        "abbr",
+        "b",
+        "bdi",
+        "cite",
+        "code",
+        "em",
+        "font",
+        "i",
+        "ins",
+        "label",
+        "mark",
+        "q",
+        "s",
+        "small",
+        "span",
+        "strong",
+        "sub",
+        "sup",
+        "u",
+        "var",
+    ]
 )
-_INLINE |= {"small", "span", "strong", "sub", "sup", "u", "var"}
 """Elements that do not begin a line."""
 _CELLS = frozenset({"td", "th"})
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}  # 10<sup>9</sup>/L is 10⁹/L, never 109/L
@@ -67,14 +88,15 @@ class WebPageReader(OnePageReader):
 def _html(path: Path) -> str:
     """The page itself; of MHTML the first part that is HTML."""
     data = path.read_bytes()
-    if path.suffix.lower() in (".mht", ".mhtml"):  # a page and its pictures as one message
+    suffix = path.suffix.lower()
+    if suffix in (".mht", ".mhtml"):  # a page and its pictures as one message
         message = email.message_from_bytes(data, policy=email.policy.default)
         part = next((part for part in message.walk() if part.get_content_type() == "text/html"), None)
         content = part.get_payload(decode=True) if part is not None else None
         if not isinstance(content, bytes):
             raise UnreadableDocument("broken", "the MHTML file holds no HTML page")
         data = content
-    return html_of(decode(data)) if path.suffix.lower() in (".md", ".markdown") else decode(data)
+    return html_of(decode(data)) if suffix in (".md", ".markdown") else decode(data)
 
 
 def parse_page(text: str) -> Any:
@@ -166,9 +188,7 @@ class PageTableReader:
             return False
         inside = sum(len(cell) for grid in grids for record in grid for cell in record)
         header = grids[0][0] if grids else []
-        named = {
-            role for cell in header for role in (*roles_of(cell), *(["options"] if option_of(cell) else []))
-        }
+        named = {role for cell in header for role in (*roles_of(cell), *["options"] * bool(option_of(cell)))}
         return inside > outside and {"stem", "options", "answer"} <= named
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
@@ -184,13 +204,10 @@ def _grids(text: str, suffix: str) -> tuple[list[Grid], int]:
     """The tables of a page, and how many characters stand outside of them."""
     if suffix in _MARKDOWN:
         return _pipe_tables(text)
-    return _html_tables(text) if "<table" in text.lower() else ([], 0)
-
-
-def _html_tables(text: str) -> tuple[list[Grid], int]:
-    """The tables that hold no others."""
+    if "<table" not in text.lower():
+        return [], 0
     root = parse_page(text)
-    found = [table for table in root.iter("table") if table.find(".//table") is None]
+    found = [table for table in root.iter("table") if table.find(".//table") is None]  # that hold no others
     grids = [grid for table in found if (grid := _grid(table))]
     inside = sum(len(line) for table in found for line in element_lines(table))
     return grids, sum(len(line) for line in element_lines(root)) - inside
@@ -202,7 +219,7 @@ def _grid(table: Any) -> Grid:
     below: dict[int, tuple[int, str]] = {}  # by column: rows that a cell above goes on for, and its text
     for row in table.iter("tr"):
         record: list[str] = []
-        for cell in (cell for cell in row if cell.tag in ("td", "th")):
+        for cell in row.iterchildren("td", "th"):
             _fill(record, below)
             text = "\n".join(element_lines(cell))
             stated = (cell.get(name, "").strip() for name in ("colspan", "rowspan"))

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
+from functools import reduce
 from io import BytesIO
 from pathlib import Path
 from posixpath import basename, dirname, join, normpath
@@ -194,9 +195,8 @@ def _check_sheet(stream: IO[bytes], sheet: str) -> None:
             detail = f"{sheet} has a cell in row {rows:,}, column {columns:,}: delete what stands far out"
             raise UnreadableDocument("too_large", detail)
         if found := _FORMULA.search(text):
-            near = max(0, found.start() - 200)
-            place = [cell[1] + cell[2] for cell in _REFERENCE.finditer(text, near, found.start())]
-            where = place[-1].decode() if place else "a cell"
+            near = _REFERENCE.finditer(text, max(0, found.start() - 200), found.start())
+            where = [b"a cell", *(cell[1] + cell[2] for cell in near)][-1].decode()
             why = f"{sheet}: the formula in {where} was never calculated"
             detail = f"{why}: open the file in a spreadsheet and save it, or paste values"
             raise UnreadableDocument("no_value", detail)
@@ -204,10 +204,7 @@ def _check_sheet(stream: IO[bytes], sheet: str) -> None:
 
 
 def _column(letters: bytes) -> int:
-    number = 0
-    for letter in letters:
-        number = 26 * number + letter - 64
-    return number
+    return reduce(lambda number, letter: 26 * number + letter - 64, letters, 0)
 
 
 def _parsed(archive: zipfile.ZipFile, part: str) -> Any:
@@ -226,9 +223,8 @@ def _links(archive: zipfile.ZipFile, part: str) -> dict[str, str]:
 
 def _anchors(archive: zipfile.ZipFile, part: str) -> Iterator[Place]:
     """The cells at which the pictures of a drawing begin."""
-    root = _parsed(archive, part)
-    for corner in root.iter(f"{_DRAWING}from"):
-        if next(corner.getparent().iter(f"{_DRAWING}pic"), None) is not None:
+    for corner in _parsed(archive, part).iter(f"{_DRAWING}from"):
+        if corner.find(f"..//{_DRAWING}pic") is not None:
             yield int(corner.findtext(f"{_DRAWING}row")), int(corner.findtext(f"{_DRAWING}col"))
 
 
