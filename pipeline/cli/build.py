@@ -61,21 +61,6 @@ def add_stages(app: typer.Typer) -> None:
             app.command(stage.name, help=stage.title, epilog=shown, rich_help_panel=under)(_command(stage))
 
 
-def run(
-    config: ConfigBase,
-    first: str | None = None,
-    last: str | None = None,
-    force: bool = False,
-    quiet: bool = False,
-    verbose: bool = False,
-    manifests: bool = False,
-    log_file: Path | None = None,
-) -> None:
-    """Run all stages in order. Finished stages are skipped."""
-    told = {"quiet": quiet, "verbose": verbose, "manifests": manifests}
-    run_stages(config, stage_names(first, last), force=force, log_file=log_file, **told)
-
-
 @contextmanager
 def _consoles(quiet: bool, log_file: Path | None) -> Iterator[list[Console]]:
     """Yield the terminal, which shows only errors if ``quiet``, and the log file, which gets everything."""
@@ -97,23 +82,21 @@ def _consoles(quiet: bool, log_file: Path | None) -> Iterator[list[Console]]:
             raise
 
 
-def run_stages(
+def run(
     config: ConfigBase,
-    names: Sequence[str],
-    *,
+    first: str | None = None,
+    last: str | None = None,
     force: bool = False,
     quiet: bool = False,
     verbose: bool = False,
     manifests: bool = False,
     log_file: Path | None = None,
 ) -> None:
-    """Check what the stages need, run them and print the counts.
-
-    Exits with 3 when items wait for a further run, with 2 when no question is left to export.
-    """
+    """Run all stages in order. Finished stages are skipped."""
     from pipeline.doctor import preflight
     from pipeline.runtime.runner import Runner
 
+    names = stage_names(first, last)
     with _consoles(quiet, log_file) as consoles:
         runner = Runner(config, consoles[0])
         preflight(config, runner.due(names, force=force))  # before anything is read or paid for
@@ -161,8 +144,7 @@ def _command(stage: Stage) -> Callable[..., None]:
             runner = Runner(loaded)
             _DRY_RUNS[stage.name](runner.tables(stage), loaded.params(stage.name), runner.context(stage))
             return
-        told = {"quiet": quiet, "verbose": verbose, "manifests": manifests}
-        run_stages(loaded, [stage.name], force=force, log_file=log_file, **told)
+        run(loaded, stage.name, stage.name, force, quiet, verbose, manifests, log_file)
         if not quiet:
             _note_unsaved_options(stage, [key for key, value in given.items() if value is not None])
 
@@ -273,7 +255,7 @@ def demo(folder: Path = Path("build-dataset-demo")) -> None:
     shutil.copytree(_sample(), folder / "raw")  # the user may add papers to the copy
     target = folder / FILE_NAME
     target.write_text(_template("sample-exam", "raw"), encoding="utf-8")
-    run_stages(load(target), stage_names(None, None))
+    run(load(target))
 
 
 def _sample() -> Path:

@@ -18,7 +18,7 @@ from rich.table import Column, Table
 from annotation.params import ReviewParams
 from annotation.rubric import aspects
 from pipeline.catalogue import stage
-from pipeline.cli.build import run_stages
+from pipeline.cli.build import run
 from pipeline.cli.options import DEFAULT_CONFIG, configure
 from pipeline.cli.report import print_line, print_template, print_warning, save
 from pipeline.config import ConfigBase
@@ -54,7 +54,7 @@ def locked_build(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runne
 def settle(context: typer.Context, config: ConfigBase, force: bool = False) -> None:
     """Compute final labels from the reviews that were pulled. No server is needed."""
     if context.invoked_subcommand is None:  # `review` alone; `review push` comes by here too
-        run_stages(config, ["review"], force=force)
+        run(config, "review", "review", force)
 
 
 def push(config: ConfigBase, count: int | None = None, adopt: bool = False) -> None:
@@ -121,7 +121,7 @@ def sheet_import(files: list[Path], config: ConfigBase) -> None:
             )
         for line in rejects:
             print_warning(f"{path}, does not count: {line}")
-    run_stages(config, ["review"])  # settles labels at once
+    run(config, "review", "review")  # settles labels at once
 
 
 def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: bool = False) -> None:
@@ -138,7 +138,7 @@ def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: boo
         print_warning(f"no such account in Label Studio, see review.reviewers and review.adjudicators: {who}")
     if exchange.to_apply(runner.build) and runner.state(stage("clean")) == "stale":
         print_warning("corrections wait to be applied: run `build-dataset run`")
-    run_stages(config, ["review"])
+    run(config, "review", "review")
 
 
 def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page: Path | None = None) -> None:

@@ -78,7 +78,7 @@ def run(monkeypatch, tmp_path):
         monkeypatch.setattr(module, "print_stage", lambda console, report, verbose: None)
         monkeypatch.setattr(module, "print_summary", lambda console, config, reports: None)
         config = SimpleNamespace(dataset=SimpleNamespace(build=tmp_path))
-        module.run_stages(config, ["ocr"], **more)
+        module.run(config, "ocr", "ocr", **more)
         return asked
 
     return call
