@@ -44,10 +44,6 @@ def notice(name: str, *, lost: int = 0, **values: Any) -> Notice:
 class Section:
     """A part of the page; its template ``templates/<name>.html`` shows ``values`` as ``it``."""
 
-    name: str
-    """Also the anchor in the page."""
-    title: str
-    chinese: str
     values: Mapping[str, Any]
     notices: Sequence[Notice] = ()
     """Sentences to know before trusting the result; all of them stand at the head of the page."""

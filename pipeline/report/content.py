@@ -1,5 +1,6 @@
 """Sections on labels, agreement and annotators; on exams, lengths, labels, splits, leaks and changes of a release."""
 
+from bisect import bisect_left
 from collections import Counter
 from itertools import pairwise
 from typing import Any
@@ -24,12 +25,8 @@ _EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
 _BINS = [f"{low + 1}–{high}" for low, high in pairwise(_EDGES)] + [f"> {_EDGES[-1]}"]
 _STRATA = 60
 """Strata listed."""
-_SPLIT_FACTS = {
-    "pooled_strata": "pooled_strata_count",
-    "strata_off": "strata_off_by_more_than_one_count",
-    "retired": "retired",
-}
-"""Notices on the split and the facts that count what they tell."""
+_SPLIT_FACTS = ("pooled_strata_count", "strata_off_by_more_than_one_count", "retired")
+"""Facts about the split that notices of their names tell."""
 _COLUMNS = 6
 """Columns named of each kind of change, the most frequent."""
 _ACROSS = ("exact", "near")
@@ -52,7 +49,7 @@ def exams(build: Build) -> Section | None:
     if not tables:
         return None
     files = {name: data for table in tables for name, data in table.files().items()}
-    return Section("exams", "Exams", "考试类别", {"tables": tables}, files=files)
+    return Section({"tables": tables}, files=files)
 
 
 def lengths(build: Build) -> Section | None:
@@ -69,14 +66,13 @@ def lengths(build: Build) -> Section | None:
         "largest": max(share for found in shares.values() for share in found),
     }
     files = {**table.files(), **types.files()}
-    return Section("lengths", "Lengths and item types", "长度与题型", values, files=files)
+    return Section(values, files=files)
 
 
 def _bins(rows: pl.DataFrame) -> list[float]:
     """The share of questions in each bin."""
-    bins = published.text_lengths(rows).cut(list(_EDGES[1:]), labels=_BINS).cast(pl.String)
-    counts = Counter(bins)
-    return [counts[name] / rows.height for name in _BINS]
+    bins = Counter(bisect_left(_EDGES, size, 1) for size in published.text_lengths(rows))
+    return [bins[at] / rows.height for at in range(1, len(_EDGES) + 1)]
 
 
 def labels(build: Build) -> Section | None:
@@ -84,15 +80,14 @@ def labels(build: Build) -> Section | None:
     if not (splits := build.released):
         return None
     shown = [_dimension(dimension, splits) for dimension in dimensions().values()]
-    few = {(item["english"], item["chinese"]): item["few"] for item in shown if item["few"]}
     notices = []
-    if few:
-        english = ", ".join(f"{name} {count}" for (name, _), count in few.items())
-        chinese = "，".join(f"{name} {count}" for (_, name), count in few.items())
+    if few := [item for item in shown if item["few"]]:
+        english = ", ".join(f"{item['english']} {item['few']}" for item in few)
+        chinese = "，".join(f"{item['chinese']} {item['few']}" for item in few)
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
     files = {**_table(shown, splits).files(), **(published.figure2(splits) if build.params.figures else {})}
-    return Section("labels", "Labels in each split", "各划分的标签分布", values, notices, files)
+    return Section(values, notices, files)
 
 
 def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:
@@ -143,8 +138,7 @@ def _table(shown: list[dict[str, Any]], splits: published.Splits) -> Table:
         for dimension, chinese, english, *figures in (record.values() for record in records)
     ]
     sizes = (f"{name} {SPLIT_NAMES[name]}" for name in splits)
-    head = ("Dimension 维度", "Label 标签", *sizes, "total", "settled")
-    return Table("labels", "Labels by split", pl.DataFrame(records), head, rows, 2)
+    return published.titled("labels", pl.DataFrame(records), sizes, rows, 2)
 
 
 def splitting(build: Build) -> Section | None:
@@ -152,11 +146,9 @@ def splitting(build: Build) -> Section | None:
     stage = build.stage("split")
     if not stage.manifest:
         return None
-    notices = [
-        notice(name, n=count) for name, fact in _SPLIT_FACTS.items() if (count := stage.facts.get(fact))
-    ]
+    notices = [notice(name, n=count) for name in _SPLIT_FACTS if (count := stage.facts.get(name))]
     values = {"facts": stage.facts, "params": stage.params, "most": _STRATA}
-    return Section("splitting", "How the splits were drawn", "划分方法", values, notices)
+    return Section(values, notices)
 
 
 def leaking(build: Build) -> Section | None:
@@ -179,7 +171,7 @@ def leaking(build: Build) -> Section | None:
     if files is None:
         notices.append(notice("no_benchmark"))
     values = {**counts, "files": 0 if files is None else files.height, "kinds": kinds}
-    return Section("leaking", "Leaks", "泄漏检查", values, notices)
+    return Section(values, notices)
 
 
 def changes(build: Build) -> Section | None:
@@ -200,7 +192,7 @@ def changes(build: Build) -> Section | None:
         )
     moved = found.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height
     notices = [notice("moved", n=moved)] if moved else []
-    return Section("changes", "Since the previous release", "与上一版本的差异", {"kinds": kinds}, notices)
+    return Section({"kinds": kinds}, notices)
 
 
 def labelling(build: Build) -> Section | None:
@@ -216,7 +208,7 @@ def labelling(build: Build) -> Section | None:
         "by_annotator": by_annotator,
         "annotators": sorted({annotator for _, annotator in by_annotator}),
     }
-    return Section("labelling", "Who labelled", "标注来源", values, _unreviewed(labels))
+    return Section(values, _unreviewed(labels))
 
 
 def _by_dimension(labels: pl.DataFrame, column: str) -> dict[tuple[str, str], int]:
@@ -255,33 +247,27 @@ def agreement(build: Build) -> Section | None:
         ("By label, the least agreed first 按标签", least_agreed),
         ("By batch, week and prefilling 按批次、周与预填", judged.filter(no_label & ~no_slice)),
     )
-    rows = whole.to_dicts()
     values = {
         "known": dimensions(),
-        "rows": rows,
+        "rows": whole.to_dicts(),
         "more": [
             {"title": title, "count": part.height, "rows": part.head(_LISTED).to_dicts()}
             for title, part in parts
             if part.height
         ],
     }
-    return Section("agreement", "Agreement of experts", "专家一致性", values, _weak(rows))
+    return Section(values, _weak(whole))
 
 
-def _weak(rows: list[dict[str, Any]]) -> list[Notice]:
-    known = dimensions()
-    weak = {
-        row["dimension"]: number(row["alpha"], 2)
-        for row in rows
-        if row["reviewers"] == _ALL and row["alpha"] is not None and row["alpha"] < _TENTATIVE
-    }
-    if not weak:
-        return []
-    english = ", ".join(
-        f"{known[name].en if name in known else name} {alpha}" for name, alpha in weak.items()
-    )
-    chinese = "，".join(f"{known[name].zh if name in known else ''} {alpha}" for name, alpha in weak.items())
-    return [notice("weak_agreement", limit=_TENTATIVE, english=english, chinese=chinese)]
+def _weak(whole: pl.DataFrame) -> list[Notice]:
+    weak = whole.filter((pl.col("reviewers") == _ALL) & (pl.col("alpha") < _TENTATIVE))
+    english, chinese = [], []
+    for name, alpha in weak.select("dimension", "alpha").iter_rows():
+        known = dimensions().get(name)  # of another label set: none
+        english.append(f"{known.en if known else name} {number(alpha, 2)}")
+        chinese.append(f"{known.zh if known else ''} {number(alpha, 2)}")
+    told = notice("weak_agreement", limit=_TENTATIVE, english=", ".join(english), chinese="，".join(chinese))
+    return [told] if english else []
 
 
 def calibration(build: Build) -> Section | None:
@@ -294,4 +280,4 @@ def calibration(build: Build) -> Section | None:
         return None
     few = rows.filter(pl.col("items") < ENOUGH).height
     values = {"rows": rows.to_dicts(), "few": few, "known": dimensions()}
-    return Section("calibration", "Annotators against experts", "标注校准", values)
+    return Section(values)

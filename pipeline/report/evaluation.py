@@ -19,7 +19,7 @@ from pipeline.evaluate.results.papers import table_name
 from pipeline.evaluate.results.view import REFERENCES, run_name
 from pipeline.evaluate.scoring import accepted_answers
 from pipeline.rendering import html
-from pipeline.report.build import Build, Section, notice
+from pipeline.report.build import WORDS, Build, Section, notice
 from pipeline.report.texts import unfold
 from schemas import evaluation as records
 from schemas.release import ReleaseRow
@@ -36,17 +36,11 @@ knowledge."""
 
 _TABLES = {"subcategory": "cmb_subcategories"}
 """Tables beside the plots that are no dimension's."""
-_CAPTIONS = {
-    "rankings": "The order of models, by a judge and by the experts 模型排名 (CMB's figure 3).",
-    "judge_and_experts": "Each answer's score, by a judge and by the experts 逐题评分 (CMB's figure 5).",
-}
-_RIGHT, _MIXED, _WRONG = "all-right", "disagree", "all-wrong"
-_KINDS = {_MIXED: "Models disagree 有分歧", _WRONG: "None right 全错", _RIGHT: "All right 全对"}
+_KINDS = _MIXED, _WRONG, _RIGHT = "disagree", "all-wrong", "all-right"
 _BUDGET = 250_000
 """Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB."""
 _ANSWERS = 3000
 """Answers on the page: each takes 250 bytes beside its text."""
-_TASKS = {records.Task.EXPLANATION: "Explanations 解析", records.Task.CLINICAL: "Clinical answers 病例问答"}
 
 
 def evaluation(build: Build) -> Section | None:
@@ -67,7 +61,7 @@ def evaluation(build: Build) -> Section | None:
         "page": PAGE if page else None,
     }
     files = {**drawn, **({PAGE: page} if page else {})}
-    return Section("evaluation", "Evaluation", "模型评测", values, _notices(rows, found), files)
+    return Section(values, _notices(rows, found), files)
 
 
 def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
@@ -93,7 +87,7 @@ def _plots(drawn: Mapping[str, bytes]) -> dict[str, list[tuple[str, Markup]]]:
         if plot.suffix == ".svg":
             kind, _, dimension = plot.stem.partition("accuracy_by_")  # "accuracy_by_length", "rankings_1"
             table = "judge_agreement" if kind else _TABLES.get(dimension) or table_name(dimension)
-            caption = _CAPTIONS.get(kind.rstrip("_0123456789"), "")  # "rankings_2": rankings
+            caption = WORDS["plots"].get(kind.rstrip("_0123456789"), "")  # "rankings_2": rankings
             found.setdefault(table, []).append((caption, html.inline(data)))
     return found
 
@@ -138,6 +132,8 @@ def answers_page(build: Build) -> bytes | None:
     texts, asked = _open_cards(build, first.filter(pl.col("task") != records.Task.ANSWER.value))
     if not cards and not texts:
         return None
+    counts = {kind: kinds.count(kind) for kind in _KINDS if kinds}
+    counts |= Counter(card["task"] for card in texts)
     return html.render(
         "pipeline.report:answers.html",
         cards=cards,
@@ -147,11 +143,7 @@ def answers_page(build: Build) -> bytes | None:
         grades=_grades(build),
         run_name=run_name,
         aspects=aspects(),
-        kinds=[(kind, name, kinds.count(kind)) for kind, name in _KINDS.items() if kinds]
-        + [
-            (task, _TASKS[records.Task(task)], count)
-            for task, count in Counter(card["task"] for card in texts).items()
-        ],
+        kinds=[(name, WORDS["kinds"][name], count) for name, count in counts.items()],
     )
 
 
@@ -166,7 +158,7 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
     kinds = _kinds(kept)
     rows = pl.concat([ReleaseRow.to_frame([]), *(build.splits or {}).values()])
     known = set(rows.filter(pl.col("question_id").is_in(list(kinds)))["question_id"])
-    ordered = sorted((name for name in kinds if name in known), key=lambda name: [*_KINDS].index(kinds[name]))
+    ordered = sorted((name for name in kinds if name in known), key=lambda name: _KINDS.index(kinds[name]))
     shown = ordered[: min(build.params.answers, _ANSWERS // max(1, kept["run"].n_unique()))]
     is_shown = pl.col("question_id").is_in(shown)
     asked = {row.question_id: row for row in ReleaseRow.from_frame(rows.filter(is_shown))}

@@ -8,7 +8,7 @@ import polars as pl
 
 from pipeline.aside import loss_notices, shared_questions, source_losses
 from pipeline.report.build import WORDS, Build, Section, notice
-from pipeline.report.texts import item_text
+from pipeline.report.texts import item_text, spread_evenly
 from schemas.annotations import LabelStatus
 from schemas.questions import SPLITS
 from schemas.wording import Notice, counted
@@ -43,7 +43,7 @@ def overview(build: Build) -> Section:
         "labels": 0 if labels is None else labels.height,
         "seen": 0 if labels is None else (labels["status"] != LabelStatus.UNREVIEWED.value).sum(),
     }
-    return Section("overview", "At a glance", "概览", values)
+    return Section(values)
 
 
 def funnel(build: Build) -> Section:
@@ -60,7 +60,7 @@ def funnel(build: Build) -> Section:
     notices = list(_unfinished(build))
     if empty := [name for name, size in splits.items() if not size]:
         notices.append(notice("empty_splits", names=", ".join(empty)))
-    return Section("funnel", "From files to splits", "从文件到数据划分", values, notices)
+    return Section(values, notices)
 
 
 def _splits(build: Build) -> dict[str, int]:
@@ -105,13 +105,13 @@ def sources(build: Build) -> Section | None:
         notices.append(notice("more_files", n=len(lost) - _ALARMS))
     for name, told in [*left_out.items()][:_ALARMS]:
         notices.append(notice("left_out", file=name, told="; ".join(told)))
-    return Section("sources", "Source files", "来源文件", values, notices)
+    return Section(values, notices)
 
 
 def rejected(build: Build) -> Section | None:
     """Rejected items by stage and reason, with examples; None when nothing was rejected."""
     groups = list(_groups(build, "rejected", "rejects"))
-    return Section("rejected", "Rejected, and why", "剔除及原因", {"groups": groups}) if groups else None
+    return Section({"groups": groups}) if groups else None
 
 
 def waiting(build: Build) -> Section | None:
@@ -119,7 +119,7 @@ def waiting(build: Build) -> Section | None:
     groups = list(_groups(build, "waiting", "review"))
     if not groups:
         return None
-    return Section("waiting", "Needs review", "待处理", {"groups": groups}, list(_unsettled(build)))
+    return Section({"groups": groups}, list(_unsettled(build)))
 
 
 def _unsettled(build: Build) -> Iterator[Notice]:
@@ -154,13 +154,11 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
 
 def _examples(frame: pl.DataFrame, build: Build) -> Mapping[str, list[dict[str, Any]]]:
     """A few items of each reason, evenly spread over all in the order of their ids."""
-    ordered = frame.select("item_id", "reason", "detail", "item").sort("reason", "item_id", "detail")
-    place, size = pl.int_range(pl.len()).over("reason"), pl.len().over("reason")
-    quota, limit = build.params.examples, build.params.characters
-    chosen = ordered.filter((place * quota // size != (place - 1) * quota // size) & (quota > 0))
-    found = defaultdict(list)
-    for item_id, reason, detail, item in chosen.iter_rows():
-        found[reason].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
+    found, limit = defaultdict(list), build.params.characters
+    for part in frame.sort("item_id", "detail").partition_by("reason"):
+        shown = spread_evenly(part, build.params.examples).select("item_id", "reason", "detail", "item")
+        for item_id, reason, detail, item in shown.iter_rows():
+            found[reason].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
     return found
 
 
@@ -177,4 +175,4 @@ def provenance(build: Build) -> Section:
         "engines": [] if engines is None else engines.rows(),
         "stages": build.ran,
     }
-    return Section("provenance", "Versions and parameters", "来源与版本", values)
+    return Section(values)

@@ -6,7 +6,7 @@ CMExam (Liu et al. 2023), table 2 and figure 2; CMB (Wang et al. 2023), tables 1
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,6 +16,7 @@ from pipeline.export.formats import MULTIPLE, SINGLE, question_text
 from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from pipeline.rendering.markdown import number
 from pipeline.rendering.tables import Table
+from pipeline.report.build import WORDS
 from schemas.questions import SEVERAL_ANSWERS, SPLIT_NAMES
 from schemas.taxonomy import Dimension, cmb_catalogue, dimensions
 
@@ -54,15 +55,16 @@ def table2(splits: Splits) -> Table:
         rows.append((f"Mean {short} {zh}平均", *means, number(paper[name], 2)))
     for name, short, zh in _TEXTS:
         rows.append((f"Median (Q1, Q3) {short} {zh}中位数", *(_quartiles(part[name]) for part in every), ""))
-    return Table(
-        "table2",
-        "Lengths in characters after CMExam's table 2. Q: question, A: answer, E: explanation, a missing one counting "
-        "0. Total averages over questions; “as published” is the unweighted mean of the splits' means, which is what "
-        "the paper prints as its total.",
-        pl.DataFrame([_flat(name, part) for name, part in found.items()], infer_schema_length=None),
-        ("", *map(_split_name, found), "Total as published 论文口径"),
-        rows,
-    )
+    data = pl.DataFrame([_flat(name, part) for name, part in found.items()], infer_schema_length=None)
+    return titled("table2", data, map(_split_name, found), rows)
+
+
+def titled(
+    name: str, data: pl.DataFrame, columns: Iterable[str], rows: Sequence[Sequence[str]], left: int = 1
+) -> Table:
+    """Return a table with the caption and the heads around ``columns`` that ``words.toml`` has for it."""
+    told = WORDS["tables"][name]
+    return Table(name, told["caption"], data, (*told["before"], *columns, *told.get("after", ())), rows, left)
 
 
 def _flat(name: str, part: Mapping[str, Any]) -> dict[str, Any]:
@@ -94,8 +96,7 @@ def question_types(splits: Splits) -> Table:
         (f"{kind} · {cmb_kind} {_TYPES[cmb_kind]}", *map(number, sizes))
         for kind, cmb_kind, *sizes in counts.iter_rows()
     ]
-    head = ("Item type 题型", *map(_split_name, (*splits, "total")))
-    return Table("question_types", "Questions by item type", counts, head, rows)
+    return titled("question_types", counts, map(_split_name, (*splits, "total")), rows)
 
 
 def cmb_table1(splits: Splits) -> Table | None:
@@ -118,9 +119,7 @@ def cmb_table1(splits: Splits) -> Table | None:
         above = category
     sums = counts.select(pl.col("subjects", *splits, "total").sum()).row(0)
     rows.append(("总计 Total", number(counts["exam_class"].count()), *map(number, sums)))
-    head = ("Category 类别", "Subcategory 子类", "Subjects 科目", *map(_split_name, (*splits, "total")))
-    caption = "Questions by category and subcategory, after CMB's table 1"
-    return Table("cmb_table1", caption, counts, head, rows, 2)
+    return titled("cmb_table1", counts, map(_split_name, (*splits, "total")), rows, 2)
 
 
 def cmb_table2(splits: Splits) -> Table | None:
@@ -139,14 +138,7 @@ def cmb_table2(splits: Splits) -> Table | None:
     columns = ("split", "subcategories", "fewest", "most", "questions", "explanations")
     integers = dict.fromkeys(("fewest", "most"), pl.Int64)
     data = pl.DataFrame(records, columns, schema_overrides=integers, orient="row")
-    head = (
-        "Split 划分",
-        "Subcategories 子类",
-        "Questions each 每类题数",
-        "Questions 题数",
-        "With explanation 有解析",
-    )
-    return Table("cmb_table2", "Splits after CMB's table 2", data, head, shown)
+    return titled("cmb_table2", data, (), shown)
 
 
 def _counts(splits: Splits, keys: Mapping[str, pl.Expr]) -> pl.DataFrame:

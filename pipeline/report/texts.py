@@ -49,9 +49,18 @@ class CutText:
     """Characters left out."""
 
 
-def clip(text: str | None, limit: int) -> CutText:
-    """Return the first ``limit`` characters, nothing marked."""
-    return _bounded([(text or "", False)], len(text or ""), limit)
+def clip(text: str | None, limit: int, span: Sequence[int] | None = None) -> CutText:
+    """Return ``limit`` characters of a text, with a ``span`` marked.
+
+    Where the span stands further down, the first characters are those around it.
+    """
+    text, (start, end) = text or "", span or (0, 0)
+    first = 0 if end <= limit else max(0, min(start, end - limit))  # the span must be seen
+    last = min(len(text), first + limit)
+    begin, stop = (min(max(place, first), last) for place in (start, end))
+    parts = ((text[first:begin], False), (text[begin:stop], True), (text[stop:last], False))
+    pieces: list[Piece] = [("…", False)] if first else []
+    return CutText(pieces + [part for part in parts if part[0]], len(text) - (last - first))
 
 
 def mark_differences(one: str | None, other: str | None, limit: int) -> tuple[CutText, CutText]:
@@ -81,22 +90,9 @@ class Unfolding:
 
 
 def unfold(text: str, limit: int, most: int, span: Sequence[int] | None = None) -> Unfolding:
-    """Return ``limit`` characters of a text, and up to ``most`` of it, with a ``span`` marked.
-
-    Where the span stands further down, the first characters are those around it.
-    """
-    whole = _marked(text, span, most) if min(len(text), most) > limit else None
-    return Unfolding(_marked(text, span, limit), whole)
-
-
-def _marked(text: str, span: Sequence[int] | None, limit: int) -> CutText:
-    start, end = span or (0, 0)
-    first = 0 if end <= limit else max(0, min(start, end - limit))  # the span must be seen
-    last = min(len(text), first + limit)
-    begin, stop = (min(max(place, first), last) for place in (start, end))
-    parts = ((text[first:begin], False), (text[begin:stop], True), (text[stop:last], False))
-    pieces: list[Piece] = [("…", False)] if first else []
-    return CutText(pieces + [part for part in parts if part[0]], len(text) - (last - first))
+    """Return ``limit`` characters of a text, and up to ``most`` of it, with a ``span`` marked."""
+    whole = clip(text, most, span) if min(len(text), most) > limit else None
+    return Unfolding(clip(text, limit, span), whole)
 
 
 def item_text(item: str | None, limit: int) -> QuestionCard | None:
@@ -116,9 +112,8 @@ def item_text(item: str | None, limit: int) -> QuestionCard | None:
 
 def spread_evenly(rows: pl.DataFrame, most: int) -> pl.DataFrame:
     """Return at most that many rows, spread evenly over all of them."""
-    if not most:
-        return rows.clear()
-    return rows.gather_every(-(-rows.height // most)) if rows.height else rows  # rounded up
+    count = min(most, rows.height)
+    return rows[[-(-at * rows.height // count) for at in range(count)]]  # rounded up
 
 
 def tally(values: pl.Series) -> list[tuple[str, int]]:
@@ -234,19 +229,19 @@ def reading(build: Build) -> Section | None:
         "doubtful_count": doubtful.height,
         "limit": _DOUBTFUL,
     }
-    return Section("reading", "How pages were read", "页面读取方式", values, notices)
+    return Section(values, notices)
 
 
 def tidied(build: Build) -> Section | None:
     """Tidied texts by part of the question, a few before and after; None where no text was changed."""
     values = _changes(build, "clean/changes", "part")
-    return Section("tidied", "Texts tidied", "文本规范化", values) if values else None
+    return Section(values) if values else None
 
 
 def corrected(build: Build) -> Section | None:
     """Corrections by field, a few before and after, without names; None where nobody corrected anything."""
     values = _changes(build, "clean/corrections", "field")
-    return Section("corrected", "Corrected by people", "人工更正", values) if values else None
+    return Section(values) if values else None
 
 
 def _changes(build: Build, reference: str, field: str) -> dict[str, Any] | None:
@@ -289,7 +284,7 @@ def conflicts(build: Build) -> Section | None:
         "conflicts": [_conflict(detail, item, build.params.characters) for detail, item in shown.iter_rows()],
     }
     told = notice("conflicts", n=found.height, lost=copies)
-    return Section("conflicts", "Contradicting keys", "答案冲突", values, [told])
+    return Section(values, [told])
 
 
 def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:
@@ -312,13 +307,10 @@ def duplicates(build: Build) -> Section | None:
     related = clusters.join(chosen.select("cluster_id").unique(), on="cluster_id", how="semi")
     pairs: dict[str, list[Pair]] = {}
     for kind, part in merged.items():  # the lowest similarity first: wrong merges are found there
-        worst = (
-            part.sort("score", "question_id")
-            .head(most)
-            .select("survivor_id", "question_id", "score", "reason")
-        )
+        worst = part.sort("score", "question_id").head(most).iter_rows(named=True)
         pairs[kind] = [
-            (one, other, f"score {score:.3f} · {why}") for one, other, score, why in worst.iter_rows()
+            (row["survivor_id"], row["question_id"], f"score {row['score']:.3f} · {row['reason']}")
+            for row in worst
         ]
     wanted = {name for found in pairs.values() for pair in found for name in pair[:2]}
     wanted |= set(related["question_id"].to_list())
@@ -330,7 +322,7 @@ def duplicates(build: Build) -> Section | None:
         "twins": [_kind(kind, part, pairs[kind], rows, build) for kind, part in twins.items()],
         "clusters": clusters["cluster_id"].n_unique(),
     }
-    return Section("duplicates", "Duplicates merged, twins kept", "去重：合并与保留的相似题", values)
+    return Section(values)
 
 
 def _by_kind(frame: pl.DataFrame, known: Iterable[str]) -> dict[str, pl.DataFrame]:
