@@ -20,7 +20,7 @@ import polars as pl
 from pipeline.catalogue import STAGES
 from pipeline.runtime.publish import find_table
 from schemas.questions import Rejection, ReviewItem
-from schemas.wording import Notice, in_both_languages, reason_names, remedy
+from schemas.wording import in_both_languages
 
 TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}  # table of each outcome
 _LOSING = ("parse", "clean", "dedup", "split", "export")
@@ -160,22 +160,6 @@ class SourceLoss:
             return f"{in_both_languages(self.refused)}: not read"
         return "".join(f"{in_both_languages(name)} {count:,}" for name, count in self.reasons.most_common(1))
 
-    def alarm(self) -> Notice:
-        """Say how many are missing, why most of them, and what to do."""
-        [(reason, count)] = [(self.refused, 0)] if self.refused else self.reasons.most_common(1)
-        name, (english, chinese) = reason_names().get(reason, reason), remedy(reason, self.document)
-        if self.refused:
-            detail = self.detail.replace('"FILE"', f'"{self.document}"') or english
-            told = f"{self.document}: not read at all, {reason}: {detail}"
-            return Notice(told, f"{self.document}：完全没有读出，{name}：{chinese}")
-        missing = f"{self.lost:,} of {self.n_input:,} ({self.share:.0%})"
-        return Notice(
-            f"{self.document}: {missing} rejected or waiting, {count:,} as {reason}: {english}",
-            f"{self.document}：{self.n_input:,} 题中有 {self.lost:,} 题（{self.share:.0%}）被剔除或待处理，"
-            f"其中 {count:,} 题因{name}：{chinese}",
-            self.lost,
-        )
-
 
 def source_losses(read: Read) -> list[SourceLoss]:
     """Every source that was read or refused, those that lost most first."""
@@ -193,12 +177,6 @@ def source_losses(read: Read) -> list[SourceLoss]:
         if outcome.reason:
             loss.reasons[outcome.reason] += size
     return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
-
-
-def loss_notices(found: list[SourceLoss], threshold: float) -> list[Notice]:
-    """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
-    alarming = [loss for loss in found if loss.share > threshold]
-    return [loss.alarm() for loss in sorted(alarming, key=lambda loss: -loss.lost)]
 
 
 def shared_questions(read: Read) -> Counter[tuple[str, str]]:

@@ -84,17 +84,12 @@ class Failure:
 class Context(Protocol):
     """Services that the runner gives every stage."""
 
-    @property
-    def raw(self) -> Path:
-        """The folder with the exam papers."""
-
-    @property
-    def build(self) -> Path:
-        """The dataset's build folder, for reading alone."""
-
-    @property
-    def dataset(self) -> DatasetParams:
-        """The ``[dataset]`` section: name, title, licence and the rest."""
+    raw: Path
+    """The folder with the exam papers."""
+    build: Path
+    """The dataset's build folder, for reading alone."""
+    dataset: DatasetParams
+    """The ``[dataset]`` section: name, title, licence and the rest."""
 
     @property
     def seed(self) -> int:

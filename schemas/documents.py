@@ -85,11 +85,8 @@ class Box(Record):
 
     def union(self, other: Box) -> Box:
         """The box around both."""
-        lows, highs = (
-            (min(self.x0, other.x0), min(self.y0, other.y0)),
-            (max(self.x1, other.x1), max(self.y1, other.y1)),
-        )
-        return Box(x0=lows[0], y0=lows[1], x1=highs[0], y1=highs[1])
+        x0, y0 = min(self.x0, other.x0), min(self.y0, other.y0)
+        return Box(x0=x0, y0=y0, x1=max(self.x1, other.x1), y1=max(self.y1, other.y1))
 
 
 class LineKind(StrEnum):

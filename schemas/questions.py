@@ -150,11 +150,7 @@ class Cluster(Record):
 
 Split = Literal["train", "validation", "test"]
 SPLITS: tuple[str, ...] = get_args(Split)  # in the order of every table
-SPLIT_NAMES: Mapping[str, str] = {
-    "train": "训练集",
-    "validation": "验证集",
-    "test": "测试集",
-}  # their Chinese names
+SPLIT_NAMES: Mapping[str, str] = {"train": "训练集", "validation": "验证集", "test": "测试集"}
 
 
 class Assignment(Record):

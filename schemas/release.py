@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field, model_validator
@@ -80,11 +81,7 @@ class ReleaseRow(Record):
         """See ``Record.column_names``; with those of the labels."""
         fixed = list(cls.model_fields)
         place = fixed.index(_BEFORE_LABELS) + 1
-        return [
-            *fixed[:place],
-            *(name for own in map(label_columns, dimensions()) for name in own),
-            *fixed[place:],
-        ]
+        return [*fixed[:place], *chain.from_iterable(map(label_columns, dimensions())), *fixed[place:]]
 
     @classmethod
     def polars_schema(cls) -> pl.Schema:
@@ -97,10 +94,9 @@ class ReleaseRow(Record):
     @model_validator(mode="before")
     @classmethod
     def _of_the_label_set(cls, values: dict[str, Any]) -> dict[str, Any]:
-        labels = [name for own in map(label_columns, dimensions()) for name in own]
-        if strange := sorted(values.keys() - {*labels, *cls.model_fields}):
+        if strange := sorted(values.keys() - {*cls.column_names()}):
             raise ValueError(f"no column {strange[0]}")
-        return {**dict.fromkeys(labels), **values}
+        return {**dict.fromkeys(chain.from_iterable(map(label_columns, dimensions()))), **values}
 
 
 class Leak(Record):

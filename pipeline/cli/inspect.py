@@ -77,37 +77,36 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     view = view_bank(*place, config.section(OcrParams), declared_for(place[0], config.sources))
     if view is None:
         return False
-    console = Console()
     tables, told = view
     rows = counted(sum(table.ends.total() for table in tables), "row")
     for line in [f"{place[0]}: {rows}", *told]:
-        print_line(line, console=console)
+        print_line(line)
     for table in tables:
-        _print_table(console, table, len(tables) > 1)
+        _print_table(table, len(tables) > 1)
     names = " or ".join(f'[sources."{table.name}"]' for table in tables[:3])  # as examples
-    print_line(f"fix: {names} in dataset.toml, then inspect again", console=console)
+    print_line(f"fix: {names} in dataset.toml, then inspect again")
     return True
 
 
-def _print_table(console: Console, table: TableView, named: bool) -> None:
+def _print_table(table: TableView, named: bool) -> None:
     """Print a table's mapping, what becomes of its rows, and samples of them."""
     if named:
-        print_line(table.name, "bold", console=console)
+        print_line(table.name, "bold")
     for line in table.told:
-        print_warning(line, console)
+        print_warning(line)
     if table.columns:
         columns = Table("part 部分", "column 列", "found by 依据")
         ways = table.columns["found_by"]
         for part, name in table.columns.items():
             if part != "found_by":  # how each was found stands in the last column
                 columns.add_row(part, escape(str(name)), ways.get(part, ""))
-        print_whole(console, columns)
+        print_whole(columns)
     ends = ", ".join(f"{end} {count:,}" for end, count in table.ends.most_common())  # kept 120, no_answer 3
-    print_line(f"rows: {ends}", console=console)
+    print_line(f"rows: {ends}")
     rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
     for sample in table.samples:
         rows.add_row(str(sample.row), escape(_fields(sample.fields)), _read(sample))
-    console.print(rows)
+    Console().print(rows)
 
 
 def _fields(fields: Mapping[str, Any]) -> str:
@@ -162,13 +161,12 @@ def status(config: ConfigBase, as_json: bool = False) -> None:
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
         state = f"[{colour}]{row['state']}[/{colour}]"
         table.add_row(row["stage"], state, *counts, seconds, cost)
-    console = Console()
-    print_whole(console, table)
+    print_whole(table)
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:
-                print_line(f"{row['stage']} {outcome}: {reason_line(reasons)}", console=console)
-    print_files(console, config, _FILES)
+                print_line(f"{row['stage']} {outcome}: {reason_line(reasons)}")
+    print_files(config, _FILES)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
@@ -205,28 +203,27 @@ def list_items(
     if as_json:
         print_json([asdict(row) for row in found])
         return
-    console = Console()
-    _print_groups(console, found[:limit])
+    _print_groups(found[:limit])
     if not found:
         others = Counter(row.reason for row in items(build, outcome, file))  # a reason that was mistyped
         if reason and others:
-            print_line(f"no reason {reason} here; there are {reason_line(others)}", console=console)
+            print_line(f"no reason {reason} here; there are {reason_line(others)}")
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
-    print_line(f"{counted(len(found), 'item')} {outcome}{rest}", console=console)
+    print_line(f"{counted(len(found), 'item')} {outcome}{rest}")
     if found:
         where = shown(build / "STAGE" / TABLES[outcome])
-        print_line(f"more: build-dataset explain ID · {where}.parquet", console=console)
+        print_line(f"more: build-dataset explain ID · {where}.parquet")
 
 
-def _print_groups(console: Console, found: Sequence[AsideRow]) -> None:
+def _print_groups(found: Sequence[AsideRow]) -> None:
     """Print items below their file and reason, each in one line that fits the terminal."""
     for (document, why, detail), rows in groupby(
         found, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
     ):
-        print_line(f"{document} · {in_both_languages(why)} · {detail}", "bold", console=console)
+        print_line(f"{document} · {in_both_languages(why)} · {detail}", "bold")
         for row in (row for row in rows if row.item_id != document):  # a rejected file is told in the heading
             line = Text(f"  {row.item_id}  {_line(row.text)}")
-            console.print(line, no_wrap=True, overflow="ellipsis", highlight=False)
+            Console().print(line, no_wrap=True, overflow="ellipsis", highlight=False)
 
 
 def _line(text: str) -> str:

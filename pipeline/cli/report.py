@@ -20,8 +20,8 @@ from schemas.wording import counted
 if TYPE_CHECKING:
     from pipeline.runtime.runner import Report
 
-_STYLES = {"! ": "yellow", "# ": "bold", "~ ": "dim"}
-"""Styles of lines of the templates: warnings, titles, remarks."""
+_STYLES = {"! ": "yellow", "# ": "bold", "~ ": "dim", "+ ": "green"}
+"""Styles of lines of the templates: warnings, titles, remarks, what is done."""
 _HERE = "pipeline.cli"
 _WIDEST = 1000  # columns of text
 _FILES = 12
@@ -76,26 +76,27 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
         for split in SPLITS:
             rows = made["export"]["outputs"][f"{split}.parquet"]["rows"]
             splits.add_row(split, f"{rows:,}", escape(shown(build / "export" / f"{split}.parquet")))
-        print_whole(console, splits)
+        print_whole(splits, console)
     for maker, name, what in _PLACES:
         for path in (build / stage / name for stage in made if maker in (stage, "*")):
             if path.exists():
                 print_line(f"{what:<18}{shown(path)}", console=console)
     more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
     print_line(f"{'more':<18}{more}", console=console)
-    print_files(console, config, _FILES)
+    print_files(config, _FILES, console)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]  # a server was down
     if incomplete:
         print_warning(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
 
 
-def print_files(console: Console, config: ConfigBase, most: int) -> None:
+def print_files(config: ConfigBase, most: int, console: Console | None = None) -> None:
     """Print a line for each file, red if no question of it is left, and remedies for files that lost many.
 
     ``most`` files are listed, those that lost the largest share first; what lost more than ``dataset.loss_alarm`` is
     warned of.
     """
-    from pipeline.aside import loss_notices, source_losses
+    from pipeline.aside import source_losses
+    from pipeline.report.flow import loss_notices
     from pipeline.runtime.publish import find_table, read_manifest
 
     found = source_losses(partial(find_table, config.dataset.build))
@@ -108,7 +109,7 @@ def print_files(console: Console, config: ConfigBase, most: int) -> None:
             escape(loss.document), *(f"{count:,}" for count in counts), loss.mainly(), style=nothing
         )
     if found:
-        print_whole(console, table)
+        print_whole(table, console)
     if len(found) > most:
         print_line(f"… and {len(found) - most:,} more files; the report lists them", console=console)
     facts = (read_manifest(config.dataset.build / "ocr") or {}).get("facts", {})
@@ -138,7 +139,7 @@ def print_template(template: str, it: object, console: Console | None = None) ->
 
     for line in rendered(f"{_HERE}:{template}.txt", it=it).splitlines():
         if line.strip():
-            style = _STYLES.get(line[:2])  # "! ", "# " and "~ "
+            style = _STYLES.get(line[:2])  # as "! "
             print_line(line[2:] if style else line, style, console=console)
 
 
@@ -156,8 +157,9 @@ def print_json(content: Any) -> None:
     typer.echo(json.dumps(content, ensure_ascii=False, indent=2))
 
 
-def print_whole(console: Console, table: Table) -> None:
+def print_whole(table: Table, console: Console | None = None) -> None:
     """Print a table without cutting numbers and paths, also where it is wider than the terminal or a pipe."""
+    console = console or Console()
     needed = console.measure(table, options=console.options.update_width(_WIDEST)).maximum  # unbroken
     width, console.width = console.width, max(console.width, needed)  # restored below
     console.print(table, crop=False)

@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rich.console import Console
-from rich.markup import escape
 
 from pipeline.api import stage_names
-from pipeline.cli.report import print_line, print_whole, save, shown
+from pipeline.cli.report import print_line, print_template, print_whole, save, shown
 from pipeline.config import ConfigBase
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -27,12 +26,11 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
     """Score raw model outputs from a file. No dataset is needed."""
     from pipeline.evaluate.submission import holds_cases, score_file, write_rows
 
-    console = Console()
     read = {path.resolve() for path in (source, key) if path is not None}  # links and ../ name the same file
     if any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
         raise UserError(f"--out {out} would replace the file that is read: choose another name")
     if key is None and holds_cases(source):  # answers to patients' cases carry their references
-        counts = _score_cases(console, source, out)
+        counts = _score_cases(source, out)
     elif key is None:
         if tables is not None:
             raise UserError("--tables goes with --key: without one there are no categories to score by")
@@ -42,30 +40,30 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
 
         found = score_submission(source, key)
         counts = write_rows(found.rows, out)
-        _print_tables(console, found.scores, tables)
+        _print_tables(found.scores, tables)
         if found.missing:
             print_line(f"{found.missing} questions of the key have no answer in {source.name}")
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     print_line(f"{told}; written to {shown(out)}")
 
 
-def _score_cases(console: Console, source: Path, out: Path) -> dict[str, int]:
+def _score_cases(source: Path, out: Path) -> dict[str, int]:
     """Score answers to patients' cases by their references, and print the scores."""
     from pipeline.evaluate.clinical import score_cases
     from pipeline.evaluate.submission import read_items, write_lines
 
     rows, scores = score_cases(source, list(read_items(source)))
     write_lines(rows, out)
-    _print_tables(console, scores)
+    _print_tables(scores)
     return {"answers": len(rows)}
 
 
-def _print_tables(console: Console, scores: Sequence[Score], folder: Path | None = None) -> None:
+def _print_tables(scores: Sequence[Score], folder: Path | None = None) -> None:
     from pipeline.evaluate.results.build import Evaluated, rich_table
     from pipeline.evaluate.results.build import tables as tables_of
 
     for name, table in tables_of(Evaluated(scores)):
-        print_whole(console, rich_table(name, table))
+        print_whole(rich_table(name, table))
         if folder is not None:
             _write(table, folder)
 
@@ -86,7 +84,7 @@ def leaderboard(builds: list[Path], out: Path | None = None) -> None:
     from pipeline.evaluate.results.build import rich_table
 
     table = rank(gather_entries(builds))
-    print_whole(Console(), rich_table("Leaderboard 排行榜", table))
+    print_whole(rich_table("Leaderboard 排行榜", table))
     if out is not None:
         _write(table, out)
         print_line(f"written to {shown(out)}")
@@ -113,19 +111,11 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     from pipeline.export.release import push_release as upload
 
     console = Console(stderr=True)
-    found = plan_upload(dataset, repo)
-    size = sum(found.files.values()) / 1e6  # in MB
-    for name, count in found.files.items():
-        print_line(f"  {count:>12,}  {name}", console=console)
-    files = counted(len(found.files), "file")
-    if not yes:  # a release is public: asked for twice
-        there = f"{found.endpoint}/datasets/{repo} (private if new)"
-        print_line(
-            f"{files}, {size:.1f} MB, would go to {there}; nothing was sent: add --yes", console=console
-        )
-        return
-    address = upload(dataset, found)
-    console.print(f"[green]✓[/green] {files} uploaded: {escape(address)}", highlight=False, soft_wrap=True)
+    plan = plan_upload(dataset, repo)
+    print_template("upload", {"plan": plan, "repo": repo, "yes": yes}, console)
+    if yes:  # a release is public: asked for twice
+        address = upload(dataset, plan)
+        print_line(f"✓ {counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)
 
 
 def _freeze(loaded: ConfigBase) -> None:
@@ -138,17 +128,9 @@ def _freeze(loaded: ConfigBase) -> None:
         states = runner.states()
         states = {name: states[name] for name in stage_names(None, "export")}  # evaluation may lag behind
         facts = freeze(loaded.dataset, states)
-    console = Console(stderr=True)
-    previous, changes = facts["previous"], facts["changes"] or {}
-    told = ", ".join(f"{count:,} {kind}" for kind, count in changes.items() if count) or "no changes"
-    since = f"{facts['level']} since {previous}: {told}" if previous else "the first release"
     dataset = loaded.dataset
-    console.print(
-        f"[green]✓[/green] released [bold]{dataset.version}[/bold] ({escape(since)})", highlight=False
-    )
-    folder = shown(dataset.releases / dataset.version)
-    print_line(f"  {folder}: keep this folder, and publish it", console=console)
-    print_line("  its questions keep their splits in every further run", console=console)
+    told = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
+    print_template("release", told, Console(stderr=True))
 
 
 def finetune(
@@ -162,11 +144,4 @@ def finetune(
     settings = load_recipe(recipe)  # fails before the table is read
     rows = list(ReleaseRow.from_frame(built(config.dataset.build, "export/train")))[:limit]
     done = tune(model, rows, settings, out)
-    print_line(f"{done['learned']} questions learned, loss {done['loss']:.4f}")
-    if left := done["too_long"] + done["incomplete"]:
-        print_line(
-            f"{done['too_long']} too long, {done['incomplete']} without what is learned: {left} left out"
-        )
-    kind = "multiple_choice" if settings.method == "multiple_choice" else "transformers"
-    named = f'model = "{out}"' if kind == "multiple_choice" else f'model = "{model}", adapter = "{out}"'
-    print_line(f'evaluate it: [[evaluate.models]] kind = "{kind}", {named}')
+    print_template("finetune", {**done, "method": settings.method, "model": model, "out": out})

@@ -112,15 +112,7 @@ def sheet_import(files: list[Path], config: ConfigBase) -> None:
     with locked_build(config) as (_, params, context):
         found = sheets.import_sheets(files, params, context)
     for path, sheet, rejects in found:
-        print_line(
-            f"{path}: {counted(len(sheet.answers), 'row')} of {sheet.expert} confirmed, {sheet.open} open"
-        )
-        if sheet.unconfirmed:
-            print_warning(
-                f"{path}: changed and not confirmed, so that they do not count: {sheet.unconfirmed}"
-            )
-        for line in rejects:
-            print_warning(f"{path}, does not count: {line}")
+        print_template("sheet", {"path": path, "sheet": sheet, "rejects": rejects})
     run(config, "review", "review")  # settles labels at once
 
 
@@ -232,12 +224,7 @@ def scoring_status(config: ConfigBase) -> None:
     from pipeline.evaluate.judging import project
 
     found = project.status(config.dataset.build, config.section(EvaluateParams).scoring.experts)
-    runs = ", ".join(f"{run} {count}" for run, count in found.runs.items())
-    print_line(f"{found.answers} answers sent: {runs}")
-    for experts, count in found.scored_by.items():
-        print_line(f"  scored by {experts}: {count} answers")
-    for who, count in found.experts.items():
-        print_line(f"  {who}: {count} answers")
+    print_template("scoring_status", found)
     if found.agreement:
         Console().print(_agreement(found.agreement))
 

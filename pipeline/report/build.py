@@ -34,7 +34,7 @@ class _Counting(string.Formatter):
         return str(super().format_field(value, format_spec))
 
 
-def notice(name: str, *, lost: int = 0, **values: Any) -> Notice:
+def notice(name: str, /, *, lost: int = 0, **values: Any) -> Notice:
     """Return a notice of ``words.toml`` with its placeholders filled in; ``lost`` questions are missing for it."""
     english, chinese = (_Counting().format(said, lost=lost, **values) for said in WORDS["notices"][name])
     return Notice(english, chinese, lost)
@@ -110,16 +110,10 @@ class Build:
         return [] if frame is None else list(record.from_frame(frame))
 
     @cached_property
-    def splits(self) -> dict[str, pl.DataFrame] | None:
-        """The released rows of each split; None when nothing was exported."""
-        found = {name: self.table(f"export/{name}") for name in SPLITS}  # absent: not asked for
-        return {name: frame for name, frame in found.items() if frame is not None} or None
-
-    @property
-    def released(self) -> dict[str, pl.DataFrame]:
+    def splits(self) -> dict[str, pl.DataFrame]:
         """The released rows of each split; empty when there is no row."""
-        splits = self.splits or {}
-        return splits if any(rows.height for rows in splits.values()) else {}
+        found = {name: frame for name in SPLITS if (frame := self.table(f"export/{name}")) is not None}
+        return found if any(rows.height for rows in found.values()) else {}
 
     @cached_property
     def outdated(self) -> dict[str, list[str]]:

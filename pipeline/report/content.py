@@ -42,10 +42,9 @@ _LISTED = 40
 
 def exams(build: Build) -> Section | None:
     """CMB's tables 1 and 2; None where nothing says of which exams the questions are."""
-    if build.splits is None:
+    if not (splits := build.splits):
         return None
-    made = (published.cmb_table1(build.splits), published.cmb_table2(build.splits))  # or None each
-    tables = [table for table in made if table]
+    tables = [table for table in (published.cmb_table1(splits), published.cmb_table2(splits)) if table]
     if not tables:
         return None
     files = {name: data for table in tables for name, data in table.files().items()}
@@ -54,7 +53,7 @@ def exams(build: Build) -> Section | None:
 
 def lengths(build: Build) -> Section | None:
     """Lengths of the released questions and CMExam's table 2; None before the export."""
-    if not (splits := build.released):
+    if not (splits := build.splits):
         return None
     table, types = published.table2(splits), published.question_types(splits)
     shares = {name: _bins(rows) for name, rows in splits.items() if rows.height}
@@ -77,7 +76,7 @@ def _bins(rows: pl.DataFrame) -> list[float]:
 
 def labels(build: Build) -> Section | None:
     """Distribution of every dimension, split by split; None before the export."""
-    if not (splits := build.released):
+    if not (splits := build.splits):
         return None
     shown = [_dimension(dimension, splits) for dimension in dimensions().values()]
     notices = []

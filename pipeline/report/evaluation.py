@@ -156,7 +156,7 @@ def _lengths(build: Build, texts: int) -> tuple[int, int]:
 def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequence[str]]:
     """Return the cards to show, and of all questions how far models agree on them."""
     kinds = _kinds(kept)
-    rows = pl.concat([ReleaseRow.to_frame([]), *(build.splits or {}).values()])
+    rows = pl.concat([ReleaseRow.to_frame([]), *build.splits.values()])
     known = set(rows.filter(pl.col("question_id").is_in(list(kinds)))["question_id"])
     ordered = sorted((name for name in kinds if name in known), key=lambda name: _KINDS.index(kinds[name]))
     shown = ordered[: min(build.params.answers, _ANSWERS // max(1, kept["run"].n_unique()))]

@@ -1,17 +1,17 @@
 """Sections on the way from files to splits: figures at a glance, funnel, sources, rejected and waiting items."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from pipeline.aside import loss_notices, shared_questions, source_losses
+from pipeline.aside import SourceLoss, shared_questions, source_losses
 from pipeline.report.build import WORDS, Build, Section, notice
 from pipeline.report.texts import item_text, spread_evenly
 from schemas.annotations import LabelStatus
 from schemas.questions import SPLITS
-from schemas.wording import Notice, counted
+from schemas.wording import Notice, counted, reason_names, remedy
 
 OUTCOMES = ("kept", "merged", "rejected", "waiting")
 _QUESTIONS = ("items", "questions")
@@ -65,8 +65,7 @@ def funnel(build: Build) -> Section:
 
 def _splits(build: Build) -> dict[str, int]:
     """Questions by split, as exported, else as assigned."""
-    tables = {name: build.stage("export").table(name) for name in SPLITS}
-    sizes = {name: table["rows"] for name, table in tables.items() if table}
+    sizes = {name: table["rows"] for name in SPLITS if (table := build.stage("export").table(name))}
     found = sizes if len(sizes) == len(SPLITS) else build.stage("split").facts.get("splits", {})
     return {name: found[name] for name in SPLITS if name in found}
 
@@ -106,6 +105,24 @@ def sources(build: Build) -> Section | None:
     for name, told in [*left_out.items()][:_ALARMS]:
         notices.append(notice("left_out", file=name, told="; ".join(told)))
     return Section(values, notices)
+
+
+def loss_notices(found: Iterable[SourceLoss], threshold: float) -> list[Notice]:
+    """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
+    alarming = [loss for loss in found if loss.share > threshold]
+    return [_alarm(loss) for loss in sorted(alarming, key=lambda loss: -loss.lost)]
+
+
+def _alarm(loss: SourceLoss) -> Notice:
+    """Say how many are missing, why most of them, and what to do."""
+    [(reason, n)] = [(loss.refused, 0)] if loss.refused else loss.reasons.most_common(1)
+    english, chinese = remedy(reason, loss.document)
+    told: dict[str, Any] = {"file": loss.document, "reason": reason, "chinese": chinese, "lost": loss.lost}
+    told["name"] = reason_names().get(reason, reason)  # in Chinese
+    if loss.refused:
+        detail = loss.detail.replace('"FILE"', f'"{loss.document}"') or english
+        return notice("refused", detail=detail, **told)
+    return notice("losses", remedy=english, of=loss.n_input, n=n, share=loss.share, **told)
 
 
 def rejected(build: Build) -> Section | None:

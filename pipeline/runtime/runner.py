@@ -71,15 +71,10 @@ class Runner:
         force: bool = False,
         on_stage_done: Callable[[Report], None] | None = None,
     ) -> bool:
-        """Run the stages of those names in the catalogue's order.
+        """Run stages in the catalogue's order; return False when items wait for a further run.
 
-        Args:
-            names: stages.
-            force: run also what is already done; the item store is used all the same.
-            on_stage_done: called with each stage's report as it ends.
-
-        Returns:
-            Whether all of them are complete; False when items wait for a further run.
+        ``force`` runs also what is done; the item store is used all the same. ``on_stage_done`` is called with each
+        stage's report as it ends.
 
         Raises:
             UserError: something the user can put right; the stages before stay published.
@@ -182,20 +177,13 @@ class Runner:
         return publication.commit(self._manifest(stage, result, mark, hashes))
 
     def _manifest(self, stage: Stage, result: Result, mark: str, hashes: dict[str, str]) -> dict[str, Any]:
-        counts = result.counts
+        outcomes = {name: count for name, count in vars(result.counts).items() if name != "n_input"}
         waiting = (item.reason for item in result.review for _ in item.question_ids or "?")
         return {
             "stage": stage.name,
             "fingerprint": mark,
             "complete": result.complete,
-            "counts": {
-                "unit": stage.unit,
-                "in": counts.n_input,
-                "kept": counts.kept,
-                "merged": counts.merged,
-                "rejected": counts.rejected,
-                "waiting": counts.waiting,
-            },
+            "counts": {"unit": stage.unit, "in": result.counts.n_input, **outcomes},
             "reasons": {
                 "rejected": _tally(item.reason for item in result.rejects),
                 "waiting": _tally(waiting),

@@ -17,12 +17,12 @@ from pipeline.aside import (
     aside_workbook,
     content_of,
     items,
-    loss_notices,
     shared_questions,
     source_losses,
     workbook,
 )
 from pipeline.cli.app import app
+from pipeline.report.flow import loss_notices
 from schemas.documents import Document
 from schemas.questions import Merge, Question, Rejection, ReviewItem
 from schemas.wording import in_both_languages, reason_names

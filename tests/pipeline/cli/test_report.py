@@ -24,6 +24,7 @@ from pipeline.cli.report import (
     shown,
     sum_line,
 )
+from pipeline.report import flow
 from schemas.errors import UserError
 
 
@@ -87,7 +88,7 @@ def test_a_path_is_told_from_where_the_user_stands(tmp_path, monkeypatch):
 def test_a_table_is_printed_whole_and_the_terminal_keeps_its_width(terminal):
     console, stream = terminal
     table = Table("x" * 70)
-    print_whole(console, table)
+    print_whole(table, console)
     assert "x" * 70 in stream.getvalue()
     assert console.width == 40
 
@@ -106,7 +107,7 @@ def test_warnings_are_yellow():
 @pytest.mark.parametrize(("width", "whole"), [(990, True), (1200, False)])
 def test_a_table_is_widened_up_to_a_thousand_columns(terminal, width, whole):
     console, stream = terminal
-    print_whole(console, Table("x" * width))
+    print_whole(Table("x" * width), console)
     longest = max(map(len, stream.getvalue().splitlines()))
     assert longest == (width + 4 if whole else 1000)
 
@@ -136,7 +137,7 @@ def wide(monkeypatch, tmp_path):
     def lose(found, notices=0):
         monkeypatch.setattr(aside, "source_losses", lambda find: found)
         told = [SimpleNamespace(english=f"n{number}") for number in range(notices)]
-        monkeypatch.setattr(aside, "loss_notices", lambda given, alarm: told if alarm == 0.3 else [])
+        monkeypatch.setattr(flow, "loss_notices", lambda given, alarm: told if alarm == 0.3 else [])
 
     lose([])
     return SimpleNamespace(console=console, stream=stream, config=SimpleNamespace(dataset=dataset), lose=lose)
@@ -144,7 +145,7 @@ def wide(monkeypatch, tmp_path):
 
 def test_files_are_listed_up_to_a_number_and_the_others_counted(wide):
     wide.lose(losses(3))
-    print_files(wide.console, wide.config, 2)
+    print_files(wide.config, 2, wide.console)
     text = wide.stream.getvalue()
     assert "[f0]" in text
     assert "[f1]" in text
@@ -155,13 +156,13 @@ def test_files_are_listed_up_to_a_number_and_the_others_counted(wide):
 
 def test_as_many_files_as_fit_need_no_remark(wide):
     wide.lose(losses(2))
-    print_files(wide.console, wide.config, 2)
+    print_files(wide.config, 2, wide.console)
     assert "more files" not in wide.stream.getvalue()
 
 
 def test_a_file_of_which_nothing_is_left_is_red(wide):
     wide.lose(losses(2, lost=1))
-    print_files(wide.console, wide.config, 2)
+    print_files(wide.config, 2, wide.console)
     red = [line for line in wide.stream.getvalue().splitlines() if "\x1b[31m" in line]
     assert len(red) == 1
     assert "[f0]" in red[0]
@@ -170,7 +171,7 @@ def test_a_file_of_which_nothing_is_left_is_red(wide):
 @pytest.mark.parametrize(("notices", "more"), [(0, ""), (8, ""), (9, "… and 1 more files; see the report")])
 def test_eight_files_are_warned_of(wide, notices, more):
     wide.lose(losses(1), notices)
-    print_files(wide.console, wide.config, 12)
+    print_files(wide.config, 12, wide.console)
     text = wide.stream.getvalue()
     assert [f"warning: n{number}" in text for number in range(9)] == [
         number < min(notices, 8) for number in range(9)
