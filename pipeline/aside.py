@@ -193,7 +193,7 @@ class Documents:
 
     def __init__(self, documents: pl.DataFrame | None) -> None:
         """Take the table ``ocr/documents``; None where it was not made."""
-        rows = [] if documents is None else documents.select("document", "sha256", "rows").rows()
+        rows = _rows(documents, "document", "sha256", "rows")
         self.rows = {name: count for name, _, count in rows}
         """Rows of tabular documents."""
         self._prefixes = {sha[:8]: name for name, sha, _ in rows}
@@ -222,18 +222,18 @@ class _ItemOutcomes:
     def __init__(self, read: Read) -> None:
         self.items: dict[str, _Outcome] = {}
         self._documents = Documents(read("ocr/documents"))
-        merges = read("dedup/merges")
-        pairs = () if merges is None else merges.select("question_id", "survivor_id").iter_rows()
-        self.survivors: dict[str, str] = dict(pairs)
-        for name, row in _aside(read("ocr/rejects")):
-            self.items[name] = _Outcome(name, "refused", row["reason"], 0, row["detail"])
-        if (questions := read("parse/questions")) is not None:
-            for name, document in questions.select("question_id", "document").iter_rows():
-                self.items[name] = _Outcome(document, "kept")
+        self.survivors: dict[str, str] = dict(_rows(read("dedup/merges"), "question_id", "survivor_id"))
+        for name, reason, detail in _rows(read("ocr/rejects"), "item_id", "reason", "detail"):
+            self.items[name] = _Outcome(name, "refused", reason, 0, detail)
+        for name, document in _rows(read("parse/questions"), "question_id", "document"):
+            self.items[name] = _Outcome(document, "kept")
         for stage in _LOSING:
-            for outcome in ("rejected", "waiting"):
-                for name, row in _aside(read(f"{stage}/{TABLES[outcome]}")):
-                    self._set(name, outcome, row["reason"], row["item"])
+            for name, reason, item in _rows(read(f"{stage}/rejects"), "item_id", "reason", "item"):
+                self._set(name, "rejected", reason, item)
+            waiting = _rows(read(f"{stage}/review"), "item_id", "question_ids", "reason", "item")
+            for own, questions, reason, item in waiting:
+                for name in questions or [own]:
+                    self._set(name, "waiting", reason, item)
         for name in self.survivors:
             self._set(name, "merged")
 
@@ -247,11 +247,8 @@ class _ItemOutcomes:
         return self.items[item].document if item in self.items else self._documents.of(item)
 
 
-def _aside(frame: pl.DataFrame | None) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield the ids of what a stage set aside, with the row that says why."""
-    for row in frame.iter_rows(named=True) if frame is not None else ():
-        for name in row.get("question_ids") or [row["item_id"]]:
-            yield name, row
+def _rows(frame: pl.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:
+    return [] if frame is None else frame.select(columns).rows()
 
 
 def content_of(item: str | None) -> dict[str, Any]:

@@ -133,11 +133,7 @@ def _label_set(content: dict[str, Any], home: Path) -> LabelSet | None:
 
 
 def read_label_set(path: Path) -> LabelSet:
-    """Return the label set that a file describes (docs/labels.md).
-
-    Raises:
-        UserError: no such file, not TOML, or not a label set; all problems at once.
-    """
+    """Return the label set that a file describes (docs/labels.md); a ``UserError`` tells all its problems at once."""
     try:
         found = LabelSet.model_validate(_read(path, f"no file {path}: correct dataset.labels"))
     except ValidationError as error:
@@ -206,8 +202,7 @@ def _hint(text: str, error: str) -> str:
 def _from_environment() -> Iterator[tuple[str, str, Any]]:
     """Yield variables such as ``BUILD_DATASET_ANNOTATE__LLM__MODEL`` with their dotted keys and values.
 
-    Raises:
-        UserError: ``BUILD_DATASET_OCR_ENGINE``, which would otherwise do nothing.
+    ``BUILD_DATASET_OCR_ENGINE``, which would do nothing, is a ``UserError``.
     """
     for name, value in sorted(os.environ.items()):
         words = name.removeprefix(_VARIABLE).lower()

@@ -100,10 +100,9 @@ def _label_studio(config: ConfigBase | None) -> Check:
         with trusted_certificates():
             release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
     except (httpx.HTTPError, ValueError, TypeError, KeyError, UserError) as error:
-        if (untrusted := _untrusted(error, url)) is not None:
-            return Check("label studio", CheckState.WRONG, untrusted)
         remedy = f"`{START}` installs it and starts it on loopback"
-        return Check("label studio", CheckState.ABSENT, f"no answer at {url} · for expert review", remedy)
+        silent = Check("label studio", CheckState.ABSENT, f"no answer at {url} · for expert review", remedy)
+        return _untrusted(silent.name, error, url) or silent
     if not os.environ.get(variable):  # its key is never sent from here
         told = f"{release} at {url}, but {variable} is not set"
         remedy = f"export {variable}=… (Account & Settings in Label Studio)"
@@ -123,16 +122,16 @@ def _language_model(params: AnnotateParams) -> Check:
         with trusted_certificates():
             httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)  # any answer will do, 401 too
     except (httpx.HTTPError, UserError) as error:
-        if (untrusted := _untrusted(error, params.llm.base_url)) is not None:
-            return Check("language model", CheckState.WRONG, untrusted)
         told = f"{what} does not answer ({type(error).__name__})"
-        return Check("language model", CheckState.WRONG, told, "is it up?")
+        silent = Check("language model", CheckState.WRONG, told, "is it up?")
+        return _untrusted(silent.name, error, params.llm.base_url) or silent
     return Check("language model", CheckState.OK, what)
 
 
-def _untrusted(error: Exception, url: str) -> str | None:
-    """Return what is wrong with a server's certificate, or with those that are trusted; None for another error."""
-    return str(error) if isinstance(error, UserError) else bad_certificate(error, url)
+def _untrusted(name: str, error: Exception, url: str) -> Check | None:
+    """Say what is wrong with a server's certificate, or with those that are trusted; None for another error."""
+    told = str(error) if isinstance(error, UserError) else bad_certificate(error, url)
+    return Check(name, CheckState.WRONG, told) if told else None
 
 
 def _gpu() -> Check:

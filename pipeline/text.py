@@ -34,10 +34,10 @@ _RUN = re.compile(rf"{_SPACES}+")
 _AROUND_BREAK = re.compile(r" *\n\s*")  # spaces at line ends, empty lines
 # Not between brackets: （ ） is a blank to be filled in.
 _BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
-_BETWEEN_IDEOGRAPHS = re.compile(rf"(?<=[{CJK}]) (?=[{CJK}])")
-# A list in a line, parted by spaces alone: 人参 白术 茯苓.
-_SPACED_WORDS = re.compile(
-    rf"(?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ])"
+# A list in a line, parted by spaces alone (人参 白术 茯苓), or a space between ideographs elsewhere.
+_LIST_OR_SPACE = re.compile(
+    rf"((?:(?<=^)|(?<=[^{CJK} ]))[{CJK}]{{2,5}}(?: [{CJK}]{{2,5}}){{2,}}(?=$|[^{CJK} ]))"
+    rf"|(?<=[{CJK}]) (?=[{CJK}])"
 )
 
 
@@ -69,7 +69,7 @@ def tidy(text: str) -> str:
     text = _AROUND_BREAK.sub("\n", text).strip()
     if " " not in text:
         return text
-    return _drop_spaces_between_ideographs(_BESIDE_PUNCTUATION.sub("", text))
+    return _LIST_OR_SPACE.sub(r"\1", _BESIDE_PUNCTUATION.sub("", text))  # a list stays as it is
 
 
 def _without_markup(text: str) -> str:
@@ -88,13 +88,3 @@ def _without_markup(text: str) -> str:
 def _untagged(found: re.Match[str]) -> str:
     """Return what stands in a tag; a paragraph is a line of its own: <p>甲</p><p>乙</p>."""
     return f"\n{found[2]}\n" if found[1] in ("p", "div") else found[2]
-
-
-def _drop_spaces_between_ideographs(text: str) -> str:
-    """Join ideographs parted by spaces, but leave lists such as ``人参 白术 茯苓`` as they are."""
-    kept: list[str] = []
-    end = 0
-    for match in _SPACED_WORDS.finditer(text):
-        kept += [_BETWEEN_IDEOGRAPHS.sub("", text[end : match.start()]), match.group()]
-        end = match.end()
-    return "".join([*kept, _BETWEEN_IDEOGRAPHS.sub("", text[end:])])

@@ -22,9 +22,7 @@ class UserError(Exception):
 class UnreadableDocument(Exception):  # noqa: N818 - it names the document, not a mistake of ours
     """A document, or a page of it, cannot be read; it is rejected and the run goes on.
 
-    Attributes:
-        reason: short code for tables, e.g. ``encrypted``.
-        detail: one sentence for people.
+    ``reason`` is a short code for tables, e.g. ``encrypted``; ``detail`` one sentence for people.
     """
 
     def __init__(self, reason: str, detail: str) -> None:
@@ -47,11 +45,7 @@ def first_problem(error: ValidationError, whole: str = "the row") -> str:
 
 @contextmanager
 def trusted_certificates() -> Iterator[None]:
-    """Turn certificates that cannot be read into one line, while a client of HTTP is made: it reads them then.
-
-    Raises:
-        UserError: the file of trusted authorities is not there, or holds no certificates.
-    """
+    """Turn certificates that are not there, or cannot be read, into one line while a client of HTTP is made."""
     try:
         yield
     except OSError as error:

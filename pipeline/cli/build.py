@@ -39,7 +39,6 @@ from schemas.params import is_non_semantic
 from schemas.questions import Question
 
 if TYPE_CHECKING:
-    from pipeline.doctor import Check
     from pipeline.runtime.runner import Report
 
 _MARKS = {"ok": "[green]✓[/green]", "absent": "[dim]–[/dim]", "wrong": "[red]✗[/red]"}
@@ -252,16 +251,13 @@ def demo(folder: Path = Path("build-dataset-demo")) -> None:
     if folder.exists():
         raise UserError(f"{folder} exists already: name another folder")
     folder.mkdir(parents=True)
-    shutil.copytree(_sample(), folder / "raw")  # the user may add papers to the copy
+    home = Path(str(files("pipeline"))).parent
+    places = (home / "sample", home / "raw" / "sample" / "papers")  # inside the wheel, in the repository
+    sample = next(place for place in places if place.is_dir())
+    shutil.copytree(sample, folder / "raw")  # the user may add papers to the copy
     target = folder / FILE_NAME
     target.write_text(_template("sample-exam", "raw"), encoding="utf-8")
     run(load(target))
-
-
-def _sample() -> Path:
-    """Return the folder of the sample exam: inside the wheel, else in the repository."""
-    home = Path(str(files("pipeline"))).parent
-    return next(place for place in (home / "sample", home / "raw" / "sample" / "papers") if place.is_dir())
 
 
 def schema() -> None:
@@ -280,14 +276,10 @@ def doctor(config: Path = DEFAULT_CONFIG, as_json: bool = False, overrides: list
     if as_json:
         print_json([asdict(check) for check in checks])
     else:
-        _print_checks(checks)
+        table = Table(show_header=False, box=None)
+        for check in checks:
+            remedy = f" → {check.remedy}" if check.remedy and check.state != "ok" else ""
+            table.add_row(_MARKS[check.state], check.name, escape(check.detail + remedy))
+        Console().print(table)
     if any(check.state is CheckState.WRONG for check in checks):
         raise typer.Exit(2)
-
-
-def _print_checks(checks: Sequence[Check]) -> None:
-    table = Table(show_header=False, box=None)
-    for check in checks:
-        remedy = f" → {check.remedy}" if check.remedy and check.state != "ok" else ""
-        table.add_row(_MARKS[check.state], check.name, escape(check.detail + remedy))
-    Console().print(table)

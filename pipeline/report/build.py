@@ -99,10 +99,11 @@ class Build:
         """Return the table ``stage/table``; None when it was not made."""
         return self._tables.get(reference)
 
-    def filled(self, reference: str) -> pl.DataFrame | None:
-        """Return the table ``stage/table``; None when it was not made or has no row."""
+    def filled(self, reference: str, *where: pl.Expr) -> pl.DataFrame | None:
+        """Return the rows of the table ``stage/table``, those ``where`` all is true; None when there are none."""
         frame = self.table(reference)
-        return None if frame is None or frame.is_empty() else frame
+        found = frame.filter(*where) if where and frame is not None else frame
+        return None if found is None or found.is_empty() else found
 
     def records(self, reference: str, record: type[Row]) -> list[Row]:
         """Return the rows of the table ``stage/table``; none when it was not made."""

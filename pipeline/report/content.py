@@ -271,12 +271,9 @@ def _weak(whole: pl.DataFrame) -> list[Notice]:
 
 def calibration(build: Build) -> Section | None:
     """Accuracy of annotators by the experts' labels, with intervals; None where none was compared."""
-    table = build.table("calibrate/calibration")
-    if table is None:
-        return None
-    rows = table.filter(pl.col("reference") == "experts").sort("annotator")  # not each other
-    if rows.is_empty():
+    rows = build.filled("calibrate/calibration", pl.col("reference") == "experts")  # not each other
+    if rows is None:
         return None
     few = rows.filter(pl.col("items") < ENOUGH).height
-    values = {"rows": rows.to_dicts(), "few": few, "known": dimensions()}
+    values = {"rows": rows.sort("annotator").to_dicts(), "few": few, "known": dimensions()}
     return Section(values)

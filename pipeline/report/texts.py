@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
@@ -47,6 +47,8 @@ class CutText:
     pieces: Sequence[Piece]
     more: int
     """Characters left out."""
+    whole: CutText | None = None
+    """More of it, up to a bound, for what unfolds."""
 
 
 def clip(text: str | None, limit: int, span: Sequence[int] | None = None) -> CutText:
@@ -80,19 +82,10 @@ def mark_differences(one: str | None, other: str | None, limit: int) -> tuple[Cu
     return _bounded(sides[0], len(one), limit), _bounded(sides[1], len(other), limit)
 
 
-@dataclass(frozen=True)
-class Unfolding:
-    """A text at a glance, and in full up to a bound."""
-
-    glance: CutText
-    whole: CutText | None
-    """None where the glance is all."""
-
-
-def unfold(text: str, limit: int, most: int, span: Sequence[int] | None = None) -> Unfolding:
-    """Return ``limit`` characters of a text, and up to ``most`` of it, with a ``span`` marked."""
+def unfold(text: str, limit: int, most: int, span: Sequence[int] | None = None) -> CutText:
+    """Return ``limit`` characters of a text, which unfold to ``most`` of it, with a ``span`` marked."""
     whole = clip(text, most, span) if min(len(text), most) > limit else None
-    return Unfolding(clip(text, limit, span), whole)
+    return replace(clip(text, limit, span), whole=whole)
 
 
 def item_text(item: str | None, limit: int) -> QuestionCard | None:
@@ -269,13 +262,10 @@ def _changes(build: Build, reference: str, field: str) -> dict[str, Any] | None:
 
 def conflicts(build: Build) -> Section | None:
     """Copies of a question whose keys contradict each other; None when there are none."""
-    review = build.table("dedup/review")
-    if review is None:
+    found = build.filled("dedup/review", pl.col("reason") == "conflicting_answers")
+    if found is None:
         return None
-    found = review.filter(pl.col("reason") == "conflicting_answers").sort("item_id")
-    if found.is_empty():
-        return None
-    shown = found.head(build.params.conflicts).select("detail", "item")
+    shown = found.sort("item_id").head(build.params.conflicts).select("detail", "item")
     copies = int(found["question_ids"].list.len().sum())
     values = {
         "count": found.height,

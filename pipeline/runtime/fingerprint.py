@@ -115,8 +115,7 @@ def _module(name: str) -> _Module | None:
     file = _source(name)
     if file is None:
         return None
-    tree = ast.parse(file.read_bytes())
-    _drop_docstrings(tree)
+    tree = _DropDocstrings().visit(ast.parse(file.read_bytes()))
     mentions: set[str] = set()
     opens: set[str] = set()
     for node in ast.walk(tree):
@@ -139,15 +138,11 @@ def _module(name: str) -> _Module | None:
     return _Module(file, digest, frozenset(mentions), frozenset(opens))
 
 
-def _drop_docstrings(tree: ast.AST) -> None:
-    """Remove statements that are mere strings: docstrings, and those below fields."""
-    for node in ast.walk(tree):
-        if isinstance(body := getattr(node, "body", None), list):
-            body[:] = [
-                part
-                for part in body
-                if not (isinstance(part, ast.Expr) and isinstance(getattr(part.value, "value", None), str))
-            ]
+class _DropDocstrings(ast.NodeTransformer):
+    """Removes statements that are mere strings: docstrings, and those below fields."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
+        return None if isinstance(getattr(node.value, "value", None), str) else node
 
 
 def _closure(module: str) -> dict[str, _Module]:

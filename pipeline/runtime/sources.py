@@ -119,8 +119,7 @@ def _manifest(folder: Path) -> str | None:
 def _pulled(place: Path, record: type[Record], command: str, dataset: DatasetParams) -> pl.DataFrame:
     """Return a table of people's work; empty where there is none. Columns that came later get their defaults.
 
-    Raises:
-        UserError: it is damaged, or an incompatible version wrote it. No row is passed over in silence.
+    Damage, or a row of another version, is a ``UserError``: no row is passed over in silence.
     """
     path = dataset.build / place
     if not path.exists():

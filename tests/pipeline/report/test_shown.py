@@ -79,8 +79,8 @@ def test_options_that_are_no_list_do_no_harm():
 )
 def test_a_long_output_is_cut_around_what_was_read(span, limit, kept):
     found = unfold("abcdefghij", limit, 4000, span)
-    assert list(found.glance.pieces) == kept
-    assert found.glance.more == 10 - min(10, limit)
+    assert list(found.pieces) == kept
+    assert found.more == 10 - min(10, limit)
 
 
 def test_a_text_that_was_cut_can_be_unfolded_up_to_a_bound():
