@@ -61,3 +61,38 @@ def test_the_options_of_a_text_and_those_that_may_hold_another_label(text, expec
 )
 def test_the_text_before_the_first_label(text, expected):
     assert cut_at_labels(text) == expected
+
+
+@pytest.mark.parametrize(("repeats", "labels"), [(198, "ABC"), (199, "AB"), (200, "A")])
+def test_two_hundred_labels_of_a_cell_are_looked_at(repeats, labels):
+    cell = "A.甲\n" * repeats + "B.乙\nC.丙"
+    assert "".join(label for label, _ in cut_at_labels(cell)[1]) == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("A.甲；B.乙；C.丙 D.丁", ["甲", "乙", "丙", "丁"]),
+        ("A.甲；B.乙 C.丙 D.丁", ["甲；", "乙", "丙", "丁"]),
+        ("A.甲；B.乙；C.丙 D.丁 E.戊", ["甲", "乙", "丙", "丁", "戊"]),
+        ("A.甲；B.乙 C.丙 D.丁 E.戊", ["甲；", "乙", "丙", "丁", "戊"]),
+    ],
+)
+def test_a_mark_between_half_of_the_options_is_no_part_of_them(text, expected):
+    assert [option for _, option in cut_at_labels(text)[1]] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("B.甲 C.乙 A.丙 B.丁 C.戊 D.己", ("B.甲 C.乙", "ABCD")),
+        ("A.甲 B.乙 D.丁 A.一 B.二 C.三", ("", "ABC")),
+        ("A.甲 C.乙 D.丁 A.一 B.二", ("", "ACD")),
+        ("题干A.甲B.乙\nA.一\nB.二\nC.三", ("题干A.甲B.乙", "ABC")),
+        ("甲A.一 B.二 C.三\nA.四\nB.五", ("甲A.一 B.二 C.三", "AB")),
+        ("A.甲 B.乙\nC.丙", ("", "AC")),
+    ],
+)
+def test_the_longest_run_of_labels_with_the_fewest_gaps_is_that_of_the_options(text, expected):
+    before, pairs = cut_at_labels(text)
+    assert (before, "".join(label for label, _ in pairs)) == expected

@@ -137,3 +137,48 @@ def test_the_project_of_a_folder_that_is_gone_is_taken_over_with_adopt_alone(tmp
     token = (tmp_path / "build" / "reviews" / "token").read_text(encoding="utf-8").strip()
     assert studio.description.endswith(f"[build-dataset scoring: demo #{token}]")
     assert CliRunner().invoke(app, command).exit_code == 0, "from now on it is this folder's"
+
+
+def test_the_status_tells_answers_experts_and_agreement(tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "build").mkdir()
+    config = tmp_path / "dataset.toml"
+    config.write_text('[dataset]\nname = "demo"\nraw = "raw"\nbuild = "build"\n', encoding="utf-8")
+    zhang = {(ZHANG, f"ans-{number}"): (number + 1,) * 4 for number in range(4)}
+    scored(tmp_path / "build", zhang | {(LI, "ans-0"): (2, 1, 1, 1), (LI, "ans-1"): (2, 3, 3, 2)})
+    judged = [
+        Judgement(
+            run="m",
+            task=Task.CLINICAL,
+            question_id=f"clin-{number}-1",
+            judge="llm:j",
+            aspect=aspect.name,
+            score=score,
+        )
+        for number, score in enumerate((2, 2, 5, 4))
+        for aspect in aspects()
+    ]
+    (tmp_path / "build" / "evaluate").mkdir()
+    replace_table(tmp_path / "build" / "evaluate" / "judgements.parquet", Judgement.to_frame(judged))
+    told = CliRunner(env={"COLUMNS": "120"}).invoke(app, ["score-answers", "status", "--config", str(config)])
+    assert told.exit_code == 0, told.output
+    lines = [" ".join(line.strip("┃│ ").replace("│", " ").split()) for line in told.output.splitlines()]
+    assert lines[:5] == [
+        "4 answers sent: m 4",
+        "scored by 1: 2 answers",
+        "scored by 2: 2 answers",
+        "li@example.org: 2 answers",
+        "zhang@example.org: 4 answers",
+    ]
+    assert [line for line in lines if line.startswith(("llm:j", "experts"))] == [
+        "experts 流畅性 Fluency 2 0.00",
+        "llm:j 流畅性 Fluency 4 0.78 0.74 0.67",
+        "experts 相关性 Relevance 2 0.73",
+        "llm:j 相关性 Relevance 4 0.69 0.74 0.62",
+        "experts 完整性 Completeness 2 0.73",
+        "llm:j 完整性 Completeness 4 0.69 0.74 0.62",
+        "experts 专业性 Proficiency in medicine 2 1.00",
+        "llm:j 专业性 Proficiency in medicine 4 0.77 0.74 0.66",
+        "experts 平均 Average 2 0.84",
+        "llm:j 平均 Average 4 0.74 0.74 0.65",
+    ]

@@ -181,3 +181,67 @@ def test_the_mean_of_a_judges_scores_has_an_interval_over_cases():
     assert score.value == 3.0
     half = 1.96 * (2 / 3) ** 0.5 / 30**0.5  # of 30 cases: the second question of each adds nothing
     assert (score.low, score.high) == (pytest.approx(3 - half, abs=0.05), pytest.approx(3 + half, abs=0.05))
+
+
+def scores_of(judge: str, scores: list[int], run: str = "a", repeat: int = 0) -> list[Judgement]:
+    """Scores of a run's answers about two cases, two questions each."""
+    return [
+        Judgement(
+            run=run,
+            task=Task.CLINICAL,
+            question_id=f"clin-{number // 2}-{number % 2}",
+            repeat=repeat,
+            judge=judge,
+            aspect="fluency",
+            score=score,
+        )
+        for number, score in enumerate(scores)
+    ]
+
+
+def test_every_number_of_an_agreement_is_that_of_the_answers_both_scored():
+    experts = [
+        *scores_of("expert:x", [1, 2, 4, 5]),
+        *scores_of("expert:y", [1, 3, 4, 4]),
+        *scores_of("expert:x", [2, 2, 3, 5], "b"),
+        *scores_of("expert:x", [5, 4, 5, 5], "c"),
+    ]
+    judge = [
+        *scores_of("llm:org/m", [2, 3, 3, 5]),
+        *scores_of("llm:org/m", [3, 2, 3, 4], "b"),
+        *scores_of("llm:org/m", [4, 4, 5, 4], "c"),
+    ]
+    lengths = {
+        (run, f"clin-{number // 2}-{number % 2}", "0"): length
+        for run, told in {"a": [10, 40, 20, 90], "b": [30, 20, 25, 70]}.items()
+        for number, length in enumerate(told)
+    }
+    found = judge_agreement([*experts, *judge], lengths, {"a": "m", "b": "x", "c": "x"})
+    people, model = (row for row in found if row.aspect == "fluency")
+    assert (people.answers, people.models, round(people.alpha, 4)) == (4, 1, 0.8906)
+    assert (model.answers, model.models) == (12, 3)
+    numbers = (model.pearson, model.spearman, model.alpha, model.kappa, model.length, model.ranking)
+    assert [round(number, 4) for number in numbers] == [0.8597, 0.8552, 0.8138, 0.7647, 0.8993, 0.866]
+    assert model.self_preference == 0.5, "of its own answers a quarter more than experts, of others' less"
+
+
+def test_scores_in_all_aspects_have_a_mean_over_repetitions_and_cases():
+    rows = [
+        row.model_copy(update={"aspect": aspect.name, "score": min(5, row.score + place)})
+        for place, aspect in enumerate(aspects())
+        for row in [*scores_of("llm:j", [1, 2, 4, 5]), *scores_of("llm:j", [2, 2, 4, 5], repeat=1)]
+    ]
+    found = {
+        score.metric: (score.value, round(score.sd, 4), score.low, score.high)
+        for score in judged_scores(rows)
+    }
+    assert list(found)[-1] == "judged (llm:j)"
+    assert found == {
+        "fluency (llm:j)": (3.125, 0.1768, 1.75, 4.5),
+        "relevance (llm:j)": (3.875, 0.1768, 2.75, 5.0),
+        "completeness (llm:j)": (4.375, 0.1768, 3.75, 5.0),
+        "proficiency (llm:j)": (4.875, 0.1768, 4.75, 5.0),
+        "judged (llm:j)": (4.0625, 0.1768, 3.25, 4.875),
+    }
+    assert {(score.questions, score.repeats) for score in judged_scores(rows)} == {(4, 2)}
+    assert "judged (llm:j)" not in {score.metric for score in judged_scores(rows[8:])}
