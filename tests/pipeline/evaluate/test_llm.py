@@ -1,0 +1,56 @@
+"""What reading outputs takes and costs: told before, counted after."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.evaluate.llm import Consultation, OutputReader, UnreadOutput, estimate
+from pipeline.evaluate.params import ReaderOptions
+from pipeline.evaluate.prompting import Prompt
+from tests.annotation.scripted_server import Reply
+from tests.conftest import MemoryStore
+from tests.pipeline.evaluate.conftest import make_question
+
+PRICED = {"model": "some-model", "price_in": 1000.0, "price_out": 10000.0}
+
+
+def unread(number: int, size: int = 20) -> UnreadOutput:
+    messages = ({"role": "user", "content": "Q"},)
+    return UnreadOutput(Prompt(f"p{number}", messages, make_question(number)), "不" * size)
+
+
+def told(*outputs: UnreadOutput, **options) -> str:
+    return estimate(ReaderOptions.model_validate(PRICED | options), outputs, MemoryStore())
+
+
+@pytest.mark.parametrize(
+    ("outputs", "options", "expected"),
+    [
+        ([unread(1)], {}, "1 outputs to read, about 211 tokens in and 16 out: 0.3710 USD"),
+        ([unread(1), unread(2)], {}, "2 outputs to read, about 422 tokens in and 32 out: 0.7420 USD"),
+        ([unread(1), unread(1)], {}, "1 outputs to read, about 211 tokens in and 16 out: 0.3710 USD"),
+        ([unread(1)], {"max_tokens": 10}, "1 outputs to read, about 211 tokens in and 10 out: 0.3110 USD"),
+        (
+            [unread(1)],
+            {"price_in": None, "price_out": None},
+            "1 outputs to read, about 211 tokens in and 16 out: cost unknown (set price_in and price_out)",
+        ),
+    ],
+)
+def test_an_estimate_counts_what_each_output_takes_once(outputs, options, expected):
+    assert told(*outputs, **options) == expected
+
+
+def test_the_last_6000_characters_of_an_output_are_read():
+    sizes = [told(unread(1, size)).split(" tokens")[0] for size in (5999, 6000, 6001)]
+    assert sizes == [f"1 outputs to read, about {tokens}" for tokens in ("6,190", "6,191", "6,191")]
+
+
+@pytest.mark.parametrize(("options", "cost"), [({}, 0.6), ({"price_in": None, "price_out": None}, None)])
+def test_the_cost_of_all_replies_is_their_sum_or_unknown(serve, options, cost):
+    server = serve(lambda question, earlier, body: Reply(content='{"answer": ["C", "A", "C"]}'))
+    asked = ReaderOptions.model_validate(PRICED | {"base_url": server.url, "max_retries": 0} | options)
+    reader = OutputReader(asked, MemoryStore(), Consultation())
+    found = reader.read("m", [unread(1), unread(2), unread(3)])
+    assert found == dict.fromkeys(("p1", "p2", "p3"), ("A", "C"))
+    assert (reader.told.requests, reader.told.cost) == (3, pytest.approx(cost) if cost else None)
