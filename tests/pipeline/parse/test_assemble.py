@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.parse.paper import finish
 from pipeline.parse.stage import check_gates, read_paper
+from tests.pipeline.parse import short
 from tests.pipeline.parse.conftest import lines_of
-from tests.pipeline.parse.short import CASE, FOUR, items
+from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, items
 
 
 def told(text):
@@ -416,3 +418,50 @@ def told(text):
 )
 def test_the_parts_of_questions_and_their_doubts(text, expected):
     assert told(text) == expected
+
+
+def outcome(text):
+    """Numbers with their answers, what is set aside and what waits."""
+    paper = read_paper("x.pdf", lines_of(text))
+    check_gates(paper)
+    return short.told(finish(paper, DOCUMENT))
+
+
+def entries(total, count):
+    """Entries of a key in four forms, the first of the numbers, with explanations; others say no answer."""
+    forms = ("{}、B\n解析：乙对。", "{}.C丙是常见的一种", "{}. D\n丁是这样的", "{}.A甲与此有关")
+    told = (forms[at % 4] if at < count else "{}. 说明在此" for at in range(total))
+    return "\n".join(form.format(at) for at, form in enumerate(told, 1))
+
+
+@pytest.mark.parametrize(
+    ("total", "count", "read"), [(20, 15, False), (20, 16, True), (28, 22, False), (28, 23, True)]
+)
+def test_four_fifths_of_entries_make_a_key_without_a_head(total, count, read):
+    assert (outcome(f"{items(*range(1, total + 1))}\n{entries(total, count)}")[1] == "2C") is read
+
+
+@pytest.mark.parametrize(("asked", "read"), [(15, False), (16, True), (20, True)])
+def test_a_key_without_a_head_repeats_four_fifths_of_its_numbers(asked, read):
+    assert (outcome(f"{items(*range(1, asked + 1))}\n{entries(20, 20)}")[1] == "2C") is read
+
+
+KEYED = f"一、单选题\n{items(1, 2)}\n参考答案\n1.A 2.B\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{KEYED}一、单选题\n1. 甲对。\n2. 乙对。", ["1A", "2B"]),
+        (f"{KEYED}二、说明\n1. 甲对。\n2. 乙对。", ["1A", "2B", "-1 no_options", "-2 no_options"]),
+        (f"{KEYED}二、试题解析\n1. 甲对。\n2. 乙对。", ["1A", "2B"]),
+        (
+            f"一、单选题\n{items(1, 2)}\n二、多选题\n{items(3)}\n一、单选题\n1. 甲对。\n"
+            "2. 乙对。\n参考答案\n1.A 2.B 3.C",
+            ["1A", "2B", "3C", "-1 no_options", "-2 no_options"],
+        ),
+        (f"一、解析几何\n{items(1, 2)}\n二、单选题\n{items(3)}\n参考答案\n1.A 2.B 3.C", ["1A", "2B", "3C"]),
+    ],
+)
+def test_what_stands_behind_a_key_under_a_head_seen_before_explains(text, expected):
+    assert outcome(text) == expected
