@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from pipeline.cli.inspect import _fields, _file_name, _page_range, _read
+from pipeline.cli.inspect import _fields, _file_name, _page_range, _read, list_items
 from pipeline.cli.options import configure, examples
 from pipeline.inspect.bank import Sample
+from pipeline.review.folder import replace_table
 from schemas.errors import UserError
-from schemas.questions import Question
+from schemas.questions import Question, Rejection
 
 
 @pytest.mark.parametrize(
@@ -77,3 +80,61 @@ def test_pairs_and_options_override_the_file(tmp_path):
     )
     assert (config.dataset.seed, config.dataset.title) == (7, "a=b")
     assert config.params("split").ratios == "6:2:2"
+
+
+REJECTED = (
+    ("q1", "a.pdf", "figure"),
+    ("q2", "a.pdf", "figure"),
+    ("q3", "b.pdf", "table"),
+    ("q4", "b.pdf", "figure"),
+)
+MORE = "more: build-dataset explain ID"
+
+
+@pytest.fixture
+def listed(tmp_path, monkeypatch, capsys):
+    """Lines of the list of four rejected items on a terminal of 60 columns."""
+    path = tmp_path / "dataset.toml"
+    path.write_text('[dataset]\nname = "x"\nraw = "raw"\nbuild = "build"\n')
+    (tmp_path / "build" / "ocr").mkdir(parents=True)
+    (tmp_path / "build" / "clean").mkdir()
+    rows = []
+    for name, document, reason in REJECTED:
+        item = {"stem": "长" * 80, "content_hash": "h", "document": document, "options": []}
+        told = {"stage": "clean", "reason": reason, "detail": f"{reason}: because  {reason}"}
+        rows.append(Rejection(item_id=name, item=json.dumps(item), **told))
+    replace_table(tmp_path / "build" / "clean" / "rejects.parquet", Rejection.to_frame(rows))
+    monkeypatch.setenv("COLUMNS", "60")
+
+    def listed(**options):
+        list_items("rejected", configure(path, None), **options)
+        lines = capsys.readouterr().out.splitlines()
+        return [MORE if line.startswith(MORE) else line.replace("长" * 26, "…") for line in lines]
+
+    return listed
+
+
+ROWS = [
+    *("a.pdf · figure · because figure", "  q1  … …", "  q2  … …"),
+    *("b.pdf · table · because table", "  q3  … …"),
+    *("b.pdf · figure · because figure", "  q4  … …"),
+]
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({}, [*ROWS, "4 items rejected", MORE]),
+        ({"limit": 4}, [*ROWS, "4 items rejected", MORE]),
+        ({"limit": 3}, [*ROWS[:5], "4 items rejected, 1 of them not shown (--limit)", MORE]),
+        ({"file": "B."}, [*ROWS[3:], "2 items rejected", MORE]),
+        ({"reason": "table"}, [*ROWS[3:5], "1 item rejected", MORE]),
+        (
+            {"reason": "tabel"},
+            ["no reason tabel here; there are figure 3, table 1", "0 items rejected"],
+        ),
+        ({"reason": "figure", "file": "c.pdf"}, ["0 items rejected"]),
+    ],
+)
+def test_items_are_listed_below_their_file_and_reason_up_to_the_limit(listed, options, expected):
+    assert listed(**options) == expected
