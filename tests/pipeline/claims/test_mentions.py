@@ -162,3 +162,31 @@ def test_letters_in_lines_of_their_own_are_a_list_where_several_are_meant(text, 
 )
 def test_options_are_named_by_whole_words_and_two_alike_by_neither(text, expected):
     assert named(text, ALIKE) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [("青霉素B", "A"), ("铁B", "DB"), ("见于A患者", "A"), ("见于AB患者", ""), ("D患者", "D"), ("AD患者", "")],
+)
+def test_letters_behind_an_option_or_before_patients(text, labels):
+    assert "".join(each for each, *_ in named(text)) == labels
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [("iron2", ""), ("irony", ""), ("x iron", "C"), ("irons", "C"), ("irones", "C"), ("iron)", "C")],
+)
+def test_a_plural_names_its_option_and_a_longer_word_none(text, labels):
+    assert "".join(each for each, *_ in named(text, ALIKE)) == labels
+
+
+@pytest.mark.parametrize(
+    ("code", "plain"),
+    [
+        *((0xA0, " "), (0x3000, " "), (0xFF01, "!"), (0xFF5E, "~"), (0x24B6, "A"), (0x24CF, "Z")),
+        *((0x1D400, "A"), (0x1D6A3, "z"), (0x1F130, "A"), (0x1F149, "Z")),
+        *((0x1F150, "A"), (0x1F169, "Z"), (0x1F170, "A"), (0x1F189, "Z")),
+    ],
+)
+def test_letters_and_signs_of_other_looks_are_plain_ones(code, plain):
+    assert fold(chr(code)) == plain
