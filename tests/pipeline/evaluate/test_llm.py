@@ -1,4 +1,4 @@
-"""What reading outputs takes and costs: told before, counted after."""
+"""Outputs that a model reads: their tokens and cost, told before and counted after."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ def judged(*questions):
     [(3, 1, False), (4, 1, True), (5, 1, True), (5, 2, False), (6, 2, True), (8, 3, True), (7, 3, False)],
 )
 def test_blanks_show_answers_where_three_and_more_than_three_fifths_repeat_them(shown, others, habit):
-    """Where they do, a blank with another letter than the answer behind its mark is an error."""
+    """A blank with another letter than the answer behind its mark is an error then."""
     filled = [
         f"{at}. （B）是第{at}项首选\n{FOUR}\n答案：{'C' if at <= others else 'B'}"
         for at in range(1, shown + 1)
