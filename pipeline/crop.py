@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from PIL import Image
 
 from pipeline.archives import locate
-from pipeline.ocr.interfaces import VisualReader
+from pipeline.ocr.interfaces import Pixels, VisualReader
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import reader
 from pipeline.rendering.html import data_uri
@@ -24,8 +23,6 @@ from pipeline.stage import Context, Failure
 from schemas.errors import UnreadableDocument, UserError
 from schemas.identity import file_sha256
 from schemas.questions import Question, Region
-
-Pixels = NDArray[np.uint8]
 
 DPI = 150  # Resolution of the cut-outs: indices and subscripts of 5 pt type can be read
 MAX_PIXELS = 8_000_000  # Of a page, and of a cut-out: an A4 page has 2.2 million at 150 dpi
@@ -69,11 +66,9 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
 
 
 def crop(paper: Paper, regions: Sequence[Region]) -> bytes:
-    """Return the regions of a question as one PNG picture, strip below strip.
+    """Return the regions of a question as one PNG picture, strip below strip; best asked for in order of pages.
 
-    Pages are kept in a small cache, so that the questions of a paper are best asked for in order. Regions that follow
-    each other in a column are one strip; another column or page begins a new one. A ``UserError`` says that there are
-    no regions, or that a page cannot be shown.
+    A ``UserError`` says that there are no regions, or that a page cannot be shown.
     """
     return _png(_sheet(paper, regions))
 

@@ -6,9 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.interfaces import Word
+from pipeline.ocr.interfaces import Pixels, Word
 
-Pixels = NDArray[np.uint8]
 _SATURATION = 36  # Least difference between the strongest and weakest channel, 0..255, of a coloured pixel
 _SLANT = (15.0, 75.0)
 """Angles in degrees between which coloured print is a watermark: answers printed in colour stand level."""
@@ -96,14 +95,13 @@ def _slanted(marked: Pixels) -> NDArray[np.bool_] | None:
     small = ((shrink(marked, 600) > 0) * 255).astype(np.uint8)
     joined = cv2.dilate(small, cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (13, 13)))  # letters of one word
     count, labels, stats, _ = cv2.connectedComponentsWithStats(joined)
+    sides = stats[:, 2:4].min(axis=1)
     angles: dict[int, float] = {}
-    for label in range(1, count):
-        if min(stats[label][2:4]) >= _SMALL:
-            points = np.column_stack(np.nonzero((labels == label) & (small > 0))[::-1]).astype(np.float32)
-            angle = _slant(points)
-            if angle is not None:
-                angles[label] = angle
-    large = [angle for label, angle in angles.items() if min(stats[label][2:4]) >= _LARGE]
+    for label in (label for label in range(1, count) if sides[label] >= _SMALL):
+        points = np.column_stack(np.nonzero((labels == label) & (small > 0))[::-1]).astype(np.float32)
+        if (angle := _slant(points)) is not None:
+            angles[label] = angle
+    large = [angle for label, angle in angles.items() if sides[label] >= _LARGE]
     if not large:
         return None
     chosen = np.zeros(count, dtype=bool)
@@ -152,9 +150,8 @@ def _background(pixels: Pixels) -> Pixels:
 def legibility(pixels: Pixels) -> float:
     """Return the factor by which an engine's confidence on this page is reduced, 0.5..1.
 
-    Engines are as sure of photographs as of scans (mean 0.98 and 0.97 on a photograph in which words are
-    misread), because they rate what they found, not what shadow or blur hid. Photographs are recognised by their dark
-    paper.
+    Engines are as sure of photographs, known by their dark paper, as of scans (mean 0.98 and 0.97 on a photograph in
+    which words are misread), because they rate what they found, not what shadow or blur hid.
     """
     return float(np.clip(np.percentile(_background(pixels), 1) / _LIT, 0.5, 1.0))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from pipeline.ocr.model import PageLine, PageRead
 from pipeline.ocr.params import OcrParams
@@ -15,6 +15,8 @@ from schemas.errors import UnreadableDocument
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+Pixels: TypeAlias = "NDArray[np.uint8]"
 
 
 class NeedsOcr(NamedTuple):
@@ -26,7 +28,7 @@ class NeedsOcr(NamedTuple):
 class PageImage(NamedTuple):
     """A page as pixels, RGB, height x width x 3, and its size in points."""
 
-    pixels: NDArray[np.uint8]
+    pixels: Pixels
     width: float
     height: float
 
@@ -155,5 +157,5 @@ class EngineSetup(Protocol):
 class OcrEngine(EngineSetup, Protocol):
     """Recognises the text of images. Made with its own options class; imports what is heavy when it is made."""
 
-    def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
+    def recognise(self, pixels: Pixels) -> list[Word]:
         """The text of an image (RGB, height x width x 3), in any order."""

@@ -5,15 +5,13 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.ocr.images import Corners, clean_page, find_marks, fit_opencv, legibility
-from pipeline.ocr.interfaces import OcrEngine, PageImage, Word
+from pipeline.ocr.interfaces import OcrEngine, PageImage, Pixels, Word
 from pipeline.ocr.model import Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.image import page_breaks
 
-Pixels = NDArray[np.uint8]
 _AROUND = 0.35
 """Of a line's height, how much of the page above, below and beside it is looked at when it is read by itself."""
 LineReading = list[Any]  # [text, confidence] of a line's picture
@@ -22,13 +20,11 @@ _DOUBT = 0.6
 
 
 def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[str, Any]:
-    """Return what the engine finds on a page.
+    """Return what the engine finds on a page, as JSON.
 
-    Returns:
-        JSON: ``width`` and ``height`` in points once upright; ``turned``, degrees the page was turned
-        counter-clockwise to read it; ``legibility``, see ``images.legibility``; ``words`` as [text, x0, y0,
-        x1, y1, x2, y2, x3, y3, confidence] with corners in points; ``marks``, boxes in points of rules
-        ``across`` and ``down`` and of other ink (``figures``).
+    Sizes are in points, once upright; ``turned`` are the degrees the page was turned counter-clockwise to read it;
+    ``words`` are [text, x0, y0, x1, y1, x2, y2, x3, y3, confidence] with their corners; ``marks`` are boxes of rules
+    ``across`` and ``down`` and of other ink (``figures``).
     """
     breaks = page_breaks(image.pixels)
     turn = len(breaks) == 1  # nobody photographs a long screenshot from the side
@@ -64,9 +60,10 @@ def reread_box(engine: OcrEngine, image: PageImage, box: Rect) -> LineReading:
     margin = _AROUND * box.height
     left, right = (round(edge * across) for edge in (box.x0 - margin, box.x1 + margin))
     top, bottom = (round(edge * down) for edge in (box.y0 - margin, box.y1 + margin))
-    pixels: NDArray[np.uint8] = image.pixels[max(0, top) : bottom, max(0, left) : right]
+    pixels = image.pixels[max(0, top) : bottom, max(0, left) : right]
     if not pixels.size:
         return ["", 0.0]
+    pixels = fit_opencv(pixels)
     middle = pixels.shape[0] / 2  # lines above and below are seen in part
     seen = engine.recognise(np.ascontiguousarray(pixels))
     words = [word for word in seen if word.corners[0][1] < middle < word.corners[2][1]]
@@ -101,8 +98,7 @@ def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool) ->
 def read_upright(engine: OcrEngine, pixels: Pixels) -> tuple[int, list[Word]]:
     """Degrees by which an image was turned counter-clockwise to be upright, and the words in the turned image.
 
-    Lines that stand on end show quarter turns. A page on its head reads with low confidence and reads
-    better the other way up.
+    Lines that stand on end show quarter turns. A page on its head reads with low confidence, the other way up better.
     """
     words = engine.recognise(pixels)
     if len(words) < 3:  # too few to tell how the page lies

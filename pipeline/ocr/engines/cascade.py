@@ -102,14 +102,9 @@ class Cascade:
         for glyphs, small, image in zip(found, narrow, images, strict=True):
             for glyph in glyphs:  # in steps of the images as they are
                 glyph.at *= image.shape[1] / small.shape[1]
-        whole: list[int] = []
-        parts: list[LinePart] = []
-        for index, glyphs in enumerate(found):
-            unsure = unsure_parts(index, glyphs, images[index].shape[1])
-            if unsure is None:
-                whole.append(index)
-            else:
-                parts += unsure
+        unsure = [unsure_parts(index, glyphs, images[index].shape[1]) for index, glyphs in enumerate(found)]
+        whole = {index for index, own in enumerate(unsure) if own is None}
+        parts = [part for own in unsure for part in own or ()]
         clips = [images[part.line][:, part.left : part.right] for part in parts]
         again = self.good.read(clips, [part.left == 0 for part in parts])
         for part, glyphs in reversed(list(zip(parts, again, strict=True))):
@@ -117,11 +112,11 @@ class Cascade:
                 continue
             spliced = splice_line(found[part.line], part, glyphs)
             if spliced is None:
-                whole.append(part.line)
+                whole.add(part.line)
             else:
                 found[part.line] = spliced
-        whole.sort()
-        for index, glyphs in zip(whole, self.good.read([images[i] for i in whole]), strict=True):
+        left = sorted(whole)
+        for index, glyphs in zip(left, self.good.read([images[at] for at in left]), strict=True):
             found[index] = glyphs
         return found
 
@@ -129,10 +124,9 @@ class Cascade:
 def is_sure(glyph: Glyph, *, in_label: bool = False) -> bool:
     """Return whether the quick model is believed.
 
-    It knows 6,906 characters, the good one 18,710, and it takes four of ten that it does not know for ones that
-    look alike with more than .95 (颏 for 额, 艽 for 芫). Of ideographs in CMExam one in a thousand is unknown to
-    it. What is in no way common, traditional Chinese among it, is therefore always read again. A glyph
-    ``in_label`` is the letter of an option or the number of a question.
+    It knows 6,906 characters, the good one 18,710, and takes four of ten that it does not know for ones that look alike
+    with more than .95 (颏 for 额, 艽 for 芫). What is in no way common, traditional Chinese among it, is therefore
+    always read again. A glyph ``in_label`` is the letter of an option or the number of a question.
     """
     if glyph.overlooked:
         return False

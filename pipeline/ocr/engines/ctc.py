@@ -60,11 +60,8 @@ class Alphabet:
         """The characters of one line.
 
         A character in half and in full width is one character: their probabilities are added before the best is
-        chosen, the likelier width is written.
-
-        Args:
-            values: probabilities, steps x characters.
-            starts_line: whether the image starts where a printed line does.
+        chosen, the likelier width is written. ``values`` are probabilities, steps x characters; ``starts_line`` says
+        that the image starts where a printed line does.
         """
         best = values.argmax(axis=1)
         edges = np.flatnonzero(np.append(True, best[1:] != best[:-1]))
@@ -103,10 +100,7 @@ class Alphabet:
     def _overlooked(gap: Values, neighbours: Sequence[int]) -> float:
         if not len(gap):
             return 0.0
-        other = 1.0 - gap[:, _BLANK]
-        for index in set(neighbours):
-            other = other - gap[:, index]
-        return float(other.max())
+        return float((1.0 - gap[:, [_BLANK, *set(neighbours)]].sum(axis=1)).max())
 
     def _stop_after_label(self, glyphs: list[Glyph], values: Values, at: NDArray[np.intp]) -> None:
         """A comma right after an option letter or a question number becomes a stop where one was likely at all.

@@ -27,7 +27,6 @@ _NARROWEST, _GROWTH, _EVEN = 48, 1.1, 16
 """Images are padded to one of these widths: each a tenth more than the one before, and a multiple of 16 pixels.
 OpenVINO keeps 2 to 5 MB for every shape that it meets: multiples of 32 in batches of any number made 98 shapes of
 2,800 lines, these make 31 with 1.5 % more padding. A line by itself takes as long as its share of a batch."""
-_MARGIN = 4  # Pixels around a box that interpolation may look at
 _NEAR, _SPECK = 5, 8
 """Pixels around a character's middle within which its strokes stand (digits are about 16 wide), and of the smallest."""
 _LIFTED, _SMALLER = 0.8, 0.8
@@ -122,17 +121,9 @@ def cut_line(page: Pixels, box: Box, squeeze: float) -> Pixels | None:
     if max(top, bottom) < 2 or max(left, right) < 2:  # pixels: no area
         return None
     # First at the line's own size, then to the recogniser's: one step blurs what is enlarged.
-    corners, page = _around(page, box)
-    level = get_rotate_crop_image(page, corners)
+    level = get_rotate_crop_image(page, box)
     width = max(STEP, math.ceil(HEIGHT * level.shape[1] / level.shape[0] * squeeze))
     return np.asarray(cv2.resize(level, (width, HEIGHT)), dtype=np.uint8)
-
-
-def _around(page: Pixels, box: Box) -> tuple[Box, Pixels]:
-    """A box and the piece of the page around it: OpenCV warps no image with a side of 32,767 pixels."""
-    left, top = (max(0, math.floor(side) - _MARGIN) for side in box.min(axis=0))
-    right, bottom = (math.ceil(side) + _MARGIN for side in box.max(axis=0))
-    return box - np.array([left, top], dtype=np.float32), page[top:bottom, left:right]
 
 
 def narrow_line(image: Pixels, factor: float) -> Pixels:

@@ -17,10 +17,9 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.ocr.engines.network import in_package
-from pipeline.ocr.interfaces import OcrEngine, Word
+from pipeline.ocr.interfaces import OcrEngine, Pixels, Word
 from pipeline.ocr.params import PaddleOcrParams
 from schemas.errors import UserError
 
@@ -30,9 +29,8 @@ _MIN_SCORE = 0.3  # The embedded engine has the same: lines below are noise from
 _BOX_SCORE = 0.5
 """Mean score of a detected box, below which it is none: PaddleOCR's own 0.6 loses lines of a watermarked scan of 8
 pages (12.1 % of the characters missing or wrong, 11.4 % with this) and gains nothing on cleaner ones."""
-_DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads(
-    (files("pipeline.ocr.engines.models") / "inference.json").read_text(encoding="utf-8")
-)
+_MODELS = files("pipeline.ocr.engines.models")
+_DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads((_MODELS / "inference.json").read_bytes())
 """The settings that ``inference.yml`` gives for PP-OCRv6 detection and recognition, as published with PaddleX 3.7 (its
 inference_meta); without the recogniser's list of characters."""
 _NAMED = re.compile(r"""^\s+model_name:\s*["']?([^\s"']+)""", re.MULTILINE)
@@ -119,15 +117,13 @@ class PaddleEngine(OcrEngine):
         """Return what names the models that read: the package they ship in, or a hash of what their folder holds."""
         return [_identity(model, params.inference) for model in _models(params)]
 
-    def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
+    def recognise(self, pixels: Pixels) -> list[Word]:
         """The lines of an RGB image."""
         pages = self._ocr.predict(np.ascontiguousarray(pixels[:, :, ::-1]))
         return [
-            Word(text, tuple((float(x), float(y)) for x, y in polygon), float(score))
+            Word(text, tuple((float(x), float(y)) for x, y in box), float(score))
             for page in pages
-            for polygon, text, score in zip(
-                page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True
-            )
+            for box, text, score in zip(page["rec_polys"], page["rec_texts"], page["rec_scores"], strict=True)
             if text.strip()
         ]
 

@@ -51,9 +51,7 @@ def _model(size: str, part: str) -> Path:
     name = f"PP-OCRv6_{part}_{size}.onnx"
     path = _MODELS / name if size == "tiny" else in_package("rapidocr", "models", name)
     if path is None:
-        raise UserError(
-            "[ocr.rapidocr] the installed one has no PP-OCRv6 models: pip install 'rapidocr>=3.10'"
-        )
+        raise UserError("[ocr.rapidocr] rapidocr has no PP-OCRv6 models: pip install 'rapidocr>=3.10'")
     return path
 
 

@@ -12,11 +12,10 @@ from typing import Any
 
 import cv2
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.ocr.glyphs import is_cjk
-from pipeline.ocr.interfaces import OcrEngine, Word
-from pipeline.ocr.model import group_while
+from pipeline.ocr.interfaces import OcrEngine, Pixels, Word
+from pipeline.ocr.model import Rect, bounding_box, group_while
 from pipeline.ocr.params import TesseractParams
 from schemas.errors import UserError
 
@@ -35,10 +34,8 @@ class TesseractEngine(OcrEngine):
     @staticmethod
     def check(params: TesseractParams) -> None:
         """Make sure that the program and its language data are there."""
-        missing = sorted(
-            set(params.languages.split("+")) - set(_output(_program(), "--list-langs").split("\n")[1:])
-        )
-        if missing:
+        here = _output(_program(), "--list-langs").split("\n")[1:]
+        if missing := sorted(set(params.languages.split("+")) - set(here)):
             packages = " ".join(f"tesseract-ocr-{name.replace('_', '-')}" for name in missing)
             raise UserError(
                 f"[ocr.tesseract] languages = {params.languages!r}: tesseract has no data for {', '.join(missing)}; "
@@ -51,7 +48,7 @@ class TesseractEngine(OcrEngine):
         program = which("tesseract")
         return [_output(program, "--version").split("\n")[0].strip()] if program else []
 
-    def recognise(self, pixels: NDArray[np.uint8]) -> list[Word]:
+    def recognise(self, pixels: Pixels) -> list[Word]:
         """The pieces of lines of an RGB image."""
         _, encoded = cv2.imencode(".bmp", np.ascontiguousarray(pixels[:, :, ::-1]))
         done = subprocess.run(  # noqa: S603 - the program the user has on the path, options of ours
@@ -75,12 +72,13 @@ def pieces(table: str) -> list[Word]:
 
 def _parted(line: list[dict[str, Any]]) -> Iterator[Word]:
     wide = _WIDE * float(np.median([int(word["height"]) for word in line]))
-    close = group_while(line, lambda piece, word: int(word["left"]) - _right(piece[-1]) <= wide)
+    close = group_while(line, lambda piece, word: _box(word).x0 - _box(piece[-1]).x1 <= wide)
     return map(_joined, close)
 
 
-def _right(word: dict[str, Any]) -> int:
-    return int(word["left"]) + int(word["width"])
+def _box(word: dict[str, Any]) -> Rect:
+    left, top, width, height = (float(word[name]) for name in ("left", "top", "width", "height"))
+    return Rect(left, top, left + width, top + height)
 
 
 def _joined(piece: Sequence[dict[str, Any]]) -> Word:
@@ -89,13 +87,10 @@ def _joined(piece: Sequence[dict[str, Any]]) -> Word:
         after = word["text"].strip()
         # Tesseract puts a space between ideographs.
         text += after if is_cjk(text[-1]) or is_cjk(after[0]) else f" {after}"
-    left, top = min(int(word["left"]) for word in piece), min(int(word["top"]) for word in piece)
-    right = max(_right(word) for word in piece)
-    bottom = max(int(word["top"]) + int(word["height"]) for word in piece)
+    left, top, right, bottom = bounding_box([_box(word) for word in piece])
     weight = sum(len(word["text"]) for word in piece)
     sure = sum(max(0.0, float(word["conf"])) / 100 * len(word["text"]) for word in piece) / weight
-    corners = [(left, top), (right, top), (right, bottom), (left, bottom)]
-    return Word(text, tuple((float(x), float(y)) for x, y in corners), sure)
+    return Word(text, ((left, top), (right, top), (right, bottom), (left, bottom)), sure)
 
 
 def _program() -> str:

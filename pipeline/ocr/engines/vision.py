@@ -19,9 +19,7 @@ from schemas.errors import UserError
 if TYPE_CHECKING:
     from pipeline.ocr.tasks import PageTask
 
-_REQUEST: dict[str, Any] = json.loads(
-    (files("pipeline.ocr.engines") / "vision.json").read_text(encoding="utf-8")
-)
+_REQUEST: dict[str, Any] = json.loads((files("pipeline.ocr.engines") / "vision.json").read_bytes())
 """The task, and the strict form of the answer."""
 _TOGETHER = 4
 """Pages for each request in flight that are drawn before they are asked for: pictures take memory."""

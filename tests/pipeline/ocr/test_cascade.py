@@ -259,15 +259,6 @@ def test_the_image_of_a_line_is_as_high_as_the_recogniser_wants_it(width, height
     assert network.cut_line(page, box(1, height), squeeze) is None
 
 
-def test_a_box_is_cut_with_some_pixels_around_it():
-    page = np.zeros((400, 900, 3), np.uint8)
-    found = [network._around(page, box(100, 20, x, y)) for x, y in ((10, 10), (2, 3))]
-    assert [(corners[0].tolist(), cut.shape) for corners, cut in found] == [
-        ([4.0, 4.0], (28, 108, 3)),
-        ([2.0, 3.0], (27, 106, 3)),
-    ]
-
-
 def test_a_line_is_padded_with_grey_and_white_is_one():
     values = values_of(np.full((48, 50, 3), 255, np.uint8))
     assert (values.shape, values[0, 0, 0, 49], values[0, 0, 0, 50]) == ((1, 3, 48, 64), 1.0, 0.0)
