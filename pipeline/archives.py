@@ -23,7 +23,7 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from schemas.errors import UnreadableDocument, UserError
+from schemas.errors import UnreadableDocument, UserError, refused_as
 from schemas.identity import file_sha256, is_ignored
 
 SUFFIX = ".zip"
@@ -73,9 +73,7 @@ class Unpacked:
     """An archive and what was taken from it."""
 
     members: dict[str, Path]  # Copies by name, with forward slashes; no name is empty or leads outside
-    refused: (
-        tuple[str, str] | None
-    )  # Reason and sentence where it, or a part of its members, was not unpacked
+    refused: tuple[str, str] | None  # Reason and sentence where it, or a part of it, was not unpacked
 
 
 def is_archive(path: Path) -> bool:
@@ -92,9 +90,8 @@ def locate(raw: Path, build: Path, document: str) -> Path:
     path = raw / document
     for archive in path.parents:
         if is_archive(archive) and archive.is_file():
-            return convert_office_file(
-                unpack(archive, build).members.get(path.relative_to(archive).as_posix(), path), build
-            )
+            member = unpack(archive, build).members.get(path.relative_to(archive).as_posix(), path)
+            return convert_office_file(member, build)
     if is_archive(path) and path.is_file() and (refused := unpack(path, build).refused):
         raise UnreadableDocument(*refused)
     return convert_office_file(path, build)
@@ -183,7 +180,7 @@ def _write(archive: Path, folder: Path) -> None:
 
 def _opened(path: Path) -> zipfile.ZipFile:
     """An archive whose directory, as its end tells, is small enough to be read whole."""
-    try:
+    with refused_as("broken", "no ZIP archive, or one that is cut short or damaged", _DAMAGE):
         with path.open("rb") as file:
             file.seek(max(0, path.stat().st_size - 66_000))
             end = file.read()
@@ -192,9 +189,6 @@ def _opened(path: Path) -> zipfile.ZipFile:
         size = struct.unpack_from("<Q", end, wide + 40)[0] if wide >= 0 else size
         if size <= MEMBERS * _ENTRY:
             return zipfile.ZipFile(path)
-    except _DAMAGE as error:
-        detail = f"no ZIP archive, or one that is cut short or damaged: {error}"
-        raise UnreadableDocument("broken", detail) from None
     raise UnreadableDocument("too_large", f"a directory of {size / 1e6:,.0f} MB: {_BY_HAND}")
 
 
@@ -250,11 +244,8 @@ def _copy(container: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> None
 
 def _blocks(container: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes]:
     """Return a member's content, at most as many bytes as the directory states."""
-    try:
-        with container.open(info) as member:
-            yield from iter(lambda: member.read(1 << 20), b"")
-    except _DAMAGE as error:
-        raise UnreadableDocument("broken", f"cut short or damaged: {error}") from None
+    with refused_as("broken", "cut short or damaged", _DAMAGE), container.open(info) as member:
+        yield from iter(lambda: member.read(1 << 20), b"")
 
 
 def convert_office_file(path: Path, build: Path) -> Path:
@@ -268,9 +259,8 @@ def convert_office_file(path: Path, build: Path) -> Path:
     if kind is None or office is None or not path.is_file() or not path.stat().st_size:
         return path
     if path.stat().st_size > LARGEST:
-        raise UnreadableDocument(
-            "too_large", f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
-        )
+        told = f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
+        raise UnreadableDocument("too_large", told)
     home = build / HOME
     copy = home / f"{file_sha256(path)}.{kind}"
     if not copy.is_file():

@@ -35,6 +35,23 @@ class UnreadableDocument(Exception):  # noqa: N818 - it names the document, not 
         return type(self), (self.reason, self.detail)
 
 
+@contextmanager
+def refused_as(
+    reason: str, told: str, kinds: type[Exception] | tuple[type[Exception], ...] = Exception
+) -> Iterator[None]:
+    """Refuse a document with a reason and a sentence, to which what a library raised is added.
+
+    Libraries raise a dozen kinds of errors for damaged files, MuPDF bare exceptions, so all are meant where no
+    ``kinds`` are named; but a lack of memory is not the document's.
+    """
+    try:
+        yield
+    except (UnreadableDocument, MemoryError):
+        raise
+    except kinds as error:
+        raise UnreadableDocument(reason, f"{told}: {str(error)[:200]}") from error
+
+
 def first_problem(error: ValidationError, whole: str = "the row") -> str:
     """Return the first thing that is wrong with data of the user's: ``answer: Input should be a valid string``."""
     first = error.errors()[0]

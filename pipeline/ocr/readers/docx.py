@@ -15,7 +15,7 @@ from pipeline.ocr.readers import omml
 from pipeline.ocr.readers.docx_numbering import Numbering, W, integer
 from pipeline.patterns import Patterns
 from schemas.documents import LineKind, ReadMethod
-from schemas.errors import UnreadableDocument
+from schemas.errors import refused_as
 
 _P = Patterns(__name__)
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
@@ -62,11 +62,8 @@ def _opened(path: Path, params: OcrParams) -> Any:
     import docx
 
     check_archive(path, params.max_file_mb)
-    try:
+    with refused_as("broken", "not a readable DOCX file"):
         return docx.Document(str(path))
-    except Exception as error:
-        # lxml, zipfile and python-docx raise a dozen kinds of errors for damaged packages.
-        raise UnreadableDocument("broken", f"not a readable DOCX file: {str(error)[:200]}") from error
 
 
 class _Walker:
@@ -144,10 +141,9 @@ def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
 
 
 def _numbering_root(document: Any) -> Any | None:
-    for relation in document.part.rels.values():
-        if relation.reltype.endswith("/numbering") and not relation.is_external:
-            return getattr(relation.target_part, "element", None)
-    return None
+    inside = [relation for relation in document.part.rels.values() if not relation.is_external]
+    parts = (one.target_part for one in inside if one.reltype.endswith("/numbering"))
+    return getattr(next(parts, None), "element", None)
 
 
 def _style_lists(document: Any) -> dict[str, tuple[str, int]]:

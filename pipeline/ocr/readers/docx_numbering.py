@@ -153,7 +153,6 @@ def _read_level(level: Any) -> _Level:
         found = level.find(f"{W}{tag}")
         return default if found is None else found.get(f"{W}val", default)
 
-    start = integer(level.find(f"{W}start"), "val")
-    return _Level(
-        value("numFmt", "decimal"), value("lvlText", ""), 1 if start is None else start, value("suff", "tab")
-    )
+    told = integer(level.find(f"{W}start"), "val")
+    start = 1 if told is None else told
+    return _Level(value("numFmt", "decimal"), value("lvlText", ""), start, value("suff", "tab"))

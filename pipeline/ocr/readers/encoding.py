@@ -59,9 +59,7 @@ def _beyond_ascii(text: str) -> str:
 def plausibility(text: str) -> float:
     """Share of common ideographs, CJK punctuation and full-width forms among characters beyond ASCII, 0..1."""
     beyond = _beyond_ascii(text)
-    good = sum(
-        "\u3000" <= char <= "\u303f" or "\uff00" <= char <= "\uffef" or is_common(char) for char in beyond
-    )
+    good = sum("\u3000" <= one <= "\u303f" or "\uff00" <= one <= "\uffef" or is_common(one) for one in beyond)
     return good / len(beyond) if beyond else 1.0
 
 

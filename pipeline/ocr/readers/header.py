@@ -23,12 +23,8 @@ Record = Sequence[str]
 def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = None) -> Iterator[TableRow]:
     """Return the rows of a sheet of questions by the names of its columns; empty cells are null.
 
-    A second header begins a table of its own, unless it repeats the first, as printed pages do.
-
-    Args:
-        records: all rows as text, titles and header included.
-        declared: columns that ``dataset.toml`` names.
-        sheet: its name.
+    A second header begins a table of its own, unless it repeats the first, as printed pages do. ``declared`` are
+    columns that ``dataset.toml`` names.
 
     Raises:
         UnreadableDocument: ``unknown_columns`` when nothing in it looks like questions, ``duplicate_columns``,
@@ -156,6 +152,5 @@ def _unique(header: Record) -> list[str]:
 
 def _named(header: Sequence[str], record: Record) -> dict[str, str | None]:
     """A record by column; cells beyond the header are named by their position."""
-    names = [*header, *(f"column_{index}" for index in range(len(header) + 1, len(record) + 1))]
-    cells = [*record, *[""] * (len(names) - len(record))]
-    return {name: cell if cell.strip() else None for name, cell in zip(names, cells, strict=True)}
+    cells = enumerate(zip_longest(header, record, fillvalue=""), 1)
+    return {name or f"column_{at}": cell if cell.strip() else None for at, (name, cell) in cells}

@@ -12,16 +12,14 @@ from pathlib import Path
 
 import numpy as np
 import PIL
-from numpy.typing import NDArray
 from PIL import ExifTags, Image, ImageOps
 
 from pipeline.ocr.bounds import limit_resources
-from pipeline.ocr.interfaces import NeedsOcr, PageImage
+from pipeline.ocr.interfaces import NeedsOcr, PageImage, Pixels
 from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
-from schemas.errors import UnreadableDocument
+from schemas.errors import UnreadableDocument, refused_as
 
-Pixels = NDArray[np.uint8]
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"BM", b"GIF8")
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "HEIF")
 _HEIF = (b"ftypheic", b"ftypheix", b"ftyphevc", b"ftypmif1", b"ftypmsf1")
@@ -99,18 +97,12 @@ def _points(picture: Image.Image, width: int, height: int) -> float:
 @contextmanager
 def _opened(path: Path, params: OcrParams) -> Iterator[Image.Image]:
     _reads_heif()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            Image.MAX_IMAGE_PIXELS = None  # max_pixels is the limit that counts
-            with Image.open(path, formats=_FORMATS) as picture:
-                _check_size(picture, params)
-                yield picture
-    except (UnreadableDocument, MemoryError):
-        raise
-    except Exception as error:
-        # Pillow's decoders raise whatever they stumble on: OSError, SyntaxError, struct.error, ValueError.
-        raise UnreadableDocument("broken", f"not a readable picture, perhaps cut short: {error}") from error
+    with refused_as("broken", "not a readable picture, perhaps cut short"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        Image.MAX_IMAGE_PIXELS = None  # max_pixels is the limit that counts
+        with Image.open(path, formats=_FORMATS) as picture:
+            _check_size(picture, params)
+            yield picture
 
 
 def _check_size(picture: Image.Image, params: OcrParams) -> None:

@@ -10,20 +10,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from pipeline.ocr import layout, routing
 from pipeline.ocr.bounds import limit_resources
-from pipeline.ocr.interfaces import NeedsOcr, PageImage
+from pipeline.ocr.interfaces import NeedsOcr, PageImage, Pixels
 from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.mupdf import pymupdf
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.regions import cell_rules, find_regions, image_boxes, read_drawing
 from pipeline.ocr.textlayer import read_text_layer
 from schemas.documents import ReadMethod
-from schemas.errors import UnreadableDocument
+from schemas.errors import UnreadableDocument, refused_as
 
-Pixels = NDArray[np.uint8]
 ENGINE = "pymupdf"
 VERSION = str(pymupdf.VersionBind)
 RENDER_SECONDS = 6.0  # Processor time in which a page must be drawn for OCR: a scan takes 0.2 s
@@ -50,14 +48,10 @@ class PdfReader:
 
     def count_pages(self, path: Path, params: OcrParams) -> int:  # noqa: ARG002
         """Return how many pages there are."""
-        with _opened(path) as document:
-            try:
-                count = len(document)
-            except Exception as error:  # MuPDF raises bare exceptions: the tree of pages is broken
-                raise UnreadableDocument("broken", f"its pages cannot be counted: {error}") from error
-            if count == 0:
-                raise UnreadableDocument("no_pages", "the PDF has no readable page")
-            return count
+        with _opened(path) as document, refused_as("broken", "its pages cannot be counted"):
+            if count := len(document):
+                return count
+            raise UnreadableDocument("no_pages", "the PDF has no readable page")
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """The pages' text layers, or why they need OCR."""
@@ -67,26 +61,23 @@ class PdfReader:
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The page's one embedded image where it covers the page upright, else a rendering."""
-        with limit_resources(path, RENDER_SECONDS), _opened(path) as document:
-            try:
-                loaded = document[page - 1]
-                _weigh(document, loaded)
-                pixels = _embedded(document, loaded, params)
-                if pixels is None:
-                    pixels = _rendered(loaded, params)
-                return PageImage(pixels, loaded.rect.width, loaded.rect.height)
-            except UnreadableDocument:
-                raise
-            except Exception as error:  # MuPDF raises bare exceptions, also where memory is refused
-                raise UnreadableDocument("broken_page", f"cannot be drawn: {str(error)[:200]}") from error
+        with (
+            limit_resources(path, RENDER_SECONDS),
+            _opened(path) as document,
+            refused_as("broken_page", "cannot be drawn"),
+        ):
+            loaded = document[page - 1]
+            _weigh(document, loaded)
+            pixels = _embedded(document, loaded, params)
+            if pixels is None:
+                pixels = _rendered(loaded, params)
+            return PageImage(pixels, loaded.rect.width, loaded.rect.height)
 
 
 @contextmanager
 def _opened(path: Path) -> Iterator[Any]:
-    try:
+    with refused_as("broken", "not a readable PDF, perhaps cut short"):
         document = pymupdf.open(path, filetype="pdf")
-    except Exception as error:
-        raise UnreadableDocument("broken", "not a readable PDF, perhaps cut short") from error
     try:
         if document.needs_pass and not document.authenticate(""):
             raise UnreadableDocument("encrypted", "needs a password to be opened; save it without one")
@@ -189,17 +180,12 @@ def _embedded(document: Any, page: Any, params: OcrParams) -> Pixels | None:
         return None
     info = infos[0]
     a, b, c, d, *_ = info["transform"]
+    box, frame, width, height = Rect(*info["bbox"]), Rect(*page.rect), info["width"], info["height"]
     upright = a > 0 and d > 0 and abs(b) < 0.01 * a and abs(c) < 0.01 * d
-    covers = Rect(*info["bbox"]).overlap(Rect(*page.rect)) >= 0.95 * Rect(*page.rect).area
-    fits = (
-        info["width"] * info["height"] <= params.max_pixels
-        and abs(a / d * info["height"] / info["width"] - 1) < 0.05
-    )
-    if not (upright and covers and fits and info["xref"]):
-        return None
-    if Rect(*info["bbox"]).area > 1.1 * Rect(*page.rect).area:  # cropped: the page shows a part of it
-        return None
-    return _pixels(pymupdf.Pixmap(document, info["xref"]))
+    # An image of more than 1.1 times the page is cropped: the page shows a part of it.
+    covers = box.overlap(frame) >= 0.95 * frame.area and box.area <= 1.1 * frame.area
+    fits = upright and width * height <= params.max_pixels and abs(a / d * height / width - 1) < 0.05
+    return _pixels(pymupdf.Pixmap(document, info["xref"])) if covers and fits and info["xref"] else None
 
 
 def _rendered(page: Any, params: OcrParams) -> Pixels:

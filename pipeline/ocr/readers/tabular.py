@@ -16,7 +16,7 @@ from pipeline.ocr.readers.encoding import decode, looks_like_text
 from pipeline.ocr.readers.header import HEADER_WITHIN, row_of, tables
 from pipeline.patterns import Patterns
 from schemas.columns import option_of, plain_header, roles_of, unguarded, vocabulary
-from schemas.errors import UnreadableDocument
+from schemas.errors import UnreadableDocument, refused_as
 from schemas.identity import sha256
 
 _P = Patterns(__name__)
@@ -47,10 +47,9 @@ class CmbJsonReader:
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The objects of the list; an item that is none becomes ``{"unparsed": item}``, for the parser to reject."""
-        try:
+        # Numbers of thousands of digits are ValueErrors.
+        with refused_as("invalid_json", "not JSON", (ValueError, RecursionError)):
             value = _load(decode(path.read_bytes()))
-        except (ValueError, RecursionError) as error:  # numbers of thousands of digits are ValueErrors
-            raise UnreadableDocument("invalid_json", f"not JSON: {str(error)[:200]}") from error
         rows = [*_questions(value)]
         if 2 * sum(isinstance(row, dict) for row in rows) < len(rows) or not rows:
             raise UnreadableDocument("unknown_format", "the JSON holds no list of questions")
@@ -264,9 +263,7 @@ class ParquetReader:
         """The rows as objects."""
         with path.open("rb") as file:
             read = {b"PAR1": pl.read_parquet, b"ARRO": pl.read_ipc}.get(file.read(4), pl.read_ipc_stream)
-        try:
+        errors = (pl.exceptions.PolarsError, OSError, ValueError)
+        with refused_as("broken", "no readable Parquet or Arrow file", errors):
             frame: pl.DataFrame = read(path)
-        except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-            detail = f"no readable Parquet or Arrow file: {str(error)[:200]}"
-            raise UnreadableDocument("broken", detail) from error
         yield from map(row_of, frame.iter_rows(named=True))

@@ -20,7 +20,7 @@ from pipeline.ocr.readers.header import PICTURE, every_table
 from pipeline.patterns import Patterns
 from schemas.columns import option_of, roles_of
 from schemas.documents import LineKind
-from schemas.errors import UnreadableDocument
+from schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
 _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")
@@ -105,10 +105,8 @@ def parse_page(text: str) -> Any:
     import lxml.html
 
     bare = text.partition("?>")[2] if text.lstrip().startswith("<?xml") else text
-    try:
+    with refused_as("broken", "not a readable web page", (lxml.etree.LxmlError, ValueError)):
         return lxml.html.document_fromstring(bare)
-    except (lxml.etree.LxmlError, ValueError) as error:
-        raise UnreadableDocument("broken", f"not a readable web page: {str(error)[:200]}") from error
 
 
 def _mark_lines(root: Any) -> None:

@@ -20,7 +20,7 @@ from pipeline.ocr.interfaces import TableRow
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers.header import PICTURE, every_table
 from pipeline.patterns import Patterns
-from schemas.errors import UnreadableDocument
+from schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -67,7 +67,7 @@ class XlsxReader:
         elif "EncryptedPackage".encode("utf-16-le") in data:
             raise UnreadableDocument("encrypted", "needs a password to be opened; save it without one")
         pictures, shown, rich = _inside(path) if is_zip else ({}, {}, {})
-        try:
+        with refused_as("broken", "not a readable workbook"):
             book = CalamineWorkbook.from_filelike(BytesIO(data))
             hidden = [one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")]
             sheets = {name: book.get_sheet_by_name(name) for name in book.sheet_names if name not in hidden}
@@ -75,8 +75,6 @@ class XlsxReader:
                 name: _grid(sheet, pictures.get(name, ()), shown.get(name, {}), rich)
                 for name, sheet in sheets.items()
             }
-        except Exception as error:  # the library's errors have no common class
-            raise UnreadableDocument("broken", f"not a readable workbook: {str(error)[:200]}") from error
         told += [f"sheet {name} is hidden and was left out" for name in hidden]
         filled = {name: grid for name, grid in grids.items() if grid}
         yield from every_table(filled, frozenset(params.columns), told)
@@ -139,25 +137,23 @@ def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Pl
     """
     pictures: dict[str, tuple[Place, ...]] = {}
     shown: dict[str, dict[Place, str]] = {}
-    try:
-        with zipfile.ZipFile(path) as archive:
-            members = set(archive.namelist())
-            for name in sorted(members):
-                if name.startswith("xl/worksheets/") and name.endswith(".xml"):
-                    with archive.open(name) as stream:
-                        _check_sheet(stream, basename(name))
-            links, formats = _links(archive, "xl/workbook.xml"), _formats(archive)
-            for sheet in _parsed(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet"):
-                part = next((links[value] for key, value in sheet.items() if key.endswith("}id")), "")
-                drawings = [target for target in _links(archive, part).values() if "/drawings/" in target]
-                places = [place for one in drawings if one in members for place in _anchors(archive, one)]
-                pictures[sheet.get("name", "")] = tuple(places)
-                if formats and part in members:
-                    shown[sheet.get("name", "")] = _formatted(archive.read(part), formats)
-            parts = [name for name in members if name.startswith(("xl/sharedStrings", "xl/worksheets/sheet"))]
-            rich = _rich_texts(_parsed(archive, name) for name in parts if b"vertAlign" in archive.read(name))
-    except _DAMAGE as error:
-        raise UnreadableDocument("broken", f"the archive is cut short or damaged: {error}") from error
+    damage = refused_as("broken", "the archive is cut short or damaged", _DAMAGE)
+    with damage, zipfile.ZipFile(path) as archive:
+        members = set(archive.namelist())
+        for name in sorted(members):
+            if name.startswith("xl/worksheets/") and name.endswith(".xml"):
+                with archive.open(name) as stream:
+                    _check_sheet(stream, basename(name))
+        links, formats = _links(archive, "xl/workbook.xml"), _formats(archive)
+        for sheet in _parsed(archive, "xl/workbook.xml").iter(f"{_MAIN}sheet"):
+            part = next((links[value] for key, value in sheet.items() if key.endswith("}id")), "")
+            drawings = [target for target in _links(archive, part).values() if "/drawings/" in target]
+            places = [place for one in drawings if one in members for place in _anchors(archive, one)]
+            pictures[sheet.get("name", "")] = tuple(places)
+            if formats and part in members:
+                shown[sheet.get("name", "")] = _formatted(archive.read(part), formats)
+        parts = [name for name in members if name.startswith(("xl/sharedStrings", "xl/worksheets/sheet"))]
+        rich = _rich_texts(_parsed(archive, name) for name in parts if b"vertAlign" in archive.read(name))
     return pictures, shown, rich
 
 
