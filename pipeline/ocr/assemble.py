@@ -6,8 +6,9 @@ import csv
 import io
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 import polars as pl
 
@@ -25,7 +26,6 @@ _TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines
 MIN_SHARE = 0.5  # Share of the pages on which a text must stand in the same place, with other digits allowed
 _CHINESE = "一二三四五六七八九十"
 MANIFEST = "manifest.csv"
-_FIELDS = ("exam_type", "exam_class", "exam_subject")
 
 
 @dataclass
@@ -99,7 +99,7 @@ def document_of(reading: DocumentState, exam: Exam) -> Document:
         format=reading.facts.format,
         pages=reading.facts.pages,
         rows=None if rows is None else len(rows),
-        **asdict(exam),
+        **exam._asdict(),
     )
 
 
@@ -115,10 +115,8 @@ def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
 def mark_running_lines(pages: Sequence[PageRead]) -> None:
     """Set kind header or footer on lines at the edges that repeat from page to page, and on page numbers.
 
-    A line repeats when the same text stands at the top (or bottom) of at least half of the pages that have
-    text, and of two at least. One number in it may differ if it counts the pages: heads of sections with
-    other numbers (一、A1型题, 二、A2型题) are no running heads. A page number is a line of nothing but a number
-    at the very edge; on its own page too.
+    A line repeats when the same text stands at the top (or bottom) of at least half of the pages with text, and of two.
+    One number in it may differ if it counts the pages: heads of sections (一、A1型题, 二、A2型题) are no running heads.
     """
     with_text = [page for page in pages if page.lines]
     seen: Counter[tuple[LineKind, str]] = Counter()
@@ -173,8 +171,7 @@ def _is_page_number(line: PageLine, kind: LineKind, page: PageRead) -> bool:
     return len(boxes) > 1 and (top >= own.y0 - 2 if kind is LineKind.HEADER else end <= own.y1 + 2)
 
 
-@dataclass(frozen=True, slots=True)
-class Exam:
+class Exam(NamedTuple):
     """The place of a document in CMB's catalogue; None where nothing says so."""
 
     exam_type: str | None = None
@@ -226,16 +223,16 @@ def manifest_within(path: Path, document: str) -> dict[str, Exam] | None:
 def _read(path: Path) -> dict[str, Exam]:
     try:
         rows = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8-sig")))
-        unknown = sorted(set(rows.fieldnames or ()) - {"document", *_FIELDS})
+        unknown = sorted(set(rows.fieldnames or ()) - {"document", *Exam._fields})
     except (UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"raw/{MANIFEST}: cannot be read as a UTF-8 CSV file ({error})") from error
     if unknown or "document" not in (rows.fieldnames or ()):
         found = ", ".join(rows.fieldnames or ()) or "none"
-        raise UserError(f"raw/{MANIFEST}: columns must be document, {', '.join(_FIELDS)}; found {found}")
+        raise UserError(f"raw/{MANIFEST}: columns must be document, {', '.join(Exam._fields)}; found {found}")
     exams: dict[str, Exam] = {}
     for row in rows:
         document = (row["document"] or "").strip()
-        exam = Exam(*((row.get(name) or "").strip() or None for name in _FIELDS))
+        exam = Exam(*((row.get(name) or "").strip() or None for name in Exam._fields))
         if document and exams.setdefault(document, exam) != exam:
             raise UserError(f"raw/{MANIFEST}: {document} stands there twice with different exams: keep one")
     return exams

@@ -8,7 +8,7 @@ import math
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from schemas.errors import UnreadableDocument
@@ -28,9 +28,8 @@ _PER_BYTE = 12
 def limit_resources(path: Path | None, seconds: float | None = None) -> Iterator[None]:
     """Hold what is done inside to ``seconds`` of processor time and, where a file is read, to ``MEMORY``.
 
-    Over its time the process is killed by SIGPROF, which the executor reports as ``timeout``. A timer counts what is
-    used from now on. RLIMIT_CPU counts clock ticks since the process began, which on a busy virtual machine may be a
-    third more than what it used, so an old worker would be killed at once.
+    Over its time the process is killed by SIGPROF, which the executor reports as ``timeout``. RLIMIT_CPU would count
+    clock ticks since the process began, on a busy virtual machine a third more than it used, and kill an old worker.
 
     Raises:
         UnreadableDocument: ``too_large``, more memory was asked for.
@@ -39,7 +38,8 @@ def limit_resources(path: Path | None, seconds: float | None = None) -> Iterator
         yield
         return
     memory = _virtual() + max(MEMORY, _PER_BYTE * path.stat().st_size) if path else None
-    with _limit("RLIMIT_AS", memory), _timer(seconds), _limit("RLIMIT_CORE", 0):
+    timer = nullcontext() if seconds is None else _timer(seconds)
+    with _limit("RLIMIT_AS", memory), timer, _limit("RLIMIT_CORE", 0):
         try:
             yield
         except MemoryError as error:
@@ -57,11 +57,8 @@ def _virtual() -> int:
 
 
 @contextmanager
-def _timer(seconds: float | None) -> Iterator[None]:
+def _timer(seconds: float) -> Iterator[None]:
     """End the process after ``seconds`` of processor time, or earlier where a timer around this one says so."""
-    if seconds is None:
-        yield
-        return
     outer, _ = signal.getitimer(signal.ITIMER_PROF)
     given = min(max(1.0, seconds), outer or math.inf)  # a second at least
     signal.setitimer(signal.ITIMER_PROF, given)

@@ -20,11 +20,9 @@ _BEFORE_A = ord("A") - 1  # a label A after it is a step by one
 def find_gutter(segments: Sequence[tuple[Rect, str]], page_width: float) -> float | None:
     """The x of the gutter between two columns in points, or None for one column.
 
-    The gutter is the strip in the middle third of the page that fewest segments cross. Options printed side
-    by side and answer grids leave such strips too; they are told apart by what stands right of it: mostly
-    option labels, or cells of a few characters.
-
-    ``segments`` are boxes of text without wide gaps inside, and their text.
+    The gutter is the strip in the middle third of the page that fewest ``segments`` cross: boxes of text without wide
+    gaps inside, and their text. Options printed side by side and answer grids leave such strips too; they are told
+    apart by what stands right of it: mostly option labels, or cells of a few characters.
     """
     candidate = _emptiest(segments, page_width)
     if candidate is None:

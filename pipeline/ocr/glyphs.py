@@ -32,11 +32,7 @@ def fold(text: str, font: str = "") -> str:
     """Give characters of a text layer the code points a reader would type.
 
     Compatibility ideographs and radicals become plain ones (``pipeline.characters``); private-use glyphs of known
-    meaning (Symbol fonts, option labels) become text.
-
-    Args:
-        text: characters as extracted.
-        font: the font's name; glyphs U+F0xx are read as Symbol's or MT Extra's only in fonts called so.
+    meaning become text: option labels, and U+F0xx in fonts that are called Symbol, Wingdings or MT Extra.
     """
     if not _P.folded.search(text):
         return text
@@ -45,10 +41,8 @@ def fold(text: str, font: str = "") -> str:
 
 def _fold_char(char: str, font: str) -> str:
     code = ord(char)
-    if code in COMPATIBILITY:
-        return COMPATIBILITY[code]
-    if code in _OPTION_LABELS:
-        return _OPTION_LABELS[code]
+    if known := COMPATIBILITY.get(code) or _OPTION_LABELS.get(code):
+        return known
     math = _P.math_font.search(font)
     kind = "math" if math else next((one for one in ("Wingdings", "Symbol") if one in font), "")
     return private_glyphs(kind.lower()).get(code, char) if kind else char

@@ -48,10 +48,9 @@ def arrange(
 ) -> list[PageLine]:
     """Lines of a page in reading order.
 
-    Words on one baseline in one column are one line, with a tab where the gap is wider than ``TAB_GAP`` em.
-    Lines that span both columns split the page into bands; in a band the left column comes first. Regions
-    stand where their top edge falls in their column; the labels inside a figure are lines of kind figure. Where
-    a vertical one of ``rules`` stands between two words there is a tab, however narrow the gap.
+    Words on one baseline in one column are one line, with a tab where the gap is wider than ``TAB_GAP`` em or one of
+    ``rules`` stands in it. Lines that span both columns split the page into bands; in a band the left column comes
+    first. Regions stand where their top edge falls in their column; labels inside a figure are lines of kind figure.
     """
     figures = [region.box for region in regions if region.kind is LineKind.FIGURE]
     labels = _labels(runs, figures) if figures else []
@@ -203,14 +202,10 @@ def segment_text(segment: Sequence[TextRun]) -> str:
     if len(segment) == 1:
         return segment[0].text.strip(" ")
     main = _main(segment)
-    parts: list[str] = []
-    last: TextRun | None = None
-    for run in segment:
+    parts = [_script(segment[0], main, None)]
+    for last, run in pairwise(segment):
         text = _script(run, main, last)
-        if last is not None:
-            parts.append(_joint(last, run, parts[-1], text))
-        parts.append(text)
-        last = run
+        parts += [_joint(last, run, parts[-1], text), text]
     return "".join(parts).strip(" ")
 
 
@@ -253,8 +248,7 @@ def _joint(last: TextRun, run: TextRun, before: str, after: str) -> str:
         return "  " if inside else "\t"
     if last.space_after:  # as the file says: Helicobacter pylori
         return " " if gap > 0.15 * em else ""  # justified text: spaces that are no gap
-    if run.confidence is not None:
-        # Detection parts words only where it sees a gap.
+    if run.confidence is not None:  # detection parts words only where it sees a gap
         return " " if gap > OCR_MARGIN * em else ""
     latin = not (glyphs.is_cjk(before[-1:]) or glyphs.is_cjk(after[:1]))
     return " " if latin and gap > SPACE_GAP * em else ""

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 from rapidfuzz.distance import Levenshtein
@@ -21,11 +22,8 @@ _SCRIPTS = frozenset("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 def lost_lines(lines: Sequence[PageLine]) -> list[int]:
     """Indices of lines of text in which characters are lost."""
-    return [
-        index
-        for index, line in enumerate(lines)
-        if line.kind is LineKind.TEXT and line.box is not None and _LOST.search(_P.bare.sub("", line.text))
-    ]
+    texts = [(at, one) for at, one in enumerate(lines) if one.kind is LineKind.TEXT and one.box is not None]
+    return [at for at, one in texts if _LOST.search(_P.bare.sub("", one.text))]
 
 
 def lost_boxes(value: dict[str, Any]) -> tuple[Rect, ...]:
@@ -40,9 +38,8 @@ def mend_page(page: PageRead, readings: Sequence[LineReading]) -> PageRead:
     """The page, lost characters taken from what was read in the pictures of their lines, in place.
 
     A line that was mended has the confidence of the characters that were taken: one of 20 characters of a line that was
-    read with .8 is right with .99. What is still lost is U+FFFD, so that nothing vanishes later: a question with one
-    waits. So does one whose picture says other digits, negations, units or labels; superscripts are digits here, since
-    recognition lowers some.
+    read with .8 is right with .99. What is still lost is U+FFFD: a question with one waits. So does one whose picture
+    says other digits, negations, units or labels; superscripts are digits here, since recognition lowers some.
     """
     for index, (seen, confidence) in zip(lost_lines(page.lines), readings, strict=True):
         line = page.lines[index]
@@ -67,16 +64,11 @@ def mend_line(text: str, seen: str) -> str:
     some fonts have their space there.
     """
     flat = _flat(seen)
-    parts: list[str] = []
-    end = 0
-    for found in _LOST.finditer(text):
-        parts += [text[end : found.start()], _replacement(text, found, flat)]
-        end = found.end()
-    return "".join([*parts, text[end:]])
+    return _LOST.sub(lambda found: _replacement(found, flat), text)
 
 
-def _replacement(text: str, found: re.Match[str], flat: str) -> str:
-    lost = found[0]
+def _replacement(found: re.Match[str], flat: str) -> str:
+    text, lost = found.string, found[0]
     before = _flat(text[: found.start()])[-_CONTEXT:]
     after = _flat(text[found.end() :])[:_CONTEXT]
     least = 0 if all(unicodedata.category(char) == "Cc" for char in lost) else 1
@@ -126,7 +118,5 @@ def _counterparts(lines: Sequence[PageLine], second: PageRead) -> Iterator[str]:
         for index in range(step.src_start, step.src_end):
             places[index] = step.dest_start + (index - step.src_start) * equal
         places[step.src_end] = step.dest_end
-    start = 0
-    for text in texts:
-        yield other[places[start] : places[start + len(text)]]
-        start += len(text)
+    for start, end in pairwise(accumulate(map(len, texts), initial=0)):
+        yield other[places[start] : places[end]]

@@ -8,15 +8,13 @@ import sys
 from typing import Any
 
 _modules: dict[str, Any] = sys.modules
-_hidden = [name for name in ("pymupdf.layout", "pymupdf4llm") if name not in _modules]
-for _name in _hidden:
-    _modules[_name] = None
+_hidden = {name: None for name in ("pymupdf.layout", "pymupdf4llm") if name not in _modules}
+_modules.update(_hidden)
 
 import pymupdf  # noqa: E402 -- after these are hidden
 
 for _name in _hidden:
-    if _modules.get(_name) is None:
-        _modules.pop(_name, None)
+    del _modules[_name]
 
 pymupdf.TOOLS.mupdf_display_errors(False)
 pymupdf.TOOLS.mupdf_display_warnings(False)

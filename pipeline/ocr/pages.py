@@ -92,11 +92,9 @@ class PageStore:
             UserError: the file has changed since it was listed.
         """
         for job, value in zip(jobs, values, strict=True):
-            state = job.reading.state_of_file()
-            if state != job.reading.state or not (
-                state[0] == job.reading.file.bytes or is_copy(job.reading.path)
-            ):
-                raise UserError(f"{job.reading.path} changed while it was read: run the same command again")
+            about, state = job.reading, job.reading.state_of_file()
+            if state != about.state or not (state[0] == about.file.bytes or is_copy(about.path)):
+                raise UserError(f"{about.path} changed while it was read: run the same command again")
             self._store.put(by.key(job), value)
 
     def unrecognised(self, readings: Sequence[DocumentState]) -> list[Job]:

@@ -82,9 +82,8 @@ def to_page(
 ) -> PageRead:
     """The page that ``recognise`` saw, laid out in lines.
 
-    Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, and
-    the boxes of its lines are where they stand on the page. Confidence is the engine's; where that is not calibrated,
-    times the page's legibility.
+    Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, the boxes of its
+    lines are where they stand on the page. Confidence that is not calibrated is lowered by the page's legibility.
     """
     words = [Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9]) for row in value["words"]]
     angle = page_angle(words)

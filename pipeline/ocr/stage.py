@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, starmap
 from typing import Any
 
 from pipeline.archives import locate
@@ -40,9 +40,8 @@ LOW_CONFIDENCE = 0.9
 def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     """Read every file of table ``files``.
 
-    Files are the unit of the counts: kept when read, merged when their bytes equal an earlier file's,
-    rejected with a reason. A page that cannot be read does not lose its document: it stands in table
-    ``pages`` as ``blank`` with the reason, and in the facts. Hidden files and the manifest are not counted.
+    Files are kept when read, merged when their bytes equal an earlier file's, or rejected; hidden ones and the manifest
+    are not counted. A page that cannot be read is ``blank`` with the reason in table ``pages``, and in the facts.
 
     Raises:
         UserError: the manifest is wrong, or the chosen engine is not installed and a page needs it.
@@ -64,24 +63,22 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
             late.append(reading)
     if late:
         _read(late, store, context)
-    all_second = store.second is None or _recognise(
-        store.second, store.doubtful(readings), store, context, required=False
-    )
+    second, doubtful = store.second, store.doubtful(readings)
+    all_second = second is None or _recognise(second, doubtful, store, context, required=False)
 
     lost = {reading.name: reading.failures[1] for reading in readings if reading.pages and not reading.sound}
-    rejects += [_rejection(name, failure) for name, failure in lost.items()]
+    rejects += starmap(_rejection, lost.items())
     made = assemble.build_tables(
         (reading, [store.page(reading, number) for number in reading.pages], exam_of(reading.name, manifest))
         for reading in readings
         if reading.name not in lost
     )
     left_out = {
-        reading.name: [told.replace('"FILE"', f'"{reading.name}"') for told in reading.facts.told]
-        for reading in readings
-        if reading.facts.told
+        one.name: [told.replace('"FILE"', f'"{one.name}"') for told in one.facts.told]
+        for one in readings
+        if one.facts.told
     }
     facts = _facts(made, duplicates, params)
-    rejects.sort(key=lambda reject: reject.item_id)
     return Result(
         tables=made,
         counts=Counts(
@@ -90,8 +87,8 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
             merged=len(duplicates),
             rejected=len(rejects),
         ),
-        rejects=rejects,
-        facts={**facts, **({"left_out": left_out} if left_out else {})},
+        rejects=sorted(rejects, key=lambda reject: reject.item_id),
+        facts=facts | ({"left_out": left_out} if left_out else {}),
         complete=all_second
         and all(reject.reason not in _OUTSIDE for reject in rejects)
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),

@@ -55,10 +55,7 @@ def _twice(path: Path, read: Callable[[], Out], damaged: Callable[[Out], bool]) 
     """Return what is read of a file, at the second attempt where it looks damaged and the disk is sound.
 
     A disk or a network that fails for a moment looks to libraries like damage, and the file would be given up for good.
-
-    Raises:
-        OSError: the file cannot be read now.
-        UnreadableDocument: it is damaged.
+    Where it still fails an OSError says so.
     """
     try:
         if not damaged(found := read()):
