@@ -4,6 +4,8 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+import polars as pl
+
 from annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
 from annotation.lexicon_annotator import LexiconAnnotator
 from annotation.llm.messages import AnswerStore
@@ -34,15 +36,17 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     labelled = [(question, found) for question, found in pairs if isinstance(found, Labelled)]
     waiting = [found for _, found in pairs if isinstance(found, Unlabelled)]
     annotations = [row for question, found in labelled for row in _rows(question, found, annotator.identity)]
-    requests = [request for _, found in pairs for request in found.requests]
+    requests = AnnotationRequest.to_frame(request for _, found in pairs for request in found.requests)
     return Result(
-        tables={
-            "annotations": Annotation.to_frame(annotations),
-            "requests": AnnotationRequest.to_frame(requests),
-        },
+        tables={"annotations": Annotation.to_frame(annotations), "requests": requests},
         counts=Counts(n_input=len(questions), kept=len(labelled), waiting=len(waiting)),
         review=[_review(found) for found in waiting],
-        facts=_facts(annotator.identity, requests, annotations, params),
+        facts={
+            "annotator": annotator.identity.name,
+            "difficulty_from_human_accuracy": sum(row.annotator == MEASURED for row in annotations),
+            **annotator.identity.facts,
+            **_bill(annotator.identity, requests, params.llm.currency),
+        },
         complete=not waiting,
         notes=[
             *annotator.identity.notes,
@@ -89,45 +93,33 @@ def _review(found: Unlabelled) -> ReviewItem:
     )
 
 
-def _facts(
-    identity: Identity,
-    requests: Sequence[AnnotationRequest],
-    annotations: Sequence[Annotation],
-    params: AnnotateParams,
-) -> dict[str, Any]:
-    """Return facts for the manifest: the same for the same answers and bills, however many runs it took to get them."""
-    measured = sum(row.annotator == MEASURED for row in annotations)
-    facts: dict[str, Any] = {"annotator": identity.name, "difficulty_from_human_accuracy": measured}
-    facts |= identity.facts
+_WASTE = {
+    "unusable_calls": "unusable",
+    "unusable_cost": "unusable_cost",
+    "unseen_calls": "unseen",
+    "unseen_cost_at_most": "unseen_cost",
+}  # columns of requests by name in the manifest
+
+
+def _bill(identity: Identity, requests: pl.DataFrame, currency: str) -> dict[str, Any]:
+    """Return what was asked and paid, the same however many runs it took; a sum is None where a part is unknown."""
     if identity.model is None:
-        return facts
-    return facts | {
+        return {}
+    paid = requests.select("prompt_tokens", "completion_tokens", "cost")
+    return {
         "model": identity.model,
         "prompt_hash": identity.prompt_hash,
-        "requests": len(requests),
-        "prompt_tokens": _total([request.prompt_tokens for request in requests]),
-        "completion_tokens": _total([request.completion_tokens for request in requests]),
-        "cost": _total([request.cost for request in requests]),
-        "currency": params.llm.currency,
+        "requests": requests.height,
+        **{each.name: None if each.has_nulls() else round(each.sum(), 6) for each in paid},
+        "currency": currency,
         **_waste(requests),
     }
 
 
-def _waste(requests: Sequence[AnnotationRequest]) -> dict[str, Any]:
+def _waste(requests: pl.DataFrame) -> dict[str, Any]:
     """Return the calls that were billed for nothing, or may have been; empty where there are none."""
-    sums: dict[str, float] = {
-        "unusable_calls": sum(request.unusable for request in requests),
-        "unusable_cost": round(sum(request.unusable_cost for request in requests), 6),
-        "unseen_calls": sum(request.unseen for request in requests),
-        "unseen_cost_at_most": round(sum(request.unseen_cost for request in requests), 6),
-    }
+    sums = {name: round(requests[column].sum(), 6) for name, column in _WASTE.items()}
     return {name: value for name, value in sums.items() if value}
-
-
-def _total(values: Sequence[float | None]) -> float | None:
-    """The sum; None where one is unknown."""
-    known = [value for value in values if value is not None]
-    return round(sum(known), 6) if len(known) == len(values) else None
 
 
 def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()) -> Annotator:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -12,10 +12,9 @@ import polars as pl
 
 from annotation.label_studio.client import Project, Studio, task_filter
 from annotation.label_studio.projects import Kind, Owner, find
-from annotation.label_studio.read import PulledRows, annotation_author, read_task, timestamp
+from annotation.label_studio.read import PulledRows, SeenAnnotation, read_task, timestamp
 from annotation.label_studio.tasks import QUESTION_ID
 from schemas.annotations import Correction, ExpertReview
-from schemas.base import Record
 from schemas.errors import UserError
 from schemas.questions import Rejection
 
@@ -29,21 +28,6 @@ _ORDER = {
 }  # columns that each table is sorted by, the question first
 _KEY = list(_ORDER["annotations"])  # names one annotation; the server may give its id again
 _GONE = pl.col("gone").fill_null(value=False)  # null in builds of earlier versions
-
-
-class SeenAnnotation(Record):
-    """An annotation that was there at a pull, whether it counts or not."""
-
-    question_id: str
-    annotation_id: int
-    updated_at: str
-    skipped: bool
-    reviewer: str | None = None
-    """Its author; null where the server does not say."""
-    answer: str | None = None
-    """JSON in the form of an import; null where it was pulled before that was kept."""
-    gone: bool | None = None
-    """True if it is gone from the server."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +70,16 @@ class Pulled:
             corrections=self.corrections.with_columns(pl.col("by").replace(names)),
             annotations=self.annotations.with_columns(pl.col("reviewer").replace(names)),
         )
+
+    def with_rows(self, rows: PulledRows, stale: Mapping[str, pl.Expr]) -> Pulled:
+        """Return it with new rows in place of the stale ones, in the tables of which some may be stale."""
+        tables: dict[str, Any] = {}
+        for name, is_stale in stale.items():
+            frame: pl.DataFrame = getattr(self, name)
+            new = [row.model_dump(mode="json") for row in getattr(rows, name)]
+            parts = [frame.filter(~is_stale), pl.DataFrame(new, frame.schema)]
+            tables[name] = _sorted(name, pl.concat(parts))
+        return replace(self, **tables)
 
 
 @dataclass(frozen=True)
@@ -151,23 +145,20 @@ def with_deleted_rows(before: Pulled, after: Pulled) -> Pulled:
     """
     own = [*_KEY, "reviewer"]
     signed_now = after.annotations.filter(pl.col("answer").is_not_null())
-    as_late = signed_now.select(*own, later="updated_at")
     given = before.annotations.filter(~pl.col("skipped") & pl.col("answer").is_not_null())
-    is_earlier = (pl.col("later") < pl.col("updated_at")).fill_null(value=True)
-    missed = given.join(as_late, on=own, how="left").filter(is_earlier).drop("later")
+    both = given.join(signed_now, on=own, suffix="_now")
+    missed = given.join(both.filter(pl.col("updated_at_now") >= pl.col("updated_at")), on=own, how="anti")
     others = signed_now.filter(~pl.col("skipped")).join(missed, on=own, how="anti")
     missed = missed.join(others, on=["question_id", "reviewer"], how="anti")
     if missed.is_empty():
         return after
     # The rows of now that these replace: of their author, or of nobody that the server lists.
-    replaced = after.annotations.join(missed.select(_KEY), on=_KEY, how="semi")
-    unsigned = pl.col("reviewer").is_null()
-    replaced = pl.concat([replaced.filter(unsigned), replaced.join(missed, on=own, how="semi")])
-    there = replaced.select(_KEY).with_columns(there=True).unique()
-    missed = missed.join(there, on=_KEY, how="left").with_columns(gone=pl.col("there").is_null())
-    missed = missed.drop("there")
+    replaced = after.annotations.join(missed.select(*_KEY, author="reviewer"), on=_KEY)
+    replaced = replaced.filter(pl.col("reviewer").is_null() | (pl.col("reviewer") == pl.col("author")))
     staying = after.annotations.join(replaced, on=own, how="anti", nulls_equal=True)
-    kept: dict[str, Any] = {"annotations": pl.concat([staying, missed]).sort(_KEY)}
+    back = missed.join(replaced, on=_KEY, how="semi").with_columns(gone=False)
+    gone = missed.join(replaced, on=_KEY, how="anti").with_columns(gone=True)
+    kept: dict[str, Any] = {"annotations": pl.concat([staying, back, gone]).sort(_KEY)}
     for name, author in (("reviews", "reviewer"), ("corrections", "by")):
         mine = missed.select(*_KEY, pl.col("reviewer").alias(author))
         earlier: pl.DataFrame = getattr(before, name).join(mine, on=mine.columns, how="semi")
@@ -210,12 +201,8 @@ def _fetch(
     rows = PulledRows()
     for question_id, found in seen.items():
         rows.extend(read_task(data[question_id], found, people, kind.name))
-    annotations = [_seen(question_id, item, people) for question_id, items in seen.items() for item in items]
-    fresh: dict[str, Any] = {
-        name: _replaced(name, getattr(start, name), list(seen), new)
-        for name, new in (vars(rows) | {"annotations": annotations}).items()
-    }
-    return Pulled(**fresh, project=start.project, since=since)
+    stale = {name: pl.col(order[0]).is_in(list(seen)) for name, order in _ORDER.items()}
+    return replace(start.with_rows(rows, stale), since=since)
 
 
 def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Mapping[str, Any]]:
@@ -232,38 +219,6 @@ def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Map
     )
     yield from studio.tasks(project_id, task_filter("total_annotations", "greater", 0), answers=True)
     yield from studio.tasks(project_id, *skipped, answers=True)
-
-
-def _seen(question_id: str, item: Mapping[str, Any], people: Mapping[int, str]) -> SeenAnnotation:
-    reviewer, problem = annotation_author(item, people)
-    answer = {
-        "result": item.get("result") or [],
-        "completed_by": {"email": reviewer},
-        "was_cancelled": bool(item.get("was_cancelled")),
-        "lead_time": item.get("lead_time"),
-        "ground_truth": False,
-    }
-    is_signed = reviewer is not None and problem is None
-    return SeenAnnotation(
-        question_id=question_id,
-        annotation_id=item["id"],
-        updated_at=timestamp(item["updated_at"]),
-        skipped=bool(item.get("was_cancelled")),
-        reviewer=reviewer,
-        answer=json.dumps(answer, ensure_ascii=False) if is_signed else None,
-        gone=False,
-    )
-
-
-def _replaced(
-    name: str, frame: pl.DataFrame, questions: Sequence[str], rows: Sequence[Record]
-) -> pl.DataFrame:
-    """Return a table with everything about these questions replaced."""
-    if not rows and frame.is_empty():
-        return frame
-    kept = frame.filter(~pl.col(_ORDER[name][0]).is_in(questions))
-    new = pl.DataFrame([row.model_dump(mode="json") for row in rows], schema=frame.schema)
-    return _sorted(name, pl.concat([kept, new]))
 
 
 def _sorted(name: str, frame: pl.DataFrame) -> pl.DataFrame:

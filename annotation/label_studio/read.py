@@ -17,6 +17,7 @@ from annotation.label_studio import editable, screen
 from annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
 from annotation.rubric import LEAST, MOST, aspects
 from schemas.annotations import Correction, CorrectionStatus, ExpertReview
+from schemas.base import Record
 from schemas.questions import Rejection
 from schemas.taxonomy import dimensions
 
@@ -27,19 +28,31 @@ _VERDICTS = {verdict.zh: verdict.kind for verdict in screen.VERDICTS}  # 剔除 
 Changes = dict[str, tuple[str | None, str | None]]  # by field, the text before and after
 
 
+class SeenAnnotation(Record):
+    """An annotation that was there at a pull, whether it counts or not."""
+
+    question_id: str
+    annotation_id: int
+    updated_at: str
+    skipped: bool
+    reviewer: str | None = None  # its author; null where the server does not say
+    answer: str | None = None  # JSON in the form of an import; null where it was pulled before that was kept
+    gone: bool | None = None  # True if it is gone from the server
+
+
 @dataclass
 class PulledRows:
-    """Rows of reviews, corrections and scores, read from annotations."""
+    """Annotations, and the rows of reviews, corrections and scores that were read from them."""
 
+    annotations: list[SeenAnnotation] = field(default_factory=list)
     reviews: list[ExpertReview] = field(default_factory=list)
     corrections: list[Correction] = field(default_factory=list)
     rejects: list[Rejection] = field(default_factory=list)  # rows that do not count, with the reason
 
     def extend(self, other: PulledRows) -> None:
         """Add another's."""
-        self.reviews += other.reviews
-        self.corrections += other.corrections
-        self.rejects += other.rejects
+        for name, rows in vars(other).items():
+            getattr(self, name).extend(rows)
 
 
 def read_task(
@@ -54,7 +67,8 @@ def read_task(
     rows = PulledRows()
     latest: dict[str, _Answer] = {}
     for annotation in sorted(annotations, key=lambda item: (timestamp(item["updated_at"]), item["id"])):
-        name, problem = annotation_author(annotation, people)
+        name, problem = _author(annotation, people)
+        rows.annotations.append(_seen(data, annotation, name, is_signed=problem is None))
         reviewer = name or "unknown"
         answer = _Answer(rows, reviewer, project, data, annotation)
         if problem is not None:
@@ -77,7 +91,28 @@ def timestamp(value: datetime | str) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
-def annotation_author(
+def _seen(
+    data: Mapping[str, Any], annotation: Mapping[str, Any], reviewer: str | None, *, is_signed: bool
+) -> SeenAnnotation:
+    answer = {
+        "result": annotation.get("result") or [],
+        "completed_by": {"email": reviewer},
+        "was_cancelled": bool(annotation.get("was_cancelled")),
+        "lead_time": annotation.get("lead_time"),
+        "ground_truth": False,
+    }
+    return SeenAnnotation(
+        question_id=str(data[QUESTION_ID]),
+        annotation_id=annotation["id"],
+        updated_at=timestamp(annotation["updated_at"]),
+        skipped=answer["was_cancelled"],
+        reviewer=reviewer,
+        answer=json.dumps(answer, ensure_ascii=False) if is_signed else None,
+        gone=False,
+    )
+
+
+def _author(
     annotation: Mapping[str, Any], people: Mapping[int, str]
 ) -> tuple[str | None, tuple[str, str] | None]:
     """Return who made an annotation, None where nobody knows; and what is wrong with the signature.

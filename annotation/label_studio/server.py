@@ -17,7 +17,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any
@@ -56,8 +57,8 @@ class Account:
     """Somebody who can log in."""
 
     email: str
-    password: str
-    token: str  # token for the API: 40 hex digits
+    password: str = field(default_factory=partial(secrets.token_urlsafe, 12))
+    token: str = field(default_factory=partial(secrets.token_hex, 20))  # for the API
     admin: bool = False
 
 
@@ -141,7 +142,6 @@ def running_server(home: Path) -> Server | None:
 
 
 def _answers(url: str) -> bool:
-    """Return whether a healthy Label Studio answers there."""
     try:
         return bool(httpx.get(f"{url}/health", timeout=2.0).json().get("status") == "UP")
     except (httpx.HTTPError, ValueError, AttributeError):
@@ -150,13 +150,11 @@ def _answers(url: str) -> bool:
 
 def require_free(port: int) -> None:
     """Raise a ``UserError`` if something listens on that port of this machine."""
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((HOST, port))
-        except OSError:
-            remedy = "stop what listens there, or choose another with --port"
-            raise UserError(f"port {port} is in use: {remedy}") from None
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError:
+        remedy = "stop what listens there, or choose another with --port"
+        raise UserError(f"port {port} is in use: {remedy}") from None
 
 
 def _is_label_studio(pid: int) -> bool:
@@ -249,16 +247,14 @@ def install(venv: Venv = _VENV) -> None:
 def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
     """Start the server in the background; the first time, make the database and an administrator (40 s)."""
     installation = _installed(venv)
-    present = running_server(home)
-    if present is not None:
+    if (present := running_server(home)) is not None:
         typer.echo(f"Label Studio already runs at {present.url}")
         return
     accounts = _read(home)
-    first = not accounts
-    if first:
+    if first := not accounts:
         require_free(port)
         typer.echo("making the database: about 40 s")
-        accounts = [_new_account(_ADMIN, admin=True)]
+        accounts = [Account(_ADMIN, admin=True)]
         _write(home, accounts)
     if not (home / _PREPARED).exists():
         create_accounts(installation, home, accounts)
@@ -297,7 +293,7 @@ def add_expert(email: str, venv: Venv = _VENV, home: Home = _HOME) -> None:
         if "@" not in email or any(account.email == email for account in accounts):
             file = home / _CREDENTIALS
             raise UserError(f"{email} is not an e-mail address, or has an account already (see {file})")
-        account = _new_account(email, admin=False)
+        account = Account(email)
         create_accounts(installation, home, [account])
         _write(home, [*accounts, account])
     _tell(account)
@@ -319,10 +315,6 @@ def _installed(venv: Path) -> Installation:
     return installation
 
 
-def _new_account(email: str, *, admin: bool) -> Account:
-    return Account(email, password=secrets.token_urlsafe(12), token=secrets.token_hex(20), admin=admin)
-
-
 def _tell(account: Account) -> None:
     typer.echo(f"log in as {account.email} with password {account.password}")
 
@@ -342,9 +334,8 @@ def _write(home: Path, accounts: list[Account]) -> None:
     home.chmod(0o700)
     path = home / _CREDENTIALS
     temporary = path.with_name(f".{path.name}.new")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-        json.dump([asdict(account) for account in accounts], stream, indent=2)
+    temporary.touch(0o600)
+    temporary.write_text(json.dumps([asdict(account) for account in accounts], indent=2), encoding="utf-8")
     temporary.replace(path)
 
 

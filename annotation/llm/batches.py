@@ -8,10 +8,10 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import accumulate, islice
+from itertools import accumulate, chain, islice
 from typing import Any, Final
 
 import openai
@@ -80,15 +80,12 @@ class _BatchRun:
 
     def _submit(self) -> list[Batch]:
         """Submit all that is not under way yet and fits under the cap; returns what is under way."""
-        under_way = []
-        for batch in list(self._batches.values()):
-            if self._asked.keys().isdisjoint(batch.keys):
-                continue  # of another prompt or another time: its answers stay at the endpoint for then
-            under_way.append(batch if batch.id else self._adopt(batch) or self._create(batch))
-        if self._queue_is_full and under_way:
-            return under_way
-        for keys in self._files(self._affordable({key for batch in under_way for key in batch.keys})):
-            under_way.append(self._create(self._save(Batch(uuid.uuid4().hex, keys))))
+        # Others are of another prompt or another time: their answers stay at the endpoint for then.
+        own = [each for each in self._batches.values() if not self._asked.keys().isdisjoint(each.keys)]
+        under_way = [each if each.id else self._adopt(each) or self._create(each) for each in own]
+        if not (self._queue_is_full and under_way):
+            for keys in self._files(self._affordable({key for batch in under_way for key in batch.keys})):
+                under_way.append(self._create(self._save(Batch(uuid.uuid4().hex, keys))))
         return under_way
 
     def _save(self, batch: Batch) -> Batch:
@@ -111,7 +108,6 @@ class _BatchRun:
         return dict(islice(waiting.items(), sum(total <= left for total in totals)))
 
     def _files(self, waiting: Mapping[str, wire.ChatRequest]) -> Iterator[tuple[str, ...]]:
-        """The keys of each input file."""
         keys, size = list[str](), 0
         for key, line in input_lines(waiting, self.options):
             if keys and (len(keys) == MOST_ROWS or size + len(line) > MOST_BYTES):
@@ -135,10 +131,8 @@ class _BatchRun:
         data = b"".join(line for _, line in input_lines(rows, self.options))
         with self._errors():
             file = self.sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
-            told = {"token": batch.token}
-            created = self.sdk.batches.create(
-                input_file_id=file.id, endpoint=ENDPOINT, completion_window="24h", metadata=told
-            )
+            told: Any = {"completion_window": "24h", "metadata": {"token": batch.token}}
+            created = self.sdk.batches.create(input_file_id=file.id, endpoint=ENDPOINT, **told)
         return self._save(Batch(batch.token, tuple(rows), created.id))
 
     def _wait(self, under_way: Sequence[Batch]) -> tuple[Batch, Any]:
@@ -167,11 +161,9 @@ class _BatchRun:
         hopeless: UserError | None = None
         for key in [key for key in batch.keys if key in self._asked]:
             try:
-                outcome = self._settle(key, rows.get(key))
+                outcomes += self._settle(key, rows.get(key))
             except UserError as error:  # no credit, say: told once the other answers are safe
                 hopeless = error
-            else:
-                outcomes += [] if outcome is None else [(key, outcome)]
         self._save(replace(batch, keys=others))
         if hopeless is not None:
             raise hopeless
@@ -182,28 +174,28 @@ class _BatchRun:
     def _refused(self, ended: Any) -> None:
         """A batch that was refused as a whole cost nothing; where the queue was full, it goes again later."""
         found = getattr(ended, "errors", None)
-        code_names = sorted({str(error.code) for error in (found.data if found else None) or []})
+        codes = sorted({str(error.code) for error in (found.data if found else None) or []})
         others = any(not self.missing.keys().isdisjoint(batch.keys) for batch in self._batches.values())
-        if _QUEUE_IS_FULL in code_names and others:
-            self._queue_is_full = True
-            return
-        codes = ", ".join(code_names) or "without a reason"
-        told = f"{self.options.base_url} refused the batch ({codes})"
-        raise UserError(f"{told}: run without --batch, or put it right")
+        self._queue_is_full = _QUEUE_IS_FULL in codes and others
+        if not self._queue_is_full:
+            told = f"{self.options.base_url} refused the batch ({', '.join(codes) or 'without a reason'})"
+            raise UserError(f"{told}: run without --batch, or put it right")
 
-    def _settle(self, key: str, row: BatchRow | None) -> wire.Outcome | None:
-        """Return the outcome of a row; None where the request is worth another attempt."""
+    def _settle(self, key: str, row: BatchRow | None) -> wire.Ended:
+        """Return the outcome of a row; none where the request is worth another attempt."""
         self._attempts[key] += 1
         request, found = self.missing[key], self._read(key, row)
+        outcome: wire.Outcome
         if isinstance(found, Fault):
             if found.retry and self._attempts[key] <= self.options.max_retries:
-                return None
-            del self._asked[key]
-            return wire.Failed(request, found.reason, found.detail)
-        self.store.put(key, found)
-        self._useful += 1
+                return []
+            outcome = wire.Failed(request, found.reason, found.detail)
+        else:
+            self.store.put(key, found)
+            self._useful += 1
+            outcome = wire.answer_of(request, found, self.options)
         del self._asked[key]
-        return wire.answer_of(request, found, self.options)
+        return [(key, outcome)]
 
     def _read(self, key: str, row: BatchRow | None) -> dict[str, Any] | Fault:
         """Return the value to store of a row, or the fault that makes it unusable."""
@@ -252,7 +244,6 @@ MOST_BYTES = 190 * 10**6  # OpenAI takes 50,000 requests and 200 MB in one file
 class BatchRow:
     """One row of an output or error file."""
 
-    key: str
     status: int  # of HTTP; 0 where the row was never tried
     code: str | None  # the provider's code of an error
     body: Any
@@ -279,21 +270,15 @@ def input_lines(requests: Mapping[str, wire.ChatRequest], options: LlmOptions) -
 def answered_rows(files: Iterable[bytes], wanted: Sequence[str]) -> dict[str, BatchRow]:
     """The answered rows among those wanted, by key; the first of each counts, what is no row is passed over."""
     known, found = set(wanted), dict[str, BatchRow]()
-    for data in files:
-        for line in data.splitlines():
-            row = _row(line)
-            if row is not None and row.key in known:
-                found.setdefault(row.key, row)
+    for line in chain.from_iterable(data.splitlines() for data in files):
+        with suppress(ValueError, KeyError, TypeError, AttributeError):
+            said = json.loads(line)
+            response, error = said.get("response") or {}, said.get("error") or {}
+            body = response.get("body")
+            inner = (body.get("error") or {}) if isinstance(body, dict) else {}
+            row = BatchRow(
+                int(response.get("status_code") or 0), error.get("code") or inner.get("code"), body
+            )
+            if (key := str(said["custom_id"])) in known:
+                found.setdefault(key, row)
     return found
-
-
-def _row(line: bytes) -> BatchRow | None:
-    try:
-        said = json.loads(line)
-        response, error = said.get("response") or {}, said.get("error") or {}
-        body = response.get("body")
-        inner = (body.get("error") or {}) if isinstance(body, dict) else {}
-        code = error.get("code") or inner.get("code")
-        return BatchRow(str(said["custom_id"]), int(response.get("status_code") or 0), code, body)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return None

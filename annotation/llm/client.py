@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncGenerator, Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any
 
 from openai import AsyncOpenAI
@@ -124,8 +125,8 @@ class _ClientRun:
         waiting = iter(missing.items())
         hooks = {"response": [self._read_headers]}
         async with openai_client(self.options, "Async", event_hooks=hooks) as sdk:
-            count = min(self.options.concurrency, len(missing))
-            workers = [asyncio.create_task(self._work(sdk, waiting, arrived)) for _ in range(count)]
+            most = min(self.options.concurrency, len(missing))
+            workers = [asyncio.create_task(self._work(sdk, waiting, arrived)) for _ in range(most)]
             try:
                 left = len(missing)
                 while left:
@@ -188,47 +189,51 @@ class _ClientRun:
         self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest
     ) -> wire.Completion | wire.Failed:
         """Ask for one completion, with retries as long as they may help."""
-        body = request.body(self.options)
         worst = worst_cost(request, self.options)
-        attempt = 0
-        while True:
+        for attempt in count():
             if not await self._budget.reserve(worst):
-                return over_cap(request, self.options)
+                break
             cost = 0.0
             try:
                 await self._pace.wait_for_turn()
+                cost = worst
                 try:
-                    cost = worst
-                    completion: wire.Completion = await self._create(sdk, body)
-                    usage = wire.billed_tokens(completion)
-                    known = self.options.cost(usage.prompt_tokens, usage.completion_tokens)
-                    cost = worst if known is None else known
-                    if wire.has_message(completion):
-                        return completion
-                    self.bills.unusable(key, usage, request)
-                    self._count_unusable(_NO_COMPLETION, completion)
-                    fault = NOT_A_COMPLETION
-                except asyncio.CancelledError:
-                    self.bills.unseen(key, request)  # it goes on at the endpoint
-                    raise
-                except UserError:
-                    raise
-                except Exception as error:
-                    fault = classify(error, self.options)
-                    self._remember_refusal(error, fault)
-                    if fault.maybe_billed:
-                        self.bills.unseen(key, request)
-                    else:
-                        cost = 0.0
-                    if fault is NOT_A_COMPLETION:
-                        self._count_unusable(_NO_COMPLETION, getattr(error, "doc", ""))
+                    found, cost = await self._attempt(sdk, key, request, worst)
                 finally:
                     self._pace.leave()
             finally:
-                await self._budget.settle(worst, cost)
-            if not await self._pace.wait_to_retry(fault, attempt):
-                return wire.Failed(request, fault.reason, f"{fault.detail}; {attempt + 1} attempts")
-            attempt += 1
+                self._budget.settle(worst, cost)
+            if not isinstance(found, Fault):
+                return found
+            if not await self._pace.wait_to_retry(found, attempt):
+                return wire.Failed(request, found.reason, f"{found.detail}; {attempt + 1} attempts")
+        return over_cap(request, self.options)
+
+    async def _attempt(
+        self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest, worst: float
+    ) -> tuple[wire.Completion | Fault, float]:
+        """Ask once; return also what that cost, at most ``worst``."""
+        try:
+            completion = await self._create(sdk, request.body(self.options))
+        except asyncio.CancelledError:
+            self.bills.unseen(key, request)  # it goes on at the endpoint
+            raise
+        except Exception as error:
+            fault = classify(error, self.options)
+            self._remember_refusal(error, fault)
+            if fault.maybe_billed:
+                self.bills.unseen(key, request)
+            if fault is NOT_A_COMPLETION:
+                self._count_unusable(_NO_COMPLETION, getattr(error, "doc", ""))
+            return fault, worst if fault.maybe_billed else 0.0
+        usage = wire.billed_tokens(completion)
+        self._pace.tokens = usage.total()
+        cost = self.options.cost(usage.prompt_tokens, usage.completion_tokens)
+        is_whole = wire.has_message(completion)
+        if not is_whole:
+            self.bills.unusable(key, usage, request)
+            self._count_unusable(_NO_COMPLETION, completion)
+        return completion if is_whole else NOT_A_COMPLETION, worst if cost is None else cost
 
     async def _create(self, sdk: AsyncOpenAI, body: dict[str, Any]) -> Any:
         # As plain JSON: walking the body through the SDK's types and back took half of a request's CPU time
@@ -237,7 +242,6 @@ class _ClientRun:
         completion: Any = await sdk.post("/chat/completions", body=body, cast_to=object)
         if isinstance(completion, str):  # JSON that says it is text
             completion = json.loads(completion)
-        self._pace.tokens = wire.billed_tokens(completion).total()
         return completion
 
     async def _read_headers(self, response: Any) -> None:

@@ -21,7 +21,7 @@ from schemas.errors import UserError, bad_certificate
 LONGEST_WAIT = 300.0  # longest wait in seconds; an endpoint that asks for more counts as failed
 _FIRST_BACKOFF = 0.5  # seconds; doubles with every attempt
 _LONGEST_BACKOFF = 30.0  # seconds, from the seventh attempt on
-_LOOK = 0.02  # seconds between looks for a free place
+_LOOK = 0.02  # seconds between looks for a free place, or for money that is free again
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # seconds
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")  # 6m0s, 20ms, 1h2m3.5s
 _UNKNOWN_RESET = 1.0  # seconds, where the endpoint names none that can be read
@@ -238,32 +238,23 @@ class Budget:
         self.exhausted = False
         self._cap = cap
         self._reserved: list[float] = []
-        self._changed = asyncio.Condition()
 
     async def reserve(self, worst: float) -> bool:
         """Reserve the most that a request can cost; return whether it may go."""
         if self._cap is None:
             return True
-        async with self._changed:
-            while not self.exhausted and self.spent + sum(self._reserved) + worst > self._cap:
-                if not self._reserved:
-                    self.exhausted = True
-                    break
-                await self._changed.wait()
-            if self.exhausted:
-                self._changed.notify_all()
-                return False
+        while not self.exhausted and self.spent + sum(self._reserved) + worst > self._cap:
+            self.exhausted = not self._reserved
+            await asyncio.sleep(_LOOK)
+        if not self.exhausted:
             self._reserved.append(worst)
-            return True
+        return not self.exhausted
 
-    async def settle(self, worst: float, cost: float) -> None:
+    def settle(self, worst: float, cost: float) -> None:
         """Replace a reservation by what the request did cost."""
-        if self._cap is None:
-            return
-        async with self._changed:
+        if self._cap is not None:
             self._reserved.remove(worst)
             self.spent += cost
-            self._changed.notify_all()
 
 
 def worst_tokens(request: ChatRequest, options: LlmOptions) -> tuple[int, int]:
@@ -301,6 +292,9 @@ def over_cap(request: ChatRequest, options: LlmOptions) -> Failed:
     return Failed(request, Reason.SPENDING_CAP, f"not asked: it could break max_cost of {cap}")
 
 
+_WASTED = ("wasted:", "wasted:batch:")  # begin keys in the store: of single requests, of batches
+
+
 class CostAccount:
     """Account of the cost of requests beside the answers that are kept, in this run and in earlier ones.
 
@@ -316,15 +310,13 @@ class CostAccount:
         batched: bool = False,
     ) -> None:
         self._requests, self._store, self._options = requests, store, options
-        self._prefix = "wasted:batch:" if batched else "wasted:"
-        self._other = "wasted:" if batched else "wasted:batch:"
-        values = store.get_many([prefix + key for key in requests for prefix in (self._prefix, self._other)])
+        self._prefix = _WASTED[batched]
+        values = store.get_many([prefix + key for key in requests for prefix in _WASTED])
         self._known = {name: Waste(**value) for name, value in values.items()}
 
     def waste(self, key: str) -> Waste:
         """Of a request."""
-        found = (self._known.get(prefix + key, Waste()) for prefix in (self._prefix, self._other))
-        return sum(found, Waste())
+        return sum((self._known.get(prefix + key, Waste()) for prefix in _WASTED), Waste())
 
     def unusable(self, key: str, usage: Usage, request: ChatRequest) -> None:
         """Count an answer that could not be used; one without a count of tokens as if it had the most."""
@@ -342,7 +334,7 @@ class CostAccount:
         """Return the cost of all requests so far, answers included; what may have been billed counts as if it was."""
         total = 0.0
         for name, waste in self._known.items():
-            share = self._options.batch_share if name.startswith("wasted:batch:") else 1.0
+            share = self._options.batch_share if name.startswith(_WASTED[True]) else 1.0
             total += share * sum(waste_cost(waste, self._options))
         for key, value in self._store.get_many(self._requests).items():
             cost = stored_cost(value, self._options)

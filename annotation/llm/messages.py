@@ -114,8 +114,8 @@ class Usage:
 
     def total(self) -> int | None:
         """Of both kinds; None where one is unknown."""
-        known = self.prompt_tokens is not None and self.completion_tokens is not None
-        return (self.prompt_tokens or 0) + (self.completion_tokens or 0) if known else None
+        known = [count for count in astuple(self) if count is not None]
+        return sum(known) if len(known) == 2 else None
 
 
 @dataclass(frozen=True)
@@ -263,7 +263,6 @@ def _text(content: object) -> str:
 
 
 def _arguments(message: Mapping[str, Any]) -> str:
-    """The arguments of the first tool call."""
     try:
         arguments = message["tool_calls"][0]["function"]["arguments"]
     except (KeyError, IndexError, TypeError):

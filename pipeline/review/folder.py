@@ -18,7 +18,8 @@ import polars.selectors as cs
 
 from annotation.adjudication import ADJUDICATION, decided_corrections
 from annotation.label_studio.projects import KINDS, REVIEW, Kind, Owner, of_expert
-from annotation.label_studio.pull import Pulled, SeenAnnotation
+from annotation.label_studio.pull import Pulled
+from annotation.label_studio.read import SeenAnnotation
 from annotation.params import ReviewParams
 from pipeline.review.control import PROBE, gold_questions, separate
 from pipeline.runtime.publish import write_json, write_table

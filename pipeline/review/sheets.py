@@ -23,8 +23,8 @@ from xlsxwriter.utility import xl_col_to_name
 
 from annotation.label_studio import screen
 from annotation.label_studio.projects import Owner
-from annotation.label_studio.pull import Pulled, SeenAnnotation
-from annotation.label_studio.read import PulledRows, read_task, timestamp
+from annotation.label_studio.pull import Pulled
+from annotation.label_studio.read import PulledRows, read_task
 from annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask, choice
 from annotation.params import ReviewParams
 from pipeline.review import folder
@@ -32,7 +32,6 @@ from pipeline.review.exchange import review_tasks
 from pipeline.review.progress import assignment
 from pipeline.runtime.publish import read_table
 from pipeline.stage import Context, Tables
-from schemas.annotations import Correction, ExpertReview
 from schemas.errors import UserError
 from schemas.identity import sha256
 
@@ -190,7 +189,7 @@ def import_sheets(
             own = read_task(data, [annotation], {0: sheet.expert}, "review")
             told += [f"sheet {_MAIN!r}, row {place}: {each.reason} ({each.detail})" for each in own.rejects]
             rows.extend(own)
-        pulled = _with(pulled, rows, sheet)
+        pulled = _with(pulled, rows)
         found.append((path, sheet, told))
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, folder.read_all(context.build), params)
@@ -310,30 +309,15 @@ def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
         raise UserError(f"{expert} {told}: ask another expert")
 
 
-def _with(pulled: Pulled, rows: PulledRows, sheet: Sheet) -> Pulled:
+def _with(pulled: Pulled, rows: PulledRows) -> Pulled:
     """Return the stored answers, replaced by later ones of a workbook."""
-    seen = [
-        SeenAnnotation(
-            question_id=str(data[QUESTION_ID]),
-            annotation_id=each["id"],
-            updated_at=timestamp(each["updated_at"]),
-            skipped=False,
-            reviewer=sheet.expert,
-            answer=json.dumps(each["result"], ensure_ascii=False),
-        )
-        for data, each in sheet.answers
-    ]
-    new = {
-        "annotations": SeenAnnotation.to_frame(seen),
-        "reviews": ExpertReview.to_frame(rows.reviews),
-        "corrections": Correction.to_frame(rows.corrections),
-    }
     # An expert's annotation of a question has the same id in every workbook.
-    this = new["annotations"].select("annotation_id", this="updated_at")
-    there = pulled.annotations.join(this, on="annotation_id")
-    later = there.filter(pl.col("updated_at") > pl.col("this"))["annotation_id"]
-    taken = pl.col("annotation_id").is_in({each.annotation_id for each in seen}.difference(later))
-    key = ("question_id", "annotation_id")
-    both = {name: [getattr(pulled, name).filter(~taken), own.filter(taken)] for name, own in new.items()}
-    fresh = {name: pl.concat(parts).sort(key, maintain_order=True) for name, parts in both.items()}
-    return replace(pulled, **fresh)
+    there = dict(pulled.annotations.select("annotation_id", "updated_at").iter_rows())
+    taken = {
+        each.annotation_id
+        for each in rows.annotations
+        if there.get(each.annotation_id, "") <= each.updated_at
+    }
+    stale = dict.fromkeys(("annotations", "reviews", "corrections"), pl.col("annotation_id").is_in(taken))
+    new = {name: [row for row in getattr(rows, name) if row.annotation_id in taken] for name in stale}
+    return pulled.with_rows(PulledRows(**new), stale)

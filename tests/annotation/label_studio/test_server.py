@@ -47,7 +47,7 @@ def test_a_busy_port_is_told_before_anything_is_made(installation, tmp_path, bus
 
 
 def test_credentials_are_readable_by_their_owner_alone(tmp_path):
-    account = server._new_account("a@example.org", admin=True)
+    account = server.Account("a@example.org", admin=True)
     server._write(tmp_path / "home", [account])
     path = tmp_path / "home" / "credentials.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -56,7 +56,7 @@ def test_credentials_are_readable_by_their_owner_alone(tmp_path):
 
 
 def test_every_account_has_its_own_secrets():
-    accounts = [server._new_account("a@example.org", admin=False) for _ in range(10)]
+    accounts = [server.Account("a@example.org") for _ in range(10)]
     assert len({account.password for account in accounts} | {account.token for account in accounts}) == 20
 
 

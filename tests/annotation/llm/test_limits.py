@@ -419,10 +419,10 @@ def test_a_request_goes_when_all_that_is_under_way_still_fits_at_its_most():
         third = asyncio.create_task(budget.reserve(1.0))
         await asyncio.sleep(0)
         found.append(third.done())
-        await budget.settle(4.0, 3.0)
+        budget.settle(4.0, 3.0)
         found += [await third, budget.spent]
-        await budget.settle(5.0, 5.0)
-        await budget.settle(1.0, 0.5)
+        budget.settle(5.0, 5.0)
+        budget.settle(1.0, 0.5)
         found += [await budget.reserve(1.0), await budget.reserve(0.1), budget.exhausted]
         return found
 
@@ -432,7 +432,7 @@ def test_a_request_goes_when_all_that_is_under_way_still_fits_at_its_most():
 def test_without_a_cap_nothing_waits():
     async def run() -> bool:
         budget = Budget(None, 0.0)
-        await budget.settle(1.0, 1.0)
+        budget.settle(1.0, 1.0)
         return await budget.reserve(1e9)
 
     assert asyncio.run(run())

@@ -9,7 +9,8 @@ import polars as pl
 import pytest
 
 from annotation.label_studio.projects import ADJUDICATION, REVIEW
-from annotation.label_studio.pull import Pulled, SeenAnnotation
+from annotation.label_studio.pull import Pulled
+from annotation.label_studio.read import SeenAnnotation
 from annotation.params import ReviewParams
 from pipeline.review import exchange
 from pipeline.review.folder import combine, owner_of, read_all, read_pulled, remember_shown, write_pulled
