@@ -46,10 +46,7 @@ def final_labels(
     reviews: Iterable[ExpertReview],
     rules: Rules,
 ) -> list[Label]:
-    """The label of every question in every dimension, in the order of ``question_ids`` and of the taxonomy.
-
-    ``reviews`` are at most one a question, dimension and reviewer, see ``latest_reviews``.
-    """
+    """The label of every question in every dimension, in their order; of ``reviews`` see ``latest_reviews``."""
     stated = proposed_labels(annotations)
     said: dict[tuple[str, str], list[ExpertReview]] = defaultdict(list)
     for review in reviews:

@@ -5,15 +5,11 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any, TypeVar
 
 from annotation.llm.messages import AnswerStore, ChatRequest
-from annotation.llm.options import LlmOptions
 from annotation.llm_annotator import choose_shots, example, prompts, requests_for
 from annotation.params import AnnotateParams
 from annotation.reviewed import Reviewed
@@ -22,7 +18,6 @@ from schemas.questions import Question
 SECONDS_A_REQUEST = 2.0
 """Latency that the time is reckoned with; the endpoint's own is unknown before it is asked."""
 MESSAGE_TOKENS = 4  # tokens that frame each message, as OpenAI counts them
-Options = TypeVar("Options", bound=LlmOptions)
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ def estimate(
     tokens = sum(_tokens(request, count, count_shared) for request in missing)
     answers = [count(example(one.dimensions, "10")) for one in asked]
     completion = sum(answers[request.part] for request in missing)
-    priced, listed = with_list_prices(options)
+    priced, listed = options.with_list_prices()
     return Estimate(
         annotator=f"llm:{options.model}",
         questions=len(questions),
@@ -78,26 +73,6 @@ def estimate(
         counted=counted,
         listed=listed,
     )
-
-
-def with_list_prices(options: Options) -> tuple[Options, str | None]:
-    """Return options with prices for an estimate, and the origin of list prices; configured prices win."""
-    if options.price_in is not None or options.price_out is not None:
-        return options, None
-    for prices in _price_lists():
-        if options.model in prices["models"] and options.base_url.startswith(prices["address"]):
-            price_in, price_out = prices["models"][options.model]
-            share = prices.get("batch_share", options.batch_share)
-            changed = {"price_in": price_in, "price_out": price_out, "currency": "USD", "batch_share": share}
-            told = f"{price_in:.2f} USD in, {price_out:.2f} out per million tokens, list prices of {prices['date']}"
-            return options.model_copy(update=changed), f"{told} ({prices['source']})"
-    return options, None
-
-
-@cache
-def _price_lists() -> list[dict[str, Any]]:
-    content = tomllib.loads((files("annotation") / "prices.toml").read_text(encoding="utf-8"))
-    return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 
 def _tokens(request: ChatRequest, count: Counter, count_shared: Counter) -> int:

@@ -1,7 +1,4 @@
-"""Labels by a classifier of each dimension that learned from the questions that experts have reviewed.
-
-Three opinions on a label are weighted by their results on questions that they had not seen.
-"""
+"""Labels by a classifier of each dimension that learned from the questions that experts have reviewed."""
 
 from __future__ import annotations
 
@@ -276,8 +273,7 @@ class Classifier:
     """Learns every dimension but difficulty from questions in an order that does not depend on their origin."""
 
     def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None) -> None:
-        self.accuracy: dict[str, float] = {}
-        """Cross-validated accuracy by dimension."""
+        self.accuracy: dict[str, float] = {}  # cross-validated, by dimension
         self._models: dict[str, DimensionModel] = {}
         self._unseen: dict[str, dict[str, Matrix]] = {}
         """By dimension and content hash, what a model says that had not seen the question."""

@@ -8,9 +8,10 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property, partial
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
@@ -227,8 +228,7 @@ class LlmAnnotator(Annotator):
             annotator=self.identity.name,
             prompt_hash=self._prompts[outcome.request.part].hash,
             model=self._options.model or "",
-            prompt_tokens=usage.prompt_tokens,
-            completion_tokens=usage.completion_tokens,
+            **asdict(usage),
             cost=0.0 if answer is None else answer.cost,
             unusable=outcome.waste.calls,
             unusable_cost=unusable_cost,
@@ -241,22 +241,15 @@ def requests_for(
     questions: Sequence[Question], options: AnnotateLlmOptions, asked: Sequence[LabelPrompt]
 ) -> list[wire.ChatRequest]:
     """All requests for those questions, question by question."""
-    checks = [partial(read_labels, dimensions=prompt.dimensions) for prompt in asked]
-    return [
-        wire.ChatRequest(
-            question.question_id,
-            messages,
-            prompt.form,
-            check,
-            part=part,
-            sample=sample,
-            logprobs=options.logprobs and options.samples == 1,
+    logprobs = options.logprobs and options.samples == 1
+    found = []
+    for question, (part, prompt) in product(questions, enumerate(asked)):
+        messages, check = prompt.messages(question), partial(read_labels, dimensions=prompt.dimensions)
+        first = wire.ChatRequest(
+            question.question_id, messages, prompt.form, check, part=part, logprobs=logprobs
         )
-        for question in questions
-        for part, (prompt, check) in enumerate(zip(asked, checks, strict=True))
-        for messages in [prompt.messages(question)]
-        for sample in range(options.samples)
-    ]
+        found += [replace(first, sample=sample) for sample in range(options.samples)]
+    return found
 
 
 def _verdicts(answers: Sequence[wire.Answer], dimensions: Sequence[Dimension]) -> dict[str, Verdict]:

@@ -153,7 +153,6 @@ def _filling(
 
 
 def _said(prediction: Prediction) -> tuple[float | None, list[tuple[str, tuple[str, ...]]]]:
-    """Return what a prediction says, in a form of its own."""
     score = prediction.get("score")
     return (
         None if score is None else round(float(score), 6),

@@ -1,7 +1,4 @@
-"""The kinds of projects; finding a folder's own project, or making it exactly once.
-
-Two experts review, a third adjudicates, one person verifies; experts score answers.
-"""
+"""The kinds of projects (``kinds.toml``); finding a folder's own project, or making it exactly once."""
 
 from __future__ import annotations
 

@@ -56,14 +56,10 @@ def push(
 ) -> PushReport:
     """Add the tasks that are not there, and update those that changed. Running it again adds nothing.
 
-    Tasks are counted after they were sent; missing ones are looked for and sent once more. ``tasks`` are all of the
-    dataset's, the most urgent first: people get them in this order. At most ``count`` are added, ``batch`` in one
-    import. ``version`` names who predicted the labels to fill in; ``answers`` of questions go back with those that
-    are not there any more.
-
-    Raises:
-        UserError: see ``Studio``; a prediction is not of the taxonomy; there is nothing to send and never was;
-            the server does not keep what it is sent.
+    ``tasks`` are all of the dataset's, the most urgent first: people get them in this order. At most ``count`` are
+    added, ``batch`` in one import. ``version`` names who predicted the labels to fill in; ``answers`` of questions go
+    back with those that are not there any more. Raises ``UserError`` where a prediction is not of the taxonomy, there
+    is nothing to send and never was, or the server does not keep what it is sent.
     """
     _check_labels(kind, tasks)
     settings = {"label_config": kind.config(), "maximum_annotations": kind.experts}

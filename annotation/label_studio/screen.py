@@ -7,7 +7,7 @@ except a column whose text is too long.
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -73,9 +73,8 @@ def review_config(*, opinions: bool = False) -> str:
     return _rendered("review", columns=columns, flags={f.kind: f for f in FLAG_NAMES}, opinions=opinions)
 
 
-def adjudication_config() -> str:
-    """Return the same screen with what two experts said above the question, without their names."""
-    return review_config(opinions=True)
+adjudication_config = partial(review_config, opinions=True)
+"""The same screen with what two experts said above the question, without their names."""
 
 
 @cache

@@ -182,10 +182,7 @@ class Installation:
         return stamp.is_file() and stamp.read_text(encoding="utf-8") == _requirements_hash()
 
     def install(self) -> None:
-        """Create the environment and install Label Studio into it; a half-made one is made anew.
-
-        Takes about 1 GB and 1.5 to 3 minutes, once.
-        """
+        """Create the environment and install Label Studio into it; a half-made one is made anew."""
         _run([sys.executable, "-m", "venv", "--clear", str(self.venv)], f"cannot create {self.venv}")
         requirements = str(files("annotation.label_studio") / "requirements.txt")
         pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]

@@ -17,9 +17,9 @@ from typing import Any, Final
 import openai
 
 from annotation.llm import messages as wire
-from annotation.llm.limits import CostAccount, Fault, fault_of_status, over_cap, worst_cost
+from annotation.llm.limits import CostAccount, Fault, classify, fault_of_status, over_cap, worst_cost
 from annotation.llm.options import LlmOptions, openai_client
-from schemas.errors import UserError, bad_certificate
+from schemas.errors import UserError
 from schemas.identity import sha256
 
 _ENDED = {"completed", "failed", "expired", "cancelled"}  # states of a batch that change no more
@@ -225,14 +225,11 @@ class _BatchRun:
         url = self.options.base_url
         try:
             yield
-        except openai.APIStatusError as error:
-            if error.status_code == 404:
-                raise UserError(f"{url} has no Batch API: run without --batch") from None
-            fault = fault_of_status(error.status_code, error.code, self.options)
-            raise UserError(f"{url}: {fault.detail}: run again to go on") from None
-        except openai.APIConnectionError as error:
-            untrusted = bad_certificate(error, url)
-            raise UserError(untrusted or f"no connection to {url}: run again to go on") from None
+        except openai.NotFoundError:
+            raise UserError(f"{url} has no Batch API: run without --batch") from None
+        except openai.APIError as error:
+            why = classify(error, self.options).detail
+            raise UserError(f"{why if url in why else f'{url}: {why}'}: run again to go on") from None
 
 
 ENDPOINT: Final = "/v1/chat/completions"  # the same for every row

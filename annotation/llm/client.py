@@ -10,18 +10,9 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
+from annotation.llm import limits
 from annotation.llm import messages as wire
 from annotation.llm.batches import complete_in_batches
-from annotation.llm.limits import (
-    NOT_A_COMPLETION,
-    Budget,
-    CostAccount,
-    Fault,
-    Pace,
-    classify,
-    over_cap,
-    worst_cost,
-)
 from annotation.llm.options import LlmOptions, openai_client
 from schemas.errors import UserError
 
@@ -50,7 +41,7 @@ class LlmClient:
         self,
         requests: Sequence[wire.ChatRequest],
         store: wire.AnswerStore,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[int], object] = int,
     ) -> Iterator[wire.Outcome]:
         """Yield an outcome of every request: stored answers first, then the others as the endpoint gives them.
 
@@ -62,18 +53,17 @@ class LlmClient:
         for request in requests:
             groups.setdefault(request.key(self._options), []).append(request)
         distinct = {key: group[0] for key, group in groups.items()}
-        bills = CostAccount(distinct, store, self._options, batched=self._batch)
+        bills = limits.CostAccount(distinct, store, self._options, batched=self._batch)
         with closing(self._ended(distinct, store, bills)) as batches:
             for batch in batches:
                 outcomes: list[wire.Outcome] = []
                 for key, outcome in batch:
                     outcomes += wire.share_outcome(replace(outcome, waste=bills.waste(key)), groups[key])
-                if progress is not None:
-                    progress(len(outcomes))
+                progress(len(outcomes))
                 yield from outcomes
 
     def _ended(
-        self, requests: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: CostAccount
+        self, requests: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: limits.CostAccount
     ) -> Generator[wire.Ended, None, None]:
         stored = store.get_many(requests)
         if stored:
@@ -86,7 +76,7 @@ class LlmClient:
                 yield from self._ask(missing, store, bills)
 
     def _ask(
-        self, missing: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: CostAccount
+        self, missing: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: limits.CostAccount
     ) -> Generator[wire.Ended, None, None]:
         """Ask for what is missing, many at once; yields what has just ended."""
         ended = _ClientRun(self._options, store, bills).ended(missing)
@@ -107,7 +97,7 @@ class _ClientRun:
 
     options: LlmOptions
     store: wire.AnswerStore
-    bills: CostAccount
+    bills: limits.CostAccount
     outages: int = 0
     wrong_form: int = 0
     answered: int = 0
@@ -116,8 +106,8 @@ class _ClientRun:
 
     def __post_init__(self) -> None:
         cap = self.options.max_cost
-        self._pace = Pace(self.options.concurrency, self.options.max_retries)
-        self._budget = Budget(cap, self.bills.spent() if cap is not None else 0.0)
+        self._pace = limits.Pace(self.options.concurrency, self.options.max_retries)
+        self._budget = limits.Budget(cap, self.bills.spent() if cap is not None else 0.0)
 
     async def ended(self, missing: Mapping[str, wire.ChatRequest]) -> AsyncGenerator[wire.Ended, None]:
         """Yield outcomes as they end, many at once: entering and leaving the event loop costs more than an item."""
@@ -189,7 +179,7 @@ class _ClientRun:
         self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest
     ) -> wire.Completion | wire.Failed:
         """Ask for one completion, with retries as long as they may help."""
-        worst = worst_cost(request, self.options)
+        worst = limits.worst_cost(request, self.options)
         for attempt in count():
             if not await self._budget.reserve(worst):
                 break
@@ -203,15 +193,15 @@ class _ClientRun:
                     self._pace.leave()
             finally:
                 self._budget.settle(worst, cost)
-            if not isinstance(found, Fault):
+            if not isinstance(found, limits.Fault):
                 return found
             if not await self._pace.wait_to_retry(found, attempt):
                 return wire.Failed(request, found.reason, f"{found.detail}; {attempt + 1} attempts")
-        return over_cap(request, self.options)
+        return limits.over_cap(request, self.options)
 
     async def _attempt(
         self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest, worst: float
-    ) -> tuple[wire.Completion | Fault, float]:
+    ) -> tuple[wire.Completion | limits.Fault, float]:
         """Ask once; return also what that cost, at most ``worst``."""
         try:
             completion = await self._create(sdk, request.body(self.options))
@@ -219,11 +209,11 @@ class _ClientRun:
             self.bills.unseen(key, request)  # it goes on at the endpoint
             raise
         except Exception as error:
-            fault = classify(error, self.options)
+            fault = limits.classify(error, self.options)
             self._remember_refusal(error, fault)
             if fault.maybe_billed:
                 self.bills.unseen(key, request)
-            if fault is NOT_A_COMPLETION:
+            if fault is limits.NOT_A_COMPLETION:
                 self._count_unusable(_NO_COMPLETION, getattr(error, "doc", ""))
             return fault, worst if fault.maybe_billed else 0.0
         usage = wire.billed_tokens(completion)
@@ -233,7 +223,7 @@ class _ClientRun:
         if not is_whole:
             self.bills.unusable(key, usage, request)
             self._count_unusable(_NO_COMPLETION, completion)
-        return completion if is_whole else NOT_A_COMPLETION, worst if cost is None else cost
+        return completion if is_whole else limits.NOT_A_COMPLETION, worst if cost is None else cost
 
     async def _create(self, sdk: AsyncOpenAI, body: dict[str, Any]) -> Any:
         # As plain JSON: walking the body through the SDK's types and back took half of a request's CPU time
@@ -245,7 +235,6 @@ class _ClientRun:
         return completion
 
     async def _read_headers(self, response: Any) -> None:
-        """Record a response's headers, before its body is read."""
         if response.is_success:
             self._pace.update_limits(response.headers)
 
@@ -260,7 +249,7 @@ class _ClientRun:
             fields = "response_format, logprobs, temperature, seed or max_tokens_field"
             raise UserError(f"{told}: it may not support {fields} as configured; it says: {self.refusal}")
 
-    def _remember_refusal(self, error: Exception, fault: Fault) -> None:
+    def _remember_refusal(self, error: Exception, fault: limits.Fault) -> None:
         """Keep what the endpoint says is wrong with a request's form, for the message that ends the run."""
         if fault.reason is wire.Reason.BAD_REQUEST:
             body = getattr(error, "body", None)

@@ -1,7 +1,4 @@
-"""Vectors of texts by an embedding model behind any endpoint of OpenAI's form, a local server's too.
-
-Every text is embedded once, under a hash of the model and the text.
-"""
+"""Vectors of texts by an embedding model behind any endpoint of OpenAI's form, a local server's too."""
 
 from base64 import b64decode, b64encode
 from collections.abc import Sequence

@@ -149,9 +149,7 @@ NOT_A_COMPLETION = Fault(
 def classify(error: Exception, options: LlmOptions) -> Fault:
     """The fault behind an exception. Texts of providers stay out of it: they may quote keys and questions.
 
-    Raises:
-        UserError: no request can succeed: the key is wrong, the model or address does not exist, no credit, the
-            endpoint's certificate cannot be verified.
+    Raises ``UserError`` where no request can succeed: wrong key, model, address or certificate, no credit.
     """
     if (untrusted := bad_certificate(error, options.base_url)) is not None:
         raise UserError(untrusted) from None
@@ -217,13 +215,9 @@ def _hopeless(status: int, code: str | None, options: LlmOptions, *, foreign: bo
 
 def _asked_wait(error: openai.APIStatusError) -> float | None:
     """Seconds from ``retry-after-ms`` or ``retry-after``; None where absent or a date."""
-    headers = error.response.headers
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            return max(0.0, float(headers[name]) / unit)
-        except (KeyError, ValueError):
-            continue
-    return None
+    names = ("retry-after-ms", "retry-after")
+    milliseconds, seconds = (_number(error.response.headers.get(name)) for name in names)
+    return seconds if milliseconds is None else milliseconds / 1000
 
 
 class Budget:

@@ -36,20 +36,16 @@ class Reason(StrEnum):
     ERROR = "error"
 
 
+@dataclass(eq=False)
 class BadAnswerError(Exception):
-    """An answer that arrived whole but cannot be used; raised by ``ChatRequest.check``.
+    """An answer that arrived whole but cannot be used; raised by ``ChatRequest.check``."""
 
-    Attributes:
-        reason: its class.
-        detail: one sentence for people.
-        hint: what to tell the model for one second try; None for none.
-    """
+    reason: Reason
+    detail: str  # one sentence for people
+    hint: str | None = None  # what to tell the model for one second try
 
-    def __init__(self, reason: Reason, detail: str, hint: str | None = None) -> None:
-        super().__init__(f"{reason}: {detail}")
-        self.reason = reason
-        self.detail = detail
-        self.hint = hint
+    def __str__(self) -> str:
+        return f"{self.reason}: {self.detail}"
 
 
 class AnswerStore(Protocol):

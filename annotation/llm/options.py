@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Literal
+import tomllib
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
@@ -56,10 +59,7 @@ class Endpoint(Params):
         return None
 
     def _takes_key(self) -> bool:
-        """OpenAI's own endpoint, and one for which a variable was named.
-
-        A server of anybody else must not get the key that was set for OpenAI's.
-        """
+        # A server of anybody else must not get the key that was set for OpenAI's.
         return self.base_url == OPENAI_URL or "api_key_env" in self.model_fields_set
 
 
@@ -106,6 +106,36 @@ class LlmOptions(Endpoint):
             return None
         share = self.batch_share if batched else 1.0
         return share * (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6
+
+    def with_list_prices(self) -> tuple[Self, str | None]:
+        """Return options with prices for an estimate, and the origin of list prices; configured prices win."""
+        if self.price_in is not None or self.price_out is not None:
+            return self, None
+        for prices in price_lists():
+            if self.model in prices["models"] and self.base_url.startswith(prices["address"]):
+                price_in, price_out = prices["models"][self.model]
+                changed = {"price_in": price_in, "price_out": price_out, "currency": "USD"}
+                changed["batch_share"] = prices.get("batch_share", self.batch_share)
+                told = f"{price_in:.2f} USD in, {price_out:.2f} out per million tokens"
+                origin = f"{told}, list prices of {prices['date']} ({prices['source']})"
+                return self.model_copy(update=changed), origin
+        return self, None
+
+    def told(self, asked: str, tokens_in: int, tokens_out: int, digits: int = 2) -> str:
+        """Return an estimate: ``10 pages to send, about 38,080 tokens in and 30,000 out: 3.91 USD``."""
+        priced, listed = self.with_list_prices()
+        cost = priced.cost(tokens_in, tokens_out)
+        price = "cost unknown (set price_in and price_out)"
+        if cost is not None:
+            price = f"{cost:.{digits}f} {priced.currency}{f' by {listed}' if listed else ''}"
+        return f"{asked}, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
+
+
+@cache
+def price_lists() -> list[dict[str, Any]]:
+    """Return the list prices of vendors, the latest first."""
+    content = tomllib.loads((files("annotation") / "prices.toml").read_text(encoding="utf-8"))
+    return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 
 def openai_client(options: Endpoint, kind: str = "", **settings: Any) -> Any:

@@ -176,22 +176,17 @@ def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Cont
 
 
 def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> None:
-    from annotation.estimate import with_list_prices
     from pipeline.ocr.stage import vision_pages
 
-    pages = vision_pages(tables, params, context)
-    vision, listed = with_list_prices(params.vision)
-    print_line(vision.estimate(pages) + (f" by {listed}" if listed else ""))
+    print_line(params.vision.estimate(vision_pages(tables, params, context)))
 
 
 def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) -> None:
-    from annotation.estimate import with_list_prices
     from pipeline.parse.stage import to_point
 
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     _, requests = to_point(documents, tables["lines"], params.llm, context)
-    llm, listed = with_list_prices(params.llm)
-    print_line(llm.estimate([request for _, request in requests]) + (f" by {listed}" if listed else ""))
+    print_line(params.llm.estimate([request for _, request in requests]))
 
 
 def _dry_run_of_reader(tables: Tables, params: EvaluateParams, context: Context) -> None:

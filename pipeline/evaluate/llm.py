@@ -8,7 +8,7 @@ from importlib.resources import files
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
-from annotation.estimate import MESSAGE_TOKENS, token_counter, with_list_prices
+from annotation.estimate import MESSAGE_TOKENS, token_counter
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import (
     AnswerStore,
@@ -107,11 +107,7 @@ def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: Answ
     contents = (message["content"] for request in missing for message in request.messages)
     tokens_in = sum(count(text) + MESSAGE_TOKENS for text in contents)
     tokens_out = len(missing) * min(options.max_tokens, _REPLY)
-    priced, listed = with_list_prices(options)
-    cost = priced.cost(tokens_in, tokens_out)
-    price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.4f} {priced.currency}"
-    told = f"{len(missing):,} outputs to read, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
-    return f"{told} by {listed}" if listed else told
+    return options.told(f"{len(missing):,} outputs to read", tokens_in, tokens_out, digits=4)
 
 
 _WORDS = _toml("reader.toml")

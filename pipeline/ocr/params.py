@@ -91,9 +91,7 @@ class VisionParams(LlmOptions):
         """Return what reading so many pages takes, in one line; asks nobody and needs no key."""
         tokens_in = pages * (_PROMPT_TOKENS + round(self.side * self.side / 2**0.5 / _PIXELS_A_TOKEN))
         tokens_out = pages * min(self.max_tokens, _ANSWER_TOKENS)
-        cost = self.cost(tokens_in, tokens_out)
-        price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.2f} {self.currency}"
-        return f"{pages:,} pages to send, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
+        return self.told(f"{pages:,} pages to send", tokens_in, tokens_out)
 
 
 class OcrParams(Params):

@@ -21,9 +21,7 @@ class PointParams(LlmOptions):
         shown = [str(request.messages[-1]["content"]) for request in requests]
         tokens_in = sum(map(len, shown)) + 200 * len(shown)
         tokens_out = sum(8 * (text.count("\n") + 1) for text in shown)
-        cost = self.cost(tokens_in, tokens_out)
-        price = "cost unknown (set price_in and price_out)" if cost is None else f"{cost:.2f} {self.currency}"
-        return f"{len(shown):,} requests, about {tokens_in:,} tokens in and {tokens_out:,} out: {price}"
+        return self.told(f"{len(shown):,} requests", tokens_in, tokens_out)
 
 
 class ParseParams(Params):

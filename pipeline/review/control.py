@@ -112,7 +112,6 @@ def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
 
 
 def _control(answers: pl.DataFrame) -> Control:
-    """Return how one expert answered."""
     gold, probes = (answers.filter(pl.col("kind") == kind) for kind in ("gold", PROBE))
     right, answer = gold["right"].to_list(), ("question_id", "right")
     mean = sum(right) / len(right) if right else 0.0

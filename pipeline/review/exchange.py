@@ -120,10 +120,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
 
 
 def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
-    """Send what waits in parse, clean, dedup and audit, beside its cut-out, to somebody who verifies it.
-
-    Return also how many items were not sent because there is no question in them to correct.
-    """
+    """Send what waits in other stages to a verifier; return also how many items hold no question to correct."""
     pairs, without = waiting_questions(context.build)
     crops = cut_outs([question for _, question in pairs], context, _CROP_BYTES) if params.crops else {}
     tasks = verification_tasks(pairs, crops=crops)
@@ -196,7 +193,7 @@ def pull(
             elif before.project is not None:
                 folder.write_pulled(context.build, kind, before.with_addresses(people))
                 reports.append(pulling.report_of(kind, before, before, remedy=kind.command))
-    folder.combine(context.build, folder.read_all(context.build), params)
+    folder.combine(context.build, params)
     started = any(report.kind.startswith(projects.REVIEW.name) for report in reports)
     under_way = any(there for key, there in present.items() if kinds[key].name == projects.REVIEW.name)
     if not under_way and (started or not any(present.values())):

@@ -6,7 +6,7 @@ Each kind of project has a folder of its own there; over them stand the tables o
 import json
 import secrets
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -75,10 +75,7 @@ def read_pulled(build: Path, kind: Kind) -> Pulled:
 
 
 def write_pulled(build: Path, kind: Kind, pulled: Pulled) -> None:
-    """Write the tables first and the state last: an interrupted pull is repeated, which changes nothing.
-
-    New rows are kept as a snapshot, too, under the moment and a digest.
-    """
+    """Write the tables first and the state last: an interrupted pull is repeated, which changes nothing."""
     folder = build / FOLDER / kind.key
     folder.mkdir(parents=True, exist_ok=True)
     for name in _TABLES:
@@ -138,10 +135,10 @@ def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([left.select(others.columns), others]).sort("place").select(reviews.columns)
 
 
-def combine(build: Path, everything: Iterable[Pulled], params: ReviewParams) -> None:
+def combine(build: Path, params: ReviewParams) -> None:
     """Write the tables that the stages read: everybody's reviews, corrections with their status, and rejects."""
     folder = build / FOLDER
-    parts = list(everything)
+    parts = read_all(build)
     gold = gold_questions(params.gold)
     reviews, control = separate(_with_shown(build, pl.concat([part.reviews for part in parts])), gold)
     rejects = pl.concat([part.rejects for part in parts])

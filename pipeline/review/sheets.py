@@ -6,6 +6,7 @@ confirmed it: a label that nobody looked at reads like one that was accepted.
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -39,16 +40,9 @@ _MAIN, _GUIDE, _LABELS, _DATA = "复核 review", "说明 guide", "labels", "data
 _YES = "是"  # confirms a row, sets a flag
 _OUT = "workbooks.parquet"  # table of the questions that went to each expert in workbooks
 _LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
-_FIXED = {
-    "题目编号 ID": 14, "题干与选项 question": 60, "答案 key": 8, "解析 explanation": 40, "机器建议 proposal": 24,
-}  # fmt: skip
-_WRITTEN = {
-    "改正题干与选项 corrected text": 40,
-    "改正答案 corrected key": 10,
-    "备注 note": 24,
-    "完成 done": 8,
-}
-_ID, _DONE = next(iter(_FIXED)), list(_WRITTEN)[-1]
+_FORM = tomllib.loads((files("pipeline.review") / "workbook.toml").read_text(encoding="utf-8"))
+_FIXED, _WRITTEN = _FORM["fixed"], _FORM["written"]
+_ID, _DONE = next(iter(_FIXED)), [*_WRITTEN][-1]
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # characters that no cell may hold
 _SAVED = re.compile(rb"<dcterms:modified[^>]*>([^<]+)<")
 """Time at which a workbook was saved: `<dcterms:modified xsi:type="dcterms:W3CDTF">2026-11-22T08:00:00Z<`."""
@@ -59,9 +53,8 @@ class Sheet:
     """A workbook that came back."""
 
     expert: str
-    answers: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]]
-    """Data of the task and the annotation, as the server would send them, of each confirmed row."""
-    places: Sequence[int]  # row of the workbook of each of them
+    answers: Sequence[tuple[int, Mapping[str, Any], Mapping[str, Any]]]
+    """The row's number, data of the task and the annotation, as the server would send them, of confirmed rows."""
     unconfirmed: int  # rows in which a label was changed or something written, and which are not confirmed
     open: int  # all other rows that are not confirmed
 
@@ -76,11 +69,10 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
         data.append([task.question_id, json.dumps(shown, ensure_ascii=False), json.dumps(_proposed(task))])
     columns = (dimension.zh_names() for _, dimension in screen.numbered_dimensions())
     labels = zip_longest(*columns, fillvalue="")
-    guide = (files("pipeline.review") / "workbook.txt").read_text(encoding="utf-8").splitlines()
     # Text is written as text: one that begins with = is no formula.
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with xlsxwriter.Workbook(content, options) as book:
-        _put_rows(book, _GUIDE, [[line] for line in guide]).set_column(0, 0, 120)
+        _put_rows(book, _GUIDE, [[line] for line in _FORM["guide"].splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks)
         _put_rows(book, _LABELS, labels).very_hidden()
         _put_rows(book, _DATA, data).very_hidden()
@@ -102,7 +94,7 @@ def read(path: Path, owner: Owner) -> Sheet:
         raise UserError(f"{path}: the columns of {_MAIN!r} were changed: copy the answers into a new export")
     # Whole seconds, rounded down: what was saved in the second in which it was written is later all the same.
     moment = saved + timedelta(seconds=1)
-    answers, places, unconfirmed, untouched, seen = [], [], 0, 0, set()
+    answers, unconfirmed, untouched, seen = [], 0, 0, set()
     for number, row in enumerate(main[1:], start=2):
         cells = dict(zip(names, row, strict=False))
         question_id = cells[_ID]
@@ -118,13 +110,12 @@ def read(path: Path, owner: Owner) -> Sheet:
             # The id is none of the server's; the same for the same expert and question.
             number_of = -int(sha256("sheet", expert, question_id)[:12], 16)
             said = {"id": number_of, "updated_at": moment.isoformat(), "result": result}
-            answers.append((data, {"completed_by": 0, **said}))
-            places.append(number)
+            answers.append((number, data, {"completed_by": 0, **said}))
         elif any(item.get("origin") != "prediction" for item in result):
             unconfirmed += 1
         else:
             untouched += 1
-    return Sheet(expert, answers, places, unconfirmed, untouched)
+    return Sheet(expert, answers, unconfirmed, untouched)
 
 
 def export(
@@ -185,14 +176,14 @@ def import_sheets(
     pulled, found = folder.read_pulled(context.build, folder.SHEETS), []
     for path, sheet in sheets:
         rows, told = PulledRows(), list[str]()
-        for (data, annotation), place in zip(sheet.answers, sheet.places, strict=True):
+        for place, data, annotation in sheet.answers:
             own = read_task(data, [annotation], {0: sheet.expert}, "review")
             told += [f"sheet {_MAIN!r}, row {place}: {each.reason} ({each.detail})" for each in own.rejects]
             rows.extend(own)
         pulled = _with(pulled, rows)
         found.append((path, sheet, told))
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
-    folder.combine(context.build, folder.read_all(context.build), params)
+    folder.combine(context.build, params)
     return found
 
 
@@ -202,7 +193,6 @@ def fits_cells(task: ReviewTask) -> bool:
 
 
 def _columns() -> dict[str, int]:
-    """Return the names of all columns with their widths."""
     labels = {f"{numeral} {dimension.zh}": 18 for numeral, dimension in screen.numbered_dimensions()}
     return {**_FIXED, **labels, **{flag.zh: 10 for flag in screen.FLAG_NAMES}, **_WRITTEN}
 
@@ -242,7 +232,6 @@ def _write_main(book: Any, tasks: Sequence[ReviewTask]) -> None:
 
 
 def _put_rows(book: Any, name: str, rows: Iterable[Sequence[str]]) -> Any:
-    """Return a new sheet with those rows, of text that wraps."""
     sheet, wrapped = book.add_worksheet(name), book.add_format({"text_wrap": True, "valign": "top"})
     for number, row in enumerate(rows):
         sheet.write_row(number, 0, map(_legal, row), wrapped)

@@ -15,7 +15,7 @@ from pipeline.rendering.markdown import notes
 from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
 from pipeline.review.control import controls
 from pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, single_reviewed
-from pipeline.runtime.publish import find_table
+from pipeline.runtime.publish import find_rows, find_table
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label
 from schemas.errors import UserError
@@ -95,9 +95,11 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
         raise UserError(f"nothing was parsed in {build}: run `build-dataset parse` first")
     pairs: list[tuple[ReviewItem, Question]] = []
     without = 0
-    cleaned = _questions(build)
-    for stage in _STAGES:
-        items = _items(build, stage)
+    waiting = {stage: _items(build, stage) for stage in _STAGES}
+    wanted = {name for stage in ("dedup", STAGE) for item in waiting[stage] for name in item.question_ids}
+    rows = find_rows(build, "clean/questions", pl.col("question_id").is_in(wanted))
+    cleaned = {row["question_id"]: Question.model_validate(row) for row in rows}
+    for items in waiting.values():
         whole = tidied_items(items)
         for item in items:
             own = whole.get(item.item_id)
@@ -112,15 +114,6 @@ def _items(build: Path, stage: str) -> list[ReviewItem]:
     rows = find_table(build, f"{stage}/review")
     items = [] if rows is None else list(ReviewItem.from_frame(rows))
     return [item for item in items if stage != STAGE or item.reason == FLAGGED_BY_ADJUDICATOR]
-
-
-def _questions(build: Path) -> dict[str, Question]:
-    """The questions of dedup's conflicts, and those that an adjudicator flagged, by id."""
-    items = [item for stage in ("dedup", STAGE) for item in _items(build, stage)]
-    wanted = pl.col("question_id").is_in({name for item in items for name in item.question_ids})
-    rows = find_table(build, "clean/questions")
-    found = [] if rows is None else Question.from_frame(rows.filter(wanted))
-    return {question.question_id: question for question in found}
 
 
 def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
@@ -160,19 +153,15 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
 
 
 def status(
-    tables: Tables, params: ReviewParams, control: pl.DataFrame | None = None
+    tables: Tables, params: ReviewParams, control: pl.DataFrame
 ) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement]]:
-    """Return the progress of the review as of the last pull, each expert's work, and agreement so far.
-
-    Asks no server. ``control`` are answers to gold questions and probes, see ``folder.read_control``.
-    """
+    """Return progress as of the last pull, each expert's work, and agreement so far; asks no server."""
     settled = settle_questions(tables, params)
     ids = [standing.question_id for standing in settled.standings]
     judged = ExpertReview.to_frame(settled.judged())
     rows = agreement(judged, dimensions(), resamples=params.bootstrap, seed=0)
     assigned = assignment(tables, params).questions if params.assign else None
-    checked = controls(control) if control is not None else {}
-    work = expert_work(ids, settled.reviews, settled.rules, assigned, checked, params.experts)
+    work = expert_work(ids, settled.reviews, settled.rules, assigned, controls(control), params.experts)
     return adjudication.review_status(settled.standings), work, [row for row in rows if _is_total(row)]
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from annotation import estimate as tokens
-from annotation.llm.options import LlmOptions
+from annotation.llm.options import LlmOptions, price_lists
 from annotation.llm_annotator import prompts, requests_for
 from annotation.params import AnnotateLlmOptions, AnnotateParams
 from schemas.taxonomy import dimensions
@@ -46,28 +46,28 @@ def test_tokens_are_reckoned_by_kind_of_character(text, expected):
 
 
 def test_known_models_have_a_dated_list_price_with_its_source_at_the_vendor_s_own_address_alone():
-    priced, told = tokens.with_list_prices(LlmOptions(model="gpt-4o"))
+    priced, told = LlmOptions(model="gpt-4o").with_list_prices()
     assert (priced.price_in, priced.price_out, priced.currency) == (2.5, 10.0, "USD")
     assert "list prices of 2026-" in told
     assert "https://" in told
     proxy = LlmOptions(model="gpt-4o", base_url="http://127.0.0.1:8000/v1")
-    assert tokens.with_list_prices(proxy) == (proxy, None)
+    assert proxy.with_list_prices() == (proxy, None)
     unknown = LlmOptions(model="my-model")
-    assert tokens.with_list_prices(unknown) == (unknown, None)
+    assert unknown.with_list_prices() == (unknown, None)
 
 
 def test_configured_prices_win_over_list_prices():
     own = LlmOptions(model="gpt-4o", price_in=1.0, price_out=2.0, currency="EUR")
-    assert tokens.with_list_prices(own) == (own, None)
+    assert own.with_list_prices() == (own, None)
 
 
 def test_every_list_price_is_dated_sourced_and_found():
     today = f"{datetime.now(UTC):%Y-%m-%d}"
-    for prices in tokens._price_lists():
+    for prices in price_lists():
         assert date.fromisoformat(prices["date"]).isoformat() <= today
         assert prices["source"].startswith("https://")
         for model, (price_in, price_out) in prices["models"].items():
-            priced, _ = tokens.with_list_prices(LlmOptions(model=model, base_url=prices["address"]))
+            priced, _ = LlmOptions(model=model, base_url=prices["address"]).with_list_prices()
             assert 0 < (priced.price_in or 0) <= price_in < price_out
 
 
@@ -133,13 +133,12 @@ def test_without_a_model_an_estimate_is_of_questions_alone():
 
 
 def test_the_latest_list_price_is_told_with_its_own_share_for_batches():
-    priced, told = tokens.with_list_prices(
-        LlmOptions(model="deepseek-flash", base_url="https://api.deepseek.com/v1")
-    )
+    flash = LlmOptions(model="deepseek-flash", base_url="https://api.deepseek.com/v1")
+    priced, told = flash.with_list_prices()
     assert (priced.price_in, priced.price_out, priced.batch_share) == (0.3, 1.2, 1.0)
     assert told.startswith("0.30 USD in, 1.20 out per million tokens, list prices of 2026-11-15 (https://")
-    assert tokens.with_list_prices(LlmOptions(model="gpt-4o"))[0].batch_share == 0.5
+    assert LlmOptions(model="gpt-4o").with_list_prices()[0].batch_share == 0.5
     half = LlmOptions(model="gpt-4o", price_out=3.0)
-    assert tokens.with_list_prices(half) == (half, None)
-    dates = [prices["date"] for prices in tokens._price_lists()]
+    assert half.with_list_prices() == (half, None)
+    dates = [prices["date"] for prices in price_lists()]
     assert dates == sorted(dates, reverse=True)

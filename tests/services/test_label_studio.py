@@ -25,7 +25,7 @@ from annotation.label_studio.tasks import QUESTION_ID, choice
 from annotation.params import ReviewParams
 from pipeline.review import exchange
 from pipeline.review import stage as review
-from pipeline.review.folder import owner_of
+from pipeline.review.folder import owner_of, read_control
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
@@ -141,7 +141,9 @@ def test_two_experts_review_and_their_labels_become_final(label_studio, params, 
     assert department["kappa"] == pytest.approx(0.0)
     assert set(pulled(context)["origin"]) == {"prediction"}
 
-    status, experts, _ = review.status({**found, "pulled": pulled(context)}, params)
+    status, experts, _ = review.status(
+        {**found, "pulled": pulled(context)}, params, read_control(context.build)
+    )
     assert [(each.reviewer, each.questions, each.left) for each in experts] == [
         (LI.email, QUESTIONS, 0),
         (ZHANG.email, QUESTIONS, 0),

@@ -342,7 +342,7 @@ def status_error(status: int, body: object = None, **headers: str) -> openai.API
         ({}, None),
         ({"retry_after_ms": "1500"}, 1.5),
         ({"retry_after": "3"}, 3.0),
-        ({"retry_after": "-2"}, 0.0),
+        ({"retry_after": "-2"}, None),
         ({"retry_after_ms": "soon", "retry_after": "4"}, 4.0),
         ({"retry_after": "Wed, 21 Oct 2026 07:28:00 GMT"}, None),
     ],

@@ -64,7 +64,7 @@ def test_gold_questions_stand_among_the_others_under_names_like_theirs(tmp_path)
 def pulled(tmp_path, reviews):
     params = ReviewParams(gold=gold_file(tmp_path / "gold.jsonl"))
     folder.write_pulled(tmp_path, REVIEW, Pulled(reviews=ExpertReview.to_frame(reviews), project="p"))
-    folder.combine(tmp_path, folder.read_all(tmp_path), params)
+    folder.combine(tmp_path, params)
     return params, read_table(tmp_path / "reviews" / "pulled.parquet")
 
 

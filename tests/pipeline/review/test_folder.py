@@ -13,7 +13,7 @@ from annotation.label_studio.pull import Pulled
 from annotation.label_studio.read import SeenAnnotation
 from annotation.params import ReviewParams
 from pipeline.review import exchange
-from pipeline.review.folder import combine, owner_of, read_all, read_pulled, remember_shown, write_pulled
+from pipeline.review.folder import combine, owner_of, read_pulled, remember_shown, write_pulled
 from pipeline.runtime.publish import read_table
 from schemas.annotations import Annotation, Correction, ExpertReview
 from schemas.errors import UserError
@@ -82,13 +82,13 @@ def test_the_stages_get_the_reviews_of_all_projects_and_the_status_of_each_corre
     write_pulled(
         tmp_path, REVIEW, pulled([review("a"), review("b")], [correction("a", "B"), correction("b", "C")])
     )
-    combine(tmp_path, read_all(tmp_path), ReviewParams())
+    combine(tmp_path, ReviewParams())
     assert statuses(tmp_path) == {("a", "B"): "proposed", ("b", "C"): "proposed"}
     ruling = pulled(
         [review("w", project="adjudication")], [correction("w", "C", origin="adjudication", at=5)]
     )
     write_pulled(tmp_path, ADJUDICATION, ruling)
-    combine(tmp_path, read_all(tmp_path), ReviewParams())
+    combine(tmp_path, ReviewParams())
     assert statuses(tmp_path) == {("a", "B"): "declined", ("b", "C"): "accepted", ("w", "C"): "accepted"}
     assert pl.read_parquet(tmp_path / "reviews" / "pulled.parquet").height == 3
     assert pl.read_parquet(tmp_path / "reviews" / "rejects.parquet").height == 2
@@ -96,7 +96,7 @@ def test_the_stages_get_the_reviews_of_all_projects_and_the_status_of_each_corre
 
 def test_corrections_of_people_who_were_not_invited_do_not_count(tmp_path):
     write_pulled(tmp_path, REVIEW, pulled([review("a")], [correction("a", "B"), correction("x", "B")]))
-    combine(tmp_path, read_all(tmp_path), ReviewParams(reviewers=["a", "b"]))
+    combine(tmp_path, ReviewParams(reviewers=["a", "b"]))
     assert statuses(tmp_path) == {("a", "B"): "proposed"}
 
 
@@ -111,7 +111,7 @@ def test_a_review_keeps_the_label_that_was_shown_when_it_was_made(tmp_path):
     late = {"updated_at": "2999-01-01T00:00:00.000000Z"}
     write_pulled(tmp_path, REVIEW, pulled([review("a"), review("b", **late)]))
     filled_in("易", "llm:x")
-    combine(tmp_path, read_all(tmp_path), ReviewParams())
+    combine(tmp_path, ReviewParams())
     rows = pl.read_parquet(tmp_path / "reviews" / "pulled.parquet").select("reviewer", "shown", "shown_by")
     assert rows.rows() == [("a", None, None), ("b", "易", "llm:x")], "a was made before anything was sent"
 
@@ -187,6 +187,6 @@ def test_a_label_that_was_left_was_shown_also_where_a_later_one_was_sent_meanwhi
     late = {"updated_at": "2999-01-01T00:00:00.000000Z"}
     left = review("a", "难", origin="prediction", **late)
     write_pulled(tmp_path, REVIEW, pulled([left, review("b", "难", origin="manual", **late)]))
-    combine(tmp_path, read_all(tmp_path), ReviewParams())
+    combine(tmp_path, ReviewParams())
     rows = pl.read_parquet(tmp_path / "reviews" / "pulled.parquet").select("reviewer", "shown", "shown_by")
     assert rows.rows() == [("a", "难", "lexicon"), ("b", "易", "llm:x")]
