@@ -56,11 +56,7 @@ def final_labels(
 
 
 def _final_label(
-    question_id: str,
-    dimension: str,
-    stated: Annotation | None,
-    reviews: Sequence[ExpertReview],
-    rules: Rules,
+    question_id: str, dimension: str, stated: Annotation | None, reviews: Sequence[ExpertReview], rules: Rules
 ) -> Label:
     """The label of one question in one dimension.
 

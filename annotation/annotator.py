@@ -51,6 +51,14 @@ class Labelled:
     verdicts: Mapping[str, Verdict]  # by name of the dimension
     requests: Sequence[AnnotationRequest] = ()
 
+    def annotations(self, by: Identity, measured: Verdict | None = None) -> Iterator[Annotation]:
+        """Yield its rows in the taxonomy's order; a measured difficulty takes the place of a judged one."""
+        for name in dimensions():
+            if name == DIFFICULTY and measured is not None:
+                yield measured.annotation(self.question_id, name, Identity(MEASURED))
+            elif name in self.verdicts:
+                yield self.verdicts[name].annotation(self.question_id, name, by)
+
 
 @dataclass(frozen=True)
 class Unlabelled:
@@ -80,14 +88,8 @@ class Annotator(Protocol):
 
     def annotations(self, questions: Sequence[Question]) -> list[Annotation]:
         """Return the rows of the questions that it labels."""
-        outcomes = list(self.annotate(questions, lambda _: None))
-        by = self.identity
-        return [
-            verdict.annotation(found.question_id, name, by)
-            for found in outcomes
-            if isinstance(found, Labelled)
-            for name, verdict in found.verdicts.items()
-        ]
+        found = [each for each in self.annotate(questions, lambda _: None) if isinstance(each, Labelled)]
+        return [row for each in found for row in each.annotations(self.identity)]
 
 
 MEASURED = "human_accuracy"

@@ -1,7 +1,8 @@
 """The annotate stage: labels in five dimensions for every question, from the annotator that is configured."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -18,7 +19,6 @@ from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
 from schemas.questions import Question, ReviewItem
-from schemas.taxonomy import DIFFICULTY, dimensions
 from schemas.wording import tally_failures
 
 
@@ -35,21 +35,23 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     pairs = [(question, outcomes[question.question_id]) for question in questions]
     labelled = [(question, found) for question, found in pairs if isinstance(found, Labelled)]
     waiting = [found for _, found in pairs if isinstance(found, Unlabelled)]
-    annotations = [row for question, found in labelled for row in _rows(question, found, annotator.identity)]
+    by = annotator.identity
+    rows = (found.annotations(by, measured_difficulty(question)) for question, found in labelled)
+    annotations = list(chain.from_iterable(rows))
     requests = AnnotationRequest.to_frame(request for _, found in pairs for request in found.requests)
     return Result(
         tables={"annotations": Annotation.to_frame(annotations), "requests": requests},
         counts=Counts(n_input=len(questions), kept=len(labelled), waiting=len(waiting)),
         review=[_review(found) for found in waiting],
         facts={
-            "annotator": annotator.identity.name,
+            "annotator": by.name,
             "difficulty_from_human_accuracy": sum(row.annotator == MEASURED for row in annotations),
-            **annotator.identity.facts,
-            **_bill(annotator.identity, requests, params.llm.currency),
+            **by.facts,
+            **_bill(by, requests, params.llm.currency),
         },
         complete=not waiting,
         notes=[
-            *annotator.identity.notes,
+            *by.notes,
             *notes(
                 "annotation",
                 waiting=len(waiting),
@@ -71,16 +73,6 @@ def reviewed_questions(
         return []
     here = from_reviews(questions, ExpertReview.from_frame(tables["pulled"])) if "pulled" in tables else []
     return merge_reviewed(here, read_labelled(params.reviewed) if params.reviewed else [])
-
-
-def _rows(question: Question, found: Labelled, identity: Identity) -> Iterator[Annotation]:
-    """A question's annotations, in the taxonomy's order of dimensions."""
-    measured = measured_difficulty(question)
-    for name in dimensions():
-        if name == DIFFICULTY and measured is not None:
-            yield measured.annotation(question.question_id, name, Identity(MEASURED))
-        elif name in found.verdicts:
-            yield found.verdicts[name].annotation(question.question_id, name, identity)
 
 
 def _review(found: Unlabelled) -> ReviewItem:

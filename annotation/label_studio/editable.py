@@ -41,10 +41,9 @@ class BaseText:
     def loads(cls, line: str) -> BaseText | None:
         """Read it from that line; None if the line is no such text."""
         try:
-            content_hash, text, key = json.loads(line)
+            return cls(*map(str, json.loads(line)))
         except (ValueError, TypeError):
             return None
-        return cls(str(content_hash), str(text), str(key))
 
 
 def base_text(question: Question) -> BaseText:

@@ -179,11 +179,7 @@ def no_project(studio: Studio, kind: Kind, owner: Owner, before: Pulled) -> User
 
 
 def _fetch(
-    studio: Studio,
-    kind: Kind,
-    project: Project,
-    start: Pulled,
-    advance: Callable[[int], object],
+    studio: Studio, kind: Kind, project: Project, start: Pulled, advance: Callable[[int], object]
 ) -> Pulled:
     people = studio.reviewers
     seen: dict[str, list[Mapping[str, Any]]] = {}
@@ -207,18 +203,14 @@ def _fetch(
 
 def _changed(studio: Studio, project_id: int, since: str | None) -> Iterator[Mapping[str, Any]]:
     """Yield tasks that changed since then; without a date, all that were answered or skipped."""
+    total, cancelled = "total_annotations", "cancelled_annotations"
+    skipped = [task_filter(total, "equal", 0), task_filter(cancelled, "greater", 0)]
+    wanted = [[task_filter(total, "greater", 0)], skipped]
     if since is not None:
         moment = timestamp(datetime.fromisoformat(since) - _OVERLAP)
-        yield from studio.tasks(
-            project_id, task_filter("updated_at", "greater", moment, "Datetime"), answers=True
-        )
-        return
-    skipped = (
-        task_filter("total_annotations", "equal", 0),
-        task_filter("cancelled_annotations", "greater", 0),
-    )
-    yield from studio.tasks(project_id, task_filter("total_annotations", "greater", 0), answers=True)
-    yield from studio.tasks(project_id, *skipped, answers=True)
+        wanted = [[task_filter("updated_at", "greater", moment, "Datetime")]]
+    for filters in wanted:
+        yield from studio.tasks(project_id, *filters, answers=True)
 
 
 def _sorted(name: str, frame: pl.DataFrame) -> pl.DataFrame:

@@ -28,34 +28,23 @@ _NOT_ANSWERED = Fault(wire.Reason.TIMEOUT, "the batch ended without answering it
 _UNREADABLE = Fault(wire.Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
 
 
-def complete_in_batches(
-    missing: Mapping[str, wire.ChatRequest],
-    options: LlmOptions,
-    store: wire.AnswerStore,
-    bills: CostAccount,
-) -> Iterator[wire.Ended]:
-    """Ask for what is missing with one file of requests in place of one request at a time.
+@dataclass
+class BatchRun:
+    """Asks for what is missing with one file of requests in place of one request at a time.
 
     Killed at any moment, the next call goes on with the batches that are under way: each is remembered before it
     is submitted, under a token that the endpoint keeps as metadata, so that nothing is submitted twice.
     """
-    with openai_client(options) as sdk:
-        yield from _BatchRun(options, store, bills, missing, sdk).ended()
-
-
-@dataclass
-class _BatchRun:
-    """One call of ``complete_many``."""
 
     options: LlmOptions
     store: wire.AnswerStore
     bills: CostAccount
     missing: Mapping[str, wire.ChatRequest]
-    sdk: openai.OpenAI
 
     def __post_init__(self) -> None:
+        self._sdk = openai_client(self.options)
         # Looking twice costs nothing.
-        self._reads = self.sdk.with_options(max_retries=self.options.max_retries)
+        self._reads = self._sdk.with_options(max_retries=self.options.max_retries)
         self._index = f"under way:{sha256(self.options.base_url, self.options.model or '')}"
         known = self.store.get_many([self._index]).get(self._index, {})
         self._batches = {token: Batch(token, tuple(keys), name) for token, (keys, name) in known.items()}
@@ -70,13 +59,14 @@ class _BatchRun:
 
     def ended(self) -> Iterator[wire.Ended]:
         """Yield outcomes, batch by batch."""
-        while self._asked:
-            under_way = self._submit()
-            if not under_way:
-                yield [(key, over_cap(self.missing[key], self.options)) for key in self._asked]
-                return
-            batch, state = self._wait(under_way)
-            yield self._collect(batch, state)
+        with self._sdk:
+            while self._asked:
+                under_way = self._submit()
+                if not under_way:
+                    yield [(key, over_cap(self.missing[key], self.options)) for key in self._asked]
+                    return
+                batch, state = self._wait(under_way)
+                yield self._collect(batch, state)
 
     def _submit(self) -> list[Batch]:
         """Submit all that is not under way yet and fits under the cap; returns what is under way."""
@@ -130,9 +120,9 @@ class _BatchRun:
         rows = {key: self._asked[key] for key in batch.keys if key in self._asked}
         data = b"".join(line for _, line in input_lines(rows, self.options))
         with self._errors():
-            file = self.sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
+            file = self._sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
             told: Any = {"completion_window": "24h", "metadata": {"token": batch.token}}
-            created = self.sdk.batches.create(input_file_id=file.id, endpoint=ENDPOINT, **told)
+            created = self._sdk.batches.create(input_file_id=file.id, endpoint=ENDPOINT, **told)
         return self._save(Batch(batch.token, tuple(rows), created.id))
 
     def _wait(self, under_way: Sequence[Batch]) -> tuple[Batch, Any]:

@@ -12,11 +12,9 @@ from openai import AsyncOpenAI
 
 from annotation.llm import limits
 from annotation.llm import messages as wire
-from annotation.llm.batches import complete_in_batches
+from annotation.llm.batches import BatchRun
 from annotation.llm.options import LlmOptions, openai_client
 from schemas.errors import UserError
-
-_NO_COMPLETION = wire.BadAnswerError(wire.Reason.MALFORMED_JSON, "not a chat completion")
 
 _DEAD_AFTER = 20  # failed requests in a row, retries included, after which an endpoint counts as down
 _WRONG_FORM_AFTER = 5
@@ -71,7 +69,7 @@ class LlmClient:
             yield [(key, wire.answer_of(requests[key], value, self._options)) for key, value in pairs]
         if missing := {key: request for key, request in requests.items() if key not in stored}:
             if self._batch:
-                yield from complete_in_batches(missing, self._options, store, bills)
+                yield from BatchRun(self._options, store, bills, missing).ended()
             else:
                 yield from self._ask(missing, store, bills)
 
@@ -169,7 +167,7 @@ class _ClientRun:
                 self.unusable = 0
                 return wire.answer_of(request, value, self.options)
 
-    def _count_unusable(self, bad: wire.BadAnswerError, completion: object) -> None:
+    def _count_unusable(self, bad: wire.BadAnswerError | limits.Fault, completion: object) -> None:
         """Stop if no paid reply is usable. Refusals do not count: some subjects cause them."""
         self.unusable += bad.reason is not wire.Reason.REFUSED
         if self.unusable >= (_UNUSABLE_LATER if self.answered else wire.UNUSABLE_AFTER):
@@ -214,7 +212,7 @@ class _ClientRun:
             if fault.maybe_billed:
                 self.bills.unseen(key, request)
             if fault is limits.NOT_A_COMPLETION:
-                self._count_unusable(_NO_COMPLETION, getattr(error, "doc", ""))
+                self._count_unusable(limits.NOT_A_COMPLETION, getattr(error, "doc", ""))
             return fault, worst if fault.maybe_billed else 0.0
         usage = wire.billed_tokens(completion)
         self._pace.tokens = usage.total()
@@ -222,7 +220,7 @@ class _ClientRun:
         is_whole = wire.has_message(completion)
         if not is_whole:
             self.bills.unusable(key, usage, request)
-            self._count_unusable(_NO_COMPLETION, completion)
+            self._count_unusable(limits.NOT_A_COMPLETION, completion)
         return completion if is_whole else limits.NOT_A_COMPLETION, worst if cost is None else cost
 
     async def _create(self, sdk: AsyncOpenAI, body: dict[str, Any]) -> Any:

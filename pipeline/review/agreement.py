@@ -17,6 +17,7 @@ from schemas.annotations import Agreement, Annotation
 ALL = "all"  # experts together
 ORIGINS = {"prediction": "accepted", "prediction-changed": "changed", "manual": "manual"}
 """Names of what an expert did with the label that was filled in, by Label Studio's word for it."""
+Draws = Mapping[str, stats.Resampling]  # by dimension
 _BLIND = pl.col("blind").max()  # of a question; null where it is unknown
 _PARTS = (
     pl.format("batch {}", pl.col("batch").max()),
@@ -25,14 +26,13 @@ _PARTS = (
 )  # the batch of a question, the week (ISO 8601) of its last review, and whether labels were filled in
 
 
+def draws_of(dimensions: Iterable[str], resamples: int, seed: int) -> Draws:
+    """Return the bootstrap of each dimension: its draw does not depend on what else is measured."""
+    return {name: stats.Resampling(resamples, _own_seed(seed, name)) for name in dimensions}
+
+
 def agreement(
-    reviews: pl.DataFrame,
-    dimensions: Iterable[str],
-    *,
-    resamples: int,
-    seed: int,
-    slice_name: str | None = None,
-    labels: bool = False,
+    reviews: pl.DataFrame, draws: Draws, slice_name: str | None = None, *, labels: bool = False
 ) -> list[Agreement]:
     """Agreement in each dimension: of all experts together, of each pair, and, with ``labels``, for each label.
 
@@ -40,8 +40,7 @@ def agreement(
     ratings have the same bootstrap interval in whichever row.
     """
     rows = []
-    for dimension in dimensions:
-        draw = stats.Resampling(resamples, _own_seed(seed, dimension))
+    for dimension, draw in draws.items():
         ratings = _ratings(reviews.filter(pl.col("dimension") == dimension))
         units = [tuple(unit.values()) for unit in ratings if len(unit) >= 2]
         rows.append(_row(dimension, ALL, units, draw, slice_name))
@@ -55,9 +54,7 @@ def agreement(
     return rows
 
 
-def agreement_by_part(
-    reviews: pl.DataFrame, dimensions: Sequence[str], *, resamples: int, seed: int
-) -> list[Agreement]:
+def agreement_by_part(reviews: pl.DataFrame, draws: Draws) -> list[Agreement]:
     """Agreement by batch, by week, and with and without labels filled in, where there is more than one part."""
     rows: list[Agreement] = []
     for part_of in _PARTS:
@@ -65,17 +62,12 @@ def agreement_by_part(
         names = sorted(set(parts["part"]), key=lambda name: (len(name), name))
         for name in names if len(names) > 1 else ():
             own = reviews.join(parts.filter(pl.col("part") == name), on="question_id", how="semi")
-            rows += agreement(own, dimensions, resamples=resamples, seed=seed, slice_name=name)
+            rows += agreement(own, draws, name)
     return rows
 
 
 def agreement_with_annotators(
-    reviews: pl.DataFrame,
-    annotations: Iterable[Annotation],
-    dimensions: Iterable[str],
-    *,
-    resamples: int,
-    seed: int,
+    reviews: pl.DataFrame, annotations: Iterable[Annotation], draws: Draws
 ) -> list[Agreement]:
     """Agreement of experts with each annotator: in all, by what they did with its label, and blind to it.
 
@@ -87,7 +79,6 @@ def agreement_with_annotators(
     for annotation in annotations:
         own = stated[annotation.annotator, annotation.dimension]
         own.setdefault(annotation.question_id, annotation.label)
-    wanted = {name: place for place, name in enumerate(dimensions)}
     pairs: dict[tuple[str, str, str | None], list[tuple[str, str]]] = defaultdict(list)
     for part, row in _by_part(reviews):
         told: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]
@@ -95,15 +86,13 @@ def agreement_with_annotators(
             of_today = [(who, labels) for (who, name), labels in stated.items() if name == row["dimension"]]
             told = [(who, labels.get(row["question_id"])) for who, labels in of_today]
         for who, label in told:
-            if label is not None and who != PROBE:
+            if label is not None and who != PROBE and row["dimension"] in draws:
                 pairs[who, row["dimension"], part].append((row["label"], label))
-    draws = {name: stats.Resampling(resamples, _own_seed(seed, name)) for name in wanted}
-    parts = (None, *ORIGINS.values(), BLIND, PREFILLED)
-    ordered = sorted(pairs, key=lambda key: (wanted.get(key[1], -1), key[:2], parts.index(key[2])))
+    names, parts = [*draws], (None, *ORIGINS.values(), BLIND, PREFILLED)
+    ordered = sorted(pairs, key=lambda key: (names.index(key[1]), key[:2], parts.index(key[2])))
     return [
         _row(name, f"experts & {who}", pairs[who, name, part], draws[name], part, pair=True)
         for who, name, part in ordered
-        if name in wanted
     ]
 
 

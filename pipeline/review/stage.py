@@ -4,7 +4,6 @@ import json
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -12,7 +11,7 @@ from annotation import adjudication
 from annotation.params import ReviewParams
 from pipeline.clean.corrections import tidied_items
 from pipeline.rendering.markdown import notes
-from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators
+from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators, draws_of
 from pipeline.review.control import controls
 from pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, single_reviewed
 from pipeline.runtime.publish import find_rows, find_table
@@ -124,11 +123,11 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     """
     settled = settle_questions(tables, params)
     waiting = [standing for standing in settled.standings if standing.state in adjudication.WAITING]
-    judged, names = ExpertReview.to_frame(settled.judged()), list(dimensions())
-    draw: dict[str, Any] = {"resamples": params.bootstrap, "seed": context.seed}
-    rows = agreement(judged, names, **draw, labels=True)
-    rows += agreement_by_part(judged, names, **draw)
-    rows += agreement_with_annotators(judged, settled.annotations, names, **draw)
+    judged = ExpertReview.to_frame(settled.judged())
+    draws = draws_of(dimensions(), params.bootstrap, context.seed)
+    rows = agreement(judged, draws, labels=True)
+    rows += agreement_by_part(judged, draws)
+    rows += agreement_with_annotators(judged, settled.annotations, draws)
     status = adjudication.review_status(settled.standings)
     total = len(settled.standings)
     return Result(
@@ -159,7 +158,7 @@ def status(
     settled = settle_questions(tables, params)
     ids = [standing.question_id for standing in settled.standings]
     judged = ExpertReview.to_frame(settled.judged())
-    rows = agreement(judged, dimensions(), resamples=params.bootstrap, seed=0)
+    rows = agreement(judged, draws_of(dimensions(), params.bootstrap, seed=0))
     assigned = assignment(tables, params).questions if params.assign else None
     work = expert_work(ids, settled.reviews, settled.rules, assigned, controls(control), params.experts)
     return adjudication.review_status(settled.standings), work, [row for row in rows if _is_total(row)]

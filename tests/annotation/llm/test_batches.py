@@ -7,7 +7,7 @@ import pytest
 
 from annotation.estimate import estimate
 from annotation.llm import batches as batching
-from annotation.llm.batches import _BatchRun, answered_rows, input_lines
+from annotation.llm.batches import BatchRun, answered_rows, input_lines
 from annotation.llm.client import LlmClient
 from annotation.llm.messages import UNUSABLE_AFTER, Answer, Failed, Reason, json_object
 from annotation.llm.options import LlmOptions
@@ -223,7 +223,7 @@ def test_the_annotator_labels_through_batches_and_the_estimate_halves(batches):
 
 
 def test_a_file_takes_so_many_requests_and_so_many_bytes(monkeypatch):
-    run = object.__new__(_BatchRun)
+    run = object.__new__(BatchRun)
     run.options = LlmOptions(model="m", base_url="http://127.0.0.1:1/v1")
     waiting = {f"k{n}": request for n, request in enumerate(requests(5))}
     size = len(next(input_lines(waiting, run.options))[1])

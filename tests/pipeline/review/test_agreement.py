@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators
+from pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators, draws_of
 from pipeline.stats import agreement as coefficients
 from pipeline.stats.agreement import Resampling, count_labels, interval, pair_table, value_of
 from schemas.annotations import Annotation
@@ -164,7 +164,7 @@ def reviews(rows: list[tuple[str, str, str]]) -> pl.DataFrame:
 
 def test_every_dimension_has_a_row_for_all_and_one_for_each_pair_that_shares_questions():
     rows = [("q1", "b", "易"), ("q1", "a", "易"), ("q2", "a", "易"), ("q2", "c", "中等"), ("q3", "b", "易")]
-    found = agreement(reviews(rows), ["difficulty", "competency"], resamples=100, seed=1)
+    found = agreement(reviews(rows), draws_of(["difficulty", "competency"], 100, 1))
     assert [(row.dimension, row.reviewers, row.items, row.raw) for row in found] == [
         ("difficulty", "all", 2, 0.5),
         ("difficulty", "a & b", 1, 1.0),
@@ -180,8 +180,8 @@ def test_another_expert_does_not_change_the_rows_of_a_pair():
         for who, step in (("a", 1), ("b", 2))
     ]
     pairs += [("q3", "a2", "易")]
-    before = agreement(reviews(pairs[:-1]), ["difficulty"], resamples=200, seed=5)
-    after = agreement(reviews(pairs), ["difficulty"], resamples=200, seed=5)
+    before = agreement(reviews(pairs[:-1]), draws_of(["difficulty"], 200, 5))
+    after = agreement(reviews(pairs), draws_of(["difficulty"], 200, 5))
     assert [row for row in before if row.reviewers == "a & b"] == [
         row for row in after if row.reviewers == "a & b"
     ]
@@ -206,7 +206,7 @@ def test_agreement_is_told_by_batch_week_and_anchoring_where_there_is_more_than_
         part("q2", "a", "易", batch=2, blind=True, day=9),
         part("q2", "b", "中等", batch=2, blind=True, day=9),
     ]
-    found = agreement_by_part(pl.DataFrame(rows), ["difficulty"], resamples=100, seed=1)
+    found = agreement_by_part(pl.DataFrame(rows), draws_of(["difficulty"], 100, 1))
     raw = {row.slice: row.raw for row in found if row.reviewers == "all"}
     assert raw == {
         "batch 1": 1.0,
@@ -216,7 +216,7 @@ def test_agreement_is_told_by_batch_week_and_anchoring_where_there_is_more_than_
         "blind": 0.0,
         "prefilled": 1.0,
     }
-    assert agreement_by_part(pl.DataFrame(rows[:2]), ["difficulty"], resamples=100, seed=1) == []
+    assert agreement_by_part(pl.DataFrame(rows[:2]), draws_of(["difficulty"], 100, 1)) == []
 
 
 def test_experts_against_an_annotator_are_told_by_what_they_did_with_its_label():
@@ -237,7 +237,7 @@ def test_experts_against_an_annotator_are_told_by_what_they_did_with_its_label()
         )
         for name in ("q1", "q2", "q3")
     ]
-    found = agreement_with_annotators(pl.DataFrame(rows), said, ["difficulty"], resamples=100, seed=1)
+    found = agreement_with_annotators(pl.DataFrame(rows), said, draws_of(["difficulty"], 100, 1))
     assert {row.reviewers for row in found} == {"experts & llm:m"}
     assert {row.slice: (row.items, row.raw) for row in found} == {
         None: (4, 0.5),
@@ -254,7 +254,7 @@ def test_a_labels_agreement_is_how_often_a_second_expert_chose_it_too():
     rows = [
         (f"q{n}", who, label) for n, pair in enumerate(labels) for who, label in zip("ab", pair, strict=True)
     ]
-    found = agreement(reviews(rows), ["difficulty"], resamples=100, seed=1, labels=True)
+    found = agreement(reviews(rows), draws_of(["difficulty"], 100, 1), labels=True)
     by_label = {row.label: (row.items, row.raw) for row in found if row.label}
     assert by_label == {
         "易": (2, pytest.approx(2 / 3)),
@@ -299,7 +299,7 @@ def test_what_experts_accepted_is_held_against_the_label_that_was_shown():
         part("q1", "a", "易") | {"shown": "易", "shown_by": "lexicon"},
         part("q1", "b", "中等", origin="prediction-changed") | {"shown": "易", "shown_by": "lexicon"},
     ]
-    found = agreement_with_annotators(pl.DataFrame(rows), today, ["difficulty"], resamples=100, seed=1)
+    found = agreement_with_annotators(pl.DataFrame(rows), today, draws_of(["difficulty"], 100, 1))
     by_slice = {(row.reviewers, row.slice): row.raw for row in found}
     assert by_slice["experts & lexicon", "accepted"] == 1.0
     assert by_slice["experts & lexicon", "changed"] == 0.0
