@@ -2,11 +2,11 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
 from enum import StrEnum
 from itertools import groupby, product
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
+from typing import NamedTuple
 
 from annotation.annotator import MEASURED
 from annotation.label_studio.editable import ANSWER, VERDICT
@@ -18,8 +18,7 @@ ADJUDICATION = "adjudication"  # the project whose reviews are rulings
 _ENOUGH = 2  # experts who must say the same for it to be final
 
 
-@dataclass(frozen=True)
-class Rules:
+class Rules(NamedTuple):
     """Rules that settle disagreement."""
 
     adjudicators: frozenset[str] = frozenset()  # reviewers whose label is final wherever they give it
@@ -144,12 +143,10 @@ class State(StrEnum):
     DONE = "done"  # settled in every dimension
 
 
-WAITING = (State.DISPUTED, State.FLAGGED, State.ONE_OF_TWO)
-"""States in which a question waits for a person who was asked."""
+WAITING = (State.DISPUTED, State.FLAGGED, State.ONE_OF_TWO)  # states of questions that wait for a person
 
 
-@dataclass(frozen=True)
-class Standing:
+class Standing(NamedTuple):
     """A question's state and the opinions on it."""
 
     question_id: str
@@ -173,14 +170,12 @@ class Standing:
         return "; ".join(parts)
 
 
-@dataclass(frozen=True)
-class ReviewStatus:
+class ReviewStatus(NamedTuple):
     """Progress of the review, as of the last pull."""
 
     questions: int
     states: Mapping[State, int]  # questions by state; they add up to `questions`
-    dimensions: Mapping[str, Mapping[LabelStatus, int]]
-    """Questions by status of the label, for each dimension."""
+    dimensions: Mapping[str, Mapping[LabelStatus, int]]  # questions by status of the label, by dimension
     experts: Mapping[str, int]  # questions that each expert reviewed
     flags: Mapping[str, int]  # flags that stand, by kind
     last_review: str | None  # time of the latest review (UTC)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from schemas.annotations import Annotation, AnnotationRequest
 from schemas.questions import Question
@@ -21,30 +21,15 @@ class Identity:
     facts: Mapping[str, Any] = field(default_factory=dict)  # further facts for the manifest
 
 
-@dataclass(frozen=True)
-class Verdict:
+class Verdict(NamedTuple):
     """A label for one dimension."""
 
     label: LabelName
     confidence: float | None
     estimate: bool  # True where it stands in for something that was not measured
 
-    def annotation(self, question_id: str, dimension: str, by: Identity) -> Annotation:
-        """Return it as a row, with who says so."""
-        return Annotation(
-            question_id=question_id,
-            dimension=dimension,
-            label=self.label.zh,
-            annotator=by.name,
-            confidence=self.confidence,
-            estimate=self.estimate,
-            prompt_hash=by.prompt_hash,
-            model=by.model,
-        )
 
-
-@dataclass(frozen=True)
-class Labelled:
+class Labelled(NamedTuple):
     """A question with a verdict in every dimension that could be told."""
 
     question_id: str
@@ -53,15 +38,23 @@ class Labelled:
 
     def annotations(self, by: Identity, measured: Verdict | None = None) -> Iterator[Annotation]:
         """Yield its rows in the taxonomy's order; a measured difficulty takes the place of a judged one."""
+        said = {**self.verdicts, **({} if measured is None else {DIFFICULTY: measured})}
         for name in dimensions():
-            if name == DIFFICULTY and measured is not None:
-                yield measured.annotation(self.question_id, name, Identity(MEASURED))
-            elif name in self.verdicts:
-                yield self.verdicts[name].annotation(self.question_id, name, by)
+            if (verdict := said.get(name)) is not None:
+                who = Identity(MEASURED) if verdict is measured else by
+                yield Annotation(
+                    question_id=self.question_id,
+                    dimension=name,
+                    label=verdict.label.zh,
+                    annotator=who.name,
+                    confidence=verdict.confidence,
+                    estimate=verdict.estimate,
+                    prompt_hash=who.prompt_hash,
+                    model=who.model,
+                )
 
 
-@dataclass(frozen=True)
-class Unlabelled:
+class Unlabelled(NamedTuple):
     """A question that got no labels in this run; the next run asks it again."""
 
     question_id: str
@@ -92,8 +85,7 @@ class Annotator(Protocol):
         return [row for each in found for row in each.annotations(self.identity)]
 
 
-MEASURED = "human_accuracy"
-"""The annotator whose labels are measured, not judged: difficulty from the share of right answers."""
+MEASURED = "human_accuracy"  # annotator of measured labels: difficulty from the share of right answers
 
 
 def difficulty_bin(accuracy: float) -> int:

@@ -6,8 +6,8 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from annotation.llm.messages import AnswerStore, ChatRequest
 from annotation.llm_annotator import choose_shots, example, prompts, requests_for
@@ -15,13 +15,11 @@ from annotation.params import AnnotateParams
 from annotation.reviewed import Reviewed
 from schemas.questions import Question
 
-SECONDS_A_REQUEST = 2.0
-"""Latency that the time is reckoned with; the endpoint's own is unknown before it is asked."""
+SECONDS_A_REQUEST = 2.0  # latency to reckon with; the endpoint's own is unknown before it is asked
 MESSAGE_TOKENS = 4  # tokens that frame each message, as OpenAI counts them
 
 
-@dataclass(frozen=True)
-class Estimate:
+class Estimate(NamedTuple):
     """Cost of labelling some questions. All but ``questions``, ``stored`` and ``requests`` are estimates."""
 
     annotator: str
@@ -84,8 +82,7 @@ def _tokens(request: ChatRequest, count: Counter, count_shared: Counter) -> int:
     return tokens + (count_shared(form) if request.response_format else 0)
 
 
-CJK_TOKENS = 0.8
-"""Tokens a Chinese character, about: Gemma 3 took 1,051 to 1,099 for prompts that this reckons at 1,035."""
+CJK_TOKENS = 0.8  # tokens a Chinese character: Gemma 3 took 1,051 to 1,099 where this reckons 1,035
 OTHER_TOKENS = 0.3  # tokens of any other character, about: some three to four characters a token
 
 _OLDER = re.compile(r"gpt-3\.5|gpt-4(-|$)")  # models before gpt-4o

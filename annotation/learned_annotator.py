@@ -19,8 +19,7 @@ from schemas.taxonomy import Dimension, dimensions
 NAME = "learned"  # of the annotator
 Matrix = NDArray[np.float64]  # one row a question
 Opinion = Callable[[Matrix], Matrix]  # from features to log-probabilities of all labels of the dimension
-Embed = Callable[[Sequence[str]], NDArray[np.float32]]
-"""From texts to vectors of an embedding model, one row a text."""
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # from texts to vectors, one row a text
 
 TEXT_C, BOTH_C = 100.0, 30.0
 """Inverse strength of regularisation of the two classifiers.
@@ -65,8 +64,7 @@ class Views:
     text: Matrix
     lexicon: Matrix  # shares of all labels of all dimensions
     own: Matrix  # shares of this dimension's labels, in the taxonomy's order
-    near: Matrix
-    """Likeness of each to the questions that the opinions on it were learned from: see ``nearest_similarity``."""
+    near: Matrix  # likeness to the questions learned from: see ``nearest_similarity``
 
     def __getitem__(self, rows: NDArray[np.intp]) -> Views:
         return Views(self.text[rows], self.lexicon[rows], self.own[rows], self.near[rows])
@@ -269,59 +267,6 @@ def meaning_of(question: Question) -> str:
     return "\n".join(filter(None, parts))
 
 
-class Classifier:
-    """Learns every dimension but difficulty from questions in an order that does not depend on their origin."""
-
-    def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None) -> None:
-        self.accuracy: dict[str, float] = {}  # cross-validated, by dimension
-        self._models: dict[str, DimensionModel] = {}
-        self._unseen: dict[str, dict[str, Matrix]] = {}
-        """By dimension and content hash, what a model says that had not seen the question."""
-        questions = [item.question for item in reviewed]
-        with threadpool_limits(1):  # sums in one order: the same labels on every run
-            self._text = TextFeatures(questions, embed)
-            self._learned = self._text(questions)
-            folds = folds_of([question.group_id or question.content_hash for question in questions])
-            near = np.zeros(len(questions))
-            for others, own in fold_rows(folds):
-                near[own] = nearest_similarity(self._learned[own], self._learned[others])
-            for name, views in _views(questions, self._learned, near).items():
-                self._learn(name, views, folds, reviewed)
-
-    def label(self, questions: Sequence[Question]) -> Iterator[dict[str, Verdict]]:
-        """Verdicts on each question in the dimensions that can be learned, as far as anything speaks for a label."""
-        for at in range(0, len(questions), _AT_ONCE):
-            some = questions[at : at + _AT_ONCE]
-            with threadpool_limits(1):
-                text = self._text(some)
-                views = _views(some, text, nearest_similarity(text, self._learned))
-                found = [self._probabilities(name, some, view) for name, view in views.items()]
-            for rows in zip(*found, strict=True):
-                said = {
-                    name: _verdict(dimensions()[name], row) for name, row in zip(views, rows, strict=True)
-                }
-                yield {name: verdict for name, verdict in said.items() if verdict is not None}
-
-    def _learn(self, name: str, views: Views, folds: NDArray[np.intp], reviewed: Sequence[Reviewed]) -> None:
-        known = dimensions()[name].labels
-        rows = np.array([row for row, item in enumerate(reviewed) if name in item.labels], dtype=np.intp)
-        labels = np.array([known.index(reviewed[row].labels[name]) for row in rows], dtype=np.intp)
-        if len(rows) < LEAST or np.bincount(labels).max() > MOST_ALIKE * len(rows):
-            return
-        model = self._models[name] = DimensionModel(views[rows], labels, folds[rows], len(known))
-        hashes = [reviewed[row].question.content_hash for row in rows]
-        self._unseen[name] = dict(zip(hashes, model.out_of_fold, strict=True))
-        self.accuracy[name] = round(float((model.out_of_fold.argmax(axis=1) == labels).mean()), 4)
-
-    def _probabilities(self, name: str, questions: Sequence[Question], views: Views) -> Matrix:
-        if (model := self._models.get(name)) is None:
-            return np.asarray(np.exp(log_shares(views.own)))
-        unseen, found = self._unseen[name], model(views)
-        return np.array(
-            [unseen.get(one.content_hash, row) for one, row in zip(questions, found, strict=True)]
-        )
-
-
 def _views(questions: Sequence[Question], text: Matrix, near: Matrix) -> dict[str, Views]:
     """Return the features of the questions by dimension; the lexicon gives labels without a term list no share."""
     rows = list(shares_of(questions))
@@ -351,7 +296,10 @@ class LearnedAnnotator(Annotator):
     def __init__(self, reviewed: Sequence[Reviewed], embed: Embed | None = None, name: str = NAME) -> None:
         self._embed, self._name = embed, name
         self._reviewed = sorted(reviewed, key=lambda item: item.question.content_hash)
-        self._classifier: Classifier | None = None
+        self._accuracy: dict[str, float] = {}  # cross-validated, by dimension
+        self._models: dict[str, DimensionModel] = {}  # by dimension, once it has learned
+        self._unseen: dict[str, dict[str, Matrix]] = {}
+        """By dimension and content hash, what a model says that had not seen the question."""
 
     @property
     def identity(self) -> Identity:
@@ -362,9 +310,9 @@ class LearnedAnnotator(Annotator):
             "[annotate.llm] model = … asks a language model"
         ]
         facts: dict[str, object] = {"reviewed": len(self._reviewed), "reviewed_hash": digest(self._reviewed)}
-        if self._classifier is not None:
-            facts["out_of_fold_accuracy"] = self._classifier.accuracy
-            told = ", ".join(f"{name} {value:.2f}" for name, value in self._classifier.accuracy.items())
+        if self._models:
+            facts["out_of_fold_accuracy"] = self._accuracy
+            told = ", ".join(f"{name} {value:.2f}" for name, value in self._accuracy.items())
             notes.append(f"right about reviewed questions it had not seen: {told}")
         return Identity(self._name, notes=tuple(notes), facts=facts)
 
@@ -372,9 +320,54 @@ class LearnedAnnotator(Annotator):
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, in their order."""
-        self._classifier = Classifier(self._reviewed, self._embed)
-        for question, verdicts in zip(questions, self._classifier.label(questions), strict=True):
+        self._fit()
+        for question, verdicts in zip(questions, self._label(questions), strict=True):
             known = {**verdicts, **estimated_difficulty()}
             in_order = {name: known[name] for name in dimensions() if name in known}
             yield Labelled(question.question_id, in_order)
             progress(1)
+
+    def _fit(self) -> None:
+        questions = [item.question for item in self._reviewed]
+        with threadpool_limits(1):  # sums in one order: the same labels on every run
+            self._text = TextFeatures(questions, self._embed)
+            self._learned = self._text(questions)
+            folds = folds_of([question.group_id or question.content_hash for question in questions])
+            near = np.zeros(len(questions))
+            for others, own in fold_rows(folds):
+                near[own] = nearest_similarity(self._learned[own], self._learned[others])
+            for name, views in _views(questions, self._learned, near).items():
+                self._learn(name, views, folds)
+
+    def _label(self, questions: Sequence[Question]) -> Iterator[dict[str, Verdict]]:
+        # In the dimensions that can be learned, as far as anything speaks for a label.
+        for at in range(0, len(questions), _AT_ONCE):
+            some = questions[at : at + _AT_ONCE]
+            with threadpool_limits(1):
+                text = self._text(some)
+                views = _views(some, text, nearest_similarity(text, self._learned))
+                found = [self._probabilities(name, some, view) for name, view in views.items()]
+            for rows in zip(*found, strict=True):
+                said = (
+                    (name, _verdict(dimensions()[name], row)) for name, row in zip(views, rows, strict=True)
+                )
+                yield {name: verdict for name, verdict in said if verdict is not None}
+
+    def _learn(self, name: str, views: Views, folds: NDArray[np.intp]) -> None:
+        known = dimensions()[name].labels
+        mine = [(row, item) for row, item in enumerate(self._reviewed) if name in item.labels]
+        rows = np.array([row for row, _ in mine], dtype=np.intp)
+        labels = np.array([known.index(item.labels[name]) for _, item in mine], dtype=np.intp)
+        if len(rows) < LEAST or np.bincount(labels).max() > MOST_ALIKE * len(rows):
+            return
+        model = self._models[name] = DimensionModel(views[rows], labels, folds[rows], len(known))
+        hashes = (item.question.content_hash for _, item in mine)
+        self._unseen[name] = dict(zip(hashes, model.out_of_fold, strict=True))
+        self._accuracy[name] = round(float((model.out_of_fold.argmax(axis=1) == labels).mean()), 4)
+
+    def _probabilities(self, name: str, questions: Sequence[Question], views: Views) -> Matrix:
+        if (model := self._models.get(name)) is None:
+            return np.asarray(np.exp(log_shares(views.own)))
+        unseen, found = self._unseen[name], model(views)
+        pairs = zip(questions, found, strict=True)
+        return np.array([unseen.get(one.content_hash, row) for one, row in pairs])

@@ -95,8 +95,7 @@ _NOTE = (
 )
 
 Scores = dict[str, float]  # by label
-Terms = Sequence[tuple[Sequence[str], float]]
-"""Terms of one piece of text after the other, each piece with its weight."""
+Terms = Sequence[tuple[Sequence[str], float]]  # of one piece of text after the other, with its weight
 _BATCH = 2_000  # texts searched at a time, which bounds memory
 
 

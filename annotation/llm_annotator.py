@@ -8,7 +8,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.resources import files
 from itertools import product
@@ -30,8 +30,7 @@ ALL_AT_ONCE = "label.v3.zh.md"  # file of the prompt; a change of it asks every 
 ONE_AT_A_TIME = "dimension.v2.zh.md"
 """Unchanged, since token counts were measured with it; short, since it is sent once for each dimension."""
 GENERAL = "label.general.v1.zh.md"  # for label sets of other subjects than CMExam's
-MOST_EXPLANATION = 400
-"""Characters of an explanation that are shown: three quarters of CMExam's are shorter than 250."""
+MOST_EXPLANATION = 400  # characters of an explanation that are shown: three quarters of CMExam's are shorter
 _NUMERALS = "零一二三四五六七八九"  # count of dimensions in the prompt: 五个维度
 _TOKEN = re.compile(SPECIAL_TOKENS)  # <|im_start|> in a question begins no turn
 _WIDE = str.maketrans("<>[]|", "＜＞［］｜")  # reads the same and is no mark
@@ -228,7 +227,7 @@ class LlmAnnotator(Annotator):
             annotator=self.identity.name,
             prompt_hash=self._prompts[outcome.request.part].hash,
             model=self._options.model or "",
-            **asdict(usage),
+            **usage._asdict(),
             cost=0.0 if answer is None else answer.cost,
             unusable=outcome.waste.calls,
             unusable_cost=unusable_cost,
@@ -294,7 +293,6 @@ def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
 
 
 def _keys(dimension: Dimension) -> tuple[str, ...]:
-    """Names under which a model may put its label."""
     return (dimension.zh, dimension.name, dimension.en)
 
 

@@ -13,8 +13,7 @@ from schemas.taxonomy import LabelName, dimensions
 
 LEAST = 20  # least number of reviewed questions for learning: in all, and in one dimension
 _OUTWEIGHS = 1000  # votes
-_SPOILT = {"wrong_stem", "out_of_scope"}
-"""Flags of questions that must not be learned from; a wrong key does not affect the labels."""
+_SPOILT = {"wrong_stem", "out_of_scope"}  # flags that spoil a question; a wrong key leaves labels right
 
 
 @dataclass(frozen=True)

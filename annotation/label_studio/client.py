@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import httpx
 
 from annotation.label_studio.server import EXTRA, START
 from schemas.errors import UserError, bad_certificate, trusted_certificates
 
+_REFUSALS = tomllib.loads((files("annotation.label_studio") / "refusals.toml").read_text(encoding="utf-8"))
 _ONCE = {"max_retries": 0}
 """Options of a request that must not be repeated: the SDK repeats a POST whose reply was lost, which gave 200
 tasks for 100 while the caller saw success."""
@@ -42,8 +44,7 @@ class ReplyLostError(UserError):
     """
 
 
-@dataclass(frozen=True)
-class Project:
+class Project(NamedTuple):
     """A project as Label Studio keeps it."""
 
     id: int
@@ -260,33 +261,15 @@ class Studio:
     def _refusal(self, status: int | None, body: Any) -> str:
         if status is not None and status < 400:
             return _stranger(self.url)
-        if status in _BEFORE and not isinstance(body, dict):
-            return (
-                f"something before Label Studio at {self.url} answers {status} (a firewall or a proxy, since the"
-                f" reply is not Label Studio's): {_BEFORE[status]}"
-            )
-        if status in (401, 403):
-            return (
-                f"Label Studio at {self.url} refuses the token in {self._key_env}: copy a valid one from"
-                " Account & Settings there"
-            )
-        if status == 404:
-            return (
-                f"Label Studio at {self.url} does not know what it was asked for (404): review.url is not its address,"
-                " or somebody deleted the project meanwhile"
-            )
+        before, own = (_REFUSALS[who].get(str(status)) for who in ("before", "server"))
+        if before and not isinstance(body, dict):
+            told = f"answers {status} (a firewall or a proxy, since the reply is not Label Studio's)"
+            return f"something before Label Studio at {self.url} {told}: {before}"
+        if own:
+            return f"Label Studio at {self.url} {own.format(token=self._key_env)}"
         fields = body if isinstance(body, dict) else {}
         detail = str(fields.get("validation_errors") or fields.get("detail") or "no reason given")
         return f"Label Studio at {self.url} refused a request ({status}): {' '.join(detail.split())}"[:500]
-
-
-_BEFORE = {
-    403: "it refuses access; ask who runs it",
-    413: "it takes no request of that size; raise its limit (nginx: client_max_body_size), or lower review.batch",
-    **dict.fromkeys(
-        (502, 503, 504), "Label Studio does not answer it; look whether that runs, and run this again"
-    ),
-}  # remedies for the answers of what stands before the server, which are pages and not JSON
 
 
 def _stranger(url: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, QUESTION_ID, ReviewTask
 
@@ -19,8 +19,7 @@ Prediction = Mapping[str, Any]  # of Label Studio: model_version, score, result
 _REPLACING = 4  # cost of deleting a prediction and adding another, in additions
 
 
-@dataclass(frozen=True)
-class SentTask:
+class SentTask(NamedTuple):
     """A task as it is on the server."""
 
     task_id: int
@@ -67,15 +66,12 @@ class ProjectChanges:
 
     filling: LabelChanges
     missing: list[ReviewTask] = field(default_factory=list)
-    texts: list[tuple[SentTask, ReviewTask]] = field(default_factory=list)
-    """Tasks whose content is out of date."""
-    questions: dict[int, str] = field(default_factory=dict)
-    """The question of each task that is there and wanted."""
+    texts: list[tuple[SentTask, ReviewTask]] = field(default_factory=list)  # tasks that are out of date
+    questions: dict[int, str] = field(default_factory=dict)  # question of each task that is there and wanted
     last_batch: int = 0
     sizes: dict[int, int] = field(default_factory=dict)  # planned number of questions by batch
     arrived: Counter[int] = field(default_factory=Counter)  # number of tasks on the server by batch
-    predictions: Mapping[int, Sequence[Prediction]] = field(default_factory=dict)
-    """The predictions of each task on the server."""
+    predictions: Mapping[int, Sequence[Prediction]] = field(default_factory=dict)  # of the server, by task
 
     @property
     def interrupted(self) -> int:

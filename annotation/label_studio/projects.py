@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from annotation.label_studio import screen
@@ -110,8 +110,7 @@ def pause(times: float = 1) -> None:
     time.sleep(min(SETTLE_PAUSE * times, SETTLE_SECONDS))
 
 
-@dataclass(frozen=True)
-class Owner:
+class Owner(NamedTuple):
     """The owner of a project: two folders may give their datasets one name."""
 
     dataset: str
@@ -150,8 +149,7 @@ _KINDS = tomllib.loads((files("annotation.label_studio") / "kinds.toml").read_te
 REVIEW, ADJUDICATION, VERIFICATION, SCORING = (
     Kind(name=name, config=getattr(screen, f"{name}_config"), **facts) for name, facts in _KINDS.items()
 )
-KINDS = (REVIEW, ADJUDICATION, VERIFICATION)
-"""The kinds of the review; what they bring back becomes labels and corrections."""
+KINDS = (REVIEW, ADJUDICATION, VERIFICATION)  # what they bring back becomes labels and corrections
 
 
 def of_expert(expert: str) -> Kind:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -43,8 +43,7 @@ class Pulled:
     annotations: pl.DataFrame = field(default_factory=lambda: SeenAnnotation.to_frame([]))
     project: str | None = None  # the project and the server that it is from
     since: str | None = None  # the latest change that was seen
-    people: Mapping[str, str] = field(default_factory=dict)
-    """E-mail addresses by account, as of then, see ``Studio.accounts``."""
+    people: Mapping[str, str] = field(default_factory=dict)  # addresses, see ``Studio.accounts``
 
     def answers(self, people: Mapping[str, str]) -> dict[str, list[Mapping[str, Any]]]:
         """Return the latest annotation of each of the ``people`` by question, as they are imported."""
@@ -82,8 +81,7 @@ class Pulled:
         return replace(self, **tables)
 
 
-@dataclass(frozen=True)
-class PullReport:
+class PullReport(NamedTuple):
     """Result of a pull."""
 
     kind: str

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from annotation.label_studio import comparison
@@ -16,8 +16,7 @@ _ROUNDS = 4
 experts save is there after the second round (tests/services/test_label_studio.py)."""
 
 
-@dataclass(frozen=True)
-class PushReport:
+class PushReport(NamedTuple):
     """Result of a push."""
 
     kind: str
@@ -29,10 +28,8 @@ class PushReport:
     updated: int  # questions whose text or filled-in labels changed since they were sent
     unchanged: int
     later: int  # questions that were not sent because of the given limit
-    changed_after_review: tuple[str, ...]
-    """Ids of updated questions that an expert had already reviewed as they were."""
-    duplicates_removed: int
-    """Tasks of the same question that nobody had reviewed; 0 unless something else wrote to the project."""
+    changed_after_review: tuple[str, ...]  # updated ones that an expert had reviewed as they were
+    duplicates_removed: int  # unreviewed second tasks of a question; 0 unless something else wrote there
     withdrawn: int  # tasks that nobody had answered and that no longer need an answer
     others: int  # tasks of questions that left this dataset; they stay in the project
     replies_lost: int  # requests without a reply; their effect was looked up

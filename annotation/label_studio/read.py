@@ -167,7 +167,6 @@ class _Answer:
         return editable.BaseText.loads(line) if isinstance(line, str) else None
 
     def _common(self) -> dict[str, Any]:
-        """Return the fields that reviews and corrections share."""
         return {
             "question_id": str(self.data[QUESTION_ID]),
             "note": self._text(screen.NOTE),

@@ -6,10 +6,9 @@ except a column whose text is too long.
 
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
-from typing import Any
+from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
@@ -38,12 +37,10 @@ _CHORDS = ("shift", "alt")
 _CODES = "abcdefghijklmnopqrstuvwxyz123456789"
 """Of the labels of a long list, in their order: the n-th chapter of the ICD has the n-th letter."""
 _NONE = "0"  # key of the label "not applicable", which comes last
-SCORE_KEYS = ("12345", "qwert", "asdfg", "zxcvb")
-"""Of each aspect: a row of the keyboard, its leftmost key the worst score."""
+SCORE_KEYS = ("12345", "qwert", "asdfg", "zxcvb")  # of each aspect: a row of the keyboard, the worst first
 
 
-@dataclass(frozen=True)
-class Offer:
+class Offer(NamedTuple):
     """A choice that is no label of the taxonomy: a flag, or a verdict."""
 
     kind: str  # its name in tables

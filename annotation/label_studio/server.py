@@ -16,12 +16,13 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from importlib.resources import files
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import httpx
 import typer
@@ -42,14 +43,7 @@ STOP = "make label-studio-stop" if _CLONE else "python -m annotation.label_studi
 EXTRA = "pip install -e '.[review]'" if _CLONE else "pip install 'build-dataset[review]'"
 """Command that installs the client of Label Studio."""
 
-_QUIET_SERVER = {
-    "LABEL_STUDIO_COLLECT_ANALYTICS": "0",
-    "LABEL_STUDIO_SENTRY_DSN": "",
-    "LABEL_STUDIO_FRONTEND_SENTRY_DSN": "",
-    "LABEL_STUDIO_LATEST_VERSION_CHECK": "0",
-    "LABEL_STUDIO_DISABLE_SIGNUP_WITHOUT_LINK": "1",
-    "DJANGO_DB": "sqlite",
-}  # no analytics, no crash reports, no version check, no sign-up without an invitation
+_QUIET_SERVER = tomllib.loads((files("annotation.label_studio") / "quiet.toml").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True)
@@ -62,8 +56,7 @@ class Account:
     admin: bool = False
 
 
-@dataclass(frozen=True)
-class Server:
+class Server(NamedTuple):
     """A server that runs."""
 
     pid: int
@@ -103,7 +96,7 @@ def launch_server(installation: Installation, home: Path, port: int, *, timeout:
         env = installation.environment(home)
         process = subprocess.Popen(command, env=env, start_new_session=True, **streams)  # noqa: S603 (our own words)
     server = Server(process.pid, port)
-    (home / _RECORD).write_text(json.dumps(asdict(server)), encoding="utf-8")
+    (home / _RECORD).write_text(json.dumps(server._asdict()), encoding="utf-8")
     deadline = time.monotonic() + timeout
     while not _answers(server.url):
         if process.poll() is not None:
@@ -210,8 +203,7 @@ def _run(command: list[str], complaint: str, **more: Any) -> None:
 app = typer.Typer(help="Install, start and stop Label Studio for the experts' review.", no_args_is_help=True)
 
 _CREDENTIALS = "credentials.json"  # accounts with passwords and tokens, mode 0600
-_PREPARED = ".prepared"
-"""File that is written when the database and its accounts are complete; setting them up can be interrupted."""
+_PREPARED = ".prepared"  # written when the database and its accounts are complete: that can be interrupted
 _ADMIN = "admin@localhost.localdomain"  # a name to log in with, no mailbox
 
 Venv = Annotated[Path, typer.Option(help="Virtual environment of Label Studio.")]

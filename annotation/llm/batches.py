@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate, chain, islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import openai
 
@@ -49,13 +49,11 @@ class BatchRun:
         known = self.store.get_many([self._index]).get(self._index, {})
         self._batches = {token: Batch(token, tuple(keys), name) for token, (keys, name) in known.items()}
         """By token, in the order in which they were added; kept in the store so that no kill loses one."""
-        self._asked = dict(self.missing)
-        """Open requests by key, in the form in which they are sent: the second time with a hint."""
+        self._asked = dict(self.missing)  # open requests as they are sent: the second time with a hint
         self._attempts: Counter[str] = Counter()
         self._queue_is_full = False
         self._useful = 0
-        self._useless: list[tuple[str, object]] = []
-        """Answers that are paid and of no use: why, and what was said."""
+        self._useless: list[tuple[str, object]] = []  # paid answers of no use: why, and what was said
 
     def ended(self) -> Iterator[wire.Ended]:
         """Yield outcomes, batch by batch."""
@@ -227,8 +225,7 @@ MOST_ROWS = 50_000  # requests of one file
 MOST_BYTES = 190 * 10**6  # OpenAI takes 50,000 requests and 200 MB in one file
 
 
-@dataclass(frozen=True)
-class BatchRow:
+class BatchRow(NamedTuple):
     """One row of an output or error file."""
 
     status: int  # of HTTP; 0 where the row was never tried
@@ -240,8 +237,7 @@ class BatchRow:
 class Batch:
     """A batch that was submitted, or was about to be."""
 
-    token: str
-    """Our name for it, which the endpoint keeps as metadata: how a batch is found again whose id never arrived."""
+    token: str  # our name, which the endpoint keeps as metadata: it finds a batch whose id never arrived
     keys: tuple[str, ...]  # of the requests whose answers are not in the store yet
     id: str | None = None  # the endpoint's; None until its reply arrived
 

@@ -17,10 +17,8 @@ from annotation.llm.options import LlmOptions, openai_client
 from schemas.errors import UserError
 
 _DEAD_AFTER = 20  # failed requests in a row, retries included, after which an endpoint counts as down
-_WRONG_FORM_AFTER = 5
-"""Number of refusals without any acceptance after which the form of requests is at fault."""
-_UNUSABLE_LATER = 60
-"""The same after some usable replies: single questions fail (up to one in four), but not this many in a row."""
+_WRONG_FORM_AFTER = 5  # refusals without any acceptance after which the form of requests is at fault
+_UNUSABLE_LATER = 60  # the same after some usable replies: up to one in four fails, but not so many in a row
 _OUTAGES = {wire.Reason.RATE_LIMITED, wire.Reason.SERVER_ERROR, wire.Reason.TIMEOUT, wire.Reason.CONNECTION}
 
 

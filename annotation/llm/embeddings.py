@@ -13,8 +13,7 @@ from schemas.errors import UserError, bad_certificate
 from schemas.identity import sha256
 
 _BATCH = 64  # texts of one request
-_CHARACTERS = 2000
-"""Characters of a text that are embedded: models cut longer ones themselves, each in its own way."""
+_CHARACTERS = 2000  # of a text that are embedded: models cut longer ones, each in its own way
 
 Vectors = NDArray[np.float32]  # one row a text
 

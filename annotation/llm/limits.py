@@ -8,8 +8,11 @@ import math
 import random
 import re
 import time
+import tomllib
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from importlib.resources import files
+from typing import NamedTuple
 
 import httpx
 import openai
@@ -25,8 +28,7 @@ _LOOK = 0.02  # seconds between looks for a free place, or for money that is fre
 _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # seconds
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")  # 6m0s, 20ms, 1h2m3.5s
 _UNKNOWN_RESET = 1.0  # seconds, where the endpoint names none that can be read
-_SAME_LIMIT = 1.0
-"""Seconds within which several rate-limit errors count as one: they hit all requests in flight."""
+_SAME_LIMIT = 1.0  # seconds in which several rate-limit errors are one: they hit all requests in flight
 
 
 class Pace:
@@ -40,14 +42,12 @@ class Pace:
     def __init__(self, most: int, max_retries: int) -> None:
         self._most = most
         self._max_retries = max_retries
-        self.limit = float(most)
-        """The number of requests that may be in flight now; a fraction allows none."""
+        self.limit = float(most)  # requests that may be in flight now; a fraction allows none
         self._left = math.inf
         self._reset = 0.0
         self._resume = 0.0
         self._slowed = 0.0
-        self.tokens: int | None = None
-        """Of the latest answered request: what is left of a limit of tokens is divided by them."""
+        self.tokens: int | None = None  # of the latest request: what is left of a limit is divided by them
         self._in_flight = 0
 
     async def wait_for_turn(self) -> None:
@@ -113,29 +113,21 @@ def _number(value: str | None) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-_REFUSED_CODES = {
-    "content_filter",
-    "content_policy_violation",
-    "moderation_blocked",
-    "data_inspection_failed",
-}
-_TOO_LONG_CODES = {"context_length_exceeded", "string_above_max_length"}  # of OpenAI
+_FAULTS = tomllib.loads((files("annotation.llm") / "faults.toml").read_text(encoding="utf-8"))
 _RETRIED_STATUS = {408, 409, 425}  # timeout, conflict, too early
 _GATEWAY = {502, 504, 524}  # a gateway gave up on a server that may have worked, and charged, behind it
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 """Errors before a request was sent; after later ones the endpoint may have worked on it."""
 
 
-@dataclass(frozen=True)
-class Fault:
+class Fault(NamedTuple):
     """A failed attempt."""
 
     reason: Reason
     detail: str
     retry: bool  # True where another attempt may help
     wait: float | None = None  # seconds the endpoint asked to wait
-    maybe_billed: bool = False
-    """True where the endpoint may have worked, and charged, without our seeing the answer."""
+    maybe_billed: bool = False  # True where the endpoint may have worked, and charged, unseen by us
 
 
 NOT_A_COMPLETION = Fault(
@@ -178,10 +170,10 @@ def fault_of_status(
     """
     if (why := _hopeless(status, code, options, foreign=foreign)) is not None:
         raise UserError(why) from None
-    if code in _REFUSED_CODES:
+    if code in _FAULTS["codes"]["refused"]:
         refused = f"the endpoint's filter refused the question (HTTP {status})"
         return Fault(Reason.REFUSED, refused, retry=False)
-    if code in _TOO_LONG_CODES or status == 413:
+    if code in _FAULTS["codes"]["too_long"] or status == 413:
         return Fault(Reason.TOO_LONG, f"the question does not fit the model (HTTP {status})", retry=False)
     if status == 429:
         return Fault(Reason.RATE_LIMITED, "rate limit (HTTP 429)", retry=True, wait=wait)
@@ -193,24 +185,16 @@ def fault_of_status(
 
 def _hopeless(status: int, code: str | None, options: LlmOptions, *, foreign: bool) -> str | None:
     """Return why no request can succeed; None where one may."""
-    url = options.base_url
-    if status == 403 and foreign:
-        return (
-            f"something before {url} refuses access (HTTP 403; a firewall or a proxy, since the reply is no API's):"
-            " ask who runs it, or set another base_url"
-        )
-    if status == 401 or (status == 403 and code not in _REFUSED_CODES):
-        return (
-            f"{url} does not accept the key (HTTP {status}): "
-            f"put a valid one into the environment variable {options.api_key_env}"
-        )
-    if status == 404:
-        return f"{url} knows no model {options.model!r} (HTTP 404): check model and base_url"
-    if 300 <= status < 400:
-        return f"{url} redirects elsewhere (HTTP {status}): put the address it leads to into base_url"
-    if status == 402 or code == "insufficient_quota":
-        return f"the account at {url} has no credit left (HTTP {status})"
-    return None
+    cases = {
+        "firewall": status == 403 and foreign,
+        "key": status == 401 or (status == 403 and code not in _FAULTS["codes"]["refused"]),
+        "model": status == 404,
+        "redirect": 300 <= status < 400,
+        "credit": status == 402 or code == "insufficient_quota",
+    }
+    told = next((_FAULTS["hopeless"][name] for name, holds in cases.items() if holds), None)
+    known = {"url": options.base_url, "model": options.model, "variable": options.api_key_env}
+    return None if told is None else str(told).format(status=status, **known)
 
 
 def _asked_wait(error: openai.APIStatusError) -> float | None:

@@ -6,9 +6,9 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from annotation.llm.options import LlmOptions
 from schemas.errors import UserError
@@ -68,8 +68,7 @@ class ChatRequest:
     response_format: Mapping[str, Any] | None = None
     check: Callable[[str], object] | None = field(default=None, compare=False)
     """Raises ``BadAnswerError`` for a text that cannot be used; such an answer is not stored."""
-    keep_unfinished: bool = False
-    """True where truncated and refused answers are answers (evaluation) and not failures (annotation)."""
+    keep_unfinished: bool = False  # True where truncated and refused answers are answers (evaluation)
     part: int = 0  # number among the caller's requests of that id; not sent, not part of the key
     sample: int = 0  # number of the sample, where the same is asked several times on purpose
     logprobs: bool = False  # True to ask how probable the model found each token of its answer
@@ -101,8 +100,7 @@ class ChatRequest:
         return sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False, default=dict))
 
 
-@dataclass(frozen=True)
-class Usage:
+class Usage(NamedTuple):
     """Tokens that were billed; None where the endpoint does not say."""
 
     prompt_tokens: int | None = 0
@@ -110,7 +108,7 @@ class Usage:
 
     def total(self) -> int | None:
         """Of both kinds; None where one is unknown."""
-        known = [count for count in astuple(self) if count is not None]
+        known = [count for count in self if count is not None]
         return sum(known) if len(known) == 2 else None
 
 
@@ -121,8 +119,7 @@ class Waste:
     calls: int = 0  # calls with a known bill: the answer came and could not be used
     prompt_tokens: int = 0
     completion_tokens: int = 0
-    unseen: int = 0
-    """Calls whose bill never came: timeouts, broken connections, replies without a count of tokens."""
+    unseen: int = 0  # calls whose bill never came: timeouts, broken connections, no count of tokens
     most_prompt: int = 0
     most_completion: int = 0  # most tokens that those can have had
 
@@ -138,8 +135,7 @@ class Answer:
     text: str  # empty where the model only refused
     finish_reason: str  # `stop`; `length` or `refusal` only with `keep_unfinished`
     usage: Usage
-    cost: float | None
-    """At the prices of the options; None where unknown; zero where an earlier request of this call is the same."""
+    cost: float | None  # at the options' prices; None where unknown; 0 where an earlier request is the same
     logprobs: Sequence[tuple[int, float]] | None = None
     """Length in bytes and log-probability of each token of ``text``; None where not asked for or not given."""
     waste: Waste = Waste()  # cost beside `usage`
@@ -208,7 +204,7 @@ def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> 
             raise BadAnswerError(Reason.EMPTY, "the answer is empty")
     if request.check is not None and finish == "stop":
         request.check(text)
-    value = {"text": text, "finish_reason": finish, **asdict(usage)}
+    value = {"text": text, "finish_reason": finish, **usage._asdict()}
     if request.keep_unfinished:
         # An evaluation tells which model answered: endpoints map one name to changing versions.
         value["model"] = str(completion.get("model") or "")[:200] or None

@@ -34,8 +34,7 @@ class Control:
     gold: int = 0  # number of labels given to them
     right: int = 0
     interval: Interval | None = None  # 95 % of the share that is right; labels of one question are a cluster
-    chart: tuple[float, ...] = ()
-    """Share that is right of the last gold labels, after each of them; empty where there are too few."""
+    chart: tuple[float, ...] = ()  # share of right ones among the last gold labels, after each; empty for few
     limit: float = 0.0  # lower control limit of the chart
     probes: int = 0
     accepted: int = 0  # probes that were left as they were

@@ -39,8 +39,7 @@ from pipeline.stage import Context, Tables
 from schemas.annotations import Annotation
 from schemas.questions import Question
 
-_CROP_BYTES = 400_000
-"""Of a picture: scans become JPEG to fit. 10,000 such pictures would be 4 GB in the server's database."""
+_CROP_BYTES = 400_000  # of a picture, scans as JPEG: 10,000 of them are 4 GB in the server's database
 
 
 def push(

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from itertools import cycle
 from math import ceil, inf
+from typing import NamedTuple
 
 import polars as pl
 
@@ -17,8 +18,7 @@ from schemas.annotations import ExpertReview
 from schemas.identity import lot, sha256
 from schemas.taxonomy import dimensions
 
-QUICK = 5.0
-"""Least time in seconds to read an exam question of 30 characters with five options and five labels."""
+QUICK = 5.0  # least seconds to read a question of 30 characters with five options and five labels
 _MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
 """Shares beyond which a coordinator should look: the best annotator measured is right in .83 of its labels, so a
 careful reader does not accept 99 of 100."""
@@ -34,12 +34,10 @@ class ExpertWork:
 
     reviewer: str
     questions: int  # questions reviewed
-    left: int
-    """Questions that wait for this expert: those assigned, or the open ones, shared evenly where more than two work."""
+    left: int  # questions that wait: those assigned, or the open ones, shared where more than two work
     seconds: float | None  # median time a question, as the screen measured it; null in workbooks
     hours: float | None  # time that the screen measured, in all; pauses beyond ten minutes count ten minutes
-    quick: float | None
-    """Share of the measured questions that were answered in less time than it takes to read one."""
+    quick: float | None  # share of the measured questions answered faster than one can read
     accepted: float | None  # share of the labels filled in that were left as they were
     agreed: float | None  # share of the labels on which another expert's was the same
     first: str
@@ -125,8 +123,7 @@ def _share(rows: pl.DataFrame, condition: pl.Expr) -> dict[str, float]:
     return dict(rows.group_by("reviewer").agg(condition.mean()).iter_rows())
 
 
-@dataclass(frozen=True)
-class Assigned:
+class Assigned(NamedTuple):
     """Assignment of questions to experts."""
 
     questions: Mapping[str, Set[str]]  # of each expert, the questions that wait for their answer

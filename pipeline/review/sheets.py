@@ -8,13 +8,13 @@ import json
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.resources import files
 from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 import polars as pl
@@ -48,8 +48,7 @@ _SAVED = re.compile(rb"<dcterms:modified[^>]*>([^<]+)<")
 """Time at which a workbook was saved: `<dcterms:modified xsi:type="dcterms:W3CDTF">2026-11-22T08:00:00Z<`."""
 
 
-@dataclass(frozen=True)
-class Sheet:
+class Sheet(NamedTuple):
     """A workbook that came back."""
 
     expert: str
@@ -299,7 +298,6 @@ def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
 
 
 def _with(pulled: Pulled, rows: PulledRows) -> Pulled:
-    """Return the stored answers, replaced by later ones of a workbook."""
     # An expert's annotation of a question has the same id in every workbook.
     there = dict(pulled.annotations.select("annotation_id", "updated_at").iter_rows())
     taken = {

@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 import polars as pl
 
@@ -27,8 +27,7 @@ FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
 _STAGES = ("parse", "clean", "dedup", "audit", STAGE)  # stages whose waiting questions are verified
 
 
-@dataclass(frozen=True)
-class Settled:
+class Settled(NamedTuple):
     """Labels and states that reviews add up to."""
 
     rules: adjudication.Rules

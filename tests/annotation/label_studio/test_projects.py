@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -40,7 +39,7 @@ class Server:
 
     def update_project(self, project_id: int, description: str) -> None:
         self.there = [
-            replace(each, description=description) if each.id == project_id else each for each in self.there
+            each._replace(description=description) if each.id == project_id else each for each in self.there
         ]
 
 
@@ -71,7 +70,7 @@ def test_kinds_have_their_people_and_prune_what_is_not_wanted():
     ],
 )
 def test_of_several_projects_the_one_with_most_answers_is_meant(counts, chosen):
-    there = [replace(MADE, id=n, annotations=a, tasks=t) for n, (a, t) in enumerate(counts, start=1)]
+    there = [MADE._replace(id=n, annotations=a, tasks=t) for n, (a, t) in enumerate(counts, start=1)]
     found = projects.find(Server(*there), REVIEW, OWNER)
     assert found is not None
     assert found.id == chosen
@@ -88,11 +87,11 @@ def test_a_project_of_another_name_or_folder_is_refused_and_can_be_adopted(owner
     with pytest.raises(UserError, match=f"review project 1 .*{told}.*`build-dataset review pull --adopt`"):
         projects.find(Server(MADE), REVIEW, owner)
     adopted = projects.find(Server(MADE), REVIEW, owner, adopt=True)
-    assert adopted == replace(MADE, description=REVIEW.description(owner))
+    assert adopted == MADE._replace(description=REVIEW.description(owner))
 
 
 def test_projects_of_nobody_here_are_left_alone():
-    stranger = replace(MADE, description=REVIEW.description(Owner("x", "y")))
+    stranger = MADE._replace(description=REVIEW.description(Owner("x", "y")))
     assert projects.find(Server(stranger), REVIEW, OWNER, adopt=True) is None
     assert projects.find(Server(MADE), ADJUDICATION, OWNER) is None
     assert projects.find(Server(), REVIEW, OWNER, listed=[MADE]) == MADE
@@ -125,7 +124,7 @@ def test_a_title_is_cut_to_what_label_studio_allows():
     class Making(Server):
         def create_project(self, **settings: object) -> int:
             made.update(settings)
-            self.there.append(replace(MADE, id=1))
+            self.there.append(MADE._replace(id=1))
             return 1
 
     projects.create(Making(), REVIEW, OWNER, "标" * 60, wanted=True, maximum_annotations=2)

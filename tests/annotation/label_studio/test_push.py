@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -46,8 +46,8 @@ class LossyStudio:
     def projects(self, words: str) -> list[Project]:
         if not self.settings or words not in self.settings["description"]:
             return []
-        empty = replace(self.project(1), tasks=0, predictions=0)
-        return [*(replace(empty, id=each) for each in self.extra), self.project(1)]
+        empty = self.project(1)._replace(tasks=0, predictions=0)
+        return [*(empty._replace(id=each) for each in self.extra), self.project(1)]
 
     def delete_project(self, project_id: int) -> None:
         self.extra.remove(project_id)

@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import ssl
 import time
-from dataclasses import replace
 from types import SimpleNamespace
 
 import httpx
@@ -200,15 +199,15 @@ def test_retries_end_at_their_number_or_where_the_endpoint_asks_for_more_than_fi
         False,
         False,
     ]
-    assert not asyncio.run(pace.wait_to_retry(replace(FAILED, retry=False), 0))
-    assert asyncio.run(pace.wait_to_retry(replace(FAILED, wait=300.0), 0))
-    assert not asyncio.run(pace.wait_to_retry(replace(FAILED, wait=300.5), 0))
+    assert not asyncio.run(pace.wait_to_retry(FAILED._replace(retry=False), 0))
+    assert asyncio.run(pace.wait_to_retry(FAILED._replace(wait=300.0), 0))
+    assert not asyncio.run(pace.wait_to_retry(FAILED._replace(wait=300.5), 0))
 
 
 def test_all_requests_wait_as_long_as_the_endpoint_asked(clock):
     pace = Pace(8, max_retries=2)
-    asyncio.run(pace.wait_to_retry(replace(FAILED, wait=10.0), 0))
-    asyncio.run(pace.wait_to_retry(replace(FAILED, wait=3.0), 0))
+    asyncio.run(pace.wait_to_retry(FAILED._replace(wait=10.0), 0))
+    asyncio.run(pace.wait_to_retry(FAILED._replace(wait=3.0), 0))
     assert clock.slept == []
     asyncio.run(pace.wait_for_turn())
     asyncio.run(pace.wait_for_turn())
