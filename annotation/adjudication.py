@@ -11,6 +11,7 @@ from typing import NamedTuple
 from annotation.annotator import MEASURED
 from annotation.label_studio.editable import ANSWER, VERDICT
 from schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview, Label, LabelStatus
+from schemas.grouping import group_values
 from schemas.taxonomy import dimensions
 
 ADJUDICATION = "adjudication"  # the project whose reviews are rulings
@@ -47,9 +48,7 @@ def final_labels(
 ) -> list[Label]:
     """The label of every question in every dimension, in their order; of ``reviews`` see ``latest_reviews``."""
     stated = proposed_labels(annotations)
-    said: dict[tuple[str, str], list[ExpertReview]] = defaultdict(list)
-    for review in reviews:
-        said[review.question_id, review.dimension].append(review)
+    said = group_values(((review.question_id, review.dimension), review) for review in reviews)
     keys = product(question_ids, dimensions())
     return [_final_label(*key, stated.get(key), said.get(key, ()), rules) for key in keys]
 
@@ -193,9 +192,7 @@ def standings(
     ``answered`` are kinds of flags, by question, that an accepted correction has answered; ``single`` are questions
     that only one expert is to review.
     """
-    said: dict[str, list[ExpertReview]] = defaultdict(list)
-    for review in reviews:
-        said[review.question_id].append(review)
+    said = group_values((review.question_id, review) for review in reviews)
     found = []
     for name, group in groupby(labels, key=lambda label: label.question_id):
         own, own_reviews, done = list(group), said[name], answered.get(name, frozenset())

@@ -16,6 +16,7 @@ import httpx
 
 from annotation.label_studio.server import EXTRA, START
 from schemas.errors import UserError, bad_certificate, trusted_certificates
+from schemas.grouping import group_values
 
 _REFUSALS = tomllib.loads((files("annotation.label_studio") / "refusals.toml").read_text(encoding="utf-8"))
 _ONCE = {"max_retries": 0}
@@ -163,12 +164,9 @@ class Studio:
 
     def predictions(self, project_id: int) -> dict[int, list[dict[str, Any]]]:
         """All predictions of a project by task id, oldest first."""
-        found: dict[int, list[dict[str, Any]]] = {}
         with self._told():
             listed = self._ask("GET", "api/predictions/", params={"project": project_id})
-            for prediction in sorted(listed, key=itemgetter("id")):
-                found.setdefault(prediction["task"], []).append(prediction)
-        return found
+            return group_values((each["task"], each) for each in sorted(listed, key=itemgetter("id")))
 
     def add_predictions(self, project_id: int, predictions: Mapping[int, Mapping[str, Any]]) -> None:
         """Add a prediction to each of those tasks, by task id."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, QUESTION_ID, ReviewTask
+from schemas.grouping import group_values
 
 Prediction = Mapping[str, Any]  # of Label Studio: model_version, score, result
 _REPLACING = 4  # cost of deleting a prediction and adding another, in additions
@@ -159,10 +160,8 @@ def _said(prediction: Prediction) -> tuple[float | None, list[tuple[str, tuple[s
 def duplicate_task_ids(tasks: Iterable[ReviewTask], there: Iterable[SentTask]) -> list[int]:
     """Return second tasks of a question that nobody answered; the first that was answered stays, or the oldest."""
     wanted = {task.question_id for task in tasks}
-    own: dict[str | None, list[SentTask]] = {}
-    for remote in sorted(there, key=lambda each: (each.annotations == 0, each.task_id)):
-        if remote.question_id in wanted:
-            own.setdefault(remote.question_id, []).append(remote)
+    ordered = sorted(there, key=lambda each: (each.annotations == 0, each.task_id))
+    own = group_values((each.question_id, each) for each in ordered if each.question_id in wanted)
     return [each.task_id for same in own.values() for each in same[1:] if each.annotations == 0]
 
 

@@ -14,6 +14,7 @@ from annotation.label_studio.editable import base_text, changed_part, field_titl
 from annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from annotation.rubric import ShownAnswer
 from schemas.annotations import Annotation, Correction, LabelStatus
+from schemas.grouping import group_values
 from schemas.identity import lot, sha256
 from schemas.questions import Question, ReviewItem
 from schemas.taxonomy import dimensions
@@ -182,9 +183,7 @@ def adjudication_tasks(
     The fields for corrections, which show when their flag is set, hold what was proposed. Who is 甲 and who is 乙 is
     drawn by lot for each question.
     """
-    proposed: dict[str, list[Correction]] = {}
-    for correction in corrections:
-        proposed.setdefault(correction.question_id, []).append(correction)
+    proposed = group_values((correction.question_id, correction) for correction in corrections)
     tasks = []
     for standing in standings:
         question = questions[standing.question_id]

@@ -15,6 +15,7 @@ from annotation.llm import messages as wire
 from annotation.llm.batches import BatchRun
 from annotation.llm.options import LlmOptions, openai_client
 from schemas.errors import UserError
+from schemas.grouping import group_values
 
 _DEAD_AFTER = 20  # failed requests in a row, retries included, after which an endpoint counts as down
 _WRONG_FORM_AFTER = 5  # refusals without any acceptance after which the form of requests is at fault
@@ -45,9 +46,7 @@ class LlmClient:
         yielded; failures are never stored as answers. ``progress`` hears how many requests have just ended. Raises
         ``UserError`` where the endpoint refuses the key, the model or the form of all requests.
         """
-        groups: dict[str, list[wire.ChatRequest]] = {}
-        for request in requests:
-            groups.setdefault(request.key(self._options), []).append(request)
+        groups = group_values((request.key(self._options), request) for request in requests)
         distinct = {key: group[0] for key, group in groups.items()}
         bills = limits.CostAccount(distinct, store, self._options, batched=self._batch)
         with closing(self._ended(distinct, store, bills)) as batches:
