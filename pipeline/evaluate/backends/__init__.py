@@ -172,7 +172,7 @@ def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
         # A reply cut inside an emoji holds half of a surrogate pair, which is no valid UTF-8.
         outcome.text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"),
         outcome.finish_reason,
-        **vars(outcome.usage),
+        **outcome.usage._asdict(),
         cost=outcome.cost,
         seed=None if options.seed is None else options.seed + outcome.request.sample,
         model=outcome.model,
