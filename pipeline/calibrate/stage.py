@@ -23,14 +23,12 @@ from schemas.errors import UserError
 from schemas.questions import Question
 from schemas.taxonomy import dimensions
 
-MOST_UNREVIEWED = 2000
-"""Questions on which annotators are compared with each other when no expert has reviewed any."""
+MOST_UNREVIEWED = 2000  # questions on which annotators are compared where no expert has reviewed any
 KEY = ["question_id", "dimension"]
 _SAID = [*KEY, "label", "confidence"]
 _WORST = 10  # pairs of labels that a dimension's confusion lists
 BINS = 10  # bins of equal width of confidence (Niculescu-Mizil and Caruana 2005)
-STEPS = tuple(step / 20 for step in range(21))
-"""Thresholds of confidence that a curve is drawn at: 0, 0.05 … 1."""
+STEPS = tuple(step / 20 for step in range(21))  # thresholds of confidence of a curve: 0, 0.05 … 1
 
 
 def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
@@ -89,7 +87,8 @@ def _against_experts(
         borders = {"low": number / BINS, "high": (number + 1) / BINS}
         means = {"confidence": round(confidence, 4), "accuracy": round(accuracy, 4)}
         found.reliability.append(ReliabilityBin(**about, items=items, **borders, **means))
-    found.sharing += sharing_points(judged, dearer=EXPERTS, **about) if bins.height else ()
+    experts = judged.with_columns(fallback=pl.lit(value=True))  # the reference is right by definition
+    found.sharing += sharing_points(experts, dearer=EXPERTS, **about) if bins.height else ()
     same, error = int(judged["right"].sum()), calibration_error(bins)
     more: dict[str, Any] = {
         "calibration_error": None if error is None else round(error, 4),
@@ -146,12 +145,9 @@ def calibration_error(bins: pl.DataFrame) -> float | None:
 def sharing_points(judged: pl.DataFrame, **names: str) -> Iterator[SharingPoint]:
     """Yield what taking labels from each threshold of confidence on gives, with another annotator's labels below.
 
-    The column ``fallback`` says whether that one is right; without it, it is the reference itself. A label without a
-    confidence is never taken.
+    The column ``fallback`` says whether that one is right. A label without a confidence is never taken.
     """
-    confidence, right = (judged[name].to_numpy() for name in ("confidence", "right"))
-    # true everywhere: the reference is right by definition
-    fallback = judged["fallback"].to_numpy() if "fallback" in judged.columns else ~(right & False)
+    confidence, right, fallback = (judged[name].to_numpy() for name in ("confidence", "right", "fallback"))
     for threshold in STEPS:
         taken = confidence >= threshold  # false for what is not a number
         correct = right[taken].sum() + fallback[~taken].sum()

@@ -167,19 +167,20 @@ def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dic
     """Return what is known of a run's model: what it is, what its server calls it, what its outputs were made with."""
     everything = list(made)
     names = {one.model for one in everything if one.model}
-    made_with = [{library: [found] for library, found in (one.made_with or {}).items()} for one in everything]
-    return {"identity": dict(identity), "reported": sorted(names), "made_with": _merged(made_with)}
+    versions = (pair for one in everything for pair in (one.made_with or {}).items())
+    return {"identity": dict(identity), "reported": sorted(names), "made_with": _merged(versions)}
 
 
 def libraries(told: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
     """Return the versions of torch, transformers, vllm … that outputs were made with, over all runs."""
-    return _merged(each["made_with"] for each in told.values())
+    given = (pair for each in told.values() for pair in each["made_with"].items())
+    return _merged((library, one) for library, own in given for one in own)
 
 
-def _merged(versions: Iterable[Mapping[str, Iterable[str]]]) -> dict[str, list[str]]:
+def _merged(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return every version of each library."""
-    pairs = {(library, one) for each in versions for library, own in each.items() for one in own}
-    return {library: [one for _, one in own] for library, own in groupby(sorted(pairs), itemgetter(0))}
+    groups = groupby(sorted(set(pairs)), itemgetter(0))
+    return {library: [one for _, one in own] for library, own in groups}
 
 
 def run_file(

@@ -76,13 +76,12 @@ class UnreadOutput(NamedTuple):
     text: str
 
 
-@dataclass
-class OutputReader:
+@dataclass(kw_only=True)
+class OutputReader(Consultation):
     """Asks a model which option an output gives as its answer; replies are stored, so that none is paid twice."""
 
     options: ReaderOptions
     store: AnswerStore
-    told: Consultation = field(default_factory=Consultation)
 
     def read(self, run: str, unread: Sequence[UnreadOutput]) -> dict[str, tuple[str, ...]]:
         """Return the letters that outputs give as their answers, by prompt; those that give none are absent."""
@@ -92,8 +91,8 @@ class OutputReader:
             return failed_item(failed.request.id, f"reader_{failed.reason}", detail)
 
         labels = {prompt.id: _labels(prompt) for prompt, _ in unread}
-        replies = self.told.ask(self.options, [_request(each) for each in unread], self.store, left)
-        self.told.waiting.sort(key=lambda item: (item.detail, item.item_id))
+        replies = self.ask(self.options, [_request(each) for each in unread], self.store, left)
+        self.waiting.sort(key=lambda item: (item.detail, item.item_id))
         found = {name: _letters(labels[name], reply) for name, reply in replies.items()}
         return {name: letters for name, letters in found.items() if letters}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -112,10 +113,6 @@ def _class_f1(sums: Floats, *, weighted: bool) -> Floats:
     return found
 
 
-def _f1(*, weighted: bool) -> Total:
-    return Total(_f1_rows, lambda sums: _class_f1(sums, weighted=weighted))
-
-
 def _rouge(column: int) -> Mean:
     return Mean(lambda item: item.counts.rouge[column])
 
@@ -172,8 +169,15 @@ METRICS: tuple[Metric, ...] = (
         shown=_BOARD,
         higher=True,
     ),
-    Metric("weighted_f1", "加权F1 Weighted F1", _f1(weighted=True), shown=_BOARD, higher=True, brackets=True),
-    Metric("macro_f1", "宏平均F1 Macro F1", _f1(weighted=False), higher=True),
+    Metric(
+        "weighted_f1",
+        "加权F1 Weighted F1",
+        Total(_f1_rows, partial(_class_f1, weighted=True)),
+        shown=_BOARD,
+        higher=True,
+        brackets=True,
+    ),
+    Metric("macro_f1", "宏平均F1 Macro F1", Total(_f1_rows, partial(_class_f1, weighted=False)), higher=True),
     _rate("no_answer_rate", "未作答 No answer", Outcome.NO_ANSWER),
     _rate("refused_rate", "拒答 Refused", Outcome.REFUSED),
     _rate("truncated_rate", "截断 Truncated", Outcome.TRUNCATED),

@@ -58,8 +58,9 @@ class Template(BaseModel, extra="forbid", frozen=True, strict=True):
     question: str
     answer: str
     system: str | None = None
-    follow_up: str | None = None
-    """The wording of a case's later questions, where the first one carries the case."""
+    follow_up: str | None = (
+        None  # the wording of a case's later questions, where the first one carries the case
+    )
     version: int | str | None = None  # the version that the template states
     paraphrase: str | None = None  # the question in other words, for the perturbation of that name
     answer_first: bool = True
@@ -274,11 +275,6 @@ def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, st
     return Variant(question.model_copy(update=changes), printed, variant)
 
 
-def unchanged(question: ReleaseRow, number: int, seed: int) -> Variant:  # noqa: ARG001 - every perturbation's form
-    """The question as printed, to be asked in other words."""
-    return Variant(question, {option.label: option.label for option in question.options}, "paraphrase")
-
-
 def with_none_option(question: ReleaseRow, number: int, seed: int) -> Variant | None:  # noqa: ARG001
     """The question with 以上都不是 as its last option, in the place of a wrong one.
 
@@ -297,7 +293,10 @@ def with_none_option(question: ReleaseRow, number: int, seed: int) -> Variant | 
 
 PERTURBATIONS: Mapping[str, Callable[[ReleaseRow, int, int], Variant | None]] = {
     "order": shuffle_options,
-    "paraphrase": unchanged,
+    # as printed, to be asked in other words
+    "paraphrase": lambda row, *_: Variant(
+        row, {each.label: each.label for each in row.options}, "paraphrase"
+    ),
     "none_of_the_above": with_none_option,
 }
 """Changes that leave the right answer as it is: from a question, a number from 1 on and a seed, its version.

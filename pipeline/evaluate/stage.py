@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from pipeline.evaluate import llm
 from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
 from pipeline.evaluate.backends.local.loading import missing_model, missing_packages
 from pipeline.evaluate.clinical import load_cases
@@ -13,16 +14,6 @@ from pipeline.evaluate.comparing import compare_runs
 from pipeline.evaluate.grading import describe_run, fingerprint, libraries, run_file, run_settings
 from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
-from pipeline.evaluate.llm import (
-    RUBRIC,
-    Consultation,
-    OutputReader,
-    UnreadOutput,
-    Verdicts,
-    WrittenText,
-    estimate,
-    plan,
-)
 from pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
 from pipeline.evaluate.prompting import failed_item, load_template
 from pipeline.evaluate.results import build as results
@@ -31,19 +22,9 @@ from pipeline.evaluate.scoring import by_slice, human_scores
 from pipeline.evaluate.tasks import AnswerWork, PromptSource, RunOutcome, TaskWork, task_work
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Failure, Result, Tables
+from schemas import evaluation as records
 from schemas.dataset import DatasetParams
 from schemas.errors import UserError
-from schemas.evaluation import (
-    AnswerScore,
-    Comparison,
-    JudgeAgreement,
-    Judgement,
-    OpenQuestion,
-    Prediction,
-    Preference,
-    Score,
-    Task,
-)
 from schemas.questions import SPLITS, ReviewItem
 from schemas.release import ReleaseRow
 from schemas.wording import tally_failures
@@ -56,19 +37,19 @@ class _Evaluation:
     works: Mapping[str, TaskWork]  # by run, as all mappings here
     runs: Mapping[str, RunOutcome]
     questions: str  # see ``grading.fingerprint``
-    open_questions: list[OpenQuestion]
-    scores: list[Score]
-    verdicts: Verdicts
-    reader: Consultation
+    open_questions: list[records.OpenQuestion]
+    scores: list[records.Score]
+    verdicts: llm.Verdicts
+    reader: llm.Consultation
     stray: int = 0  # experts' scores of answers that no run gives any more
 
     @cached_property
-    def predictions(self) -> list[Prediction]:
+    def predictions(self) -> list[records.Prediction]:
         """Those of all runs."""
         return [row for made in self.runs.values() for row in made.predictions]
 
     @property
-    def written(self) -> dict[str, list[WrittenText]]:
+    def written(self) -> dict[str, list[llm.WrittenText]]:
         """The free texts of runs that wrote any."""
         return {run: made.written for run, made in self.runs.items() if made.written}
 
@@ -89,7 +70,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         and ``comparisons``; counts are of prompts.
     """
     splits = _splits(tables)
-    reader = None if params.reader is None else OutputReader(params.reader, context.store)
+    reader = None if params.reader is None else llm.OutputReader(options=params.reader, store=context.store)
     source = PromptSource(splits, params, context.seed, reader)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
@@ -108,13 +89,13 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     scores += [
         score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)
     ]
-    told = Consultation() if reader is None else reader.told
-    made = _Evaluation(works, runs, fingerprint(source.questions), asked, scores, Verdicts(), told)
+    told = reader or llm.Consultation()
+    made = _Evaluation(works, runs, fingerprint(source.questions), asked, scores, llm.Verdicts(), told)
     _judge(params, made, context)
     if "answer_scores" in tables and not tables["answer_scores"].is_empty():
         # What experts said in Label Studio counts wherever the answer still reads as they saw it.
         sent = [each.sent for each in answers_given(made.predictions, asked)]
-        given = AnswerScore.from_frame(tables["answer_scores"])
+        given = records.AnswerScore.from_frame(tables["answer_scores"])
         found, made.stray = expert_judgements(given, sent, params.scoring.experts)
         made.verdicts.judgements += found
     made.scores += judged_scores(made.verdicts.judgements)
@@ -127,13 +108,15 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
         raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
     source = PromptSource(_splits(tables), params, context.seed)
     # free texts are not read for letters
-    rows = [row for row in Prediction.from_frame(tables["predictions"]) if row.task is Task.ANSWER]
-    unread: list[UnreadOutput] = []
+    rows = [
+        row for row in records.Prediction.from_frame(tables["predictions"]) if row.task is records.Task.ANSWER
+    ]
+    unread: list[llm.UnreadOutput] = []
     for options in params.all_models():
         work = task_work(options, source)
         if isinstance(work, AnswerWork):
             unread += work.unread(row for row in rows if row.run == options.run_name())
-    return estimate(params.reader, unread, context.store)
+    return llm.estimate(params.reader, unread, context.store)
 
 
 def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:
@@ -171,7 +154,7 @@ def _judge(params: EvaluateParams, made: _Evaluation, context: Context) -> None:
     """Add the judges' and the experts' verdicts on the free texts."""
     written, verdicts = made.written, made.verdicts
     for options in params.judges() if written else ():
-        requests = sum(1 for _ in plan(written, compare=options.compare))
+        requests = sum(1 for _ in llm.plan(written, compare=options.compare))
         with context.progress(requests, "verdicts") as advance:
             verdicts.judge(written, options, context.store, advance)
     if params.expert_scores is not None:
@@ -196,7 +179,7 @@ def _judge_facts(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     found, reader, told = made.verdicts, made.reader, {}
     if judges := params.judges():
         names = ", ".join(options.judge_name() for options in judges)
-        told["judge"] = {"name": names, "rubric": RUBRIC["version"], "requests": found.requests}
+        told["judge"] = {"name": names, "rubric": llm.RUBRIC["version"], "requests": found.requests}
         told["judge"] |= {"without_verdict": len(found.waiting), "cost": found.cost}
     if params.reader is not None:
         told["reader"] = {"model": params.reader.model, "requests": reader.requests}
@@ -235,13 +218,13 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     found = Evaluated(*shown, askings=askings, more_than=more_than)
     return Result(
         tables={
-            "predictions": Prediction.to_frame(made.predictions),
-            "open_questions": OpenQuestion.to_frame(made.open_questions),
-            "scores": Score.to_frame(made.scores),
-            "comparisons": Comparison.to_frame(comparisons),
-            "judgements": Judgement.to_frame(verdicts.judgements),
-            "preferences": Preference.to_frame(verdicts.preferences),
-            "judge_agreement": JudgeAgreement.to_frame(agreement),
+            "predictions": records.Prediction.to_frame(made.predictions),
+            "open_questions": records.OpenQuestion.to_frame(made.open_questions),
+            "scores": records.Score.to_frame(made.scores),
+            "comparisons": records.Comparison.to_frame(comparisons),
+            "judgements": records.Judgement.to_frame(verdicts.judgements),
+            "preferences": records.Preference.to_frame(verdicts.preferences),
+            "judge_agreement": records.JudgeAgreement.to_frame(agreement),
         },
         counts=Counts(asked + lost, kept=asked - unanswered, rejected=lost, waiting=unanswered),
         rejects=rejects,
@@ -304,7 +287,7 @@ def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
         found.append(missing)
     elif isinstance(model, LocalModel) and (away := missing_model(model)) is not None:
         found.append(f"evaluate, {model.run_name()}: {away}")
-    return found + (_said(partial(load_cases, cases)) if model.task is Task.CLINICAL else [])
+    return found + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
 
 
 def _said(attempt: Callable[[], object]) -> list[str]:

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Any
 
+from pipeline.evaluate import scoring
 from pipeline.evaluate.backends import Backend, Generation
 from pipeline.evaluate.clinical import conversation, item_id, load_cases
 from pipeline.evaluate.extraction import answers_first
@@ -15,18 +16,6 @@ from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
 from pipeline.evaluate.metrics import score_items
 from pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
 from pipeline.evaluate.prompting import Examples, Prompt, Template, load_template, messages, variants
-from pipeline.evaluate.scoring import (
-    OVERALL,
-    Graded,
-    GradedText,
-    Slice,
-    Versions,
-    accepted_answers,
-    by_slice,
-    cluster_id,
-    count_overlap,
-    slices_of,
-)
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Score, Task
 from schemas.identity import sha256
@@ -56,11 +45,13 @@ class PromptSource:
     @cached_property
     def questions(self) -> list[ReleaseRow]:
         """Those of them that have a key to score against."""
-        return [row for row in self.chosen if accepted_answers(row)]
+        return [row for row in self.chosen if scoring.accepted_answers(row)]
 
     def keyless(self, detail: str) -> list[Rejection]:
         """Those that have none, left out."""
-        return [left_out(row, "no_answer_key", detail) for row in self.chosen if not accepted_answers(row)]
+        return [
+            left_out(row, "no_answer_key", detail) for row in self.chosen if not scoring.accepted_answers(row)
+        ]
 
     def examples(self, shots: int) -> Examples:
         """Worked examples from the splits that are not asked."""
@@ -85,7 +76,7 @@ class RunOutcome:
 
     predictions: list[Prediction] = field(default_factory=list)
     scores: list[Score] = field(default_factory=list)
-    graded: list[Graded] = field(default_factory=list)
+    graded: list[scoring.Graded] = field(default_factory=list)
     """Chosen answers, for comparisons between runs; empty for free text."""
     written: list[WrittenText] = field(default_factory=list)
     """Free texts, for judges; those that were refused or empty are not among them."""
@@ -125,13 +116,13 @@ class AnswerWork:
         everything = [item for _, item in found.values() if item is not None]
         # scores are of printed questions alone
         reading.graded = [item for item in everything if item.variant is None]
-        slices = by_slice(reading.graded).items()
+        slices = scoring.by_slice(reading.graded).items()
         reading.scores = [score for part, items in slices for score in score_items(run, part, items)]
-        by_question: dict[str, list[Graded]] = defaultdict(list)
+        by_question: dict[str, list[scoring.Graded]] = defaultdict(list)
         for item in everything:
             by_question[item.item_id].append(item)
-        asked = [Versions(tuple(items)) for items in by_question.values()]
-        reading.scores += score_items(run, OVERALL, asked, "versions")
+        asked = [scoring.Versions(tuple(items)) for items in by_question.values()]
+        reading.scores += score_items(run, scoring.OVERALL, asked, "versions")
         return reading
 
     def unread(self, predictions: Iterable[Prediction]) -> list[UnreadOutput]:
@@ -171,7 +162,7 @@ class OpenItem:
 
     prompt: Prompt
     reference: str
-    slices: tuple[Slice, ...]
+    slices: tuple[scoring.Slice, ...]
     cluster: str
 
 
@@ -181,7 +172,7 @@ def _explanations(template: Template, options: AskOptions, source: PromptSource)
     for row in source.questions:
         if row.explanation:
             prompt = Prompt(row.question_id, messages(template, row, examples.of(row)), row)
-            yield OpenItem(prompt, row.explanation, tuple(slices_of(row)), cluster_id(row))
+            yield OpenItem(prompt, row.explanation, tuple(scoring.slices_of(row)), scoring.cluster_id(row))
 
 
 def _case_questions(template: Template, _: AskOptions, source: PromptSource) -> Iterator[OpenItem]:
@@ -189,7 +180,7 @@ def _case_questions(template: Template, _: AskOptions, source: PromptSource) -> 
     turns = ((case, number) for case in load_cases(source.params.cases) for number in range(len(case.turns)))
     for case, number in islice(turns, source.params.limit):
         prompt = Prompt(item_id(case, number), conversation(template, case, number))
-        yield OpenItem(prompt, case.turns[number].solution, (OVERALL,), case.id)
+        yield OpenItem(prompt, case.turns[number].solution, (scoring.OVERALL,), case.id)
 
 
 class TextWork:
@@ -215,7 +206,7 @@ class TextWork:
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:  # noqa: ARG002
         """Read and score generations by prompt id; those that failed are predictions without a score."""
         reading = RunOutcome()
-        graded: dict[Slice, list[GradedText]] = defaultdict(list)
+        graded: dict[scoring.Slice, list[scoring.GradedText]] = defaultdict(list)
         for prompt, about in self._asked:
             given, name = made[prompt.id], about.prompt.id
             outcome, said = Outcome.FAILED, ""
@@ -230,8 +221,8 @@ class TextWork:
             if outcome in READABLE:
                 text = WrittenText(run, self._task, name, prompt, said, about.reference)
                 reading.written.append(text)
-            counts = count_overlap(said, about.reference)
-            item = GradedText(name, about.cluster, outcome, counts, prompt.repeat)
+            counts = scoring.count_overlap(said, about.reference)
+            item = scoring.GradedText(name, about.cluster, outcome, counts, prompt.repeat)
             for part in about.slices:
                 graded[part].append(item)
         for part, items in graded.items():

@@ -25,10 +25,6 @@ from schemas.release import ReleaseRow
 IGNORED = -100  # label of tokens that are read but not learned
 
 
-RECORD = "training.json"
-"""The description of a folder of tuned weights; it is there only when training has ended."""
-
-
 class Lora(Params):
     """Low-rank adapters (Hu et al. 2021)."""
 
@@ -58,8 +54,7 @@ class Recipe(Params):
     epochs: float = Field(gt=0)
     max_input: int = Field(ge=8)
     max_target: int = Field(256, ge=1)
-    prompt: str = "answer_only"
-    """Prompt template of causal models; its ``answer`` is what they learn to write."""
+    prompt: str = "answer_only"  # template of causal models; its ``answer`` is what they learn to write
     seed: int = Field(20230605, ge=0, lt=2**32)
     lora: Lora = Lora()
     prefix: Prefix = Prefix()
@@ -82,8 +77,7 @@ class TrainingRows:
     written: list[dict[str, list[int]]]
     """Tokens of a text with its continuation (``input_ids``), and those to be learned (``labels``)."""
     too_long: int
-    incomplete: int
-    """Number of questions without a key, or without an explanation if explanations are learned."""
+    incomplete: int  # questions without a key, or without an explanation if explanations are learned
 
 
 def writing_examples(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> TrainingRows:
@@ -123,7 +117,7 @@ def tune(model: str, rows: Sequence[ReleaseRow], recipe: Recipe, out: Path) -> d
     if absent:
         raise UserError(f"fine-tuning needs {', '.join(absent)}: pip install -e '.[local]'")
     asked = _asked(model, rows, recipe)
-    record = out / RECORD
+    record = out / "training.json"  # there only when training has ended
     if record.is_file():
         done: dict[str, Any] = json.loads(record.read_text(encoding="utf-8"))
         if {key: done.get(key) for key in asked} == asked:  # tuned before, by the same recipe and rows

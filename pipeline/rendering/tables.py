@@ -6,7 +6,7 @@ import io
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -32,10 +32,8 @@ class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]  # the cells as shown; each row is as long as ``head``
     left: int = 1  # leading columns of text; the others are numbers
-    best: frozenset[Cell] = field(default=frozenset())
-    """Cells in bold: the best of what they are compared with."""
-    second: frozenset[Cell] = field(default=frozenset())
-    """Cells underlined, where that can be: the second best."""
+    best: frozenset[Cell] = frozenset()  # cells in bold: the best of what they are compared with
+    second: frozenset[Cell] = frozenset()  # cells underlined, where that can be: the second best
 
     def files(self) -> Mapping[str, bytes]:
         """``tables/<name>.parquet``, ``.csv``, ``.md`` and ``.tex``."""
@@ -99,20 +97,16 @@ def latex(table: Table) -> str:
 
 def _panels(widths: Sequence[float], left: int) -> Iterator[dict[str, Any]]:
     """Yield tables of as many numbers as can be read on a page's longer side, each behind the columns of text."""
-    shown = list(range(left))
+    panels = [list(range(left))]
     for column in range(left, len(widths)):
-        if len(shown) > left and _room(widths, [*shown, column]) * _SIZES["scriptsize"] > _HEIGHT:
-            yield _panel(shown, widths)
-            shown = list(range(left))
-        shown.append(column)
-    yield _panel(shown, widths)
-
-
-def _panel(shown: Sequence[int], widths: Sequence[float]) -> dict[str, Any]:
-    width = _room(widths, shown)
-    turned = width * _UPRIGHT > _WIDTH
-    fitting = (name for name, scale in _SIZES.items() if width * scale <= (_HEIGHT if turned else _WIDTH))
-    return {"columns": shown, "turned": turned, "size": next(fitting, "scriptsize")}
+        if len(panels[-1]) > left and _room(widths, [*panels[-1], column]) * _SIZES["scriptsize"] > _HEIGHT:
+            panels.append(list(range(left)))
+        panels[-1].append(column)
+    for shown in panels:
+        width = _room(widths, shown)
+        turned = width * _UPRIGHT > _WIDTH
+        fitting = (name for name, scale in _SIZES.items() if width * scale <= (_HEIGHT if turned else _WIDTH))
+        yield {"columns": shown, "turned": turned, "size": next(fitting, "scriptsize")}
 
 
 def _room(widths: Sequence[float], columns: Sequence[int]) -> float:
@@ -127,13 +121,9 @@ def _number(cell: str) -> str:
     return _MINUS.sub("−", _GLUE.sub("\u00a0", cell))
 
 
-def _tex(text: str) -> str:
-    return text.translate(_ESCAPES)
-
-
 @cache
 def _template() -> Template:
     braces = {"variable_start_string": "<<", "variable_end_string": ">>"}
     made = markdown.environment("pipeline.rendering", lstrip_blocks=False, **braces)
-    made.filters["tex"] = _tex
+    made.filters["tex"] = lambda text: text.translate(_ESCAPES)
     return made.get_template("table.tex")

@@ -13,12 +13,9 @@ import numpy.typing as npt
 _LEVEL = 0.95  # of the intervals
 _RESAMPLES_AT_ONCE = 2_000_000  # cells of a block of weights: 16 MB
 
-LabelCounts = npt.NDArray[np.int64]
-"""(units, labels): how many experts gave that unit that label."""
-Weights = npt.NDArray[np.int64]
-"""(resamples, distinct units): how often each of them stands in a resample."""
-Values = npt.NDArray[np.float64]
-"""(resamples,): a coefficient, NaN where undefined."""
+LabelCounts = npt.NDArray[np.int64]  # (units, labels): how many experts gave that unit that label
+Weights = npt.NDArray[np.int64]  # (resamples, distinct units): how often each of them stands in a resample
+Values = npt.NDArray[np.float64]  # (resamples,): a coefficient, NaN where undefined
 Coefficient = Callable[[LabelCounts, Weights], Values]
 
 

@@ -24,18 +24,10 @@ from pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table,
 from pipeline.runtime.publish import read_table
 from pipeline.runtime.sources import ANSWER_SCORES
 from pipeline.stage import Context
+from schemas import evaluation as records
 from schemas.annotations import ExpertReview
 from schemas.base import Record
 from schemas.errors import UserError
-from schemas.evaluation import (
-    AnswerScore,
-    JudgeAgreement,
-    Judgement,
-    OpenQuestion,
-    Prediction,
-    SentAnswer,
-    Task,
-)
 from schemas.identity import sha256
 from schemas.release import ReleaseRow
 
@@ -47,21 +39,23 @@ _EXPLAIN = "请给出正确答案并写出解析，说明各选项为什么对�
 class GivenAnswer:
     """An answer that a run gave, and what experts see of it."""
 
-    sent: SentAnswer
+    sent: records.SentAnswer
     shown: ShownAnswer
 
 
 def open_questions(
-    tasks: Container[Task], rows: Iterable[ReleaseRow], cases: Path | None
-) -> list[OpenQuestion]:
+    tasks: Container[records.Task], rows: Iterable[ReleaseRow], cases: Path | None
+) -> list[records.OpenQuestion]:
     """Return the questions in free text as people see them."""
-    found = [_of_row(row) for row in rows if row.explanation] if Task.EXPLANATION in tasks else []
-    if Task.CLINICAL in tasks:
+    found = [_of_row(row) for row in rows if row.explanation] if records.Task.EXPLANATION in tasks else []
+    if records.Task.CLINICAL in tasks:
         found += _of_cases(load_cases(cases))
     return found
 
 
-def answers_given(predictions: Iterable[Prediction], questions: Iterable[OpenQuestion]) -> list[GivenAnswer]:
+def answers_given(
+    predictions: Iterable[records.Prediction], questions: Iterable[records.OpenQuestion]
+) -> list[GivenAnswer]:
     """The answers in free text that can be scored, in the order of the predictions.
 
     Those that were refused, empty or not given are not among them, as with a model that judges.
@@ -74,7 +68,7 @@ def answers_given(predictions: Iterable[Prediction], questions: Iterable[OpenQue
             said = visible_output(row.raw_output or "")
             screen = ShownAnswer(about.case, about.conversation or "", about.question, said, about.reference)
             given = {name: getattr(row, name) for name in ("run", "task", "question_id", "repeat")}
-            found.append(GivenAnswer(SentAnswer(answer_id=screen.id, **given), screen))
+            found.append(GivenAnswer(records.SentAnswer(answer_id=screen.id, **given), screen))
     return found
 
 
@@ -92,17 +86,17 @@ def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnsw
 
 
 def expert_judgements(
-    scores: Iterable[AnswerScore], sent: Iterable[SentAnswer], counted: Sequence[str] = ()
-) -> tuple[list[Judgement], int]:
+    scores: Iterable[records.AnswerScore], sent: Iterable[records.SentAnswer], counted: Sequence[str] = ()
+) -> tuple[list[records.Judgement], int]:
     """Experts' scores as judgements, for every run that gave the answer, in the order of the scores.
 
     Those of the ``counted`` experts, of all when empty. Also returns how many scores are of answers that nobody gave,
     since the runs were made anew.
     """
-    gave: dict[str, list[SentAnswer]] = defaultdict(list)
+    gave: dict[str, list[records.SentAnswer]] = defaultdict(list)
     for answer in sent:
         gave[answer.answer_id].append(answer)
-    found: list[Judgement] = []
+    found: list[records.Judgement] = []
     stray = 0
     for score in scores:
         if counted and score.expert not in counted:
@@ -110,16 +104,16 @@ def expert_judgements(
         stray += score.answer_id not in gave  # the run was made anew and says something else
         said = {"judge": EXPERT + score.expert, "aspect": score.aspect, "score": score.score}
         found += [
-            Judgement(**answer.model_dump(exclude={"answer_id"}), **said)
+            records.Judgement(**answer.model_dump(exclude={"answer_id"}), **said)
             for answer in gave.get(score.answer_id, [])
         ]
     return found, stray
 
 
-def _of_row(row: ReleaseRow) -> OpenQuestion:
+def _of_row(row: ReleaseRow) -> records.OpenQuestion:
     options = [f"{option.label}. {option.text}" for option in row.options]
-    return OpenQuestion(
-        task=Task.EXPLANATION,
+    return records.OpenQuestion(
+        task=records.Task.EXPLANATION,
         question_id=row.question_id,
         case="\n".join(filter(None, (row.shared_stem, row.stem, *options))),
         conversation=None,
@@ -128,12 +122,12 @@ def _of_row(row: ReleaseRow) -> OpenQuestion:
     )
 
 
-def _of_cases(cases: Iterable[Case]) -> Iterator[OpenQuestion]:
+def _of_cases(cases: Iterable[Case]) -> Iterator[records.OpenQuestion]:
     for case in cases:
         earlier: list[str] = []
         for number, turn in enumerate(case.turns):
-            yield OpenQuestion(
-                task=Task.CLINICAL,
+            yield records.OpenQuestion(
+                task=records.Task.CLINICAL,
                 question_id=item_id(case, number),
                 case=case.description,
                 conversation="\n".join(earlier) or None,
@@ -155,7 +149,7 @@ class ScoringStatus:
     runs: Mapping[str, int]  # answers by run
     scored_by: Mapping[int, int]  # texts by number of experts who scored them in every aspect
     experts: Mapping[str, int]  # texts that each expert scored in every aspect
-    agreement: Sequence[JudgeAgreement]
+    agreement: Sequence[records.JudgeAgreement]
 
 
 def push(
@@ -170,7 +164,7 @@ def push(
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
     # Written first: a push that was interrupted has sent nothing whose author is not known here.
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
-    replace_table(context.build / SENT, SentAnswer.to_frame(each.sent for each in chosen))
+    replace_table(context.build / SENT, records.SentAnswer.to_frame(each.sent for each in chosen))
     kind = replace(SCORING, experts=params.scoring.overlap)
     return send(kind, tasks, review, context, adopt=adopt)
 
@@ -185,7 +179,7 @@ def pull(
     with context.progress(None, "answers") as advance:
         after, report = pulling.pull(*about, full=full, adopt=adopt, advance=advance)
     write_pulled(context.build, kind, after)
-    scores = AnswerScore.to_frame(_scores(ExpertReview.from_frame(after.reviews)))
+    scores = records.AnswerScore.to_frame(_scores(ExpertReview.from_frame(after.reviews)))
     replace_table(context.build / ANSWER_SCORES, scores)
     return report
 
@@ -194,14 +188,16 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
     """Return the progress of scoring, and the agreement of experts with each other and with the models that judged."""
     if not (build / SENT).exists():
         raise UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
-    sent = list(SentAnswer.from_frame(read_table(build / SENT)))
-    scores = [s for s in _rows(build / ANSWER_SCORES, AnswerScore) if not experts or s.expert in experts]
+    sent = list(records.SentAnswer.from_frame(read_table(build / SENT)))
+    scores = [
+        s for s in _rows(build / ANSWER_SCORES, records.AnswerScore) if not experts or s.expert in experts
+    ]
     ids = {answer.answer_id for answer in sent}
     given = Counter((score.expert, score.answer_id) for score in scores if score.answer_id in ids)
     whole = [pair for pair, count in given.items() if count == len(aspects())]  # scored in every aspect
     by_answer = Counter(answer for _, answer in whole)
     judged, _ = expert_judgements(scores, sent)
-    by_models = _rows(build / "evaluate" / "judgements.parquet", Judgement)
+    by_models = _rows(build / "evaluate" / "judgements.parquet", records.Judgement)
     by_models = [row for row in by_models if not row.judge.startswith(EXPERT)]
     return ScoringStatus(
         answers=len(ids),
@@ -217,9 +213,9 @@ def _given(build: Path) -> list[GivenAnswer]:
     home = build / "evaluate"
     if not (home / "predictions.parquet").exists():
         raise UserError(f"nothing was evaluated in {build}: run `build-dataset evaluate` first")
-    free = read_table(home / "predictions.parquet").filter(pl.col("task") != Task.ANSWER.value)
-    questions = _rows(home / "open_questions.parquet", OpenQuestion)
-    given = answers_given(Prediction.from_frame(free), questions)
+    free = read_table(home / "predictions.parquet").filter(pl.col("task") != records.Task.ANSWER.value)
+    questions = _rows(home / "open_questions.parquet", records.OpenQuestion)
+    given = answers_given(records.Prediction.from_frame(free), questions)
     if not given:
         remedy = 'give a model in [[evaluate.models]] task = "clinical" or "explanation", and run'
         raise UserError(f"there are no answers in free text to score: {remedy} `build-dataset evaluate`")
@@ -231,8 +227,8 @@ def _rows(path: Path, record: type[RowT]) -> list[RowT]:
     return list(record.from_frame(read_table(path))) if path.exists() else []
 
 
-def _scores(reviews: Iterable[ExpertReview]) -> Iterator[AnswerScore]:
+def _scores(reviews: Iterable[ExpertReview]) -> Iterator[records.AnswerScore]:
     for review in reviews:
         same = review.model_dump(include={"note", "annotation_id", "updated_at", "seconds"})
         who = {"answer_id": review.question_id, "expert": review.reviewer}
-        yield AnswerScore(**who, **same, aspect=review.dimension, score=int(review.label))
+        yield records.AnswerScore(**who, **same, aspect=review.dimension, score=int(review.label))

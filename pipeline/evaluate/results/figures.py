@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from math import isnan, nan
+from math import isnan
 from statistics import mean
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from annotation.rubric import LEAST, MOST, aspects
 from pipeline.evaluate.comparing import FEWEST, correlation
@@ -17,6 +19,7 @@ from pipeline.evaluate.results.papers import LABELLED, aspect_titles
 from pipeline.evaluate.results.view import REFERENCES, View, label_name, plot_name, run_name, title, value
 from pipeline.evaluate.scoring import HUMAN
 from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
+from pipeline.stats.intervals import Floats
 from schemas.evaluation import Judgement
 from schemas.taxonomy import dimensions
 
@@ -54,11 +57,11 @@ def _drawn(view: View, found: Evaluated) -> list[str]:
     return [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
 
 
-def _shares(view: View, run: str, dimension: str, labels: Iterable[str]) -> list[tuple[float, ...]]:
-    """Accuracy in every label with the ends of its interval, in percent; NaN for what is not known."""
+def _shares(view: View, run: str, dimension: str, labels: Iterable[str]) -> Floats:
+    """Accuracy in every label with the ends of its interval (labels × 3), in percent; NaN for what is not known."""
     scores = (view.accuracy(run, dimension, label) for label in labels)
-    told = ((score.value, score.low, score.high) if score else (None, None, None) for score in scores)
-    return [tuple(nan if each is None else 100 * each for each in three) for three in told]
+    told = [(score.value, score.low, score.high) if score else (None, None, None) for score in scores]
+    return 100 * np.array(told, dtype=float)
 
 
 def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> dict[str, bytes]:
@@ -73,8 +76,7 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
         for number, (run, colour) in enumerate(_coloured(runs)):
             places = [row + (number - (len(runs) - 1) / 2) * thick for row in range(len(labels))]
             shares = _shares(view, run, dimension, labels)
-            values = [value for value, _, _ in shares]
-            axes.barh(places, values, height=0.9 * thick, color=colour, label=_shown(run))
+            axes.barh(places, shares[:, 0], height=0.9 * thick, color=colour, label=_shown(run))
             for place, (_, low, high) in zip(places, shares, strict=True):
                 if not isnan(low):
                     axes.plot([low, high], [place, place], color=INK, linewidth=1.1)
@@ -96,7 +98,7 @@ def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
     with figure(7.6, 4.2) as drawn:
         axes: Axes = drawn.subplots()
         for run, colour in _coloured(runs):
-            values, lows, highs = zip(*_shares(view, run, "length", labels), strict=True)
+            values, lows, highs = _shares(view, run, "length", labels).T
             axes.plot(range(len(labels)), values, color=colour, marker="o", markersize=3.5, label=_shown(run))
             axes.fill_between(range(len(labels)), lows, highs, color=colour, alpha=0.13, linewidth=0)
         counts = [f"{label}\nn = {view.asked('length', label):,}" for label in labels]
@@ -115,7 +117,7 @@ def _heat(view: View) -> dict[str, bytes]:
         return {}
     with figure(2.6 + 0.42 * len(labels), 2.6 + 0.3 * len(runs)) as drawn:
         axes: Axes = drawn.subplots()
-        values = [[share for share, _, _ in _shares(view, run, "exam_class", labels)] for run in runs]
+        values = [_shares(view, run, "exam_class", labels)[:, 0] for run in runs]
         image = axes.imshow(values, cmap="cividis", vmin=0, vmax=100, aspect="auto")
         names = [
             plot_name(f"{label_name(label, english)} ({view.asked('exam_class', label):,})")
@@ -175,7 +177,12 @@ def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str
 
     names = aspect_titles(AVERAGE)
     shown = [name for name in names if name in own]
-    runs = _by_experts(own)
+    pairs = list(chain.from_iterable(own.values()))
+    # those first that experts score highest over all
+    runs = sorted(
+        dict.fromkeys(pair.run for pair in pairs),
+        key=lambda run: -mean(pair.experts for pair in pairs if pair.run == run),
+    )
     everywhere = all(len({pair.run for pair in own[name]}) == len(runs) for name in shown)
     if not everywhere or not FEWEST <= len(runs) <= len(COLOURS):
         return {}
@@ -197,13 +204,6 @@ def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str
         axes.set_title(plot_name(f"solid 实线: {judge}, dashed 虚线: experts 专家"), fontsize=9)
         _legend(drawn)
         return both_formats(f"rankings{suffix}", drawn)
-
-
-def _by_experts(own: Mapping[str, Sequence[DoublyScored]]) -> list[str]:
-    """The runs, those first that experts score highest over all."""
-    pairs = list(chain.from_iterable(own.values()))
-    runs = dict.fromkeys(pair.run for pair in pairs)
-    return sorted(runs, key=lambda run: -mean(pair.experts for pair in pairs if pair.run == run))
 
 
 def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str) -> dict[str, bytes]:

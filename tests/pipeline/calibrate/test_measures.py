@@ -21,10 +21,10 @@ JUDGED = st.lists(
 )
 
 
-def judged(*rows: tuple[str, float | None, str], fallback: bool | None = None) -> pl.DataFrame:
+def judged(*rows: tuple[str, float | None, str], fallback: bool = True) -> pl.DataFrame:
     frame = pl.DataFrame(rows, SCHEMA, orient="row")
     frame = frame.with_columns(right=pl.col("label") == pl.col("expected"))
-    return frame if fallback is None else frame.with_columns(fallback=pl.lit(fallback))
+    return frame.with_columns(fallback=pl.lit(fallback))
 
 
 def test_confusions_are_counted_by_pair_and_the_commonest_comes_first():

@@ -134,15 +134,15 @@ def test_f1_of_classes_is_weighted_by_their_questions_or_not_at_all(sums, weight
     counted = np.array(sums, float)
     assert float(module._class_f1(counted, weighted=True)) == pytest.approx(weighted)
     assert float(module._class_f1(counted, weighted=False)) == pytest.approx(macro)
-    assert float(module._f1(weighted=True).of(counted)) == pytest.approx(weighted)
-    assert float(module._f1(weighted=False).of(counted)) == pytest.approx(macro)
+    assert float(module.metric("weighted_f1").measure.of(counted)) == pytest.approx(weighted)
+    assert float(module.metric("macro_f1").measure.of(counted)) == pytest.approx(macro)
 
 
 def test_asking_again_with_the_same_answers_leaves_the_interval_of_f1_as_it_is():
     said = ["A", "B", "A", "C", "B", "A", "C", "C"]
     once = [graded(number, "ABCABCAB"[number], letter) for number, letter in enumerate(said)]
     twice = once + [graded(number, "ABCABCAB"[number], letter, 3) for number, letter in enumerate(said)]
-    measure = module._f1(weighted=True)
+    measure = module.metric("weighted_f1").measure
     assert measure.interval(twice) == measure.interval(once)
 
 

@@ -171,12 +171,9 @@ class Sampler:
         return scores.new_full(scores.shape, float("-inf")).scatter(-1, tokens.gather(-1, place), 0.0)
 
 
-Done = tuple[PromptBatch, Answers | Full]
-
-
 def run_jobs(
     options: TransformersModel, devices: list[str], jobs: deque[PromptBatch], tokenizer: Any = None
-) -> Iterator[Done]:
+) -> Iterator[tuple[PromptBatch, Answers | Full]]:
     """Process every batch, one worker a device; a single device works in this process.
 
     A batch that does not fit in memory is returned unprocessed; the caller may add its halves to the ``jobs``.

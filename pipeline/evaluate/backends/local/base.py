@@ -8,18 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from pathlib import Path
-from typing import Any
 
 from pipeline.evaluate.backends import Backend, Generation, Setting
-from pipeline.evaluate.backends.local.loading import (
-    context_length,
-    fingerprint,
-    load_tokenizer,
-    missing_model,
-    missing_packages,
-    render,
-    versions,
-)
+from pipeline.evaluate.backends.local import loading
 from pipeline.evaluate.params import LocalModel
 from pipeline.evaluate.prompting import Prompt, is_multiple
 from pipeline.stage import Failure
@@ -37,8 +28,7 @@ class Choice:
     label: str
     tokens: tuple[int, ...]
     length: int = 1  # divisor of its log-likelihood
-    alone: tuple[int, ...] = ()
-    """The same continuation without a prompt, if its unconditional likelihood is subtracted."""
+    alone: tuple[int, ...] = ()  # the same without a prompt, if its unconditional likelihood is subtracted
 
 
 @dataclass(frozen=True)
@@ -87,12 +77,15 @@ class LocalBackend(Backend, ABC):
     """Asks one model on this machine; every output is kept the moment it is made."""
 
     def __init__(self, options: LocalModel, setting: Setting) -> None:
-        if (missing := missing_packages(options) or missing_model(options)) is not None:
+        if (missing := loading.missing_packages(options) or loading.missing_model(options)) is not None:
             raise UserError(missing)
         self._options = options
         self._store = setting.context.store
-        self._tokenizer = load_tokenizer(options)
-        self.identity = _identity(options)
+        self._tokenizer = loading.load_tokenizer(options)
+        told = options.model_dump(include={"kind", "revision", "gguf_file"})
+        folders = {"model": options.model, "adapter": options.adapter}.items()
+        hashed = {what: loading.fingerprint(Path(n)) for what, n in folders if n and Path(n).is_dir()}
+        self.identity = told | dict(folders) | hashed
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
@@ -107,7 +100,7 @@ class LocalBackend(Backend, ABC):
             if isinstance(made, Failure):
                 yield Generation(item.prompt.id, None, failure=made)
             else:
-                made = replace(made, made_with=versions(self._options))
+                made = replace(made, made_with=loading.versions(self._options))
                 self._store.put(item.key, asdict(made))
                 yield _generation(item, made, self._options.temperature)
 
@@ -120,7 +113,7 @@ class LocalBackend(Backend, ABC):
             return
         # a comparison writes one token
         room = self._options.max_tokens if any(not item.choices for item in asked) else 1
-        longest = context_length(self._options) - room
+        longest = loading.context_length(self._options) - room
         for item in asked:
             if item.longest() > longest:
                 yield item, Failure("too_long", f"{item.longest()} tokens; the model reads {longest}")
@@ -130,7 +123,7 @@ class LocalBackend(Backend, ABC):
     def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
         has_template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
         template = self._options.chat == "template" or has_template
-        texts = [render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
+        texts = [loading.render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
         # A chat template writes the special tokens itself.
         encoded = self._encoded(texts, special=not template) if texts else []
         return [
@@ -191,13 +184,6 @@ class LocalBackend(Backend, ABC):
             Choice(label, whole[cut:], length, apart)
             for (label, _), whole, length, apart in zip(said, wholes, lengths, alone, strict=True)
         )
-
-
-def _identity(options: LocalModel) -> dict[str, Any]:
-    """Return the identity of the model: the hash of its folder, or its name and revision on a hub."""
-    named = {"model": options.model, "adapter": options.adapter}
-    found = {what: fingerprint(Path(n)) if n and Path(n).is_dir() else n for what, n in named.items()}
-    return options.model_dump(include={"kind", "revision", "gguf_file"}) | found
 
 
 def _generation(item: PreparedPrompt, made: Output, temperature: float) -> Generation:

@@ -167,19 +167,15 @@ def load_model(options: TransformersModel, device: str) -> Any:
     dtype = getattr(torch, auto if options.dtype == "auto" else options.dtype)
     model = _of_model(AutoModelForCausalLM, options, "model", dtype=dtype)
     if options.adapter:
-        model = _adapted(model, options.adapter)
+        from peft import PeftModel
+
+        try:
+            model = PeftModel.from_pretrained(model, options.adapter)
+        except (OSError, ValueError) as error:
+            raise UserError(f"adapter {options.adapter}: cannot be loaded: {first_line(error)}") from None
+        if hasattr(model.base_model, "merge_and_unload"):  # merged into the weights where that can be done
+            model = model.merge_and_unload()
     return model.to(device).eval()
-
-
-def _adapted(model: Any, folder: str) -> Any:
-    """The model with an adapter, merged into its weights where that can be done."""
-    from peft import PeftModel
-
-    try:
-        adapted = PeftModel.from_pretrained(model, folder)
-    except (OSError, ValueError) as error:
-        raise UserError(f"adapter {folder}: cannot be loaded: {first_line(error)}") from None
-    return adapted.merge_and_unload() if hasattr(adapted.base_model, "merge_and_unload") else adapted
 
 
 def _of_model(kind: Any, options: LocalModel, what: str, **settings: Any) -> Any:

@@ -140,7 +140,7 @@ def test_an_output_is_stored_under_all_that_can_change_it():
     ],
 )
 def test_a_prompt_that_does_not_fit_with_its_answer_fails_alone(monkeypatch, limit, options, fits):
-    monkeypatch.setattr(base, "context_length", lambda _: limit)
+    monkeypatch.setattr(loading, "context_length", lambda _: limit)
     made = local(max_tokens=10, **options)
     monkeypatch.setattr(type(made), "_make", lambda self, asked: ((item, "made") for item in asked))
     ((_, got),) = made._fitting(made._ready([prompt()]))
