@@ -7,6 +7,7 @@ printed keys, most of them errors of the source, and against 2,423 of replaced k
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from pipeline.claims.grammar import Text
 from pipeline.claims.mentions import fold
@@ -22,8 +23,7 @@ _ENDS = 60
 _SHOWN = 60  # characters of an explanation that are shown as evidence
 
 
-@dataclass(frozen=True)
-class Stated:
+class Stated(NamedTuple):
     """The answer of an explanation."""
 
     answer: Letters | None
@@ -44,8 +44,7 @@ def read_explanation(
     text = fold(explanation)
     wrong = asks_for_wrong(stem)
     marks = _marks(text, options)
-    said = _decided(marks, options, several=several, wrong=wrong)
-    if said is not None:
+    if (said := _decided(marks, options, several=several, wrong=wrong)) is not None:
         return said
     read = Text(text, {label: fold(body) for label, body in options.items()}, several)
     if read.answer:

@@ -21,8 +21,7 @@ class Stance(StrEnum):
     HEDGED = "hedged"
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(NamedTuple):
     """A statement of a text about some options at one place."""
 
     labels: tuple[str, ...]
@@ -190,8 +189,7 @@ class Text:
         said: dict[str, bool] = {}
         places = []
         for at, marked_right in self.marked.items():
-            mention = self.words[at][3]
-            if mention is not None:
+            if (mention := self.words[at][3]) is not None:
                 said |= dict.fromkeys(mention.labels, marked_right)
                 places += [mention.start, mention.end]
         parallel = self._parallel()

@@ -3,8 +3,8 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 from unicodedata import normalize
 
 from pipeline.patterns import Patterns
@@ -25,10 +25,10 @@ _COMMON = (
     "true",
     "false",
 )  # words that need not mean the option
+_ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
+class Mention(NamedTuple):
     """Options named together at one place; ``start`` and ``end`` are offsets into the text."""
 
     labels: tuple[str, ...]  # in the order in which the text names them
@@ -39,9 +39,6 @@ class Mention:
     """A small letter, or an option's text that may be an ordinary word: counts where an answer is expected."""
     letters: int = 0  # the end of the letters, without the text of the option that follows them
     own: bool = False  # with its letter and the text of its option
-
-
-_ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
 
 
 def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None) -> list[Mention]:
@@ -119,8 +116,7 @@ def _latin(char: str) -> bool:
 
 def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) -> Iterator[Mention]:
     """Runs of labels that touch no other letter or digit and belong to no word, with their own text if it follows."""
-    labels = "".join(sorted(options))
-    if not labels:
+    if not (labels := "".join(sorted(options))):
         return
     token = re.compile(
         rf"(?<![A-Za-z0-9_])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
@@ -181,7 +177,7 @@ def _ranges(text: str, found: list[Mention], labels: tuple[str, ...]) -> Iterato
         dash = _P.range.match(text, each.end) if len(each.labels) == 1 and low < high else None
         skip = dash is not None and after is not None and dash.end() == after.start
         spread = tuple(label for label in sorted(labels) if low <= label <= high)
-        yield replace(each, labels=spread, end=after.end, letters=after.letters) if skip and after else each
+        yield each._replace(labels=spread, end=after.end, letters=after.letters) if skip and after else each
 
 
 def _with_letters(text: str, found: list[Mention]) -> Iterator[Mention]:
@@ -191,7 +187,7 @@ def _with_letters(text: str, found: list[Mention]) -> Iterator[Mention]:
         after = _P.letter_after.match(text, each.end) if each.text else None
         if after is not None and after["label"] == each.labels[0]:
             skip = after.end()
-            yield replace(each, end=skip, text=False, own=True, letters=skip)
+            yield each._replace(end=skip, text=False, own=True, letters=skip)
         elif each.start >= skip:
             yield each
 
@@ -202,15 +198,14 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
     while at < len(found):
         members, loose = [found[at]], 0
         for each in found[at + 1 : at + 27]:  # at most all letters of the alphabet
-            joined = _join(text, members, each, multiple)
-            if joined is None:
+            if (joined := _join(text, members, each, multiple)) is None:
                 break
             loose = len(members) if joined is _P.loose else loose
             members.append(each)
         if loose and _next_clause(text, members[loose - 1].end, members[loose:]):
             members = members[:loose]
         labels = tuple(label for each in members for label in each.labels)
-        yield replace(members[-1], labels=labels, start=_list_start(text, members))
+        yield members[-1]._replace(labels=labels, start=_list_start(text, members))
         at += len(members)
 
 

@@ -16,6 +16,11 @@ _P = Patterns(__name__)
 
 _BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
+MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
+ENOUGH = 20
+"""Least number of numbered answers for an impossible one (0 among 1–4) to be a typing error, no sign of the other
+base."""
+CONCLUSIONS = 3  # explanations that conclude a letter (故选C), at least, to decide the base of numbered keys
 
 
 class AnswerEncoding(StrEnum):
@@ -26,13 +31,6 @@ class AnswerEncoding(StrEnum):
     FROM_0 = "index_from_0"
     FROM_1 = "index_from_1"
     UNKNOWN = "unknown"  # letters or texts, decided row by row: each row allows only one reading
-
-
-MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
-ENOUGH = 20
-"""Least number of numbered answers for an impossible one (0 among 1–4) to be a typing error, no sign of the other
-base."""
-CONCLUSIONS = 3  # explanations that conclude a letter (故选C), at least, to decide the base of numbered keys
 
 
 class Given(NamedTuple):
@@ -157,8 +155,7 @@ def read_answer(
 
 
 def _read_one(value: Any, options: Options, encoding: AnswerEncoding) -> list[str] | None:
-    text = string(value)
-    if text is None:
+    if (text := string(value)) is None:
         return None
     if encoding is not AnswerEncoding.TEXTS:
         if is_number(value):

@@ -37,6 +37,7 @@ from schemas.documents import LineKind, Part
 from schemas.grouping import group_values
 
 _P = Patterns(__name__)
+ANSWERING = 0.8  # share of a run's items that must be key entries for the run to be a key without a head
 
 
 def drafts_of(outline: Outline) -> list[Draft]:
@@ -50,7 +51,7 @@ def drafts_of(outline: Outline) -> list[Draft]:
         pointed_fields(own, item.pointed) if item.pointed else split_fields(own)
         for item, (own, _) in zip(outline.items, texts, strict=True)
     ]
-    habits = Habits.of([own for own, _ in texts], found)
+    habits = Habits([own for own, _ in texts], found)
     explaining = _explaining(outline, found)
     answering = _answering(outline, found)
     shared = _SharedOptions()
@@ -87,9 +88,6 @@ def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
         if item.group or item.number not in numbers or find_run(fields.head)
     }
     return behind - asks
-
-
-ANSWERING = 0.8  # share of a run's items that must be key entries for the run to be a key without a head
 
 
 def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
@@ -139,8 +137,7 @@ def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> list[
     sections_own = shared.of(reading.item)
     group = reading.item.group
     own = find_run("\n".join(piece.text for piece in group.pieces)) if group else None
-    common = own or sections_own
-    return _several(reading) or [_single(reading, common, shared)]
+    return _several(reading) or [_single(reading, own or sections_own, shared)]
 
 
 def _several(reading: ItemText) -> list[Draft]:
@@ -240,8 +237,7 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
     if before and len(before.options) >= min(3, len(run.options)):
         draft.flag("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
     last = run.options[-1][0]
-    again_at = re.search(rf"\n[ ]*[(（【]?([{last}{chr(ord(last) + 1)}])[.．、)）】]", head[run.last :])
-    if again_at:
+    if again_at := re.search(rf"\n[ ]*[(（【]?([{last}{chr(ord(last) + 1)}])[.．、)）】]", head[run.last :]):
         draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}")
     _trace_options(draft, head, run)
 
@@ -297,8 +293,7 @@ def _flag_shifted(drafts: Sequence[Draft]) -> None:
 def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     """Find the stated answer: after a mark, beside the stem, in its blank, or in words, in this order."""
     beside = reading.beside
-    labels = [label for label, _ in draft.options]
-    if not labels:
+    if not (labels := [label for label, _ in draft.options]):
         return
     marked = take_marks(draft)  # A.甲(正确答案)
     printed = [*fields.answers, *([beside] if beside else []), *([marked] if marked else [])]

@@ -19,6 +19,7 @@ from pipeline.patterns import Patterns
 _P = Patterns(__name__)
 
 SURE = 0.9  # least weight of a number that opens an item of its own; numbered blanks may follow it
+FAR = 80  # the most lines that a lead may have
 
 
 class Blank(NamedTuple):
@@ -126,16 +127,12 @@ def run_on(items: Sequence[Cloze | None]) -> bool:
     )
 
 
-FAR = 80  # the most lines that a lead may have
-
-
 def share_leads(cutting: Cutting) -> None:
     """Stems that stand before the number of their blank are shared texts of the items after them."""
     for index, mark in cutting.marks.items():
         if not _P.option_first.match(cutting.pieces[index].text, mark.end):
             continue
-        start = _lead_start(cutting, index, mark.value)
-        if start is not None:
+        if (start := _lead_start(cutting, index, mark.value)) is not None:
             bullet = _P.bullet.match(cutting.pieces[start].text)
             cutting.share(start, GroupHead(None, None, options=False, end=bullet.end() if bullet else 0))
 

@@ -12,6 +12,12 @@ from pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters
 from pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
 from schemas.columns import flags_of, option_of, plain_header, vocabulary
 
+_LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
+_TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
+_SHOWN = 20
+"""Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
+4."""
+
 
 class Unclear(NamedTuple):
     """A table that can be read in two ways or in none: the readings, and what to write in ``dataset.toml``."""
@@ -89,13 +95,6 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     return Options([])
 
 
-_LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
-_TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
-_SHOWN = 20
-"""Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
-4."""
-
-
 def missing_options(
     rows: Sequence[Fields],
     names: Sequence[str],
@@ -147,8 +146,7 @@ def _beside(label: str, options: Mapping[str, str], names: Sequence[str]) -> str
 
 def _is_next(column: str, label: str, options: Mapping[str, str]) -> bool:
     """Return whether a header is nearly that of another option with this label: D项目 after C项, Opción D after C."""
-    named = option_of(column)
-    if named and named[1] == label:
+    if (named := option_of(column)) and named[1] == label:
         return True
     for other, header in options.items():
         said = option_of(header)

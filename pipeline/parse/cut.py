@@ -28,6 +28,7 @@ BOUNDARIES = {
 RIVAL = 1.4  # the weight of a number that is printed like one of a question (1.0) and has options (0.4)
 UNCLEAR = 0.3  # largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日
 SHORT = 24  # width below which a line may be the end of the words before it
+TITLED = 5  # least number of marks like 第1题 with options for this style to number the questions
 
 
 def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
@@ -77,8 +78,7 @@ def _heads(cutting: Cutting) -> None:
     for index, piece in cutting.texts():
         if _P.labelled.match(piece.text):  # D. 丁 8～9题共用备选答案 is an option with a head behind it
             continue
-        head = heads.group_head(piece.text)
-        if head:
+        if head := heads.group_head(piece.text):
             cutting.share(index, head)
         elif heads.is_section_head(piece.text) or heads.numeral(piece.text):
             if not _runs_over(cutting.pieces, index):
@@ -197,9 +197,6 @@ def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate,
     if mark.value != item.last + 1 and not listed and not any(map(opens_option, texts[1:])):
         return False
     return not split_fields("\n".join(texts)).opened
-
-
-TITLED = 5  # least number of marks like 第1题 with options for this style to number the questions
 
 
 def _within_titles(marks: list[NumberCandidate]) -> list[NumberCandidate]:

@@ -1,10 +1,8 @@
 """The text of an item, read once, and the draft of its question before it is judged."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 
 from pipeline.parse.cloze import read_blanks, run_on
@@ -31,26 +29,23 @@ _P = Patterns(__name__)
 BLANKS = 0.6  # share of stems with one bracket of letters for the paper to print its answers there
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
 LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns
+NOTED = 3  # least number of items with a note behind their options for it to be no part of these
 
 
-@dataclass(frozen=True, slots=True)
 class Habits:
-    """Habits that the items of a paper share."""
+    """Habits that the items of a paper share, from their texts and what stands in them."""
 
-    single_letters: bool  # answers are printed as single letters on lines of their own
-    by_blanks: bool  # the numbers of blanks, not of items, are those of the questions
-    blanks_inside: bool  # answers stand in the blanks of stems, wherever these are
-
-    @classmethod
-    def of(cls, texts: Sequence[str], fields: Sequence[Fields]) -> Habits:
-        """The habits of a paper, from its items' texts and what stands in them."""
+    def __init__(self, texts: Sequence[str], fields: Sequence[Fields]) -> None:
+        ends = sum(_P.letter_end.search(text) is not None for text in texts)
+        # answers are printed as single letters on lines of their own
+        self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
+        # the numbers of blanks, not of items, are those of the questions
+        self.by_blanks = run_on([read_blanks(found.head) for found in fields])
         filled = [found for found in fields if letters_inside(found.head)]  # 首选的是（C）
         shown = [letters_inside(found.head) in found.answers for found in filled if found.answers]
-        ends = sum(_P.letter_end.search(text) is not None for text in texts)
-        single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
-        by_blanks = run_on([read_blanks(found.head) for found in fields])
-        return cls(single_letters, by_blanks, repeats or len(filled) > BLANKS * len(fields))
+        # answers stand in the blanks of stems, wherever these are
+        self.blanks_inside = repeats or len(filled) > BLANKS * len(fields)
 
 
 class ItemText:
@@ -162,16 +157,12 @@ def take_tag(draft: Draft) -> None:
     """[多选题]（2分） before a stem says what the item is and earns, 题目： what follows: no parts of it."""
     if draft.options:
         draft.stem = _P.options_follow.sub("", _P.stem_follows.sub("", draft.stem))
-    found = _P.tag.match(draft.stem)
-    if found:
+    if found := _P.tag.match(draft.stem):
         draft.tag, draft.stem = found[1], draft.stem[found.end() :]
     elif draft.options and (found := _P.tag_behind.search(draft.stem)):
         draft.tag, draft.stem = found[1], draft.stem[: found.start()].rstrip()
     if draft.options:
         draft.stem = _P.score.sub("", draft.stem)
-
-
-NOTED = 3  # least number of items with such a note for the note to be no part of an option
 
 
 def take_notes(drafts: Sequence[Draft]) -> None:
@@ -199,8 +190,7 @@ def pointed_fields(text: str, item: PointedItem) -> Fields:
         return "\n".join(lines[item.at(part[0]) : item.at(part[1]) + 1]) if part else ""
 
     answer, explanation = split_fields(told(item.answer)), split_fields(told(item.explanation))
-    return replace(
-        answer,
+    return answer._replace(
         head=told((item.stem[0], item.options[1])),
         answers=answer.answers or tuple(stated_answers(told(item.answer))[0]),
         explanation=explanation.explanation or join_lines(explanation.head) or answer.explanation,
@@ -234,6 +224,5 @@ def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
         return "instruction"
     letters = [text for text in fields.answer_texts if re.fullmatch(r"[A-K]{1,6}[.。]?", text)]
     # Letters in order alone: options were there and were not read.
-    alone = any(list(text) == sorted(set(text)) for text in letters)
-    explained = fields.answered and not alone
+    explained = fields.answered and not any(list(text) == sorted(set(text)) for text in letters)
     return "short_answer" if explained or _P.worth.match(draft.stem) else None

@@ -41,8 +41,7 @@ def examine(paper: ParsedPaper) -> None:
         _check_options(draft)
         _check_lengths(draft, edges)
         _check_answers(draft)
-        other = next((piece for piece in draft.all_pieces if piece.other), None)
-        if other:
+        if other := next((piece for piece in draft.all_pieces if piece.other), None):
             draft.flag("readings_differ", f"read as {other.text!r} and as {other.other!r}")
         _flag_texts(draft, "powers")
         _check_verdict(draft)
@@ -202,8 +201,7 @@ def _check_lengths(draft: Draft, edges: ColumnEdges) -> None:
     if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, edges)):
         draft.flag("option_too_long", f"{label} has {longest} characters, the others at most {second}")
     bare = Counter(re.sub(r"\s+", "", text) for _, text in draft.options if text)
-    same = [text for text, times in bare.items() if times > 1]
-    if same:
+    if same := [text for text, times in bare.items() if times > 1]:
         draft.flag("options_alike", f"two options say {same[0][:20]!r}")
 
 

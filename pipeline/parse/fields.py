@@ -3,7 +3,6 @@
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from itertools import zip_longest
@@ -39,8 +38,7 @@ class MarkerPlace(NamedTuple):
     answer: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(NamedTuple):
     """The parts of an item's text."""
 
     head: str  # stem and options, lines apart

@@ -25,6 +25,13 @@ _P = Patterns(__name__)
 
 HABIT = 10  # least number of answers in blanks, in half of a section's stems, for a habit of the section
 SOME = 3  # least number of items with options in a section for an item without options to be doubtful
+_LABELLED = 2.0  # the mean strength of labels at the starts of lines
+ALIKE = 0.9  # share of a section's questions with one number of options for it to be the usual one
+SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a whole paper
+REPEATED, SHORT = 3, 8
+"""Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
+that are longer than so many characters need to stand in two items only."""
+MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 
 
 def check_questions(paper: ParsedPaper) -> None:
@@ -52,15 +59,13 @@ def _check_options(draft: Draft) -> None:
     labels = [label for label, _ in draft.options]
     if len(labels) < 2 or labels != [chr(65 + i) for i in range(len(labels))]:
         draft.flag("options_not_contiguous", f"labels {' '.join(labels)}")
-    empty = [label for label, text in draft.options if not text]
-    if empty:
+    if empty := [label for label, text in draft.options if not text]:
         draft.flag("empty_option", f"no text at {' '.join(empty)}")
     texts = [draft.stem, *(text for _, text in draft.options)]
     twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
     if twice or any(map(_P.label_inside.search, texts)):  # 甲C.乙
         draft.flag("label_inside_text", "what looks like an option's label stands inside a text")
-    left = [*filter(_P.left_over.search, texts)]
-    if left:  # 页 3, 第二部分
+    if left := [*filter(_P.left_over.search, texts)]:  # 页 3, 第二部分
         draft.flag("text_left_over", f"{left[0][-40:]!r} may not belong to the question")
     if not draft.shared_stem and not re.search(r"\w", draft.stem):
         draft.flag("no_stem", "no text before the options")
@@ -74,8 +79,7 @@ def _check_answer(draft: Draft) -> None:
     told = f"options {' '.join(sorted(labels))}"
     if not set(letters) <= labels or len(set(letters)) != len(letters):
         draft.flag("answer_not_in_options", f"answer {draft.answer}, {told}")
-    strange = [answer for answer in draft.accepted or [] if not set(answer) <= labels]
-    if strange:
+    if strange := [answer for answer in draft.accepted or [] if not set(answer) <= labels]:
         draft.flag("answer_not_in_options", f"accepted {' '.join(strange)}, {told}")
     if len(letters) > 1 and draft.announced in ONE_ANSWER:
         draft.flag("several_answers", f"answer {draft.answer} under a head for one answer")
@@ -131,8 +135,7 @@ def find_gaps(paper: ParsedPaper) -> list[Gap]:
     sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]
     for section in sections:
         members = of_section[section]
-        numbers = {draft.number for draft in members if draft.number is not None}
-        if not numbers:
+        if not (numbers := {draft.number for draft in members if draft.number is not None}):
             continue
         first, last = min(numbers), max(numbers)
         above = {draft.number or 0 for draft in of_section.get(section - 1, ())}
@@ -190,9 +193,6 @@ def unread_keys(paper: ParsedPaper) -> list[Mismatch]:
     return [("key_not_read", head, "no answer was read under this head") for head in heads]
 
 
-_LABELLED = 2.0  # the mean strength of labels at the starts of lines
-
-
 def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
     """Find numbered questions and runs of options that stand outside of all items.
 
@@ -221,14 +221,6 @@ def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
         line = asked[0] if asked else next((text for text in texts if text.strip()), "")
         told = f"what looks like a question stands {where} and was not read"
         yield "text_left_over", line.strip()[:40], told
-
-
-ALIKE = 0.9  # share of a section's questions with one number of options for it to be the usual one
-SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a whole paper
-REPEATED, SHORT = 3, 8
-"""Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
-that are longer than so many characters need to stand in two items only."""
-MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 
 
 def compare_items(drafts: Sequence[Draft], own: Sequence[Draft], edges: ColumnEdges) -> None:

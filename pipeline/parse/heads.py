@@ -1,7 +1,7 @@
 """The beginning of a line: the number of a question, a head, the item types that a head announces."""
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
@@ -11,6 +11,25 @@ from pipeline.patterns import Patterns
 from schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
 _P = Patterns(__name__)
+CHINESE = _P.whole("@chinese@")
+_SECTIONS = [re.compile(row["pattern"]) for row in _P.rows("sections")]
+_GROUPS = [re.compile(row["pattern"]) for row in _P.rows("groups")]
+CASE_LINES = 15  # most lines of a case that names its questions at its end
+INSTRUCTION = _P.instruction
+_ANNOUNCED = _P.table("announced")
+_CHOICE = {"single", *QuestionType}  # kinds of multiple-choice items that a head announces
+ONE_ANSWER = _CHOICE - SEVERAL_ANSWERS
+WITHOUT_CASE = _CHOICE - SHARING
+SHARED_OPTIONS = {"B1", "C"}  # kinds of items whose options may stand in the head of their section
+SET_ASIDE = {
+    "true_false": "a true/false item",
+    "fill_in": "an item with blanks to fill in",
+    "short_answer": "an item to be answered in words",
+    "coded_answer": "an item whose blanks are answered by codes (A：③ B：④), not by options",
+    "instruction": "an instruction to candidates",
+    "C": "a C-type item whose shared options were not found",
+    "K": "a K-type item whose codes (A = ①②③ …) are not printed",
+}
 
 
 class NumberStyle(StrEnum):
@@ -24,8 +43,7 @@ class NumberStyle(StrEnum):
     BARE = "bare"
 
 
-@dataclass(frozen=True, slots=True)
-class NumberCandidate:
+class NumberCandidate(NamedTuple):
     """A place that may be the start of a question."""
 
     line: int  # index of its piece
@@ -64,7 +82,7 @@ def number_candidate(line: int, text: str) -> NumberCandidate | None:
     if mark is None or not before:
         return mark
     letters = re.sub(r"[^A-K]", "", (given[1] or given[2] or "") if given else "")
-    return replace(mark, end=mark.end + start, given=letters or None)
+    return mark._replace(end=mark.end + start, given=letters or None)
 
 
 def _mark(line: int, text: str) -> NumberCandidate | None:
@@ -83,12 +101,6 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
             likely = weight if most or value < 1000 else weight / 2  # a year, as 1992. is
             return NumberCandidate(line, value, style, found.end(), likely, last)
     return None
-
-
-CHINESE = _P.whole("@chinese@")
-_SECTIONS = [re.compile(row["pattern"]) for row in _P.rows("sections")]
-_GROUPS = [re.compile(row["pattern"]) for row in _P.rows("groups")]
-CASE_LINES = 15  # most lines that such a case may have
 
 
 def split_heads(text: str) -> list[str]:
@@ -173,8 +185,7 @@ def group_head(text: str) -> GroupHead | None:
         closing = re.compile(r"[^。:：)）】\]]*[)）】\]]?\s*[。:：]?").match(text, found.end())
         end = closing.end() if closing else len(text)
         return GroupHead(*named, _about_options(text[:end]), end)
-    case = _P.case.match(text)
-    if case:
+    if case := _P.case.match(text):
         return GroupHead(None, None, options=False, end=case.end())
     shared = _P.shared.search(text) and re.search(r"题干|題幹|备选答案|选项|選項", text)
     if shared and len(text.strip()) <= 24 and not _P.span_later.search(text):
@@ -191,8 +202,7 @@ def case_end(text: str) -> tuple[int, int, int] | None:
 
 def opens_case(text: str, *, named: bool) -> int | None:
     """Return the place at which a line opens a case, by a word (情況：) or, unless ``named``, without (一位60歲…)."""
-    found = _P.opens_case.match(text)
-    if found:
+    if found := _P.opens_case.match(text):
         return found.end()
     return 0 if not named and _P.tells.match(text) else None
 
@@ -205,24 +215,6 @@ def span_head(text: str) -> GroupHead | None:
 
 def _about_options(text: str) -> bool:
     return re.search(r"备选|備選|选项|選項|答案", text) is not None
-
-
-INSTRUCTION = _P.instruction
-
-_ANNOUNCED = _P.table("announced")
-_CHOICE = {"single", *QuestionType}  # kinds of multiple-choice items that a head announces
-ONE_ANSWER = _CHOICE - SEVERAL_ANSWERS
-WITHOUT_CASE = _CHOICE - SHARING
-SHARED_OPTIONS = {"B1", "C"}  # kinds of items whose options may stand in the head of their section
-SET_ASIDE = {
-    "true_false": "a true/false item",
-    "fill_in": "an item with blanks to fill in",
-    "short_answer": "an item to be answered in words",
-    "coded_answer": "an item whose blanks are answered by codes (A：③ B：④), not by options",
-    "instruction": "an instruction to candidates",
-    "C": "a C-type item whose shared options were not found",
-    "K": "a K-type item whose codes (A = ①②③ …) are not printed",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,9 @@ from pipeline.patterns import Patterns
 _P = Patterns(__name__)
 
 FAR = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
+EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
+ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
+HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
 
 
 class KeyPair(NamedTuple):
@@ -66,8 +69,7 @@ def _pairs(bare: str) -> list[KeyPair]:
     while position < len(bare):
         found = _P.range.match(bare, position)  # 1-5 ABCDE
         if found:
-            spread = _spread(int(found[1]), int(found[2]), found[3])
-            if spread is None:
+            if (spread := _spread(int(found[1]), int(found[2]), found[3])) is None:
                 return []
             pairs.extend(spread)
         else:
@@ -165,11 +167,6 @@ def _row(
     return " ".join(parts), True, end
 
 
-EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
-ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
-HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
-
-
 def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Pieces in which lines of answers hold nothing else, and whole answers.
 
@@ -180,8 +177,7 @@ def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     taken = False
     for piece, following in zip_longest(pieces, pieces[1:]):
         text = "" if taken else piece.text
-        cut = _head_end(text)
-        if cut:
+        if cut := _head_end(text):
             found.append(replace(piece, text=text[:cut].rstrip()))
             text = text[cut:]
         taken = following is not None and _goes_on(text, following.text)

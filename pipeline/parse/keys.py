@@ -17,6 +17,8 @@ from schemas.documents import Part
 from schemas.grouping import group_values
 
 _P = Patterns(__name__)
+NOTED = ("#", "*")  # cells whose answer is told in a note
+Unmatched = list[tuple[int, int]]  # (section or 0, number) of entries without a question
 
 
 class AppealNote(NamedTuple):
@@ -46,9 +48,6 @@ def corrections(text: str) -> list[AppealNote]:
         )
         found += [AppealNote(numbers, (), line[0].strip(), unread=True)] if numbers else []
     return found
-
-
-NOTED = ("#", "*")  # cells whose answer is told in a note
 
 
 @dataclass(slots=True)
@@ -151,9 +150,6 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
                 key.runs.append(runs[draft.run])
             entry = runs[draft.run].add(draft.number, draft.answer, draft.explanation)
             entry.head, entry.of_parts = draft.block.name, draft.of_parts
-
-
-Unmatched = list[tuple[int, int]]  # (section or 0, number) of entries without a question
 
 
 def apply_entries(

@@ -1,7 +1,5 @@
 """The lines of a paper as the parser sees them: folded, heads behind text split off, in one script."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -22,6 +20,10 @@ if TYPE_CHECKING:
 _P = Patterns(__name__)
 
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
+Margins = dict[int, tuple[float, float]]
+MANY = 4
+"""Least ratio of traditional to simplified characters in a traditional paper. A poor scan of one had
+2 simplified characters in 100; a simplified paper has no traditional ones but in names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +62,8 @@ def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
 
 def line_part(line: Line, text: str, *, centred: bool = False, in_table: bool = False) -> ParsedLine:
     """Return a part of a line."""
-    whole = (line.page, line.box, line.confidence, line.kind)
-    return ParsedLine(text, *whole, centred, in_table, line.order, line.other)
+    place = (line.page, line.box, line.confidence, line.kind, centred, in_table, line.order)
+    return ParsedLine(text, *place, line.other)
 
 
 def line_spans(found: Iterable[ParsedLine]) -> list[Span]:
@@ -80,9 +82,6 @@ def _inside(line: Line, region: Line) -> bool:
         return False
     x, y = (line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2
     return region.box.x0 <= x <= region.box.x1 and region.box.y0 <= y <= region.box.y1
-
-
-Margins = dict[int, tuple[float, float]]
 
 
 def _margins(lines: list[Line]) -> Margins:
@@ -104,11 +103,6 @@ def _centred(line: Line, margins: Margins) -> bool:
 def place_of(piece: ParsedLine) -> tuple[int, int]:
     """Return the place of a line in its document: page and order."""
     return piece.page, piece.order
-
-
-MANY = 4
-"""Least ratio of traditional to simplified characters in a traditional paper. A poor scan of one had
-2 simplified characters in 100; a simplified paper has no traditional ones but in names."""
 
 
 def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
@@ -147,7 +141,7 @@ def _traditional(text: str) -> str:
 
 
 @cache
-def _converter() -> OpenCC:
+def _converter() -> "OpenCC":
     from opencc import OpenCC
 
     return OpenCC("s2tw")

@@ -25,11 +25,7 @@ _FEW = 10  # least number of rows for letters under a meaningless header to be a
 
 def find_mapping(rows: Sequence[Fields], declared: SourceParams | None = None) -> Columns | Unclear:
     """Return the mapping of a table's rows, or all objections to one; declarations in ``dataset.toml`` win."""
-    search = _Search(rows[:: max(1, len(rows) // SAMPLE)], declared or SourceParams())
-    search.run()
-    if search.problems:
-        return Unclear(search.problems[0].reason, "; ".join(one.detail for one in search.problems))
-    return search.found
+    return _Search(rows[:: max(1, len(rows) // SAMPLE)], declared or SourceParams()).run()
 
 
 class _Search:
@@ -43,7 +39,7 @@ class _Search:
         self.found = Columns()
         self.problems: list[Unclear] = []
 
-    def run(self) -> None:
+    def run(self) -> Columns | Unclear:
         """Take what is declared, then headers, then cells."""
         self._declared()
         self._named()
@@ -58,6 +54,9 @@ class _Search:
         if self.rows:
             self._by_content()
         self.found.unused = self._free()
+        if self.problems:
+            return Unclear(self.problems[0].reason, "; ".join(one.detail for one in self.problems))
+        return self.found
 
     def _declared(self) -> None:
         options = self.declared.options if isinstance(self.declared.options, list) else []

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pipeline.parse.fields import opens_explanation, opens_field, split_fields
@@ -17,6 +17,15 @@ OPENS_OPTIONS = 0.4  # added for options after a number: lists inside explanatio
 IN_LIST = 0.5  # factor on the weight of a number that may belong to a list inside a stem or an explanation
 OPTIONS_WITHIN = 30
 LIKELY = 0.5  # least weight of a place that ends the item before it, in the search for options
+GAP = 10  # numbers that may be missing in a row before a jump counts as a restart
+RESTART = 8.0  # a restart without a head, in questions: lists inside explanations are shorter
+LATE = 1.2  # the most that a late beginning costs: one question with options (1.4) is found in an excerpt
+HABIT_CHANGE = 1.5  # the cost of another style: 12. and then 13、
+LOST_DOT = 0.4  # the same from 12. to a bare 13, whose dot recognition lost
+DUPLICATE = 0.6  # the cost of a number that comes twice in a row
+_NEAR = {frozenset((NumberStyle.DOT, NumberStyle.BARE))}
+UNNUMBERED = 3  # least number of items in a paper without any numbers
+PLAIN = 0.9  # share of first options that only one line must separate from the answer of the item before
 
 
 def weigh_candidates(
@@ -27,7 +36,7 @@ def weigh_candidates(
 ) -> list[NumberCandidate]:
     """The marks with what follows them taken into account; boundaries are lines that open something, in order."""
     coded = _coded(pieces, marks)  # statements ①②③
-    marks = [replace(mark, weight=0.0) if mark.line in coded else mark for mark in marks]
+    marks = [mark._replace(weight=0.0) if mark.line in coded else mark for mark in marks]
     likely = [mark for mark in marks if mark.weight >= LIKELY]
     listed = _listed(pieces, likely, boundaries)  # 1. 2. 3. inside a stem
     ends = [mark.line for mark in likely if mark.line not in listed]
@@ -41,9 +50,9 @@ def weigh_candidates(
         above = bisect_right(boundaries, mark.line)
         head = groups.get(boundaries[above - 1]) if above else None
         if mark.line in listed or (mark.line <= explaining and not known.supported):
-            known = replace(known, weight=IN_LIST * mark.weight, supported=False, options=False)
+            known = known._replace(weight=IN_LIST * mark.weight, supported=False, options=False)
         elif head and head.first is not None and head.first <= mark.value <= (head.last or 0):
-            known = replace(known, weight=known.weight + ANNOUNCED)
+            known = known._replace(weight=known.weight + ANNOUNCED)
         elif known.supported:
             explaining = _explained_until(pieces, mark.line, boundaries)
         weighed.append(known)
@@ -63,7 +72,7 @@ def _weigh(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> Num
     options = any(map(_P.first_label.search, texts))
     supported = options or any(split_fields(text).answered for text in texts)
     weight = mark.weight + (OPENS_OPTIONS if options else 0.0)
-    return replace(mark, weight=weight, supported=supported, options=options)
+    return mark._replace(weight=weight, supported=supported, options=options)
 
 
 def _listed(
@@ -124,15 +133,6 @@ def _explained_until(pieces: Sequence[ParsedLine], line: int, boundaries: Sequen
 
 def _between(boundaries: Sequence[int], first: int, last: int) -> bool:
     return bisect_right(boundaries, first) < bisect_right(boundaries, last)
-
-
-GAP = 10  # numbers that may be missing in a row before a jump counts as a restart
-RESTART = 8.0  # a restart without a head, in questions: lists inside explanations are shorter
-LATE = 1.2  # the most that a late beginning costs: one question with options (1.4) is found in an excerpt
-HABIT_CHANGE = 1.5  # the cost of another style: 12. and then 13、
-LOST_DOT = 0.4  # the same from 12. to a bare 13, whose dot recognition lost
-DUPLICATE = 0.6  # the cost of a number that comes twice in a row
-_NEAR = {frozenset((NumberStyle.DOT, NumberStyle.BARE))}
 
 
 class Boundary(NamedTuple):
@@ -206,8 +206,7 @@ def _origins(search: _ChainSearch, marks: Sequence[NumberCandidate], index: int)
         origins.append((search.restart_score - (0.0 if again else late), search.restart_from))
     for gap in range(1, GAP + 1):
         for habit in NumberStyle:
-            known = search.ends.get((habit, mark.value - gap))
-            if known is not None:
+            if (known := search.ends.get((habit, mark.value - gap))) is not None:
                 cost = _step_cost(marks[known], mark, gap, in_key=search.in_key)
                 origins.append((search.score[known] - cost, known))
     previous = marks[index - 1] if index else None
@@ -224,10 +223,6 @@ def _step_cost(before: NumberCandidate, after: NumberCandidate, gap: int, *, in_
     if before.style is not after.style:
         cost += LOST_DOT if frozenset((before.style, after.style)) in _NEAR else HABIT_CHANGE
     return cost + 1e-4 * min(after.line - before.line, 1000)  # of equal chains the one with near numbers
-
-
-UNNUMBERED = 3  # least number of items in a paper without any numbers
-PLAIN = 0.9  # share of first options that only one line must separate from the answer of the item before
 
 
 def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:

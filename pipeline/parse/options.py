@@ -4,7 +4,6 @@ import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import pairwise
@@ -38,8 +37,7 @@ class OptionLabel(NamedTuple):
     strength: float  # 0..3: how much place and form look like a label
 
 
-@dataclass(frozen=True, slots=True)
-class OptionRun:
+class OptionRun(NamedTuple):
     """A run of options in a text."""
 
     start: int  # the place of the first label
@@ -79,8 +77,7 @@ def _find_run(text: str, start: int) -> OptionRun | None:
     shuffled = _any_order(labels, chain)  # A C / B D, as columns are read
     if shuffled:
         return _run(text, shuffled)
-    repaired = _with_missing(text, labels, chain)
-    if repaired:
+    if repaired := _with_missing(text, labels, chain):
         return repaired
     tight = _tight(text, start)
     if len(tight) > len(chain):  # A.IL-2B.IL-4C.IL-6
@@ -104,8 +101,7 @@ def find_labels(text: str, start: int = 0) -> tuple[OptionLabel, ...]:
     """All places that may be labels, in order."""
     found: dict[int, OptionLabel] = {}
     for match in _P.bare.finditer(text, start):
-        letter = match[1] or match[2]
-        _add(found, text, match.end() - 1, match.end(), letter, Form.BARE)
+        _add(found, text, match.end() - 1, match.end(), match[1] or match[2], Form.BARE)
     named = [one.span() for one in _P.named.finditer(text, start)]
     for match in _P.letter_delimited.finditer(text, start):
         letter = match[1] or match[4] or match[6] or match[8]
@@ -169,8 +165,7 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
         before = chr(ord(label.letter) - 1)
         origins = [(0.0, -1)] if label.letter == "A" else []
         for form in Form:
-            known = best.get((before, form))
-            if known is not None:
+            if (known := best.get((before, form))) is not None:
                 origins.append((scores[known] - _change(labels[known], label), known))
         score, origin = max(origins, default=(float("-inf"), -1))
         scores.append(score + label.strength - _THRESHOLD)
@@ -190,8 +185,7 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
 
 def _tight(text: str, start: int) -> list[OptionLabel]:
     """Labels with nothing between them and the option before, as in A.IL-2B.IL-4C.IL-6D.IL-8: four at least."""
-    found = _P.tight.search(text, start)
-    if not found:
+    if not (found := _P.tight.search(text, start)):
         return []
     places = [found.start("A"), *(found.start(letter) for letter in "BCDE" if found[letter])]
     labels = [OptionLabel(text[place], place, place + 2, Form.DOTTED, _TIGHT_STRENGTH) for place in places]
@@ -253,7 +247,7 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
     trace = re.compile(rf"\s*[(（]?{missing}[)）.．、,，]?\s?(?![A-Za-z])", re.IGNORECASE).match(text, start)
     put_back = OptionLabel(missing, start, trace.end() if trace else start, Form.BARE, 1.0)
     run = _run(text, [*chain, put_back, *tail])
-    return replace(run, repaired=missing)
+    return run._replace(repaired=missing)
 
 
 def _best_tail(labels: Sequence[OptionLabel], first: OptionLabel) -> list[OptionLabel]:

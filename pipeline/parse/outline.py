@@ -55,8 +55,7 @@ class Group:
     pieces: list[ParsedLine] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class PointedItem:
+class PointedItem(NamedTuple):
     """A question's lines as a model points at them: first and last of each part, by index among all lines."""
 
     number: int

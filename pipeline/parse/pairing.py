@@ -122,8 +122,7 @@ def _pair(
 
 def _contradiction(key: ParsedPaper, paper: ParsedPaper) -> str | None:
     """Return why a key with a matching name belongs to another paper: by its head, its numbers or its answers."""
-    differs = _sessions_differ(*(_sessions(one.text[:_TITLE_LENGTH]) for one in (key, paper)))
-    if differs:
+    if differs := _sessions_differ(*(_sessions(one.text[:_TITLE_LENGTH]) for one in (key, paper))):
         return f"{paper.document} says {differs}"
     numbers = {draft.number for draft in paper.items if draft.number is not None}
     shared = len(key.key.numbers & numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
@@ -22,6 +22,10 @@ from schemas.questions import Option, Question, Rejection, ReviewItem
 _P = Patterns(__name__)
 
 Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
+TITLE_WITHIN = 3  # lines before a section's first question in which its title must stand: 第二套, （B卷）
+_HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
+TracedLines = tuple[Part, str, Sequence[ParsedLine], str | None]  # part, rule, lines, what they say
+STAGE = "parse"
 
 
 class Gap(NamedTuple):
@@ -82,9 +86,6 @@ def apply_key(paper: ParsedPaper, key: Key, *, replace: bool = False) -> Unmatch
     return unmatched
 
 
-TITLE_WITHIN = 3  # lines before a section's first question in which its title must stand: 第二套, （B卷）
-
-
 def _titles(paper: ParsedPaper) -> dict[int, int]:
     """The numbers by which titles count the sections of a paper, where the line above names one."""
     first = {draft.section: draft for draft in reversed(paper.items) if draft.pieces}
@@ -97,16 +98,26 @@ def _titles(paper: ParsedPaper) -> dict[int, int]:
     return found if len({*found.values()}) == len(found) else {}
 
 
-_HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
-
-
-TracedLines = tuple[Part, str, Sequence[ParsedLine]]  # part, rule, lines
-
-
 def trace_of_paper(paper: ParsedPaper) -> Trace:
     """The trace of the lines that belong to no item: every one of them stands in a step."""
-    heads, outline = _heads(paper), paper.outline
-    found: list[TracedLines] = [
+    found = list(_traced(paper))
+    lines = line_spans(piece for _, _, pieces, _ in found for piece in pieces)
+    steps = [
+        Step(part=part, rule=rule, detail=detail, spans=line_spans(pieces))
+        for part, rule, pieces, detail in found
+    ]
+    return Trace(item_id=paper.document, document=paper.document, spans=lines, steps=steps)
+
+
+def _traced(paper: ParsedPaper) -> Iterator[TracedLines]:
+    claimed, outline = _claimed(paper), paper.outline
+    for piece, role in paper.roles():
+        if role in _HEADS and place_of(piece) not in claimed:
+            kind = announcement(piece.text).kind or "unknown"
+            yield Part.HEAD, _HEADS[role], [piece], f"{piece.text[:40]} → {kind}"
+        elif role is Role.KEY_HEAD:
+            yield Part.KEY, "key_head", [piece], piece.text[:40]
+    for part, rule, pieces in (
         (Part.KEY, "key_list", [piece for piece, role in paper.roles() if role is Role.ANSWERS]),
         (Part.KEY, "key_entries", [piece for one in paper.drafts if one.entry for piece in one.all_pieces]),
         (Part.HEAD, "instructions", outline.instructions),
@@ -114,27 +125,9 @@ def trace_of_paper(paper: ParsedPaper) -> Trace:
         (Part.COVER, "after_key", list(filter(_is_cover, outline.after_keys))),
         *((Part.LEFT_OVER, rule, pieces) for rule, pieces in left_over(paper).items()),
         (Part.RUNNING, "running", paper.running),
-    ]
-    steps = [_step(part, rule, pieces, pieces[0].text[:40] or None) for part, rule, pieces in found if pieces]
-    lines = [piece for piece, _ in heads] + [piece for _, _, pieces in found for piece in pieces]
-    steps = [step for _, step in heads] + steps
-    return Trace(item_id=paper.document, document=paper.document, spans=line_spans(lines), steps=steps)
-
-
-def _step(part: Part, rule: str, pieces: Sequence[ParsedLine], detail: str | None) -> Step:
-    return Step(part=part, rule=rule, detail=detail, spans=line_spans(pieces))
-
-
-def _heads(paper: ParsedPaper) -> list[tuple[ParsedLine, Step]]:
-    """Heads of sections, shared texts and keys, each with its step."""
-    claimed, found = _claimed(paper), []
-    for piece, role in paper.roles():
-        if role in _HEADS and place_of(piece) not in claimed:
-            detail = f"{piece.text[:40]} → {announcement(piece.text).kind or 'unknown'}"
-            found.append((piece, _step(Part.HEAD, _HEADS[role], [piece], detail)))
-        elif role is Role.KEY_HEAD:
-            found.append((piece, _step(Part.KEY, "key_head", [piece], piece.text[:40])))
-    return found
+    ):
+        if pieces:
+            yield part, rule, pieces, pieces[0].text[:40] or None
 
 
 def left_over(paper: ParsedPaper) -> Mapping[str, Sequence[ParsedLine]]:
@@ -157,9 +150,6 @@ def _is_cover(piece: ParsedLine) -> bool:
 
 def _claimed(paper: ParsedPaper) -> set[tuple[int, int]]:
     return {place_of(piece) for draft in paper.items for piece in draft.all_pieces}
-
-
-STAGE = "parse"
 
 
 @dataclass

@@ -22,6 +22,8 @@ from schemas.grouping import group_values
 from schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
+COPY = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
+SEVERAL = 3  # the least number of questions printed again
 
 
 class SubItem(NamedTuple):
@@ -67,8 +69,7 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
     lines = head[run.last :].split("\n")
     labels = {label for label, _ in run.options}
     lead = join_lines(head[: run.start])
-    circled = _circled_parts(lead, lines, run, labels)
-    if circled:
+    if circled := _circled_parts(lead, lines, run, labels):
         return circled
     first = next((i for i, line in enumerate(lines) if i and _answers(line, labels)), None)
     if first is None:
@@ -76,8 +77,7 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
     options = _with_last(run, lines[:first])
     parts: list[SubItem] = []
     for line in lines[first:]:
-        found = _answers(line, labels)
-        if found:
+        if found := _answers(line, labels):
             parts.append(SubItem(found["stem"].strip(" :："), options, found["letters"], found["rest"]))
         else:
             last = parts[-1]
@@ -130,8 +130,7 @@ def _with_last(run: OptionRun, lines: Sequence[str]) -> tuple[tuple[str, str], .
 
 def split_off(text: str) -> tuple[str, str | None]:
     """An item that runs on, after its answer, into options with stems and answers: the item, and that rest."""
-    answer = _P.answered.search(text)
-    if answer is None:
+    if (answer := _P.answered.search(text)) is None:
         return text, None
     run = find_run(text, answer.end())
     if run is None or len(run.options) < 3 or text[run.start - 1] != "\n":
@@ -244,10 +243,6 @@ def unnumbered_drafts(
         draft.group, draft.shared_options = f"u{item.run}.{item.number}" if several else None, several
         draft.answered = True
         yield draft
-
-
-COPY = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
-SEVERAL = 3  # the least number of questions printed again
 
 
 def continue_cases(drafts: Sequence[Draft]) -> None:

@@ -272,8 +272,7 @@ def _may_hold_more(draft: Draft, rooms: Rooms) -> str | None:
         return "it has several lines" if len(draft.pieces) > 1 else None
     text = text_of(draft.pieces)
     head = split_fields(text).head
-    labels = find_labels(head)
-    first = [label for label in labels if label.letter == "A" and label.strength > 1]
+    first = [label for label in find_labels(head) if label.letter == "A" and label.strength > 1]
     run = find_run(head)
     if len(first) != 1 or run is None:  # A. 甲 B. 乙 A. 丙 B. 丁
         return "options may begin twice"

@@ -19,6 +19,8 @@ Doubts = list[tuple[str, str]]  # open points of a row that was read: (reason, d
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
+_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
+"""Fillers of unused option cells, several of them at the end of a row."""
 
 
 def numbers_lead(stems: Sequence[str]) -> bool:
@@ -101,8 +103,7 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
 def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts; another's label there is a doubt."""
     found = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
-    others = [label for label, _, mark in found if mark and mark[1] != label]
-    if others:
+    if others := [label for label, _, mark in found if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
     if run := next((label for label, text, _ in found if _P.options_inside.search(text)), None):
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
@@ -112,10 +113,6 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
         (label, text[mark.end() :] if mark and mark[1] == label else text) for label, text, mark in found
     ]
     return replace(options, pairs=pairs)
-
-
-_NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
-"""Fillers of unused option cells, several of them at the end of a row."""
 
 
 def without_placeholders(options: Options, key: Sequence[str]) -> Options:

@@ -1,7 +1,5 @@
 """Rows of tabular sources become questions, by the mapping of their columns."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,6 +24,7 @@ from schemas.questions import Option, Question, QuestionType
 from schemas.wording import counted
 
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
+_ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
 
 
 @dataclass(eq=False)
@@ -69,30 +68,26 @@ class SourceTable:
         ]
 
 
-@dataclass(frozen=True)
 class _Habits:
     """Facts about a table that its rows are read by."""
 
-    columns: Columns
-    space: str  # scope in which the source's own ids are unique
-    percent: bool  # accuracies are in percent: a value of the column is above 1, so 1 means 1 %
-    own_ids: Mapping[int, str]  # the source's own id by number of the row, where it stands once
-    size: int  # options that most rows have
-    numbered: bool  # stems begin with their numbers
-
-    @classmethod
-    def of(cls, rows: Mapping[int, Fields], columns: Columns, space: str) -> _Habits:
-        """The habits of a table's rows, by their numbers."""
+    def __init__(self, rows: Mapping[int, Fields], columns: Columns, space: str) -> None:
+        self.columns, self.space = (
+            columns,
+            space,
+        )  # its mapping; the scope in which the source's own ids are unique
         shares = [cells.first(fields, columns.roles.get("accuracy", ())) for fields in rows.values()]
-        percent = any((cells.number(value) or 0) > 1 for value in shares if not cells.has_percent_sign(value))
+        # Accuracies are in percent where one is above 1: then 1 means 1 %.
+        bare = [cells.number(value) or 0 for value in shares if not cells.has_percent_sign(value)]
+        self.percent = max(bare, default=0) > 1
         ids = {row: cells.text_of(fields, columns.roles.get("id", ())[:1]) for row, fields in rows.items()}
         times = Counter(ids.values())
-        once = {row: one for row, one in ids.items() if one and times[one] == 1}
+        self.own_ids = {row: one for row, one in ids.items() if one and times[one] == 1}
         sample = list(rows.values())[: mapping.SAMPLE]
         sizes = Counter(len(options_of(fields, columns).pairs) for fields in sample)
+        self.size = sizes.most_common(1)[0][0] if sizes else 0  # options that most rows have
         stems = [cells.text_of(fields, columns.roles.get("stem", ())) or "" for fields in rows.values()]
-        size = sizes.most_common(1)[0][0] if sizes else 0
-        return cls(columns, space, percent, once, size, row_texts.numbers_lead(stems))
+        self.numbered = row_texts.numbers_lead(stems)
 
 
 def sources_of(
@@ -117,16 +112,13 @@ def questions_of(
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
         return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
-    habits = _Habits.of(fields, columns, document.document + part)
+    habits = _Habits(fields, columns, document.document + part)
     read: list[Read] = [
         (row, found if isinstance(found, RowError) else _question(found, row, document, habits))
         for row, found in loaded
     ]
     _case_written_once(read, columns)
     return SourceTable(document, sheet, columns, read, habits.own_ids, part)
-
-
-_ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:

@@ -28,6 +28,8 @@ MOSTLY = 0.8
 """Share of its places in which a line must look like a refrain; site text does in all but those beside a broken
 item."""
 _REFRAIN = 4  # least length of a refrain in characters; shorter lines (上一节) count only beside one
+SCATTERED = 5  # times that a running line comes in a text without pages, at least, in places of three kinds
+_LONG = 8  # characters of such a line, at least; an option that is another option's last line is shorter
 
 
 def without_running(lines: list[Line]) -> list[Line]:
@@ -102,10 +104,6 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
             refrains.add(text)
     refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
-
-
-SCATTERED = 5  # times that a running line comes in a text without pages, at least, in places of three kinds
-_LONG = 8  # characters of such a line, at least; an option that is another option's last line is shorter
 
 
 def _without_scattered(lines: list[Line]) -> list[Line]:
