@@ -40,7 +40,6 @@ _LIST_OR_SPACE = re.compile(
     rf"|(?<=[{CJK}]) (?=[{CJK}])"
 )
 
-
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")
 """A character as web pages write it: &gt;300 mg/dL, &nbsp;"""

@@ -45,9 +45,8 @@ _WORDS = _P.rows("words")
 CODES = {f"w{at}": row["code"] for at, row in enumerate(_WORDS)}
 LEXICON = re.compile("|".join(f"(?P<w{at}>{row['pattern']})" for at, row in enumerate(_WORDS)), re.ASCII)
 _FORBIDDEN = [(row["code"], re.compile(row["pattern"])) for row in _P.rows("forbidden")]
-PRODUCTIONS = [
-    Production(row["kind"], Stance(row["stance"]), re.compile(row["pattern"])) for row in _P.rows("claims")
-]
+_CLAIMS = _P.rows("claims")
+PRODUCTIONS = [Production(row["kind"], Stance(row["stance"]), re.compile(row["pattern"])) for row in _CLAIMS]
 
 
 class Item(NamedTuple):
@@ -147,9 +146,8 @@ class Text:
     def calls_right(self, start: int, mention: Mention) -> bool:
         """Return whether words from ``start`` call options right, where the question asks for what is wrong."""
         found = _P.calls_right.search(self.text, start, mention.start)
-        several = (
-            len(mention.labels) > 1 and not self.multiple
-        )  # 正确的选项有A、B、D; 正确的选项是C is the answer
+        # 正确的选项有A、B、D; 正确的选项是C is the answer
+        several = len(mention.labels) > 1 and not self.multiple
         return found is not None and (several or bool(found["statement"] or found["statement_en"]))
 
     @cached_property

@@ -14,17 +14,7 @@ _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | 
     word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))
 }
 
-
-_COMMON = (
-    "正确",
-    "错误",
-    "是的",
-    "不是",
-    "yes",
-    "no",
-    "true",
-    "false",
-)  # words that need not mean the option
+_COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
 _ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
 
 
@@ -302,9 +292,8 @@ def blank_thinking(text: str, *, turns: bool = False) -> str:
     """
     folded = _FOLDING.struck.sub(lambda found: " " * len(found.group()), _without_thoughts(fold(text)))
     start = len(folded) - len(folded.lstrip())
-    following = _FOLDING.special.search(folded, start + 1) or (
-        None if turns else _FOLDING.next_turn.search(folded, start + 1)
-    )
+    ends = (_FOLDING.special,) if turns else (_FOLDING.special, _FOLDING.next_turn)
+    following = next(filter(None, (end.search(folded, start + 1) for end in ends)), None)
     return folded[: following.start()] if following else folded
 
 

@@ -13,7 +13,6 @@ from pipeline.patterns import Patterns
 from schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
-
 _BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
@@ -221,16 +220,12 @@ def letters_of(text: str, options: Pairs) -> list[str] | None:
     """The letters that an answer's text gives; None where it is anything else."""
     text = _words().sub("", fold(text))
     if _P.letters_only.fullmatch(text) and _P.letters.search(text):
-        return _letters(text)
+        return sorted({*map(str.upper, _P.letters.findall(text))})
     both = _P.letter_and_text.fullmatch(text)
     own, said = (_bare(dict(options).get(both[1].upper(), "")), _bare(both[2])) if both else ("", "")
     if both and own and own in (said, said.strip("()（）")):
         return [both[1].upper()]
     return None
-
-
-def _letters(text: str) -> list[str]:
-    return sorted({letter.upper() for letter in _P.letters.findall(text)})
 
 
 def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, list[list[str]]] | None:
@@ -242,10 +237,9 @@ def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, li
     if any(word in text for word in vocabulary()["words"]["everybody"]) and (
         not _P.letters.search(text) or any(word in text for word in ("原", "送", "一律"))
     ):
-        return sorted({*_letters(text)} & {*labels}) or None, [[label] for label in labels]
+        named = {*map(str.upper, _P.letters.findall(text))} & {*labels}
+        return sorted(named) or None, [[label] for label in labels]
     if _P.either.fullmatch(text):
-        letters = sorted(
-            {letter.upper() for letter in re.findall(r"[A-Ka-k]", re.sub("or", " ", text, flags=re.I))}
-        )
+        letters = sorted({*re.findall(r"[A-K]", text.upper().replace("OR", " "))})
         return letters, [[letter] for letter in letters]
     return None

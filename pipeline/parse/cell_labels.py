@@ -9,7 +9,6 @@ from pipeline.patterns import Patterns
 from schemas.grouping import group_values
 
 _P = Patterns(__name__)
-
 Pairs = list[tuple[str, str]]  # options as (label, text)
 OPEN, CLOSE, AFTER = (_P.whole(f"@{name}@") for name in ("open", "close", "after"))
 """Brackets around a label and the end of one: A. A、 A: A) A - ."""

@@ -13,7 +13,6 @@ from pipeline.patterns import Patterns
 from schemas.columns import option_of, plain_header, vocabulary
 
 _P = Patterns(__name__)
-
 Fields = Mapping[str, Any]  # a row's values by the name of their column
 
 LABELS = "ABCDEFGHIJK"
@@ -218,9 +217,8 @@ def _from_objects(value: list[Any]) -> Options:
     labels = letters or [key for key in known["label"] if all(_is_label(item.get(key)) for item in items)]
     others = [key for key in keys if key not in letters]
     named = [key for key in known["text"] if key in others]
-    texts = named or [
-        key for key in others if key not in labels and any(isinstance(one, str) for one in said[key])
-    ]
+    worded = [key for key in others if any(isinstance(one, str) for one in said[key])]
+    texts = named or [key for key in worded if key not in labels]
     if not named and len(texts) > 1:  # {"choiceId": "c1", "choiceText": "甲"}: either may be the text
         return Options([])
     pairs, right = [], []

@@ -17,7 +17,6 @@ from pipeline.parse.text import join_lines
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-
 SURE = 0.9  # least weight of a number that opens an item of its own; numbered blanks may follow it
 FAR = 80  # the most lines that a lead may have
 

@@ -216,8 +216,6 @@ def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[
 
 def own_labels(rows: Sequence[Fields], options: Mapping[str, str]) -> bool:
     """Return whether nearly all cells of options repeat the label of their column: A、甲 under A."""
-    texts = [
-        (label, text) for label, name in options.items() for row in rows if (text := string(row.get(name)))
-    ]
-    own = sum(without_label(text, label) != text for label, text in texts)
-    return bool(texts) and own >= MOST * len(texts)
+    found = [(label, string(row.get(name))) for label, name in options.items() for row in rows]
+    own = [without_label(text, label) != text for label, text in found if text]
+    return bool(own) and sum(own) >= MOST * len(own)

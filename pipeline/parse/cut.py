@@ -17,7 +17,6 @@ from pipeline.parse.outline import Builder, Cutting, Outline, Pointing, Role
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-
 BOUNDARIES = {
     Role.SECTION: Boundary(0.5),
     Role.HEADING: Boundary(3.0),
@@ -39,9 +38,8 @@ def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Out
     for pointing in pointings:
         _point(cutting, pointing)
     outline = Builder(cutting).build()
-    outline.rivals = [
-        (pieces[mark.line], mark.value) for mark in cutting.rivals if cutting.roles[mark.line] is Role.TEXT
-    ]
+    rivals = (mark for mark in cutting.rivals if cutting.roles[mark.line] is Role.TEXT)
+    outline.rivals = [(pieces[mark.line], mark.value) for mark in rivals]
     return outline
 
 

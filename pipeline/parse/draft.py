@@ -25,7 +25,6 @@ from schemas.grouping import group_values
 from schemas.questions import Region
 
 _P = Patterns(__name__)
-
 BLANKS = 0.6  # share of stems with one bracket of letters for the paper to print its answers there
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
 LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns

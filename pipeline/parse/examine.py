@@ -112,9 +112,8 @@ def _check_shown(draft: Draft) -> None:
     """The text that the parts of an item share shows the answer of one of them."""
     shown = {found[1] for found in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
     if shown and _explained_together(draft):
-        draft.flag(
-            "answer_in_text", f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
-        )
+        told = f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
+        draft.flag("answer_in_text", told)
 
 
 def _texts(draft: Draft) -> Iterable[tuple[str, str]]:

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from itertools import zip_longest
+from itertools import starmap, zip_longest
 from typing import NamedTuple
 
 from pipeline.parse.options import find_run
@@ -107,10 +107,9 @@ def split_fields(text: str) -> Fields:
             explanations.append(rest)
     explanation = "\n".join(part for part in map(join_lines, explanations) if part)
     breaks = [found.start() for found in re.finditer("\n", text)]
-    places = tuple(
-        MarkerPlace(mark[0].strip(), bisect_left(breaks, mark.end()), answer=_answers(mark)) for mark in marks
-    )
-    return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict, places)
+    places = ((mark[0].strip(), bisect_left(breaks, mark.end()), _answers(mark)) for mark in marks)
+    opened = tuple(starmap(MarkerPlace, places))
+    return Fields(head, tuple(answers), tuple(texts), explanation or None, verdict, opened)
 
 
 def _marks(text: str) -> list[re.Match[str]]:

@@ -6,7 +6,7 @@ What fails, or is unlike all others of its paper, waits for a person.
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from pipeline.parse.draft import Draft
 from pipeline.parse.fields import opens_field
@@ -22,7 +22,6 @@ from schemas.grouping import group_values
 from schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
-
 HABIT = 10  # least number of answers in blanks, in half of a section's stems, for a habit of the section
 SOME = 3  # least number of items with options in a section for an item without options to be doubtful
 _LABELLED = 2.0  # the mean strength of labels at the starts of lines
@@ -269,11 +268,10 @@ def _check_lost_options(own: Sequence[Draft]) -> None:
 
 def _check_feet(own: Sequence[Draft]) -> None:
     """Lines under the options that stand in several items are feet of pages or of a site."""
-    under = [
-        (draft, dict.fromkeys(map(without_digits, under_options(draft)))) for draft in own if not draft.suffix
-    ]
-    times = Counter(line for _, lines in under for line in lines)
-    for draft, lines in under:
+    whole = [draft for draft in own if not draft.suffix]
+    under = [dict.fromkeys(map(without_digits, under_options(draft))) for draft in whole]
+    times = Counter(chain.from_iterable(under))
+    for draft, lines in zip(whole, under, strict=True):
         again = [line for line in lines if times[line] >= (REPEATED if len(line) < SHORT else 2)]
         if again:
             draft.flag("foot_inside", f"{again[0][:30]!r} stands in {times[again[0]]} items")

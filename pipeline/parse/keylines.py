@@ -15,7 +15,6 @@ from pipeline.parse.text import READ, true_digits
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-
 FAR = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
 EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
 ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
@@ -260,10 +259,8 @@ def _row_of(texts: Sequence[str], index: int, lines: Mapping[int, KeyLine | None
     row = _letter_row(texts[index])
     below = _letter_row(texts[index + 1]) if row and index + 1 < len(texts) else ()
     above = _letter_row(texts[index - 1]) if row and lines.get(index - 1) else ()
-    runs_on = any(
-        one and other and one[-1].number + 1 == other[0].number for one, other in ((row, below), (above, row))
-    )
-    return row if runs_on else ()
+    beside = [(one, other) for one, other in ((row, below), (above, row)) if one and other]
+    return row if any(one[-1].number + 1 == other[0].number for one, other in beside) else ()
 
 
 def _empty_short_rows(pieces: Sequence[ParsedLine], lines: Mapping[int, KeyLine | None]) -> None:

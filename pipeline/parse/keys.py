@@ -19,6 +19,7 @@ from schemas.grouping import group_values
 _P = Patterns(__name__)
 NOTED = ("#", "*")  # cells whose answer is told in a note
 Unmatched = list[tuple[int, int]]  # (section or 0, number) of entries without a question
+Sections = dict[int, dict[int, list[Draft]]]  # drafts by number in each section
 
 
 class AppealNote(NamedTuple):
@@ -43,9 +44,7 @@ def corrections(text: str) -> list[AppealNote]:
             found.append(AppealNote(numbers, letters, note, unread=not read))
     known = {number for one in found for number in one.numbers}
     for line in _P.erratum.finditer(text):
-        numbers = tuple(
-            number for one in re.findall(r"\d{1,3}", line[0]) if (number := int(one)) not in known
-        )
+        numbers = tuple(one for one in map(int, re.findall(r"\d{1,3}", line[0])) if one not in known)
         found += [AppealNote(numbers, (), line[0].strip(), unread=True)] if numbers else []
     return found
 
@@ -153,11 +152,11 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
 
 
 def apply_entries(
-    key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], *, replace: bool = False
+    key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], *, replace: bool
 ) -> Unmatched:
     """Apply a key to the drafts of its paper, whose ``titles`` count its sections; corrections replace answers."""
     unmatched: Unmatched = []
-    by_section: dict[int, dict[int, list[Draft]]] = {}
+    by_section: Sections = {}
     for draft in drafts:
         if draft.number is not None and not draft.entry:
             by_section.setdefault(draft.section, {}).setdefault(draft.number, []).append(draft)
@@ -229,9 +228,7 @@ def _flag_sections(run: KeyRun, sections: Sequence[dict[int, list[Draft]]]) -> N
             draft.flag("may_hold_another", f"its key has a section that was not found: {run.head[:20]!r}")
 
 
-def _targets(
-    run: KeyRun, by_section: dict[int, dict[int, list[Draft]]], pending: list[int], heads: Counter[str]
-) -> list[int]:
+def _targets(run: KeyRun, by_section: Sections, pending: list[int], heads: Counter[str]) -> list[int]:
     """The sections a run of a key belongs to.
 
     The whole paper where numbers do not repeat; otherwise, of the sections still without a key (and before this
@@ -271,7 +268,7 @@ def _names(numbers: dict[int, list[Draft]]) -> set[str]:
     return {draft.block.name for drafts in numbers.values() for draft in drafts if not draft.block.is_key}
 
 
-def _apply_run(run: KeyRun, sections: dict[int, dict[int, list[Draft]]], *, replace: bool) -> Unmatched:
+def _apply_run(run: KeyRun, sections: Sections, *, replace: bool) -> Unmatched:
     """Apply a run to the sections that it belongs to, and return its entries without a question."""
     unmatched: Unmatched = []
     for number, entry in run.entries.items():
@@ -303,15 +300,13 @@ def _apply_run(run: KeyRun, sections: dict[int, dict[int, list[Draft]]], *, repl
     return unmatched
 
 
-def _apply_entry(
-    draft: Draft, letters: str | None, explanation: str | None, run: KeyRun, *, replace: bool
-) -> None:
-    if explanation and draft.explanation is None:
-        draft.explanation = explanation
+def _apply_entry(draft: Draft, letters: str | None, told: str | None, run: KeyRun, *, replace: bool) -> None:
+    if told and draft.explanation is None:
+        draft.explanation = told
         draft.add_trace(Part.EXPLANATION, run.rule, run.source)
     draft.answered = True
-    if letters is None and explanation:  # 3. 青霉素。首选……
-        letters = by_text((explanation,), draft.options)
+    if letters is None and told:  # 3. 青霉素。首选……
+        letters = by_text((told,), draft.options)
     if letters is None or not draft.options:
         return
     if draft.answer and sorted(draft.answer) != sorted(letters) and not replace:

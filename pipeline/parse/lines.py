@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from opencc import OpenCC
 
 _P = Patterns(__name__)
-
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 Margins = dict[int, tuple[float, float]]
 MANY = 4

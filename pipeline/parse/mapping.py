@@ -282,9 +282,8 @@ class _Search:
             how = 'write options = \'…\' in dataset.toml or options = ["…", "…"]'
             empty = [name for name in self.names if "options" in roles_of(name) and not self.filled[name]]
             told = f"no column holds the options; there are {self.shown}; {how}"
-            self.problems.append(
-                Unclear("no_options", f"{empty[0]} is empty in every row" if empty else told)
-            )
+            told = f"{empty[0]} is empty in every row" if empty else told
+            self.problems.append(Unclear("no_options", told))
 
     def _free(self) -> list[str]:
         """Columns that hold something and have no role."""
@@ -306,9 +305,8 @@ class _Search:
         sure = "name" not in self.found.found_by.values() and self.filled[good[0]] >= _FEW
         if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
-            self._stop(
-                f"no column is named as the key; {good[0]} may be it ({holds}), or not", "answer", good[0]
-            )
+            told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
+            self._stop(told, "answer", good[0])
             return
         self._take("answer", [good[0]], "content")
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS

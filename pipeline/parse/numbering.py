@@ -11,7 +11,6 @@ from pipeline.parse.lines import ParsedLine
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-
 ANNOUNCED = 0.5  # added where the head of a shared text above names the number
 OPENS_OPTIONS = 0.4  # added for options after a number: lists inside explanations have none
 IN_LIST = 0.5  # factor on the weight of a number that may belong to a list inside a stem or an explanation

@@ -52,6 +52,7 @@ _CIRCLED_STARTS = (0x24B6, 0x24D0, 0x249C, 0x1F110, 0x1F150)
 
 _WEAKER = {Form.COMMA: 0.6, Form.LOWER: 0.7, Form.BARE: 1.0}
 """Strength that labels of a form lack: A, a. and A alone are less often labels than A. (A) and Ⓐ."""
+_BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
 _TIGHT_STRENGTH = 1.5
 _THRESHOLD = 0.9  # from here on a label counts for itself; weaker ones are taken to reach stronger ones
 
@@ -137,9 +138,6 @@ def _add(found: dict[int, OptionLabel], text: str, start: int, end: int, letter:
     found[start] = OptionLabel(letter, start, end, form, strength)
 
 
-_BEFORE = 64  # characters looked at before a label: no gap is longer than 40; the whole text is quadratic
-
-
 def _place(text: str, position: int) -> float:
     """Return the strength of a place as the start of an option: of a line or column 3, after a space 2, inline 1.5."""
     before = text[max(0, position - _BEFORE) : position]
@@ -213,9 +211,7 @@ def _any_order(labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> l
 def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
     """The run of those labels, which stand in the order of the text."""
     ends = [*(label.start for label in labels[1:]), len(text)]
-    options = [
-        (label.letter, join_lines(text[label.end : end])) for label, end in zip(labels, ends, strict=True)
-    ]
+    options = [(one.letter, join_lines(text[one.end : end])) for one, end in zip(labels, ends, strict=True)]
     strength = sum(label.strength for label in labels) / len(labels)
     form = Counter(label.form.value for label in labels).most_common(1)[0][0]
     return OptionRun(labels[0].start, tuple(sorted(options)), labels[-1].end, strength, form=form)

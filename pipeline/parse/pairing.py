@@ -13,7 +13,6 @@ from schemas.grouping import group_values
 from schemas.questions import ReviewItem
 
 _P = Patterns(__name__)
-
 _SESSIONS = _P.table("sessions")
 _TITLE_LENGTH = 400  # of a document's head, which names its session; questions further down mention years too
 _ENOUGH = 3  # points of evidence in the texts that make a match without a matching name
@@ -22,7 +21,6 @@ DIFFERENT = 0.3
 """The share of a paper's own answers a key must contradict to be another paper's: of four options one in four
 agrees by chance; keys corrected after appeals change one in twenty."""
 COMPARED = 5  # the least number of answers compared for that
-
 
 Sessions = dict[str, set[str]]  # marks of a session by their kind: year, sitting, volume, code
 

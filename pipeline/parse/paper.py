@@ -20,7 +20,6 @@ from schemas.identity import content_hash, question_id
 from schemas.questions import Option, Question, Rejection, ReviewItem
 
 _P = Patterns(__name__)
-
 Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
 TITLE_WITHIN = 3  # lines before a section's first question in which its title must stand: 第二套, （B卷）
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
@@ -291,6 +290,5 @@ def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[Revi
         detail = f"number {gap.number} of section {gap.section} was not found; {gap.detail}"
         yield waiting_item(name, "missing_number", f"{document.document}: {detail}")
     for place, (reason, head, detail) in enumerate(paper.mismatches, 1):
-        yield waiting_item(
-            f"{document.sha256[:8]}-head{place}", reason, f"{document.document}: {head}: {detail}"
-        )
+        name = f"{document.sha256[:8]}-head{place}"
+        yield waiting_item(name, reason, f"{document.document}: {head}: {detail}")

@@ -22,6 +22,7 @@ from schemas.grouping import group_values
 from schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
+Lines = list[ParsedLine]
 COPY = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
 SEVERAL = 3  # the least number of questions printed again
 
@@ -81,9 +82,7 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
             parts.append(SubItem(found["stem"].strip(" :："), options, found["letters"], found["rest"]))
         else:
             last = parts[-1]
-            parts[-1] = SubItem(
-                last.stem, options, last.answer, join_lines(f"{last.explanation or ''}\n{line}")
-            )
+            parts[-1] = last._replace(explanation=join_lines(f"{last.explanation or ''}\n{line}"))
     # 题干 / A. 甲 B. 乙 / 考生作答：A: what looks like a stem with its answer may tell of the item's own.
     doubt = f"{parts[0].stem[:20]!r} may be no stem" if lead and len(parts) == 1 else None
     return Parts(lead, tuple(parts), shared_options=True, doubt=doubt)
@@ -140,7 +139,7 @@ def split_off(text: str) -> tuple[str, str | None]:
     return text[: run.start - 1], text[run.start :]
 
 
-def draft_of(item: NumberedItem, pieces: list[ParsedLine], fields: Fields) -> Draft:
+def draft_of(item: NumberedItem, pieces: Lines, fields: Fields) -> Draft:
     """The draft of an item, with what its marks say; stem, options and answer are still to be read."""
     draft = Draft(item.number, item.run, pieces, item.block)
     draft.explanation, draft.answered = fields.explanation, fields.answered
@@ -158,9 +157,7 @@ def _trace_item(draft: Draft, item: NumberedItem) -> None:
         draft.add_trace(Part.HEAD, announcement(item.block.text).kind or "unknown", item.block.heads[0][:40])
 
 
-def numbered_parts(
-    item: NumberedItem, pieces: list[ParsedLine], head: str, fields: Fields
-) -> Iterable[Draft]:
+def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields) -> Iterable[Draft]:
     """Questions 2.3. on one text, with a run of options for each of them."""
     numbers = range(item.number, item.last + 1)
     labelled = read_parts(head, numbers)  # （1）A. … （2）A. …
@@ -183,7 +180,7 @@ def numbered_parts(
 
 
 def blank_drafts(
-    item: NumberedItem, pieces: list[ParsedLine], fields: Fields, cloze: Cloze, *, numbered: bool
+    item: NumberedItem, pieces: Lines, fields: Fields, cloze: Cloze, *, numbered: bool
 ) -> Iterable[Draft]:
     """A draft for every blank of an item; ``numbered`` where the numbers of blanks are those of the questions."""
     count = len(cloze.blanks)
@@ -213,9 +210,7 @@ def _suffix(index: int) -> str:
     return chr(97 + index) if index < 26 else f"z{index}"
 
 
-def part_drafts(
-    item: NumberedItem, pieces: list[ParsedLine], parts: Parts, fields: Fields
-) -> Iterable[Draft]:
+def part_drafts(item: NumberedItem, pieces: Lines, parts: Parts, fields: Fields) -> Iterable[Draft]:
     """A draft for every question inside an item."""
     for index, part in enumerate(parts.parts):
         draft = Draft(item.number, item.run, pieces, item.block, part.stem, _suffix(index))
@@ -231,9 +226,7 @@ def part_drafts(
         yield draft
 
 
-def unnumbered_drafts(
-    item: NumberedItem, pieces: list[ParsedLine], rest: str, fields: Fields
-) -> Iterable[Draft]:
+def unnumbered_drafts(item: NumberedItem, pieces: Lines, rest: str, fields: Fields) -> Iterable[Draft]:
     """Options with stems that follow an answer and have no number: named after the item before them."""
     run = find_run(rest)
     parts = stems_after_options(rest, run) if run else None

@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from importlib.resources import files
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -135,18 +136,16 @@ def _request(paper: ParsedPaper, region: AskedLines) -> ChatRequest:
     shown = "\n".join(f"{number}| {text}" for number, text in enumerate(lines, 1))
     messages = [{"role": "system", "content": _ASKED["task"]}, {"role": "user", "content": shown}]
     name = f"{paper.document}#{region.first}"
-    return ChatRequest(
-        name, messages, response_format=_ASKED["form"], check=lambda text: _check(text, len(lines))
-    )
+    check = partial(_check, count=len(lines))
+    return ChatRequest(name, messages, response_format=_ASKED["form"], check=check)
 
 
 def _check(text: str, count: int) -> None:
     """Raise an error where a line stands in several ranges, out of order, or nowhere."""
     try:
         said = json.loads(text)
-        ranges = [
-            part for question in said["questions"] for name in _PARTS if (part := question[name]) is not None
-        ]
+        parts = [question[name] for question in said["questions"] for name in _PARTS]
+        ranges = [part for part in parts if part is not None]
         told = [line for first, last in ranges for line in range(first, last + 1)]
         sound = all(isinstance(question["number"], int) for question in said["questions"])
         whole = sorted([*told, *said["none"]]) == list(range(1, count + 1)) and told == sorted(told)

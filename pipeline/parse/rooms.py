@@ -20,7 +20,6 @@ from schemas.documents import Box
 from schemas.grouping import group_values
 
 _P = Patterns(__name__)
-
 FAR, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)
 RAGGED = 0.1
 """Largest share of pages that may end higher, or begin lower, than the others because of lost lines; at least one
@@ -84,10 +83,9 @@ class Rooms:
         self.before_heads: dict[Place, float] = {}  # the same where the room may be that before a head
         self.breaks = {place_of(one) for one, other in pairwise(pieces) if _breaks(one, other)}
         entries = (draft.pieces[0] for draft in drafts if draft.entry and draft.pieces)
-        self.apart = {place_of(piece): BEFORE_KEY for piece in entries} | dict.fromkeys(
-            self.heads, BEFORE_HEAD
-        )
-        """The lines before which pages leave room, and how many lines it may hold."""
+        # The lines before which pages leave room, and how many lines it may hold.
+        self.apart = dict.fromkeys(map(place_of, entries), BEFORE_KEY)
+        self.apart |= dict.fromkeys(self.heads, BEFORE_HEAD)
         inside = [pair for draft in paper.items for pair in self.inside(draft)]
         self.usual = median([white for pair in inside if (white := _white(pair)) is not None] or [0.0])
         self._note(inside)
@@ -122,9 +120,7 @@ class Rooms:
 
     def _note_edges(self, pieces: Sequence[ParsedLine]) -> None:
         """Note the ends of pages, and their beginnings, that stand back where nearly all others do not."""
-        edges = [
-            (one, other) for one, other in pairwise(pieces) if _breaks(one, other) and one.box and other.box
-        ]
+        edges = [pair for pair in pairwise(pieces) if _breaks(*pair) and pair[0].box and pair[1].box]
         lowest = group_values((piece.page, piece.box.y1) for piece in pieces if piece.box)
         # columns of a last page may be balanced
         balanced = [max(lowest[one.page]) if one.page == other.page else inf for one, other in edges]
@@ -237,9 +233,7 @@ def _check_neighbours(items: Sequence[Draft], gaps: Sequence[Gap], rooms: Rooms)
         # The head of 8～9 stands behind number 7.
         opened = {draft.group for draft in grouped if (draft.group_first or 0) <= gap.number} - known
         fresh = [draft for draft in before if id(draft) not in looked]
-        doubtful = [
-            (draft, _has_fewer_options(draft, fewest) or _may_hold_more(draft, rooms)) for draft in fresh
-        ]
+        doubtful = [(one, _has_fewer_options(one, fewest) or _may_hold_more(one, rooms)) for one in fresh]
         looked.update(map(id, before))
         shared = (draft for group in opened for draft in by_group[gap.section, group])
         doubtful += [(draft, "what is shared may hold it") for draft in shared]

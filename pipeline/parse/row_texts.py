@@ -12,7 +12,6 @@ from pipeline.patterns import Patterns
 from schemas.columns import vocabulary
 
 _P = Patterns(__name__)
-
 _UNUSUAL = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
 Doubts = list[tuple[str, str]]  # open points of a row that was read: (reason, detail)
 
@@ -109,9 +108,8 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
     if any(_P.rule.search(text) for _, text, _ in found):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
-    pairs = [
-        (label, text[mark.end() :] if mark and mark[1] == label else text) for label, text, mark in found
-    ]
+    ends = (mark.end() if mark and mark[1] == label else 0 for label, _, mark in found)
+    pairs = [(label, text[end:]) for (label, text), end in zip(options.pairs, ends, strict=True)]
     return replace(options, pairs=pairs)
 
 
@@ -131,8 +129,6 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
     doubts = [(row["reason"], row["says"]) for row, form in _UNUSUAL if any(map(form.search, texts))]
     if options.cut_at_marks and len(options.pairs) != usual:
-        told = (
-            f"{len(options.pairs)} options where most rows have {usual}: a text may hold a mark between them"
-        )
-        doubts.append(("options_too_many", told))
+        told = f"{len(options.pairs)} options where most rows have {usual}"
+        doubts.append(("options_too_many", f"{told}: a text may hold a mark between them"))
     return doubts

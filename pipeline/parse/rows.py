@@ -164,9 +164,8 @@ def _former_ids(source: SourceTable, gone: Sequence[str], contents: Mapping[str,
     own = {row: name for row, name in source.own_ids.items() if row in questions}
     for former in (source.document.document, *gone):
         ids = {row: row_id(former + source.part, name, "") for row, name in own.items()}
-        hits = [
-            contents[name] == questions[row].content_hash for row, name in ids.items() if name in contents
-        ]
+        known = [(row, name) for row, name in ids.items() if name in contents]
+        hits = [contents[name] == questions[row].content_hash for row, name in known]
         if hits and (former == source.document.document or 2 * sum(hits) >= len(hits)):
             return ids
     return {}
@@ -332,9 +331,8 @@ def _doubts(options: cells.Options, answer: list[str] | None, stated: Any, expla
             doubts.append(("answer_disputed", detail))
     if inside := cells.labels_inside(options):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
-    given = (
-        json.dumps(stated, ensure_ascii=False) if isinstance(stated, dict | list) else cells.string(stated)
-    )
+    listed = isinstance(stated, dict | list)
+    given = json.dumps(stated, ensure_ascii=False) if listed else cells.string(stated)
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
     return doubts
@@ -345,7 +343,6 @@ def _accuracy(fields: Fields, columns: Columns, *, percent: bool) -> float | Non
     stated = cells.share(cells.first(fields, columns.roles.get("accuracy", ())), percent=percent)
     if stated is not None:
         return stated
-    right, total = (
-        cells.count(cells.first(fields, columns.roles.get(name, ()))) for name in ("right", "total")
-    )
+    people = (cells.first(fields, columns.roles.get(name, ())) for name in ("right", "total"))
+    right, total = map(cells.count, people)
     return right / total if right is not None and total and right <= total else None

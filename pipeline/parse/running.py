@@ -98,9 +98,8 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
         on = [lines[index].page for index in found]
         # No phrase of questions stands once on nearly every page, wherever.
         once_a_page = pages >= 2 * REPEATED and len(on) == len(set(on)) >= 0.9 * pages
-        if len(text) >= _REFRAIN and (
-            once_a_page or _apart(found, lines, others, edges) >= MOSTLY * len(found)
-        ):
+        long = len(text) >= _REFRAIN
+        if long and (once_a_page or _apart(found, lines, others, edges) >= MOSTLY * len(found)):
             refrains.add(text)
     refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
@@ -169,9 +168,7 @@ def _spaceless(line: Line) -> str:
     return "" if known else re.sub(r"\s+", "", folded)
 
 
-def _apart(
-    found: Sequence[int], lines: Sequence[Line], others: Sequence[int], edges: Mapping[int, float]
-) -> int:
+def _apart(found: list[int], lines: list[Line], others: list[int], edges: Mapping[int, float]) -> int:
     """Return in how many places a text neither goes on from a full line nor stands before options.
 
     Of places after the same line, or before the same, the first counts. Lines that come again and again are passed

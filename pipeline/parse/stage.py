@@ -31,6 +31,7 @@ from schemas.grouping import group_values
 from schemas.questions import Question
 from schemas.release import ReleasedId
 
+Documents = dict[str, Document]
 Pointings = Mapping[str, Sequence[Pointing]]  # a model's answers about lines, by document
 
 
@@ -76,7 +77,7 @@ def problems(params: ParseParams, dataset: DatasetParams) -> list[str]:  # noqa:
 
 
 def to_point(
-    documents: dict[str, Document], lines: pl.DataFrame, params: PointParams, context: Context
+    documents: Documents, lines: pl.DataFrame, params: PointParams, context: Context
 ) -> tuple[list[ParsedPaper], list[tuple[AskedLines, ChatRequest]]]:
     """Return the judged papers, and the requests for those of their lines where gates failed."""
     papers, _ = _judged(documents, lines, {}, context)
@@ -84,7 +85,7 @@ def to_point(
 
 
 def _judged(
-    documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings, context: Context
+    documents: Documents, lines: pl.DataFrame, pointings: Pointings, context: Context
 ) -> tuple[list[ParsedPaper], ParseOutcome]:
     """Return all papers, with their keys applied and judged, and what became of keys and of papers that failed."""
     outcome = ParseOutcome()
@@ -107,9 +108,7 @@ def _judged(
     return papers, outcome
 
 
-def _point(
-    documents: dict[str, Document], lines: pl.DataFrame, params: PointParams, context: Context
-) -> Pointed:
+def _point(documents: Documents, lines: pl.DataFrame, params: PointParams, context: Context) -> Pointed:
     """Ask a model where gates failed, and keep of its answers what passes all gates."""
     before, requests = to_point(documents, lines, params, context)
     found = ask(requests, params, context.store)
@@ -123,7 +122,7 @@ def _point(
 
 
 def _papers(
-    documents: dict[str, Document], lines: pl.DataFrame, pointings: Pointings, context: Context
+    documents: Documents, lines: pl.DataFrame, pointings: Pointings, context: Context
 ) -> ParseOutcome:
     """All documents with pages, in the order of their names."""
     paged = {name for name, document in documents.items() if document.rows is None}
@@ -211,7 +210,7 @@ def _number_sections(drafts: Sequence[Draft]) -> None:
         draft.section = section.get(draft.run, 0)
 
 
-def _rows(documents: dict[str, Document], tables: Tables, params: ParseParams) -> ParseOutcome:
+def _rows(documents: Documents, tables: Tables, params: ParseParams) -> ParseOutcome:
     outcome = ParseOutcome()
     rows = SourceRow.from_frame(tables["rows"].sort("document", "row", maintain_order=True))
     by_document = group_values((row.document, row) for row in rows)

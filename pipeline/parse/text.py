@@ -10,7 +10,6 @@ from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
 from pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
-
 CJK = _P.whole("@cjk@")
 READ = 1 << 10  # size of the cache of parsed texts: passes and gates ask the same of a line and of its item
 
@@ -47,9 +46,7 @@ def private_labels(texts: Iterable[str]) -> dict[int, str]:
 
     Labels are glyphs of consecutive code points that stand at the start of segments about equally often.
     """
-    seen: Counter[int] = Counter()
-    for text in texts:
-        seen.update(ord(found[1]) for found in _P.private_label.finditer(text))
+    seen = Counter(ord(found[1]) for text in texts for found in _P.private_label.finditer(text))
     table: dict[int, str] = {}
     for _, group in groupby(enumerate(sorted(seen)), key=lambda place: place[1] - place[0]):
         run = [code for _, code in group]
