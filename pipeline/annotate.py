@@ -78,7 +78,6 @@ def reviewed_questions(
 def _review(found: Unlabelled) -> ReviewItem:
     return ReviewItem(
         item_id=found.question_id,
-        question_ids=[found.question_id],
         stage="annotate",
         reason=found.reason,
         detail=found.detail,

@@ -1,6 +1,6 @@
 """The story of one question: its source, what each stage did to it, its labels, its split."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
@@ -11,7 +11,7 @@ import polars as pl
 from pipeline.aside import TABLES
 from pipeline.catalogue import STAGES
 from pipeline.runtime.publish import built, find_rows, find_table
-from schemas.documents import Trace
+from schemas.documents import Span, Trace
 from schemas.errors import UserError
 from schemas.questions import Region
 
@@ -73,14 +73,18 @@ def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Regio
     for trace in Trace.from_frame(built(build, "parse/traces").filter(mine)):
         lines = built(build, "ocr/lines").filter(pl.col("document") == trace.document)
         boxes = {(row["page"], row["order"]): row["box"] for row in lines.to_dicts()}
-        places = [(span.page, order) for span in trace.spans for order in range(span.first, span.last + 1)]
         return trace.document, [
             Region.model_validate({"page": place[0], "box": box})
-            for place in places
+            for place in line_places(trace.spans)
             if (box := boxes.get(place))
         ]
     where = f"{row['document']} has no layout" if row else "it was never found on a page"
     raise UserError(f"no box is known of {story.question_id}: {where}")
+
+
+def line_places(spans: Iterable[Span]) -> Iterator[tuple[int, int]]:
+    """The lines of ``spans``, each by its page and ``Line.order``."""
+    return ((span.page, order) for span in spans for order in range(span.first, span.last + 1))
 
 
 def _follow(build: Path, stage: str, story: QuestionHistory) -> None:

@@ -64,8 +64,7 @@ def release_files(folder: Path) -> dict[str, Path]:
 def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
     """Return the rows of a release with the column ``split``; only some ``columns`` if they are named.
 
-    Raises:
-        UserError: a file of it cannot be read, or lacks a column.
+    A ``UserError`` says that a file of it cannot be read, or lacks a column.
     """
     parts = []
     for split in SPLITS:
@@ -95,10 +94,8 @@ def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -
 
     Questions that say the same come first, under their own id or another: a source that numbers its rows anew gives
     ids to other questions. Then come those that a released question was merged into, then corrected texts (the same
-    id, or nearly the same text), and last an id that now asks something else.
-
-    Returns:
-        ``old, new``, the ids, and ``same``: whether the text is the same.
+    id, or nearly the same text), and last an id that now asks something else. The columns are ``old, new``, the ids,
+    and ``same``: whether the text is the same.
     """
     before = dict(zip(old["question_id"].to_list(), hashes_of(old).to_list(), strict=True))
     after = dict(zip(new["question_id"].to_list(), hashes_of(new).to_list(), strict=True))
@@ -142,8 +139,7 @@ def _texts(rows: pl.DataFrame, wanted: Container[str]) -> dict[str, str]:
 
 CORRECTED = 0.8
 """Likeness (Indel, of case, stem and options) from which a text is a corrected one: one changed option of five."""
-_SHORTEST = 12
-"""Characters from which likeness says anything."""
+_SHORTEST = 12  # characters from which likeness says anything
 _BANDS = Banding(bands=40, rows=3)
 """Finds texts at Jaccard .45 of their bigrams with probability .98: a text of twelve characters with two others."""
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Literal, get_args
 
+from pydantic import Field
+
 from schemas.base import Record
 from schemas.documents import Box
 
@@ -119,7 +121,7 @@ class ReviewItem(Record):
     """Something that waits for a person, and why."""
 
     item_id: str
-    question_ids: list[str]
+    question_ids: list[str] = Field(default_factory=lambda known: [known["item_id"]])  # unless said otherwise
     """The questions concerned; empty for one that is missing."""
     stage: str
     reason: str

@@ -26,6 +26,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questions
@@ -33,8 +34,8 @@ from benchmarks.dedup.measure import deduplicated, distinct, places
 from benchmarks.dedup.peer import PEERS
 from benchmarks.dedup.styles import HELD_OUT_TWINS
 from pipeline.dedup.candidates import OPTIONS, find_candidates, framed
+from pipeline.dedup.grams import components
 from pipeline.dedup.keys import with_keys
-from pipeline.disjoint import DisjointSets
 from pipeline.stage import Result
 from schemas.questions import Question
 
@@ -72,10 +73,9 @@ def proposed(frame: pl.DataFrame) -> dict[str, str]:
     """The component of each question among the pairs that our search proposes: where the others stop."""
     questions = frame.sort("question_id")
     ids = questions["question_id"].to_list()
-    components = DisjointSets()
-    for one, other in find_candidates(with_keys(questions), seed=0).pairs().tolist():
-        components.union(one, other)
-    return {name: ids[components.find(row)] for row, name in enumerate(ids)}
+    found = components(find_candidates(with_keys(questions), seed=0).pairs(), len(ids))
+    first = np.unique(found, return_index=True)[1]
+    return {name: ids[first[component]] for name, component in zip(ids, found, strict=True)}
 
 
 def related(merged: Mapping[str, str], result: Result) -> dict[str, str]:

@@ -17,8 +17,7 @@ from schemas.evaluation import Prediction, Task
 from schemas.questions import Question
 
 Letters = frozenset[str]
-Answers = dict[str, dict[str, Letters]]
-"""The letters that each respondent gave, by question and respondent."""
+Answers = dict[str, dict[str, Letters]]  # the letters that each respondent gave, by question and respondent
 
 
 class _AnswerRow(BaseModel):
@@ -68,10 +67,8 @@ class MatchedAnswers:
     """All answers that have a place."""
 
     answers: Answers
-    unknown: int
-    """Rows about questions that are not here."""
-    unread: int
-    """Rows without an answer, or with one that is no option of the question here."""
+    unknown: int  # rows about questions that are not here
+    unread: int  # rows without an answer, or with one that is no option of the question here
 
 
 def gather_answers(
@@ -84,10 +81,7 @@ def gather_answers(
     """Return all answers, of our own runs and in files, in the letters of our questions.
 
     Answers to a question that was merged into another (``merges``; it stands in ``cleaned``) count as answers to the
-    survivor, unless the model answered that one too.
-
-    Raises:
-        UserError: a row cannot be read.
+    survivor, unless the model answered that one too. A row that cannot be read is a ``UserError``.
     """
     merges = {} if merges is None or cleaned is None else merges
     here = set(questions["question_id"].to_list())
@@ -137,8 +131,7 @@ class ComparedOptions:
 
     exact: str
     options: Mapping[str, str]
-    keys: Sequence[str]
-    """Comparison keys of the options, in their order."""
+    keys: Sequence[str]  # comparison keys of the options, in their order
     answer: Letters | None
 
     def translated(self, letters: Letters, ours: ComparedOptions) -> Letters | None:

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from scipy.special import expit, gammaln, log_expit, logit, logsumexp, softmax
 
 Floats = NDArray[np.float64]
-_SPREAD = 2.0
-"""Standard deviation of difficulties, in the unit of abilities' log-odds."""
+_SPREAD = 2.0  # standard deviation of difficulties, in the unit of abilities' log-odds
 _CONCENTRATION = 0.3
 """Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same."""
 _GRID = np.linspace(-3, 3, 13) * _SPREAD  # difficulties that are integrated over
@@ -115,8 +114,7 @@ def _matched(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Flo
     return abilities
 
 
-FEWEST = 8
-"""Respondents below which items cannot be told apart."""
+FEWEST = 8  # respondents below which items cannot be told apart
 _MEAN, _PRIOR = np.array([0.0, 1.0]), np.diag([2.0**-2, 0.7**-2])
 """Priors: easiness about 0 (± 2), discrimination about 1 (± .7), as published item banks have it."""
 _ROUNDS, _NEWTON = 30, 4  # the same for the parameters of items
@@ -125,17 +123,12 @@ _Z95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Fit:
-    """The parameters; rows are items.
+    """The parameters; rows are items."""
 
-    Attributes:
-        abilities: of respondents, mean 0 and standard deviation 1.
-        difficulty: log-odds that a respondent of ability 0 misses the item; estimate, low, high.
-        discrimination: what a unit of ability adds to the log-odds of getting it right; estimate, low, high.
-    """
-
-    abilities: Floats
-    difficulty: Floats
+    abilities: Floats  # of respondents, mean 0 and standard deviation 1
+    difficulty: Floats  # log-odds that a respondent of ability 0 misses the item; estimate, low, high
     discrimination: Floats
+    """Log-odds of getting it right that a unit of ability adds; estimate, low, high."""
 
 
 def fit(right: Floats) -> Fit:

@@ -26,11 +26,7 @@ class AuditParams(Params):
     shown: int = option(100, "Questions on the page, the most suspicious first.", ge=1, le=1000)
 
     def files(self) -> list[Path]:
-        """The files with answers.
-
-        Raises:
-            UserError: some are named and none is there.
-        """
+        """The files with answers; a ``UserError`` where some are named and none is there."""
         if self.answers is None:
             return []
         found = sorted(self.answers.parent.glob(self.answers.name))  # a pattern, or the name of one file

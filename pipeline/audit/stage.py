@@ -26,19 +26,14 @@ from schemas.evaluation import AuditItem, AuditRespondent
 from schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
 
 STAGE, REASON = "audit", "suspicious_key"
-_BATCH = 500
-"""Explanations that a worker reads at a time."""
-_SHOWN = 60
-"""Characters of an explanation that are told as evidence."""
+_BATCH = 500  # explanations that a worker reads at a time
+_SHOWN = 60  # characters of an explanation that are told as evidence
 
 
 def run(tables: Tables, params: AuditParams, context: Context) -> Result:
-    """Rate how suspicious the key of every question is, with reasons. No question is removed.
+    """Rate how suspicious the key of every question is, with reasons; a ``UserError`` where answers cannot be read.
 
-    Suspicious questions wait for people, and stay in the release.
-
-    Raises:
-        UserError: a file with answers cannot be read.
+    No question is removed: suspicious ones wait for people, and stay in the release.
     """
     conflicts = _conflicts(tables["review"], tables.get("clean/questions"))  # copies that wait in dedup
     questions = _audited(tables, conflicts)
@@ -46,7 +41,9 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     predictions, cleaned = (tables.get(name) for name in ("evaluate/predictions", "clean/questions"))
     others = gather_answers(params.files(), questions, predictions, merges, cleaned)
     answers = others.answers
-    found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables))
+    found = audit(
+        questions, answers, params, context, conflicts=conflicts, verified=_verified(tables["corrections"])
+    )
     waiting = _review_items(found.cases, params, conflicts)
     facts = {
         "respondents": len(found.respondents),
@@ -77,8 +74,7 @@ class Audited:
     cases: list[AuditCase]
     items: list[AuditItem]
     respondents: list[AuditRespondent]
-    lost: list[str]
-    """Questions whose explanation could not be read."""
+    lost: list[str]  # questions whose explanation could not be read
 
 
 def audit(
@@ -90,15 +86,10 @@ def audit(
     conflicts: Mapping[str, Mapping[str, Letters]] | None = None,
     verified: Mapping[str, Sequence[str]] | None = None,
 ) -> Audited:
-    """Weigh all evidence on questions.
+    """Weigh all evidence on questions; those without a key are passed over.
 
-    Args:
-        questions: a ``Question`` table; those without a key are passed over.
-        answers: of models, by question and model.
-        params: the ``[audit]`` section.
-        context: for worker processes; without it, all is done here.
-        conflicts: of copies that contradict each other, the others' keys in the question's letters.
-        verified: who verified a question, or its key.
+    ``answers`` are by question and model, ``conflicts`` the keys of copies that contradict each other in the question's
+    letters, ``verified`` who verified a question or its key. Without ``context`` no worker processes are used.
     """
     cases = [AuditCase(row, frozenset(row.answer)) for row in Question.from_frame(questions) if row.answer]
     keyed = questions.filter(pl.col("answer").list.len() > 0)
@@ -121,9 +112,8 @@ def audit(
         same = [key == letters for key, letters in said if letters is not None]
         respondents.append(_respondent(name, "model", len(same), sum(same), right, ability))
     cases.sort(key=lambda case: (-case.odds, case.question.question_id))
-    return Audited(
-        cases, [_item(case, analysis.get(case.question.question_id, {})) for case in cases], respondents, lost
-    )
+    items = [_item(case, analysis.get(case.question.question_id, {})) for case in cases]
+    return Audited(cases, items, respondents, lost)
 
 
 def _respondent(
@@ -161,12 +151,9 @@ def _quoted(explanation: str, stem: str, options: Mapping[str, str], several: bo
 
 
 def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str, Stated], list[str]]:
-    """Read all explanations, in the questions' order however the work was shared out.
+    """The evidence of all explanations, in the questions' order, and the ids of questions where it could not be read.
 
     A batch whose worker died is tried again question by question.
-
-    Returns:
-        Their evidence, and the ids of questions whose explanation could not be read.
     """
     todo = [case.question for case in cases if case.question.explanation]
     order = [each.question_id for each in todo]
@@ -204,12 +191,10 @@ def _analysed(
         return [None] * len(models), classical
     fitted = fit(right)
     for row, case in enumerate(asked):
-        names = ("", "_low", "_high")  # estimate and 95 % interval
         for part, values in (("difficulty", fitted.difficulty), ("discrimination", fitted.discrimination)):
-            classical[case.question.question_id] |= {
-                f"{part}{name}": round(float(value), 3)
-                for name, value in zip(names, values[row], strict=True)
-            }
+            names = (part, f"{part}_low", f"{part}_high")  # estimate and 95 % interval
+            told = (round(float(value), 3) for value in values[row])
+            classical[case.question.question_id] |= dict(zip(names, told, strict=True))
     return fitted.abilities[: len(models)].tolist(), classical  # people come last
 
 
@@ -269,11 +254,11 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
     return found
 
 
-def _verified(tables: Tables) -> dict[str, list[str]]:
+def _verified(corrections: pl.DataFrame) -> dict[str, list[str]]:
     """Return the people who verified a question, or corrected its key; their word was applied to it as it is now."""
-    mine = tables["corrections"].filter(pl.col("field").is_in([ANSWER, VERDICT]))
-    people = mine.select("question_id", "by").unique(maintain_order=True)
-    return dict(people.group_by("question_id", maintain_order=True).agg("by").iter_rows())
+    mine = corrections.filter(pl.col("field").is_in([ANSWER, VERDICT]))
+    people = mine.group_by("question_id", maintain_order=True).agg(pl.col("by").unique(maintain_order=True))
+    return dict(people.iter_rows())
 
 
 def _review_items(
@@ -283,7 +268,6 @@ def _review_items(
     return [
         ReviewItem(
             item_id=case.question.question_id,
-            question_ids=[case.question.question_id],
             stage=STAGE,
             reason=REASON,
             detail="; ".join(_told(case)),
@@ -302,10 +286,8 @@ def _told(case: AuditCase) -> Iterator[str]:
 
 
 PAGE = "index.html"
-_TEXT = 2000
-"""Characters of an explanation that are shown."""
-_PICTURES = 12_000_000
-"""Characters of all cut-outs together, as data addresses."""
+_TEXT = 2000  # characters of an explanation that are shown
+_PICTURES = 12_000_000  # characters of all cut-outs together, as data addresses
 _PICTURE = 260_000  # bytes of one cut-out, as on the page of a paper
 
 

@@ -16,14 +16,11 @@ from pipeline.stats.intervals import ENOUGH, wilson
 from schemas.evaluation import Evidence
 from schemas.questions import Question
 
-_COPIED = 0.5
-"""Share of wrong keys that the explanation supports anyway, because its author saw the key."""
+_COPIED = 0.5  # share of wrong keys that the explanation supports anyway, because its author saw the key
 _RULES = {"all judged": 0.999, "marked": 0.995, "stated": 0.98, "slipped": 0.93, "quoted": 0.75}
 """Share of explanations that argue for the right answer, by how they were read, of CMExam's 2,886."""
-_LIKE = 200
-"""Prior number of such explanations (pseudo-counts of the shares above)."""
-_COPY = 0.95
-"""Share of copies whose key is right."""
+_LIKE = 200  # prior number of such explanations (pseudo-counts of the shares above)
+_COPY = 0.95  # share of copies whose key is right
 _SEVERAL, _SAME, _SAME_KEY, _PEOPLE, _UNSURE, _EXPERT = 2.0, 0.7, 3.0, 2.5, 0.7, -8.0
 """Log-likelihood ratios set by judgement, not measured: several options called right, two alike, people below chance
 …"""
@@ -40,8 +37,7 @@ class AuditCase:
     """Log-likelihoods of answers relative to an answer without evidence; None stands for "no single answer is
     right"."""
     suspicion: float = 0.0
-    odds: float = 0.0
-    """The same as log-odds, which rank where probabilities are all 1."""
+    odds: float = 0.0  # the same as log-odds, which rank where probabilities are all 1
     suggested: Letters | None = None
 
     @property
@@ -68,8 +64,7 @@ def weigh_explanations(
 ) -> dict[str, tuple[int, int]]:
     """Add the evidence of explanations; each kind is as reliable as its agreement with keys shows.
 
-    Returns:
-        By kind, how many there are and how many argue for the key.
+    Returned is, by kind, how many there are and how many argue for the key.
     """
     known = {case.question.question_id: case for case in cases}
     counts: dict[str, tuple[int, int]] = {}
@@ -126,11 +121,7 @@ def weigh_experts(case: AuditCase, people: Sequence[str]) -> None:
 
 
 def weigh_answers(cases: Sequence[AuditCase], answers: Answers, wrong: float) -> dict[str, float]:
-    """Add the answers of models, then rate how suspicious each question is.
-
-    Returns:
-        The share that each model gets right by all evidence.
-    """
+    """Add the answers of models, rate each question, and return the share that each model gets right by all of it."""
     models = sorted({name for own in answers.values() for name in own})
     place = {name: at for at, name in enumerate(models)}
     choices = [_choices(case, answers.get(case.question.question_id, {})) for case in cases]

@@ -6,7 +6,7 @@ still says what it said when the correction was made.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
@@ -21,38 +21,35 @@ from schemas.annotations import Correction, CorrectionStatus
 from schemas.identity import content_hash
 from schemas.questions import Option, Question, ReviewItem, TextChange
 
-_OPTIONAL = ("shared_stem", "explanation", "comment")
-"""Absent when nothing visible is left of them."""
+_OPTIONAL = ("shared_stem", "explanation", "comment")  # absent when nothing visible is left of them
 _UNASKED = ("explanation", "comment")
 """Texts that ask nothing: □ takes the place of characters that cannot be read. Questions with such wait."""
 _TEXTS = ("stem", *_OPTIONAL)
 
 
 def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The questions with tidy texts and the hash of what they now say.
-
-    Returns:
-        The questions in the same order, and a ``TextChange`` table: each text that changed, as it was and as it is.
-    """
-    ids = questions["question_id"]
-    tidy_texts = {name: _tidy_column(questions[name]) for name in _TEXTS}
-    changes = [
-        _differing({"question_id": ids, "part": name, "before": questions[name], "after": after})
-        for name, after in tidy_texts.items()
-    ]
+    """The questions with tidy texts and the hash of what they now say; and a ``TextChange`` table of what changed."""
+    tidied = questions.with_columns(_tidy_column(questions[name]) for name in _TEXTS)
     options = questions.select("question_id", "options").explode("options").unnest("options")
     tidy_options = options.with_columns(_tidy_column(options["text"]))
-    parts, before, after = "option:" + options["label"], options["text"], tidy_options["text"]
-    of_options = _differing(
-        {"question_id": options["question_id"], "part": parts, "before": before, "after": after}
+    texts: list[tuple[pl.Series, str | pl.Series, pl.Series, pl.Series]] = [
+        *((questions["question_id"], name, questions[name], tidied[name]) for name in _TEXTS),
+        (options["question_id"], "option:" + options["label"], options["text"], tidy_options["text"]),
+    ]
+    schema, differing = TextChange.polars_schema(), pl.col("before").ne_missing(pl.col("after"))
+    changes = [
+        pl.DataFrame(dict(zip(schema, columns, strict=True)), schema).filter(differing) for columns in texts
+    ]
+    found = pl.concat(changes).sort("question_id", "part")
+    again = (
+        tidy_options.filter(pl.col("question_id").is_in(changes[-1]["question_id"].unique().implode()))
+        .group_by("question_id", maintain_order=True)
+        .agg(options=pl.struct("label", "text"))
     )
-    found = pl.concat([*changes, of_options]).sort("question_id", "part")
-    if found.is_empty():
-        return questions, found
-    tidy_frame = questions.with_columns(**tidy_texts)
-    if not of_options.is_empty():
-        tidy_frame = _with_options(tidy_frame, tidy_options, of_options["question_id"])
-    return _rehashed(tidy_frame, found["question_id"]), found
+    tidied = tidied.update(again, on="question_id").select(questions.columns)
+    changed = tidied.filter(pl.col("question_id").is_in(found["question_id"].unique().implode()))
+    hashes = changed.select("question_id", content_hash=hashes_of(changed))
+    return tidied.update(hashes, on="question_id"), found
 
 
 def _tidy_column(texts: pl.Series) -> pl.Series:
@@ -69,29 +66,6 @@ def _tidy_column(texts: pl.Series) -> pl.Series:
     return texts.clone().scatter(rows, pl.Series(made, dtype=pl.String))
 
 
-def _differing(columns: Mapping[str, pl.Series | str]) -> pl.DataFrame:
-    """The rows whose ``before`` is not their ``after``."""
-    return pl.DataFrame(columns, schema=TextChange.polars_schema()).filter(
-        pl.col("before").ne_missing(pl.col("after"))
-    )
-
-
-def _with_options(questions: pl.DataFrame, options: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
-    """The questions with the tidy ``options`` (one a row) of those with these ``ids``."""
-    again = (
-        options.filter(pl.col("question_id").is_in(ids.unique().implode()))
-        .group_by("question_id", maintain_order=True)
-        .agg(pl.struct("label", "text").alias("options"))
-    )
-    return questions.update(again, on="question_id").select(questions.columns)
-
-
-def _rehashed(questions: pl.DataFrame, ids: pl.Series) -> pl.DataFrame:
-    """The questions with ``content_hash`` anew for those with these ``ids``."""
-    changed = questions.filter(pl.col("question_id").is_in(ids.unique().implode()))
-    return questions.update(changed.select("question_id", content_hash=hashes_of(changed)), on="question_id")
-
-
 OUTDATED, DROPPED = "correction_outdated", "dropped_by_expert"
 
 
@@ -100,8 +74,7 @@ class Patches:
     """A table of questions after corrections."""
 
     questions: pl.DataFrame
-    applied: list[Correction] = field(default_factory=list)
-    """Those that changed something or decided."""
+    applied: list[Correction] = field(default_factory=list)  # those that changed something or decided
     kept: set[str] = field(default_factory=set)
     """Questions that somebody verified: what doubts there were are answered."""
     verdicts: dict[str, FilterVerdict] = field(default_factory=dict)
@@ -144,10 +117,8 @@ def _apply(
 
     A correction goes onto the text that it was made on, or onto what others made of that text; where the question
     says already what it is to say there is nothing to do. Everything else is outdated: better OCR, another file or
-    another key came after it, and a person has to look.
-
-    Returns:
-        The question, the corrections that changed something or decided, in that order, and the outdated ones.
+    another key came after it, and a person has to look. Returned are the question, the corrections that changed
+    something or decided, in that order, and the outdated ones.
     """
     waiting = sorted(corrections, key=lambda each: (each.updated_at, each.field))  # oldest first
     applied: list[Correction] = []
@@ -203,12 +174,11 @@ def _short(text: str | None) -> str:
 
 def verified_questions(tables: Tables) -> pl.DataFrame:
     """Questions that waited in parse and that somebody verified or corrected since; a ``Question`` table."""
-    empty = Question.to_frame([])
     if "corrections" not in tables or "review" not in tables:
-        return empty
+        return Question.to_frame([])
     wanted = list(_accepted(tables["corrections"]))
     items = ReviewItem.from_frame(tables["review"].filter(pl.col("item_id").is_in(wanted)))
-    return Question.to_frame(_questions(items)) if wanted else empty
+    return Question.to_frame(_questions(items))
 
 
 def tidied_items(items: Iterable[ReviewItem]) -> dict[str, Question]:

@@ -9,20 +9,17 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from importlib.resources import files
 from typing import Literal
 
 import polars as pl
 
 from pipeline.characters import UNREADABLE as NO_MEANING
-from pipeline.clean.params import CleanParams
-from pipeline.patterns import Patterns
+from pipeline.clean.params import PATTERNS, CleanParams
 from schemas.questions import Question
 from schemas.wording import SPECIAL_TOKENS
 
 _NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(NO_MEANING)
-PATTERNS = Patterns("validity", files("pipeline.clean"))
 
 
 def empty_stem(question: Question, _: CleanParams) -> str | None:
@@ -34,10 +31,8 @@ def empty_stem(question: Question, _: CleanParams) -> str | None:
 
 def too_long(question: Question, params: CleanParams) -> str | None:
     """More text than a question has: a file that was cut wrong. CMExam's longest stem has 676 characters."""
-    found = sum(len(text) for _, text in _parts(question))
-    return (
-        f"{found:,} characters, at most {params.max_characters:,}" if found > params.max_characters else None
-    )
+    found, most = sum(len(text) for _, text in _parts(question)), params.max_characters
+    return f"{found:,} characters, at most {most:,}" if found > most else None
 
 
 def too_few_options(question: Question, params: CleanParams) -> str | None:
@@ -173,12 +168,12 @@ def _parts(question: Question) -> list[tuple[str, str]]:
 
 
 UNREADABLE = "unreadable_characters"
-_COMMENT = "comment"
-"""Stands for the rules on comments among the reasons to look at a question."""
+_COMMENT = "comment"  # stands for the rules on comments among the reasons to look at a question
 
 Action = Literal["reject", "review"]
 Check = Callable[[Question, CleanParams], str | None]
 """One sentence for people when the question fails, None when it passes."""
+
 
 _EVERY = pl.lit(value=True)
 
@@ -194,19 +189,13 @@ class FilterVerdict:
 
 @dataclass(frozen=True)
 class Filter:
-    """A check under the reason code that its failures are counted by.
-
-    Attributes:
-        reason: the code.
-        check: what it looks for.
-        prefilter: an expression over a ``Question`` table with the options of ``[clean]`` as further columns: true or
-            null for all rows that fail, and for few others (of CMExam's for one in twenty). Without it all are checked.
-        action: what becomes of those that fail.
-    """
+    """A check under the reason code that its failures are counted by."""
 
     reason: str
     check: Check
     prefilter: pl.Expr = _EVERY
+    """An expression over a ``Question`` table with the options of ``[clean]`` as further columns: true or null for all
+    rows that fail, and for few others (of CMExam's for one in twenty). Without it all are checked."""
     action: Action = "reject"
 
 
@@ -224,10 +213,8 @@ _SEVERAL = pl.col("accepted_answers").is_not_null()  # keys that were corrected 
 _FORMS = pl.col("options").list.eval(pl.element().struct.field("text").str.normalize("NFKC")).list
 # A character that is seldom part of a word: of a wrong decoding (锟斤拷, Ã©), or for private use.
 _SIGNS = r"\(cid:|锟|烫|屯|[À-ÿ]|\?{5}|[\x{E000}-\x{F8FF}\x{FFF0}-\x{FFFF}\x{E0000}-\x{10FFFF}]"
-_FIGURE, _TABLE = (
-    _BESIDE.contains(kind) | _TEXT.str.contains(getattr(PATTERNS, f"{kind}_words").pattern)
-    for kind in ("figure", "table")
-)
+_FIGURE = _BESIDE.contains("figure") | _TEXT.str.contains(PATTERNS.figure_words.pattern)
+_TABLE = _BESIDE.contains("table") | _TEXT.str.contains(PATTERNS.table_words.pattern)
 _STEERS = pl.concat_str(_TEXT, pl.col("explanation").fill_null("")).str.contains(SUSPICIOUS)
 _NO_STEM = ~pl.concat_str(_SHARED, "stem").str.contains(r"(?s)[\p{L}\p{N}].*[\p{L}\p{N}]")
 _FEW_OPTIONS = (pl.col("options").list.len() < pl.col("min_options")) | _NO_TEXT

@@ -9,8 +9,7 @@ from pydantic import Field, field_validator
 from pipeline.patterns import Patterns
 from schemas.params import Params, option
 
-WRONG_KEY = Patterns("validity", files("pipeline.clean")).wrong_key.pattern
-"""Comments by which question banks mark an item as unsound."""
+PATTERNS = Patterns("validity", files("pipeline.clean"))
 
 
 class CommentRule(Params):
@@ -47,5 +46,6 @@ class CleanParams(Params):
     """At .8, 3 % of the kept questions of scans and 4.5 % of photographs differ in a character from print; at .5 it is
     10 and 8.5 % (benchmarks/ocr)."""
     comment_rules: tuple[CommentRule, ...] = option(
-        (CommentRule(pattern=WRONG_KEY),), "Rules on the source's comments, first match wins."
+        (CommentRule(pattern=PATTERNS.wrong_key.pattern),),
+        "Rules on the source's comments, first match wins.",
     )

@@ -11,8 +11,6 @@ from pipeline.stage import Context, Counts, Result, Tables
 from schemas.annotations import Correction
 from schemas.questions import Question, Rejection, ReviewItem
 
-STAGE = "clean"
-
 
 def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     """Tidy every question and keep the ones that pass all filters, in the order they came.
@@ -29,27 +27,32 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     settled = questions["question_id"].is_in(list(patches.verdicts)).to_list()  # by people
     looked_at = [row for row, found in enumerate(reasons) if found or settled[row]]
     stopped: list[int] = []
-    result = Result(tables={}, counts=Counts(n_input=questions.height, kept=0))
+    aside: list[Rejection | ReviewItem] = []
     with context.progress(len(looked_at), "questions") as advance:
         for row, question in zip(looked_at, Question.from_frame(questions[looked_at]), strict=True):
             if (verdict := _verdict(question, params, patches, reasons[row])) is not None:
                 stopped.append(row)
-                _set_aside(question, verdict, result)
+                record = ReviewItem if verdict.action == "review" else Rejection
+                told = {"reason": verdict.reason, "detail": verdict.detail}
+                item = question.model_dump_json(exclude_none=True)
+                aside.append(record(item_id=question.question_id, stage="clean", item=item, **told))
             advance(1)
     kept = questions.with_row_index("row").filter(~pl.col("row").is_in(stopped)).drop("row")
     applied = Correction.to_frame(patches.applied)
-    result.tables |= {"questions": kept, "changes": changes, "corrections": applied}
-    result.counts = Counts(
-        questions.height, kept.height, rejected=len(result.rejects), waiting=len(result.review)
+    rejects = [item for item in aside if isinstance(item, Rejection)]
+    waiting = [item for item in aside if isinstance(item, ReviewItem)]
+    return Result(
+        tables={"questions": kept, "changes": changes, "corrections": applied},
+        counts=Counts(questions.height, kept.height, rejected=len(rejects), waiting=len(waiting)),
+        rejects=rejects,
+        review=waiting,
+        facts={
+            "reasons": dict(sorted(Counter(item.reason for item in aside).items())),
+            "texts_changed": changes.height,
+            "corrections_applied": applied.height,
+            "verified_since_parse": verified.height,
+        },
     )
-    given = Counter([item.reason for item in result.rejects] + [item.reason for item in result.review])
-    result.facts = {
-        "reasons": dict(sorted(given.items())),
-        "texts_changed": changes.height,
-        "corrections_applied": applied.height,
-        "verified_since_parse": verified.height,
-    }
-    return result
 
 
 def _verdict(
@@ -64,17 +67,3 @@ def _verdict(
     verdict = judge_question(question, params, reasons)
     answerable = verdict is not None and verdict.action == "review" and verdict.reason != UNREADABLE
     return None if answerable and question.question_id in patches.kept else verdict
-
-
-def _set_aside(question: Question, verdict: FilterVerdict, result: Result) -> None:
-    told = {
-        "item_id": question.question_id,
-        "stage": STAGE,
-        "reason": verdict.reason,
-        "detail": verdict.detail,
-        "item": question.model_dump_json(exclude_none=True),
-    }
-    if verdict.action == "review":
-        result.review.append(ReviewItem(question_ids=[question.question_id], **told))
-    else:
-        result.rejects.append(Rejection(**told))

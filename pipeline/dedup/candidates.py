@@ -9,27 +9,24 @@ from importlib.resources import files
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import DisjointSet
 
-from pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, similarities
+from pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, components, similarities
 from pipeline.dedup.keys import OPTION_BREAK, comparison_key
-from pipeline.disjoint import DisjointSets
 from pipeline.stage import Store
 from schemas.identity import sha256
 
 WHOLE = Banding(bands=30, rows=4)
 """Over stem and options: finds copies at Jaccard .5 with probability .86, .6 with .985, .7 with .9997."""
-STEM = Banding(bands=20, rows=4)
-"""Over the core of the stem: finds variants and twins with other options."""
+STEM = Banding(bands=20, rows=4)  # over the core of the stem: finds variants and twins with other options
 OPTIONS = pl.col("option_keys").list.join(OPTION_BREAK)
-_CHUNK = 20_000
-"""Questions whose words are counted at a time: bounds the memory for texts."""
+_CHUNK = 20_000  # questions whose words are counted at a time: bounds the memory for texts
 _HOPELESS = 45.0
 """Least similarity (0..100) of two stems with any relation: half of the least that ``related`` takes."""
 MOST_ALIKE = 64
 """Most alike questions that each is compared with, where more share its buckets: 1,000 stems that differ by a number,
 第1种…, 第2种…, had up to 1,200 each. Of 20,000 generated from CMExam none has more than 51."""
-_BATCH = 50_000
-"""Rows that are compared at a time: each takes two kilobytes in Python."""
+_BATCH = 50_000  # rows that are compared at a time: each takes two kilobytes in Python
 
 NEARLY_ONE = 88.0
 """Similarity (0..100) of whole stems, and of all options, from which two questions share a cluster whatever else is
@@ -42,19 +39,14 @@ _SOURCES = ("candidates.py", "grams.py", "keys.py", "phrases.toml")
 
 @dataclass(frozen=True)
 class Candidates:
-    """Pairs to compare, whatever the thresholds.
-
-    Attributes:
-        exact: (pairs, 2) rows that say the same; the first is the row that stands for the others.
-        near: (pairs, 2) rows, each standing for its exact copies, that may be related; the most alike first.
-        scores: (pairs,) similarity of the stems of ``near`` in 0..100.
-        left_out: pairs of crowds that are not compared.
-    """
+    """Pairs to compare, whatever the thresholds."""
 
     exact: NDArray[np.int64]
+    """(pairs, 2) rows that say the same; the first is the row that stands for the others."""
     near: NDArray[np.int64]
-    scores: NDArray[np.float32]
-    left_out: int = 0
+    """(pairs, 2) rows, each standing for its exact copies, that may be related; the most alike first."""
+    scores: NDArray[np.float32]  # (pairs,) similarity of the stems of `near` in 0..100
+    left_out: int = 0  # pairs of crowds that are not compared
 
     def pairs(self) -> NDArray[np.int64]:
         """All pairs, the most alike first."""
@@ -66,12 +58,8 @@ def batches(candidates: Candidates, rows: int) -> Iterator[NDArray[np.int64]]:
 
     The fate of a row depends on the rows that it is connected with, and on no others.
     """
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
     pairs = candidates.pairs()
-    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(rows, rows))
-    roots = connected_components(graph, directed=False)[1]
+    roots = components(pairs, rows)
     named, sizes = np.unique(roots[np.unique(pairs)], return_counts=True)
     batch_of = np.zeros(len(roots), np.int64)
     batch_of[named] = np.cumsum(sizes) // _BATCH  # whole components, some thousand rows together
@@ -155,11 +143,10 @@ def _thinned(pairs: NDArray[np.int64], keys: pl.DataFrame) -> NDArray[np.bool_]:
     crowded = np.flatnonzero((degrees[pairs] > MOST_ALIKE).all(axis=1))  # both have too many
     whole = keys.select(text=pl.concat_str("core", OPTIONS, separator=OPTION_BREAK))["text"]
     order = np.argsort(-similarities(pairs[crowded], whole, 0), kind="stable")
-    compared, connected = [0] * keys.height, DisjointSets()
+    compared, connected = [0] * keys.height, DisjointSet(np.unique(pairs[crowded]).tolist())
     for at in crowded[order].tolist():
         one, other = map(int, pairs[at])
-        if min(compared[one], compared[other]) < MOST_ALIKE or connected.find(one) != connected.find(other):
-            connected.union(one, other)
+        if connected.merge(one, other) or min(compared[one], compared[other]) < MOST_ALIKE:
             compared[one] += 1
             compared[other] += 1
         else:

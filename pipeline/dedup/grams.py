@@ -29,17 +29,11 @@ _SPREADS = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F)
 
 @dataclass(frozen=True)
 class Grams:
-    """Bigrams of texts, in order, repeated ones repeated.
+    """Bigrams of texts, in order, repeated ones repeated."""
 
-    Attributes:
-        codes: (total,) both code points in one number.
-        rows: (total,) the text each stands in, ascending.
-        texts: how many texts there are.
-    """
-
-    codes: NDArray[np.uint64]
-    rows: NDArray[np.int64]
-    texts: int
+    codes: NDArray[np.uint64]  # (total,) both code points in one number
+    rows: NDArray[np.int64]  # (total,) the text each stands in, ascending
+    texts: int  # how many texts there are
 
 
 def code_points(texts: Sequence[str]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
@@ -117,12 +111,9 @@ def _slots(codes: NDArray[np.uint64], spread: int) -> NDArray[np.int64]:
     return ((codes * np.uint64(spread)) >> np.uint64(64 - _SLOT_BITS)).astype(np.int64)
 
 
-Texts = Iterable[Sequence[str]]
-"""Texts, slice by slice."""
-_TEXTS = 500
-"""Texts hashed at a time: 65,000 bigrams take 256 KiB, which stay in the second-level cache."""
-_PAIRS = 20_000
-"""Pairs of texts compared at a time: bounds the memory for texts."""
+Texts = Iterable[Sequence[str]]  # texts, slice by slice
+_TEXTS = 500  # texts hashed at a time: 65,000 bigrams take 256 KiB, which stay in the second-level cache
+_PAIRS = 20_000  # pairs of texts compared at a time: bounds the memory for texts
 _WINDOW = 24
 """In a bucket of many, each text is paired with so many that follow it: that keeps the bucket connected, and the
 number of pairs linear."""
@@ -140,10 +131,8 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
     """Pairs of texts that share a bucket in at least one band.
 
     Signatures are made a slice of the texts at a time and kept as the keys of their buckets; buckets are looked at
-    band by band. Memory grows by eight bytes a text and band.
-
-    Returns:
-        (pairs, 2) indices with the smaller first, sorted, each pair once.
+    band by band. Memory grows by eight bytes a text and band. Returned are (pairs, 2) indices with the smaller first,
+    sorted, each pair once.
     """
     keys: list[NDArray[np.uint64]] = []
     present: list[NDArray[np.int64]] = []
@@ -210,6 +199,16 @@ def similarities(
         found[part] = process.cpdist(
             first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=kind
         )
+    return found
+
+
+def components(pairs: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
+    """Number what the ``pairs`` connect: (rows,), by the smallest row of each component."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(rows, rows))
+    found: NDArray[np.int64] = connected_components(graph, directed=False)[1]
     return found
 
 

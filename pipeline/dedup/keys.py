@@ -20,8 +20,7 @@ import polars as pl
 
 WORDS = tomllib.loads(files("pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
 
-EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"
-"""``除 X 外``, which asks for the exception."""
+EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"  # `除 X 外`, which asks for the exception
 NEGATIVE_ASK, POSITIVE_ASK = ("|".join(WORDS[name].split()) for name in ("negative_ask", "positive_ask"))
 FILLER = "|".join(
     word for name in ("filler", "negative_ask", "positive_ask", "copulas") for word in WORDS[name].split()
@@ -49,11 +48,9 @@ _LETTERS = re.compile("[a-zα-ω]+")  # hla, il, α
 _SEX = re.compile("[男女]")  # 患者男 / 患者女
 
 
-OPTION_BREAK = "\x1f"
-"""Stands between the options in a joined text."""
+OPTION_BREAK = "\x1f"  # stands between the options in a joined text
 
-_BETWEEN = "¦"
-"""Keeps listed numbers and letters apart."""
+_BETWEEN = "¦"  # keeps listed numbers and letters apart
 _NUMERALS = dict(zip("一二两三四五六七八九", "1223456789", strict=True))
 _COUNTED = {
     f"{numeral}{unit}": digit + UNITS.get(unit, unit)
@@ -81,7 +78,7 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
         option_keys=comparison_key(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK),
     )
     return keyed.with_columns(
-        core=core_key(pl.col("key")),
+        core=_without_phrases(pl.col("key")),
         exact=pl.concat_str(
             pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"
         ),
@@ -132,8 +129,7 @@ def _replaced(text: pl.Expr, signs: list[tuple[str, str]]) -> pl.Expr:
     return text
 
 
-def core_key(key: pl.Expr) -> pl.Expr:
-    """A key without the set phrases of exams."""
+def _without_phrases(key: pl.Expr) -> pl.Expr:
     return key.str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, "")
 
 
@@ -188,8 +184,7 @@ def meaning(key: str) -> Meaning:
 def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
     """The kind of twin and the reason, when two keys differ in what they turn on.
 
-    Returns:
-        ``("negation", ...)``, ``sex``, ``age``, ``number``, ``unit``, ``term``, or None.
+    Kinds are ``negation``, ``sex``, ``age``, ``number``, ``unit`` and ``term``.
     """
     if first.key == second.key:
         return None
@@ -209,24 +204,17 @@ def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
 def _quantity_difference(first: Meaning, second: Meaning) -> tuple[str, str]:
     one, other = Counter(first.quantities), Counter(second.quantities)
     changed = [*(one - other), *(other - one)]
-    said = _both(_written(first), _written(second))
+    said = _both(*([number + unit for number, unit in of.quantities] for of in (first, second)))
     if sorted(number for number, _ in first.quantities) == sorted(number for number, _ in second.quantities):
         return "unit", said
     is_age = all(unit in _AGE_UNITS for _, unit in changed) and any(unit == "岁" for _, unit in changed)
     return ("age" if is_age else "number"), said
 
 
-def _written(of: Meaning) -> list[str]:
-    return [number + unit for number, unit in of.quantities]
-
-
 def _both(first: list[str], second: list[str]) -> str:
     one, other = Counter(first), Counter(second)
-    return f"{_plain(one - other)} / {_plain(other - one)}"
-
-
-def _plain(counts: Counter[str]) -> str:
-    return " ".join(sorted(counts.elements())).replace("·", ".") or "–"
+    left = (" ".join(sorted(only.elements())).replace("·", ".") for only in (one - other, other - one))
+    return " / ".join(said or "–" for said in left)
 
 
 _UNSURE = 0.95
@@ -236,25 +224,16 @@ hundred has a wrong character, of those below one in fourteen (benchmarks/ocr)."
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Compared:
-    """A question as it is compared.
-
-    Attributes:
-        letters: the characters of its core, sorted: what two cores have in common in any order.
-        labels: letters of its options.
-        options: comparison keys of its options, as ``labels``.
-        keys: every set of letters that earns the mark; empty when it has no key.
-        group: what ties it to other questions of its document: they are different questions by construction.
-        doubtful: whether recognition was unsure of a line of it; never for text layers and tables.
-    """
+    """A question as it is compared."""
 
     key: str
     core: str
-    letters: str
-    labels: tuple[str, ...]
-    options: tuple[str, ...]
-    keys: tuple[frozenset[str], ...]
+    labels: tuple[str, ...]  # letters of its options
+    options: tuple[str, ...]  # comparison keys of its options, as `labels`
+    keys: tuple[frozenset[str], ...]  # every set of letters that earns the mark; empty when it has no key
     group: str | None
-    doubtful: bool = False
+    """Tie to other questions of its document: they are different questions by construction."""
+    doubtful: bool = False  # whether recognition was unsure of a line of it; never for text layers and tables
 
 
 def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: list[int]) -> dict[int, Compared]:
@@ -273,5 +252,5 @@ def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: list[int
     ):
         right = tuple(dict.fromkeys(map(frozenset, ([answer] if answer else []) + (accepted or []))))
         texts = tuple(options[: len(labels)])
-        made[row] = Compared(key, core, "".join(sorted(core)), tuple(labels), texts, right, *known)
+        made[row] = Compared(key, core, tuple(labels), texts, right, *known)
     return made

@@ -40,26 +40,17 @@ _PHRASES = frozenset(
 _STRAY = 0.02
 """Share of a pair of characters that misprints of it may make up: 治辽 of 治疗. For each 200 times 亏虚 is 亏湿 written
 once, but 湿证 for each 13 of 虚证: another term, which the collection knows."""
-_KNOWN = 20
-"""Least count of a pair of characters from which its misprint can be told from a rare word."""
-_FRAME = "\x1f"
-"""Stands around a text, so that its first and last characters have neighbours."""
+_KNOWN = 20  # least count of a pair of characters from which its misprint can be told from a rare word
+_FRAME = "\x1f"  # stands around a text, so that its first and last characters have neighbours
 
 
 class Edit(NamedTuple):
-    """A place where two texts differ.
+    """A place where two texts differ."""
 
-    Attributes:
-        old: what the first says there; empty for an insertion.
-        new: what the second says there; empty for a deletion.
-        old_place: the same with the characters beside it.
-        new_place: the same with the characters beside it.
-    """
-
-    old: str
-    new: str
-    old_place: str
-    new_place: str
+    old: str  # what the first says there; empty for an insertion
+    new: str  # what the second says there; empty for a deletion
+    old_place: str  # the same with the characters beside it
+    new_place: str  # the same with the characters beside it
 
     @property
     def is_harmless(self) -> bool:
@@ -98,21 +89,14 @@ class Edit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextPair:
-    """Two texts as they were read, and what is known of how.
+    """Two texts as they were read, and what is known of how."""
 
-    Attributes:
-        first: a comparison key.
-        second: the other.
-        vocabulary: of the collection.
-        doubtful: whether recognition was unsure of the first, and of the second.
-        agreed: whether all options and the answers are the same.
-    """
-
-    first: str
-    second: str
-    vocabulary: Vocabulary
+    first: str  # a comparison key
+    second: str  # the other
+    vocabulary: Vocabulary  # of the collection
     doubtful: tuple[bool, bool] = (False, False)
-    agreed: bool = False
+    """True where recognition was unsure of the first, and of the second."""
+    agreed: bool = False  # whether all options and the answers are the same
 
     def looks_misread(self, edit: Edit) -> bool:
         """Return whether a difference is shown to be a misreading or a misprint.
@@ -245,15 +229,13 @@ def _classes(text: str) -> set[str]:
 _SIZE, _MARGIN = 32, 4  # pixels of a character, and of the paper around it
 _EDGES, _PLACES = 1.0, 1.5
 """Blur, in pixels, of a picture before its strokes are looked at, and of where a stroke may stand."""
-_DIRECTIONS = 4
-"""Directions of strokes: — / | and the other diagonal."""
+_DIRECTIONS = 4  # directions of strokes: — / | and the other diagonal
 _ALIKE = 0.75
 """Least correlation of two characters that look alike: three in a thousand pairs of common characters reach it
 (菌 / 茵 .95, 诊 / 珍 .86; 栓 / 膜 .52, 雷 / 依 .27). Of 80 pairs that are often confused, four in five do."""
 _RATHER_ALIKE = 0.62
 """The same where other evidence supports that both are one question: three pairs in a hundred reach it."""
-_TYPED = frozenset(["0oO", "1lI|", "一—─-", "5S"])
-"""Signs that keyboards and recognition exchange."""
+_TYPED = frozenset(["0oO", "1lI|", "一—─-", "5S"])  # signs that keyboards and recognition exchange
 
 
 def look_alike(first: str, second: str, *, loosely: bool = False) -> bool:

@@ -1,8 +1,9 @@
 """The relation of two questions, by their stems and their options: one question, a conflict, or a kind of twins."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 from math import ceil
 
@@ -16,17 +17,14 @@ from pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared, diff
 from pipeline.dedup.misreading import Edit, TextPair, content_edits, described, edits, framed_edits
 from pipeline.dedup.params import DedupParams
 
-_MISREAD = 0.25
-"""Largest plausible share of misread characters."""
-_MISREAD_AGREED = 0.35
-"""The same where options and answers agree."""
+_MISREAD = 0.25  # largest plausible share of misread characters
+_MISREAD_AGREED = 0.35  # the same where options and answers agree
 _ALL_ELSE_EQUAL = 0.9
 """Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
 _LONG_STEM = 20
 """Least length of a core in which one dropped character is a slip rather than another term: it leaves a
 bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
-_PER_SLIP = 40
-"""Characters of text for each further slip."""
+_PER_SLIP = 40  # characters of text for each further slip
 _TURNS_ON = re.compile("[0-9·%°a-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
 _WEAK = FUNCTION.union(*SUFFIXES, *LIGHT, *ASKED)
 """Characters of which a difference that makes no other question consists: 可, 性 / 状, 诊断."""
@@ -39,22 +37,15 @@ CONFLICT = "conflict"
 
 @dataclass(frozen=True)
 class Relation:
-    """The relation of two questions, or of their stems.
-
-    Attributes:
-        kind: of questions one of ``MERGED``, ``conflict``, ``variant``; of stems ``same``, ``different``; of both the
-            kind of twin (``negation``, ``number``, ``unit``, ``sex``, ``age``, ``term``: another word).
-        score: similarity in 0..1: of the cores whatever the order of words, of the options too.
-        reason: what differs, for people.
-        labels: the other's letter for each of the question's letters.
-        certain: stems that are the same beyond doubt, so that another key is a conflict.
-    """
+    """The relation of two questions, or of their stems."""
 
     kind: str
-    score: float
-    reason: str = ""
-    labels: dict[str, str] = field(default_factory=dict)
-    certain: bool = False
+    """Of questions one of ``MERGED``, ``conflict``, ``variant``; of stems ``same``, ``different``; of both the kind of
+    twin (``negation``, ``number``, ``unit``, ``sex``, ``age``, ``term``: another word)."""
+    score: float  # similarity in 0..1: of the cores whatever the order of words, of the options too
+    reason: str = ""  # what differs, for people
+    labels: dict[str, str] = field(default_factory=dict)  # the other's letter for each of the question's
+    certain: bool = False  # stems that are the same beyond doubt, so that another key is a conflict
 
     @property
     def same_text(self) -> bool:
@@ -68,7 +59,7 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
     Most pairs that a large collection proposes by chance end here, in a tenth of the time: too unlike for twins, with a
     character of content that the other lacks, and with too many or too long differences for misreadings and slips.
     """
-    score = similarity(first.core, second.core, (first.letters, second.letters))
+    score = similarity(first.core, second.core)
     if first.key == second.key or score >= params.related:
         return False
     longest = 2 if first.doubtful or second.doubtful else 1  # characters that one misreading changes at most
@@ -87,7 +78,7 @@ def compare_stems(
     """Compare two stems, each with its shared stem before it; more is misread where all else is ``agreed``."""
     if first.key == second.key:
         return Relation("same", 1.0, "same stem", certain=True)
-    score = similarity(first.core, second.core, (first.letters, second.letters))
+    score = similarity(first.core, second.core)
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
     found = difference(meaning(first.key), meaning(second.key))
     telling = (edit for edit in framed_edits(first.key, second.key) if edit.is_telling)
@@ -154,7 +145,7 @@ def _bare(first: Compared, second: Compared) -> float:
     return similarity(_TURNS_ON.sub("", first.core), _TURNS_ON.sub("", second.core))
 
 
-def similarity(first: str, second: str, letters: tuple[str, str] | None = None) -> float:
+def similarity(first: str, second: str) -> float:
     """Similarity of two cores in 0..1: of their sequences, or of their characters where words changed places."""
     if not first or not second:
         return float(first == second)
@@ -162,36 +153,33 @@ def similarity(first: str, second: str, letters: tuple[str, str] | None = None) 
     # Texts of the same characters in an unlike order say different things: at least half must stand in sequence.
     if by_sequence < 50:
         return by_sequence / 100
-    one, other = letters or ("".join(sorted(first)), "".join(sorted(second)))
-    by_characters: float = fuzz.ratio(one, other)
+    by_characters: float = fuzz.ratio(_letters(first), _letters(second))
     return by_characters / 100
+
+
+@lru_cache(maxsize=1 << 16)
+def _letters(text: str) -> str:
+    return "".join(sorted(text))
 
 
 _OPTION_MISREAD = 0.5
 """Largest plausible share of misread characters: options are short, and the other options support this match."""
-_SHORT = 6
-"""Below so many characters one other character makes another word of an option: 肺腺癌 / 肺腺瘤."""
+_SHORT = 6  # below so many characters one other character makes another word of an option: 肺腺癌 / 肺腺瘤
 _VOUCHING = 3
 """Number of equal options needed to match one left over on either side, and each one with another wording."""
 
 
 @dataclass(frozen=True)
 class Matching:
-    """Correspondence of the options of a first question to those of a second.
-
-    Attributes:
-        labels: the second question's letter for each letter of the first; all of them when ``complete``.
-        complete: every option has its counterpart.
-        score: mean similarity over the options of the longer list, 0..1.
-        in_order: counterparts stand at the same places.
-        reworded: the first question's letters of those that are alike, but in another wording.
-    """
+    """Correspondence of the options of a first question to those of a second."""
 
     labels: dict[str, str]
-    complete: bool
-    score: float
-    in_order: bool
+    """The second question's letter for each letter of the first; all of them when ``complete``."""
+    complete: bool  # every option has its counterpart
+    score: float  # mean similarity over the options of the longer list, 0..1
+    in_order: bool  # counterparts stand at the same places
     reworded: frozenset[str] = frozenset()
+    """The first question's letters of those that are alike, but in another wording."""
 
 
 def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, least: float) -> Matching:
@@ -202,31 +190,28 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
     rest = list(range(len(second.options)))
     pairs: dict[int, int] = {}
     scores: list[float] = []
-
-    def take(place: int, other: int, score: float) -> None:
-        pairs[place] = other
-        scores.append(score)
-        rest.remove(other)
-
-    for place, option in enumerate(first.options):
-        if (met := _equal(option, second, rest, place)) is not None:
-            take(place, met, 1.0)
-    equal, reworded = len(pairs), set[str]()  # of options that are exactly the same
-    for exactly in (True, False):  # readings of one text first, other wordings with what is left
-        for place in range(len(first.options)):
+    equal, reworded = 0, set[str]()
+    for step in ("equal", "misread", "reworded"):  # the surest first, the next with what is left
+        for place, option in enumerate(first.options):
             if place in pairs or not rest:
                 continue
-            option = first.options[place]
-            best = max(
-                rest, key=lambda other: (fuzz.ratio(option, second.options[other]), other == place, -other)
-            )
+            alike = {other: fuzz.ratio(option, second.options[other]) for other in rest}
+            best = max(rest, key=lambda other: (alike[other], other == place, -other))
             read = TextPair(option, second.options[best], vocabulary, doubtful)
             wrong = first.labels[place] not in _right(first)
             vouched = wrong and equal >= _VOUCHING and len(rest) == 1 and first.core == second.core
-            if _misread(read, vouched=vouched) if exactly else _reworded(read, least):
-                take(place, best, fuzz.ratio(option, second.options[best]) / 100)
-                if not exactly:
-                    reworded.add(first.labels[place])
+            if not (
+                read.first == read.second
+                or (step == "misread" and _misread(read, vouched=vouched))
+                or (step == "reworded" and _reworded(read, least))
+            ):
+                continue
+            pairs[place] = best
+            scores.append(alike[best] / 100)
+            rest.remove(best)
+            equal += step == "equal"
+            if step == "reworded":
+                reworded.add(first.labels[place])
     # an option that the other lacks counts as unlike
     longer = max(len(first.options), len(second.options), 1)
     return Matching(
@@ -241,13 +226,6 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, lea
 def _right(question: Compared) -> frozenset[str]:
     """The letters of all right options."""
     return frozenset().union(*question.keys)
-
-
-def _equal(option: str, second: Compared, rest: list[int], place: int) -> int | None:
-    """The option of ``second`` that says the same, rather the one at the same ``place``."""
-    if place in rest and second.options[place] == option:
-        return place
-    return next((other for other in rest if second.options[other] == option), None)
 
 
 def _misread(read: TextPair, *, vouched: bool) -> bool:
@@ -272,16 +250,12 @@ def _reworded(read: TextPair, least: float) -> bool:
     return difference(meaning(read.first), meaning(read.second)) is None
 
 
-_TELLING = 4
-"""Cores below this length (错误的是) do not relate questions with other options."""
-_LONG = 8
-"""Cores from this length on relate twins whatever their options."""
+_TELLING = 4  # cores below this length (错误的是) do not relate questions with other options
+_LONG = 8  # cores from this length on relate twins whatever their options
 _OPTIONS_SAME = 0.85
 """Least mean similarity of matched options; below it too many of them were misread to be believed."""
-_OPTIONS_READ = 0.7
-"""The same where the stems or the answers are equal."""
-_OPTIONS_ALIKE = 0.4
-"""Share of common options that relates twins with short stems."""
+_OPTIONS_READ = 0.7  # the same where the stems or the answers are equal
+_OPTIONS_ALIKE = 0.4  # share of common options that relates twins with short stems
 
 
 def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams) -> Relation | None:
@@ -334,10 +308,9 @@ def keys_agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]
     return bool(set(first) & set(second))
 
 
-def keys_contradict(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]) -> bool:
+def keys_contradict(first: Collection[frozenset[str]], second: Collection[frozenset[str]]) -> bool:
     """Return whether both have keys and no answer is right by both."""
-    one, other = set(first), set(second)
-    return bool(one and other and not one & other)
+    return bool(first and second) and not keys_agree(first, second)
 
 
 def any_contradict(keys: Iterable[tuple[frozenset[str], ...]]) -> bool:

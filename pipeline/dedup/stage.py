@@ -7,36 +7,30 @@ from dataclasses import dataclass, field
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
+from scipy.cluster.hierarchy import DisjointSet
 
 from pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, batches, framed, stored_candidates, vocabulary_of
 from pipeline.dedup.grams import Vocabulary, bigrams
 from pipeline.dedup.keys import Compared, comparable_items, with_keys
 from pipeline.dedup.params import DedupParams
 from pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translate_keys
-from pipeline.disjoint import DisjointSets
 from pipeline.rendering.markdown import notes
 from pipeline.stage import Context, Counts, Result, Store, Tables
 from schemas.questions import Cluster, Merge, Question, ReviewItem
 
-Edge = tuple[int, int, str]
-"""Two rows and the kind of their relation."""
+Edge = tuple[int, int, str]  # two rows and the kind of their relation
 
 
 @dataclass
 class Resolution:
-    """The fate of the rows; those not named survive without relatives.
-
-    Attributes:
-        merges: (row, survivor's row, kind, score, reason).
-        conflicts: rows that are one question with different answers, the best copy first.
-        edges: all related pairs, for clusters.
-        left_out: candidate pairs of crowds that were not compared.
-    """
+    """The fate of the rows; those not named survive without relatives."""
 
     merges: list[tuple[int, int, str, float, str]] = field(default_factory=list)
+    """(row, survivor's row, kind, score, reason)."""
     conflicts: list[list[int]] = field(default_factory=list)
-    edges: list[Edge] = field(default_factory=list)
-    left_out: int = 0
+    """Rows that are one question with different answers, the best copy first."""
+    edges: list[Edge] = field(default_factory=list)  # all related pairs, for clusters
+    left_out: int = 0  # candidate pairs of crowds that were not compared
 
 
 class Resolver:
@@ -57,21 +51,22 @@ class Resolver:
         A pair is settled by the best copies of either side: of ``n`` copies each is compared with one or two, not
         with all the others.
         """
-        same = DisjointSets()
+        same = DisjointSet(self._items)
         best: dict[int, int] = {}
         for pair in pairs:
-            one, other = (best.get(root, root) for root in map(same.find, pair))
+            one, other = (best.get(same[row], row) for row in pair)
             if one == other or (relation := self._relation(one, other)) is None:  # settled by others already
                 continue
             found.edges.append((one, other, relation.kind))
             if relation.kind == CONFLICT:
                 self._contradictions.setdefault(one, []).append(other)
             if relation.same_text:
-                same.union(one, other)
+                same.merge(one, other)
                 # speaks for both from here on
-                best[same.find(one)] = min(one, other, key=self._ranks.__getitem__)
-        for rows in same.members():
-            self._settle(rows, found)
+                best[same[one]] = min(one, other, key=self._ranks.__getitem__)
+        for rows in same.subsets():
+            if len(rows) > 1:
+                self._settle(rows, found)
         return found
 
     def _relation(self, one: int, other: int) -> Relation | None:
@@ -83,7 +78,7 @@ class Resolver:
             )
         return self._known[worse, better]
 
-    def _settle(self, rows: list[int], found: Resolution) -> None:
+    def _settle(self, rows: set[int], found: Resolution) -> None:
         """Merge each row into the best copy that it was compared with itself: sameness is not transitive."""
         followers: dict[int, dict[int, Relation]] = {}
         for row in sorted(rows, key=self._ranks.__getitem__):
@@ -108,19 +103,23 @@ class Resolver:
         differently that it could be another question. Both then wait.
         """
         leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
-        disputes = DisjointSets()
+        groups, disputed = DisjointSet(followers), set[int]()
         for leader, copies in followers.items():
             said = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
             if any_contradict([self._items[leader].keys, *said]):
-                disputes.union(leader, leader)  # its own copies contradict each other
+                disputed.add(leader)  # its own copies contradict each other
         for row, leader in leader_of.items():
             for other in self._contradictions.get(row, ()):
-                disputes.union(leader, leader_of[other])
-        disputed = []
-        for leaders in disputes.members():
-            rows = [row for leader in leaders for row in (leader, *followers[leader])]
-            disputed.append(sorted(rows, key=self._ranks.__getitem__))
-        return disputed
+                groups.merge(leader, leader_of[other])
+                disputed.add(leader)
+        return [
+            sorted(
+                (row for leader in leaders for row in (leader, *followers[leader])),
+                key=self._ranks.__getitem__,
+            )
+            for leaders in groups.subsets()
+            if not disputed.isdisjoint(leaders)
+        ]
 
     def _best(self, row: int, leaders: Iterable[int]) -> tuple[int, Relation] | None:
         """The leader that is most like ``row``, of those that are the same question."""
@@ -142,16 +141,18 @@ def clusters(
     Rows that are ``gone``, merged or waiting for a person, tie their relatives, but have no row themselves. A cluster
     is named after its first member, these included.
     """
-    sets, kinds = DisjointSets(), _kinds(edges := list(edges))
-    for one, other, _ in edges:
-        sets.union(one, other)
+    kinds = _kinds(edges := list(edges))
     # A group of which a member has relatives stays together, so that merging one member leaves none behind.
-    touched = {groups[row] for found in sets.members() for row in found}
-    sets.union_equal((row, group) for row, group in enumerate(groups) if group in touched)
+    touched = {groups[row] for row in kinds} - {None}
+    first: dict[str | None, int] = {}
+    same = [(first.setdefault(group, row), row) for row, group in enumerate(groups) if group in touched]
+    sets = DisjointSet([*kinds, *(row for _, row in same)])
+    for one, other, *_ in (*edges, *same):
+        sets.merge(one, other)
     missing = set(gone)  # merged, or waiting for a person
     rows = sorted(
-        (ids[row], ids[members[0]], kinds.get(row, "group"))
-        for members in sets.members()
+        (ids[row], ids[min(members)], kinds.get(row, "group"))
+        for members in sets.subsets()
         for row in members
         if row not in missing
     )
@@ -172,9 +173,6 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
     """Merge what is the same, cluster what is related, set aside what contradicts itself.
 
     All copies of a question whose answers contradict each other wait for a person; none of them survives.
-
-    Returns:
-        Tables ``questions`` (survivors by question_id), ``merges`` and ``clusters``; a review item a conflict.
     """
     questions = tables["questions"]
     if not questions["question_id"].is_sorted():

@@ -15,7 +15,7 @@ import polars as pl
 
 from pipeline.export.changes import KINDS, ReleaseComparison
 from pipeline.export.formats import FORMATS, WORDS, question_text
-from pipeline.rendering.markdown import rendered, scalar, text
+from pipeline.rendering.markdown import rendered, text
 from schemas.annotations import LabelStatus
 from schemas.dataset import DatasetParams
 from schemas.questions import SPLIT_NAMES, SPLITS
@@ -24,11 +24,14 @@ from schemas.taxonomy import Dimension, dimensions
 
 _LISTED = 100
 """Documents and files listed by name; the tables of a large release would hide the rest of the card."""
-_CHANGED = 20
-"""Changed questions of a kind that the changelog names; ``changes.parquet`` has all."""
+_CHANGED = 20  # changed questions of a kind that the changelog names; `changes.parquet` has all
 Splits = Mapping[str, pl.DataFrame]
 Row = Sequence[object]
 
+_COUNTED = (
+    (pl.col("answer").list.len() > 1).sum(), pl.col("group_id").drop_nulls().n_unique(), pl.count("explanation"),
+)  # fmt: skip
+"""Questions of a split with several answers, groups, questions with an explanation."""
 _SIZES = ((10**3, "n<1K"), (10**4, "1K<n<10K"), (10**5, "10K<n<100K"), (10**6, "100K<n<1M"))
 
 
@@ -45,24 +48,19 @@ def card(
     total, documents = whole.height, whole["document"].value_counts().sort("document")
     corrected = Counter(part for parts in whole["corrected"] for part in parts)
     types = distribution(splits, "question_type")
+    licence = dataset.license.strip().lower()
     made = rendered(
         "pipeline.export:card.md",
         dataset=dataset,
         splits=list(splits),
         total=total,
         size=size_category(total),
-        licence=_licence(dataset.license.strip()),
+        licence=licence if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence) else None,  # apache-2.0, cc-by-4.0
         loaded=[name for name, rows in splits.items() if rows.height],
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],
         split_rows=[
-            (
-                f"{name} {SPLIT_NAMES[name]}",
-                rows.height,
-                rows.filter(pl.col("answer").list.len() > 1).height,
-                rows["group_id"].drop_nulls().n_unique(),
-                rows["explanation"].count(),
-            )
+            (f"{name} {SPLIT_NAMES[name]}", *rows.select(pl.len(), *_COUNTED).row(0))
             for name, rows in splits.items()
         ],
         type_rows=[(text(kind), *types[kind].values()) for kind in sorted(types, key=str)],
@@ -78,10 +76,7 @@ def card(
         label_tables=[(each, *_labels(splits, each)) for each in dimensions().values()],
         figures={name: part for name, part in figures.items() if "questions" in part},
         column_rows=[(f"`{name}`", text(meaning)) for name, meaning in column_meanings().items()],
-        empty=", ".join(name for name, rows in splits.items() if not rows.height),
-        formats=[
-            item for item in FORMATS if any(item.path.format(split=each) in checksums for each in splits)
-        ],
+        formats=[item for item in FORMATS if item.path.format(split=SPLITS[0]) in checksums],
         standing=standing,
         change_rows=_change_rows(standing),
         documents=documents.rows(),
@@ -116,13 +111,6 @@ def _change_rows(standing: ReleaseComparison) -> list[Row]:
     ]
 
 
-def _licence(name: str) -> str:
-    """Return the licence as Hugging Face wants it: an identifier, or ``other`` with a name."""
-    if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", name.lower()):  # apache-2.0, cc-by-4.0
-        return f"license: {scalar(name.lower())}"
-    return f'license: "other"\nlicense_name: {scalar(name)}'
-
-
 def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:
     counts = Counter(whole[f"{dimension.name}_status"])
     missing = whole[dimension.name].null_count()
@@ -151,12 +139,6 @@ def labels_by_split(
     return [(zh, counts[zh]) for zh in order], len(places.keys() - counts.keys())
 
 
-_TYPES: dict[Any, str] = {
-    pl.String: "sc:Text",
-    pl.Int64: "sc:Integer",
-    pl.Float64: "sc:Float",
-    pl.Boolean: "sc:Boolean",
-}
 _MEDIA_TYPES = {
     **{f"{split}.parquet": "application/x-parquet" for split in (*SPLITS, "changes")},
     "statistics.json": "application/json",
@@ -197,9 +179,9 @@ def _column(kind: Any) -> dict[str, Any]:
     repeated = isinstance(kind, pl.List)
     while isinstance(kind, pl.List):  # accepted_answers is a list of lists
         kind = kind.inner
-    fields = kind.fields if isinstance(kind, pl.Struct) else ()
-    parts = [(part.name, _TYPES[part.dtype]) for part in fields]
-    return {"repeated": repeated, "parts": parts, "type": _TYPES.get(kind)}
+    fields, types = kind.fields if isinstance(kind, pl.Struct) else (), WORDS["types"]
+    parts = [(part.name, types[str(part.dtype)]) for part in fields]
+    return {"repeated": repeated, "parts": parts, "type": types.get(str(kind))}
 
 
 def column_meanings() -> dict[str, str]:
@@ -226,7 +208,8 @@ def statistics(splits: Splits) -> dict[str, Any]:
     ``total`` averages over all questions. ``total_as_published`` holds the unweighted means of the splits'
     means, which is what CMExam's column "Total" contains.
     """
-    texts = {name: _texts(rows) for name, rows in splits.items()}
+    question, answer = question_text().alias("question"), pl.col("answer").list.join("")
+    texts = {name: rows.select(question, answer, "explanation") for name, rows in splits.items()}
     found = {name: _describe(frame) for name, frame in texts.items()}
     filled = [part for part in found.values() if part["questions"]]  # an empty split has no mean
     means = {
@@ -244,14 +227,6 @@ def distribution(splits: Splits, name: str) -> dict[str | None, dict[str, int]]:
     return found
 
 
-def _texts(rows: pl.DataFrame) -> pl.DataFrame:
-    return rows.select(
-        question_text().alias("question"),
-        pl.col("answer").list.join("").alias("answer"),
-        pl.col("explanation"),
-    )
-
-
 def _describe(texts: pl.DataFrame) -> dict[str, Any]:
     lengths = texts.select(pl.col(_TEXTS).str.len_chars())
     return {
@@ -265,13 +240,11 @@ def _describe(texts: pl.DataFrame) -> dict[str, Any]:
 
 def _lengths(lengths: pl.Series) -> dict[str, float | int | None]:
     """Maximum, mean and quartiles; null where there is nothing to measure."""
-    longest = lengths.max()
+    quartiles = {"median": 0.5, "q1": 0.25, "q3": 0.75}
     return {
-        "max": longest if isinstance(longest, int) else None,
+        "max": max(lengths, default=None),
         "mean": _rounded(lengths.mean()),
-        "median": _rounded(lengths.quantile(0.5, "linear")),
-        "q1": _rounded(lengths.quantile(0.25, "linear")),
-        "q3": _rounded(lengths.quantile(0.75, "linear")),
+        **{name: _rounded(lengths.quantile(part, "linear")) for name, part in quartiles.items()},
     }
 
 

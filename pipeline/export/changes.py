@@ -17,27 +17,20 @@ from schemas.dataset import DatasetParams
 from schemas.release import Change, ReleaseRow
 from schemas.taxonomy import dimensions
 
-_LONGEST = 1 << 20
-"""Bytes of an earlier changelog that are carried on."""
+_LONGEST = 1 << 20  # bytes of an earlier changelog that are carried on
 
 
 @dataclass(frozen=True)
 class ReleaseComparison:
-    """A release compared with the previous one.
+    """A release compared with the previous one."""
 
-    Attributes:
-        version: of this one.
-        previous: version of the previous one, or its folder's name where it does not say; None before the first.
-        changes: since then.
-        suggested: the lowest version that the changes allow; None where the previous one has no version.
-        history: the previous release's changelog, from its newest entry on.
-    """
-
-    version: str
+    version: str  # of this one
     previous: str | None
-    changes: Changes
+    """Version of the previous one, or its folder's name where it does not say; None before the first."""
+    changes: Changes  # since then
     suggested: str | None
-    history: str
+    """The lowest version that the changes allow; None where the previous one has no version."""
+    history: str  # the previous release's changelog, from its newest entry on
 
     @property
     def level(self) -> Level | None:
@@ -114,14 +107,9 @@ Level = Literal["major", "minor", "patch"]
 
 @dataclass(frozen=True)
 class Changes:
-    """The differences of two releases.
+    """The differences of two releases."""
 
-    Attributes:
-        rows: a ``Change`` table, sorted by question and kind.
-        columns_added, columns_removed: of the tables.
-    """
-
-    rows: pl.DataFrame
+    rows: pl.DataFrame  # a `Change` table, sorted by question and kind
     columns_added: tuple[str, ...] = ()
     columns_removed: tuple[str, ...] = ()
 

@@ -36,8 +36,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
 _FEWSHOT = "fewshot_split: validation\nfewshot_config:\n  sampler: first_n\n"
 _SHOTS = 3
 """Worked examples of OpenCompass's task with examples, as in CMB: its configurations cannot ask for another number."""
-_MAX_TOKENS = 1024
-"""Most tokens of an answer in text, as ``evaluate`` has it."""
+_MAX_TOKENS = 1024  # most tokens of an answer in text, as `evaluate` has it
 
 
 def task_files(
@@ -117,24 +116,18 @@ def _turns(prompts: Prompts, row: ReleaseRow) -> tuple[str, str]:
     return asked, target
 
 
-SINGLE, MULTIPLE = "单项选择题", "多项选择题"
-"""CMB's two values of ``question_type``."""
+SINGLE, MULTIPLE = "单项选择题", "多项选择题"  # CMB's two values of `question_type`
 
 
 @dataclass(frozen=True)
 class Format:
     """A format that others read, beside the Parquet files."""
 
-    option: str
-    """The option of ``[export]`` that it can be left out with."""
-    path: str
-    """Of a split's file, with ``{split}``."""
-    media_type: str
-    """For metadata such as Croissant's."""
-    write: Callable[[pl.DataFrame], bytes]
-    """A split's rows (``ReleaseRow``) as the file."""
-    about: str
-    """Its line in the card, in Markdown."""
+    option: str  # the option of `[export]` that it can be left out with
+    path: str  # of a split's file, with `{split}`
+    media_type: str  # for metadata such as Croissant's
+    write: Callable[[pl.DataFrame], bytes]  # a split's rows (`ReleaseRow`) as the file
+    about: str  # its line in the card, in Markdown
 
 
 def question_text() -> pl.Expr:

@@ -26,13 +26,8 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
 
     The manifests of all stages go with it, so that a release tells how it was made when the build folder is gone.
     A release that is killed while it is copied leaves nothing among the releases. ``states`` are those of all stages up
-    to the export, in order: ``done``, ``stale`` …
-
-    Returns:
-        The release's ``ReleaseComparison.facts``.
-
-    Raises:
-        UserError: something is not done, leaks, or the version does not fit what changed.
+    to the export, in order: ``done``, ``stale`` … A ``UserError`` says that something is not done, leaks, or the
+    version does not fit what changed. Returned are the release's ``ReleaseComparison.facts``.
     """
     target = dataset.releases / dataset.version
     if target.exists():
@@ -177,15 +172,13 @@ class Upload:
 
     repo: str
     endpoint: str
-    files: dict[str, int]
-    """Bytes by path."""
+    files: dict[str, int]  # bytes by path
 
 
 def plan_upload(dataset: DatasetParams, repo: str) -> Upload:
     """Return what an upload of the release of ``dataset.version`` would send; asks the hub nothing.
 
-    Raises:
-        UserError: there is no such release, a file of it was changed, or the name is none.
+    A ``UserError`` says that there is no such release, a file of it was changed, or the name is none.
     """
     from huggingface_hub import constants
     from huggingface_hub.utils import HFValidationError, validate_repo_id
@@ -206,10 +199,8 @@ def plan_upload(dataset: DatasetParams, repo: str) -> Upload:
 def push_release(dataset: DatasetParams, upload: Upload) -> str:
     """Upload the files in one commit, tag it with the version, and return the commit's address.
 
-    A repository that is not there is made, private: whether questions may be public is for people to decide.
-
-    Raises:
-        UserError: the hub does not accept it; what went wrong, in one line.
+    A repository that is not there is made, private: whether questions may be public is for people to decide. Where the
+    hub does not accept it a ``UserError`` says in one line what went wrong.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError

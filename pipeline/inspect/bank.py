@@ -33,8 +33,7 @@ class Sample:
     row: int
     fields: dict[str, Any]
     question: Question | None
-    doubt: str | None
-    """Why it waits or is rejected; None when it is kept."""
+    doubt: str | None  # why it waits or is rejected; None when it is kept
 
 
 @dataclass(frozen=True)
@@ -42,12 +41,9 @@ class TableView:
     """A table of a bank: the file itself, or a sheet of it."""
 
     name: str
-    columns: dict[str, Any]
-    """``Columns.facts``; empty where the table is stopped."""
-    told: list[str]
-    """Why it is stopped, or that it has no key."""
-    ends: Counter[str]
-    """Rows by outcome: ``kept``, or the reason."""
+    columns: dict[str, Any]  # `Columns.facts`; empty where the table is stopped
+    told: list[str]  # why it is stopped, or that it has no key
+    ends: Counter[str]  # rows by outcome: `kept`, or the reason
     samples: list[Sample]
 
 
@@ -76,10 +72,8 @@ def read_bank(
 ) -> tuple[list[SourceTable], Sequence[str]] | None:
     """Return the tables of a bank, and what was left out; None when the file is no table.
 
-    ``document`` is its name in ``[sources]``; ``declared`` is what ``[sources]`` says of it, by sheet.
-
-    Raises:
-        UserError: it cannot be read.
+    ``document`` is its name in ``[sources]``; ``declared`` is what ``[sources]`` says of it, by sheet. One that cannot
+    be read is a ``UserError``.
     """
     try:
         if not isinstance(find_reader(path, params), RowReader):

@@ -20,12 +20,12 @@ from markupsafe import Markup, escape
 
 from pipeline.catalogue import STAGES
 from pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, page_strips
-from pipeline.explain import StageEvent, set_aside
+from pipeline.explain import StageEvent, line_places, set_aside
 from pipeline.rendering.html import data_uri, render
 from pipeline.runtime.executor import LocalExecutor
 from pipeline.runtime.publish import built, find_rows, read_manifest
 from pipeline.stage import Failure
-from schemas.documents import Box, Document, Line, LineKind, Page, Span, Step, Trace
+from schemas.documents import Box, Document, Line, LineKind, Page, Step, Trace
 from schemas.errors import UserError
 from schemas.questions import Region
 from schemas.wording import counted, findings, in_both_languages
@@ -66,15 +66,13 @@ Place = tuple[int, int]  # page and ``Line.order``
 class ItemCard:
     """An item of the paper, or text that became none."""
 
-    name: str
-    """Its id; for unused text a name of its own."""
+    name: str  # its id; for unused text a name of its own
     fate: Fate
     events: list[StageEvent] = field(default_factory=list)
     question: dict[str, Any] | None = None
     """The newest row of table ``questions``; for others the record they would have been."""
     steps: list[Step] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
-    """The lines of unused text."""
+    texts: list[str] = field(default_factory=list)  # the lines of unused text
     pages: list[int] = field(default_factory=list)
 
     @property
@@ -109,7 +107,7 @@ class PaperTables:
         found: dict[Place, list[str]] = defaultdict(list)
         for trace in self.traces:
             if trace.item_id != trace.document:
-                for place in _places(trace.spans):
+                for place in line_places(trace.spans):
                     found[place].append(trace.item_id)
         return found
 
@@ -120,7 +118,7 @@ class PaperTables:
         for trace in self.traces:
             for step in trace.steps if trace.item_id == trace.document else ():  # heads, covers
                 fate = Fate(NAMES["steps"].get(step.part, Fate.UNUSED))
-                fates |= dict.fromkeys(_places(step.spans), fate)
+                fates |= dict.fromkeys(line_places(step.spans), fate)
         rest = Fate.KEY if self.document.document in self.keys else Fate.UNUSED
         for line in self.lines:
             place = _place(line)
@@ -198,7 +196,7 @@ def item_cards(tables: PaperTables) -> list[ItemCard]:
 
 def _reading_order(traces: Iterable[Trace], names: Iterable[str]) -> list[str]:
     """Items as they stand in the paper; those that stand nowhere (a missing number) by their ids among them."""
-    places = {trace.item_id: min(_places(trace.spans), default=(0, 0)) for trace in traces}
+    places = {trace.item_id: min(line_places(trace.spans), default=(0, 0)) for trace in traces}
     last: Place = (0, 0)
     keys: dict[str, tuple[Place, str]] = {}
     for name in sorted(names):
@@ -221,10 +219,6 @@ def _place(line: Line) -> Place:
     return line.page, line.order
 
 
-def _places(spans: Sequence[Span]) -> Iterator[Place]:
-    return ((span.page, order) for span in spans for order in range(span.first, span.last + 1))
-
-
 @dataclass(frozen=True)
 class PageMark:
     """A box on a page, or a line of a page that has no layout."""
@@ -241,10 +235,8 @@ class PageView:
 
     page: Page
     marks: list[PageMark] = field(default_factory=list)
-    texts: list[PageMark] = field(default_factory=list)
-    """Its lines, where there is no picture of it."""
-    picture: str | None = None
-    """A data URI."""
+    texts: list[PageMark] = field(default_factory=list)  # its lines, where there is no picture of it
+    picture: str | None = None  # a data URI
 
 
 @dataclass
@@ -252,8 +244,7 @@ class PaperView:
     """Content of the page."""
 
     document: str
-    facts: list[tuple[str, str]]
-    """Facts of the paper, by name."""
+    facts: list[tuple[str, str]]  # facts of the paper, by name
     sheets: list[PageView]
     cards: list[ItemCard]
     notes: list[str]
@@ -262,8 +253,7 @@ class PaperView:
 def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None) -> tuple[str, bytes]:
     """Return a paper's name and its HTML page, with the pages that are wanted, else the first ``MAX_PAGES``.
 
-    Raises:
-        UserError: no paper, or several, have that name or that part of it; or there are no such pages.
+    A ``UserError`` says that no paper, or several, have that name or that part of it, or that there are no such pages.
     """
     view = view_paper(build, raw, wanted, pages)
     helpers = {"findings": findings, "in_both_languages": in_both_languages, "marked": _marked}

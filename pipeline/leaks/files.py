@@ -12,29 +12,20 @@ from typing import Any, TextIO
 from schemas.columns import OPTIONS, SHARED, STEM
 from schemas.errors import UserError
 
-_BLOCK = 1 << 20
-"""Characters read at a time."""
-_LONGEST = 1 << 26
-"""Most characters of a record; a file with longer ones is no list of questions."""
-_PLAIN_LINES = 200
-"""Lines of plain text that are one record."""
+_BLOCK = 1 << 20  # characters read at a time
+_LONGEST = 1 << 26  # most characters of a record; a file with longer ones is no list of questions
+_PLAIN_LINES = 200  # lines of plain text that are one record
 _SPACE = re.compile(r"[\s,]*")
 _FIRST = {name: rank for rank, names in enumerate((SHARED, STEM, OPTIONS)) for name in names}
 
 
 @dataclass(frozen=True)
 class BenchmarkText:
-    """The text of a record.
+    """The text of a record."""
 
-    Attributes:
-        line: where it begins, from 1; of Parquet files, its row.
-        text: its texts, one below the other; the question and its options first.
-        lines: whether its lines are lines of the file.
-    """
-
-    line: int
-    text: str
-    lines: bool = False
+    line: int  # where it begins, from 1; of Parquet files, its row
+    text: str  # its texts, one below the other; the question and its options first
+    lines: bool = False  # whether its lines are lines of the file
 
 
 def read_texts(path: Path) -> Iterator[BenchmarkText]:
@@ -102,8 +93,11 @@ def _json(path: Path) -> Iterator[BenchmarkText]:
         start = _SPACE.match(head)
         if start and head.startswith("[", start.end()):
             yield from _items(stream, head, start.end() + 1)
-        else:
-            yield from _whole(stream, head)
+            return
+        value = json.loads(head + stream.read(_LONGEST))
+        for item in value.values() if isinstance(value, Mapping) else [value]:
+            for part in item if isinstance(item, list) else [item]:
+                yield _record(1, part)
 
 
 def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText]:
@@ -125,14 +119,6 @@ def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText
             buffer, position, counted = buffer[position:] + more, 0, 0  # read records are forgotten
         else:
             yield _record(line, value)
-
-
-def _whole(stream: TextIO, head: str) -> Iterator[BenchmarkText]:
-    text = head + stream.read(_LONGEST)
-    value = json.loads(text)
-    for item in value.values() if isinstance(value, Mapping) else [value]:
-        for part in item if isinstance(item, list) else [item]:
-            yield _record(1, part)
 
 
 def _csv(path: Path) -> Iterator[BenchmarkText]:

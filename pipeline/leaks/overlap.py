@@ -25,12 +25,9 @@ from pipeline.leaks.params import LeaksParams
 from pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
 from pipeline.stage import Store
 
-_ASKED = 60
-"""Least likeness (0..100) of a stem to the place of a record that is most like it."""
-LEAST = 8
-"""Least number of tokens of a compared question; a shorter run proves nothing."""
-_QUESTIONS = 20_000
-"""Questions that are tokenised at a time."""
+_ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
+LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
+_QUESTIONS = 20_000  # questions that are tokenised at a time
 _RECORDS, _CHARACTERS = 5_000, 1_000_000
 """Records of a benchmark that are compared at a time, and their characters."""
 
@@ -39,32 +36,22 @@ _TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")  # 《药品管�
 _PHRASE = re.compile(f"{FILLER}|根据|依据|规定|首选|诊断|治疗|检查|[男女]|[0-9]+[岁年月天日周]?")
 """Openings and ends of stems without content of their own: 根据《…》的规定, 患者，男，45岁, 最可能的诊断是."""
 _NO_LETTER = re.compile(r"[\W_]+")  # spaces, punctuation, blanks ____
-_LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")
-"""The letter before an option."""
+_LABEL = re.compile(r"(?m)^\s*[（(]?[A-Z][)）.、．:：\s]\s*")  # the letter before an option
 _INLINE = re.compile(r"[\s）)]{1,4}(?=[（(]?[A-H][)）.、．:：])")
 """The place at which the next option begins on the same line: 最常见的是（ ）A、出血 B、穿孔."""
 
 
 @dataclass(frozen=True)
 class BenchmarkMatch:
-    """The best match of a question in a file.
+    """The best match of a question in a file."""
 
-    Attributes:
-        row: the question's.
-        share: of its tokens that the record has too, in runs; 0..1.
-        first, last: first token and the one after the last of the longest run that both have.
-        line: of the record.
-        records: how many records share a run with the question.
-        text: the record's.
-    """
-
-    row: int
-    share: float
-    first: int
-    last: int
-    line: int
-    records: int
-    text: str = ""
+    row: int  # the question's
+    share: float  # of its tokens that the record has too, in runs; 0..1
+    first: int  # token of the longest run that both have
+    last: int  # the token after it
+    line: int  # of the record
+    records: int  # how many records share a run with the question
+    text: str = ""  # the record's
 
 
 class Index:

@@ -18,17 +18,14 @@ from schemas.identity import file_sha256
 from schemas.questions import SPLITS
 from schemas.release import BenchmarkFile, Leak
 
-_SPAN = 200
-"""Characters of a span that are shown."""
+_SPAN = 200  # characters of a span that are shown
 
 
 def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
     """List the questions that are in two splits, exactly or nearly, and those that benchmarks have.
 
-    Nothing is taken out: what is in a benchmark is for people to judge.
-
-    Raises:
-        UserError: there are no benchmarks where they should be, or one cannot be read.
+    Nothing is taken out: what is in a benchmark is for people to judge. A ``UserError`` says that there are no
+    benchmarks where they should be, or that one cannot be read.
     """
     questions = tables["questions"].join(tables["assignments"], on="question_id").sort("question_id")
     texts = questions.select(

@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 
 from pipeline.dedup.grams import code_points, equal_pairs, similarities
 
-_KNOWN = 0x40000
-"""Code points below are letters of some script; those above separate tokens."""
+_KNOWN = 0x40000  # code points below are letters of some script; those above separate tokens
 _GAP, _IDEOGRAPH, _WORD = range(3)
 _BASE = 0x9E3779B97F4A7C15
 """Of the polynomial, modulo 2**64, that hashes the letters of a token and the tokens of a run."""
@@ -37,35 +36,21 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of some texts, in order.
+    """The tokens of some texts, in order."""
 
-    Attributes:
-        hashes: (tokens,) of the folded token: width and case do not count.
-        starts: (tokens,) first character, within its text.
-        ends: (tokens,) the character after its last.
-        rows: (tokens,) the text that it stands in, ascending.
-        counts: (texts,) tokens of each text.
-    """
-
-    hashes: Hashes
-    starts: Places
-    ends: Places
-    rows: Places
-    counts: Places
+    hashes: Hashes  # (tokens,) of the folded token: width and case do not count
+    starts: Places  # (tokens,) first character, within its text
+    ends: Places  # (tokens,) the character after its last
+    rows: Places  # (tokens,) the text that it stands in, ascending
+    counts: Places  # (texts,) tokens of each text
 
 
 class Windows(NamedTuple):
-    """Runs of tokens within one text.
+    """Runs of tokens within one text."""
 
-    Attributes:
-        hashes: (windows,) of the run.
-        rows: (windows,) the text that it stands in, ascending.
-        places: (windows,) its first token, counted within the text.
-    """
-
-    hashes: Hashes
-    rows: NDArray[np.int32]
-    places: NDArray[np.int32]
+    hashes: Hashes  # (windows,) of the run
+    rows: NDArray[np.int32]  # (windows,) the text that it stands in, ascending
+    places: NDArray[np.int32]  # (windows,) its first token, counted within the text
 
 
 def tokenise(texts: Sequence[str]) -> Tokens:
@@ -140,8 +125,7 @@ def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
     return folds, kinds
 
 
-_RUN = 4
-"""Tokens of a run."""
+_RUN = 4  # tokens of a run
 _SLOT_BITS = 24
 _CHUNK = 20_000
 _CROWD = 200

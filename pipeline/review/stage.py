@@ -174,7 +174,6 @@ def _review_item(standing: adjudication.Standing, rules: adjudication.Rules) -> 
     said = [review.model_dump(include=shown) for review in standing.reviews]
     return ReviewItem(
         item_id=standing.question_id,
-        question_ids=[standing.question_id],
         stage=STAGE,
         reason=FLAGGED_BY_ADJUDICATOR if is_final else standing.state.value,
         detail=standing.detail(),

@@ -13,17 +13,12 @@ from schemas.questions import SPLITS
 TRAIN, VALIDATION, TEST = range(len(SPLITS))  # places in a row of quotas
 _FILLED = (TEST, VALIDATION)
 """Filled in this order, so that the test split holds the lowest lots; what fits in neither is train."""
-_KINDS = 16
-"""Kinds of units that are tried in a stratum, the most common first: every pair of their moves is."""
-_ROUNDS = 8
-"""Times that a stratum is improved: each takes it as near to its ideal as two moves can."""
+_KINDS = 16  # kinds of units that are tried in a stratum, the most common first: every pair of their moves is
+_ROUNDS = 8  # times that a stratum is improved: each takes it as near to its ideal as two moves can
 
-Contents = tuple[tuple[int, int], ...]
-"""The content of a unit: (stratum, questions) pairs."""
-Pot = Sequence[int]
-"""Strata whose quotas must add up to a total: all strata, or those of a subcategory."""
-_Kinds = dict[Contents, list[int]]
-"""Units by what they hold, in the order of lots."""
+Contents = tuple[tuple[int, int], ...]  # the content of a unit: (stratum, questions) pairs
+Pot = Sequence[int]  # strata whose quotas must add up to a total: all strata, or those of a subcategory
+_Kinds = dict[Contents, list[int]]  # units by what they hold, in the order of lots
 
 
 class _Move(NamedTuple):
@@ -35,12 +30,7 @@ class _Move(NamedTuple):
 
 
 class SplitDraw:
-    """Splits of units under quotas.
-
-    Attributes:
-        need: questions that are still missing, by stratum and split; below 0 where there are too many.
-        split: of every unit that has one.
-    """
+    """Splits of units under quotas."""
 
     def __init__(
         self,
@@ -52,9 +42,9 @@ class SplitDraw:
         """Take the units in the order of lots, and the splits that were decided before, which nothing changes."""
         self._contents, self._quotas, self._pots, self._fixed = contents, quotas, pots, given.keys()
         self.need = [list(row) for row in quotas]
-        self.split: dict[int, int] = {}
-        self._totals: dict[int, list[int]] = {}
-        """Questions of its pot by split, of every stratum."""
+        """Questions that are still missing, by stratum and split; below 0 where there are too many."""
+        self.split: dict[int, int] = {}  # of every unit that has one
+        self._totals: dict[int, list[int]] = {}  # questions of its pot by split, of every stratum
         for pot in pots:
             totals = [sum(quotas[stratum][split] for stratum in pot) for split in range(len(SPLITS))]
             self._totals |= dict.fromkeys(pot, totals)

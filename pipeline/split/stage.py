@@ -21,8 +21,7 @@ from pipeline.split.units import OTHER, Row, SplitUnit, Stratum, stratum_name
 from pipeline.stage import Context, Counts, Result, Tables
 from schemas.questions import SPLITS, Assignment, Rejection
 
-_LISTED = 200
-"""Strata listed by name in the manifest; the rest are counted."""
+_LISTED = 200  # strata listed by name in the manifest; the rest are counted
 _RETIRED = (
     "An earlier release has it in one split and a question that belongs with it in another; "
     "questions are never moved, so it is left out (test stays before validation before train)."

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline.disjoint import DisjointSets
+from pipeline.dedup.grams import components
 from pipeline.releases import hashes_of, match_released, read_release
 from pipeline.split.draw import TEST, TRAIN, VALIDATION
 from schemas.errors import UserError
@@ -24,8 +24,7 @@ _MIN_SHARED_STEM = 20
 class SplitUnit:
     """Questions that go to one split together."""
 
-    rows: tuple[int, ...]
-    """Row numbers in the table of questions, ascending."""
+    rows: tuple[int, ...]  # row numbers in the table of questions, ascending
     rank: int
     """Its lot: that of the member with the lowest content hash. (The lowest lot of all members would put
     groups before single questions: they had 1.6 times their share of the test split.)"""
@@ -42,14 +41,16 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     columns = questions.select(
         "group_id", "content_hash", case=pl.col("shared_stem").str.replace_all(r"\s+", "")
     ).with_columns(case=pl.when(pl.col("case").str.len_chars() >= _MIN_SHARED_STEM).then("case"))
-    joined = DisjointSets()
-    for name in columns.columns:
-        joined.union_equal(enumerate(columns[name].to_list()))
-    placed = clusters.join(questions.select("question_id").with_row_index("row"), on="question_id")
-    joined.union_equal(zip(placed["row"].to_list(), placed["cluster_id"].to_list(), strict=True))
+    placed = questions.select("question_id").with_row_index("row").join(clusters, on="question_id")
+    ties = columns.with_row_index("row").unpivot(index="row")
+    ties = pl.concat(
+        [ties, placed.select("row", variable=pl.lit("cluster"), value="cluster_id")]
+    ).drop_nulls()
+    pairs = ties.select("row", first=pl.col("row").first().over("variable", "value")).cast(pl.Int64)
+    units = pl.DataFrame({"unit": components(pairs.to_numpy(), questions.height)}).with_row_index("row")
     hashes, ids = questions["content_hash"].to_list(), questions["question_id"].to_list()
     found = []
-    for rows in joined.sets(range(questions.height)):
+    for rows in units.group_by("unit").agg("row")["row"].to_list():
         lowest = min(hashes[row] for row in rows)
         lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
         found.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
@@ -154,10 +155,8 @@ def keep_released(
 
     Where members of one unit were released in different splits (a new question links them, or a better
     comparison found them alike), the unit goes to the split that must not leak: test before validation before
-    train. Members released in another split are retired from this release; they are never moved.
-
-    Returns:
-        the units without the retired rows, the given split by unit number, and the retired rows.
+    train. Members released in another split are retired from this release; they are never moved. Returned are the
+    units without the retired rows, the given split by unit number, and the retired rows.
     """
     kept: list[SplitUnit] = []
     given: dict[int, int] = {}
@@ -174,8 +173,7 @@ def keep_released(
     return kept, given, sorted(retired)
 
 
-Row = list[int]
-"""Questions by split."""
+Row = list[int]  # questions by split
 
 
 def totals_by_share(size: int, units: int, shares: Sequence[Fraction]) -> Row:
@@ -252,9 +250,7 @@ def round_cells(sizes: Sequence[int], keys: Sequence[tuple[str, ...]], totals: S
 def _settle(ups: list[list[bool | None]], missing: Sequence[int]) -> None:
     """Bring the columns to their totals by moving roundings up, from split to split or through a third one.
 
-    Args:
-        ups: whether a cell is rounded up, by stratum and split; None where there is nothing to round.
-        missing: how many cells of each split have to be.
+    ``ups`` says of each cell whether it is rounded up; None where there is nothing to round.
     """
     while True:
         off = [

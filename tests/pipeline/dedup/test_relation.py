@@ -30,9 +30,7 @@ def item(core: str, options: str = "甲 乙 丙 丁", key: str = "A", whole: str
     texts = tuple(options.split())
     told = {"group": None, "doubtful": False} | fields
     keys = (frozenset(key),) if key else ()
-    return Compared(
-        whole or core, core, "".join(sorted(core)), tuple("ABCDEFG"[: len(texts)]), texts, keys, **told
-    )
+    return Compared(whole or core, core, tuple("ABCDEFG"[: len(texts)]), texts, keys, **told)
 
 
 def changed(text: str, count: int) -> str:

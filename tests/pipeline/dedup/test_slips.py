@@ -33,7 +33,6 @@ def item(key: str, options: str = "出生前 出生后 半岁", answer: str | No
     return Compared(
         key,
         key,
-        "".join(sorted(key)),
         tuple("ABCDEF"[: len(texts)]),
         texts,
         keys,
