@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence, Set
 from pipeline.parse import heads
 from pipeline.parse.fields import opens_explanation
 from pipeline.parse.heads import NumberStyle
-from pipeline.parse.options import opens_option
+from pipeline.parse.options import find_labels, opens_option
 from pipeline.parse.text import CJK, fold, width, without_digits
 from pipeline.patterns import Patterns
 from schemas.documents import Line, LineKind
@@ -96,10 +96,11 @@ def _without_refrains(lines: list[Line]) -> list[Line]:
     refrains = set()
     for text, found in often.items():
         on = [lines[index].page for index in found]
-        # No phrase of questions stands once on nearly every page, wherever.
+        # Once on nearly every page, wherever; but what mostly stands before first options asks: 最可能的诊断是.
         once_a_page = pages >= 2 * REPEATED and len(on) == len(set(on)) >= 0.9 * pages
-        long = len(text) >= _REFRAIN
-        if long and (once_a_page or _apart(found, lines, others, edges) >= MOSTLY * len(found)):
+        asks = 2 * sum(_before_options(index, lines, others) == "first" for index in found) > len(found)
+        is_foot = once_a_page and not asks
+        if len(text) >= _REFRAIN and (is_foot or _apart(found, lines, others, edges) >= MOSTLY * len(found)):
             refrains.add(text)
     refrains |= _beside(refrains, often, texts)
     return [line for line, text in zip(lines, texts, strict=True) if text not in refrains]
@@ -180,13 +181,22 @@ def _apart(found: list[int], lines: list[Line], others: list[int], edges: Mappin
         at = bisect_left(others, index)
         above = [lines[place] for place in others[max(0, at - 1) : at]]
         below = [lines[place] for place in others[at : at + 1]]
-        leads = any(opens_option(fold(line.text)) for line in below)
         full = any(_is_full(line, edges) for line in (lines[index], *above))
         said = {("above", _P.leading_number.sub("", line.text)) for line in above}
         said |= {("below", _P.leading_number.sub("", line.text)) for line in below}
-        apart += not (leads or full or said & seen)
+        apart += not (_before_options(index, lines, others) or full or said & seen)
         seen |= said
     return apart
+
+
+def _before_options(index: int, lines: Sequence[Line], others: Sequence[int]) -> str:
+    """Return ``first`` for a line before the first option, ``later`` before another, nothing elsewhere."""
+    at = bisect_left(others, index)
+    above, below = (
+        any(opens_option(fold(lines[place].text)) for place in part)
+        for part in (others[max(0, at - 1) : at], others[at : at + 1])
+    )
+    return ("later" if above else "first") if below else ""
 
 
 def _beside(refrains: Set[str], often: Mapping[str, list[int]], texts: Sequence[str]) -> set[str]:
@@ -279,6 +289,9 @@ def _offsets(line: Line) -> set[int]:
     text = fold(line.text)
     mark = heads.number_candidate(0, text)
     numbers = mark is not None and (mark.style is not NumberStyle.BARE or mark.value == line.page)
-    if numbers or _P.sentence.search(line.text) or opens_explanation(text) or heads.group_head(text):
+    said = _P.sentence.search(line.text) or opens_explanation(text) or heads.group_head(text)
+    label = any(one.start == 0 and one.strength > 2 for one in find_labels(text))
+    option = label and not re.search("[卷页頁]", text)  # D．8 天 ends page 8, but (A)卷 第8页 counts it
+    if numbers or said or option:
         return set()
     return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}

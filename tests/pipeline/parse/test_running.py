@@ -219,8 +219,30 @@ def test_a_line_of_nine_pages_in_ten_leaves_wherever_it_stands(pages, count, gon
     texts = []
     for number in range(1, pages + 1):
         asked = item(number, f"第{number}位的诊断是")
-        texts += [*asked[:2], FOOT if number <= count else f"第{number}种情形的说明", *asked[2:]]
+        texts += [*asked[:3], FOOT if number <= count else f"第{number}种情形的说明", *asked[3:]]
     assert leaves(texts, a_page=5) is gone
+
+
+@given(
+    pages=st.integers(6, 12),
+    phrase=st.sampled_from(["最可能的诊断是", "该患者首选的检查是", "请选出最合适的一项"]),
+    unit=st.sampled_from(["天", "", " mg"]),
+)
+def test_what_asks_once_on_every_page_stays_and_so_do_the_last_options(pages, phrase, unit):
+    """One question a page, as in slides; numbers of last options may follow those of pages."""
+    items = [
+        [
+            f"{page}．患者{20 + page}岁，突发腹痛{page}小时，查体可见肠型",
+            phrase,
+            "A．甲",
+            "B．乙",
+            "C．丙",
+            f"D．{page}{unit}",
+        ]
+        for page in range(1, pages + 1)
+    ]
+    texts = [line for one in items for line in one]
+    assert [line.text for line in without_running(make(texts, a_page=len(items[0])))] == texts
 
 
 @pytest.mark.parametrize("count", range(11))
@@ -230,6 +252,13 @@ def test_a_short_line_leaves_where_it_stands_beside_a_foot_in_four_fifths_of_its
         apart = [] if number <= count else [f"第{number}的别的行文字"]
         texts += [*item(number), FOOT, *apart, "下一"]
     assert leaves(texts, "下一") is (count >= 8)
+
+
+def test_a_foot_that_begins_like_an_option_counts_the_pages():
+    texts = [line for page in range(1, 7) for line in (*item(page), f"(A)卷 第{page}页")]
+    assert [line.text for line in without_running(make(texts, a_page=5))] == [
+        line for page in range(1, 7) for line in item(page)
+    ]
 
 
 @pytest.mark.parametrize(("pages", "step", "gone"), [(2, 1, False), (3, 1, True), (6, 2, False)])
