@@ -29,8 +29,7 @@ _HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 de
 _CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit
 _ROWS = 100_000  # rows of a workbook: more take seconds to write, and nobody reads them there
 
-Read = Callable[[str], pl.DataFrame | None]
-"""A table by ``stage/name``; None where it was not made."""
+Read = Callable[[str], pl.DataFrame | None]  # a table by `stage/name`; None where it was not made
 
 
 @dataclass(frozen=True)

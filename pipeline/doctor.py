@@ -27,10 +27,8 @@ class CheckState(StrEnum):
     """Outcome of a check."""
 
     OK = "ok"
-    ABSENT = "absent"
-    """Not installed or reachable, and not needed with this configuration."""
-    WRONG = "wrong"
-    """Missing or wrong, and needed."""
+    ABSENT = "absent"  # not installed or reachable, and not needed with this configuration
+    WRONG = "wrong"  # missing or wrong, and needed
 
 
 @dataclass(frozen=True)

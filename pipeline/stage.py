@@ -25,13 +25,11 @@ Out = TypeVar("Out")
 class Counts:
     """Counts of a stage's input: every item ends in exactly one of the last four."""
 
-    n_input: int
-    """Items that came in."""
+    n_input: int  # items that came in
     kept: int
     merged: int = 0
     rejected: int = 0
-    waiting: int = 0
-    """Items that wait for a person or for a server to answer."""
+    waiting: int = 0  # items that wait for a person or for a server to answer
 
     def balanced(self) -> bool:
         """Return whether no item was lost or invented."""
@@ -42,8 +40,7 @@ class Counts:
 class Result:
     """Result of a stage."""
 
-    tables: dict[str, pl.DataFrame]
-    """By table name; the runner writes each as Parquet."""
+    tables: dict[str, pl.DataFrame]  # by table name; the runner writes each as Parquet
     counts: Counts
     rejects: list[Rejection] = field(default_factory=list)
     review: list[ReviewItem] = field(default_factory=list)
@@ -76,20 +73,16 @@ class Store(Protocol):
 class Failure:
     """A task of ``Context.map`` that gave no result."""
 
-    reason: str
-    """``crashed``, ``timeout``, ``error`` or an ``UnreadableDocument``'s own."""
+    reason: str  # `crashed`, `timeout`, `error` or an `UnreadableDocument`'s own
     detail: str
 
 
 class Context(Protocol):
     """Services that the runner gives every stage."""
 
-    raw: Path
-    """The folder with the exam papers."""
-    build: Path
-    """The dataset's build folder, for reading alone."""
-    dataset: DatasetParams
-    """The ``[dataset]`` section: name, title, licence and the rest."""
+    raw: Path  # the folder with the exam papers
+    build: Path  # the dataset's build folder, for reading alone
+    dataset: DatasetParams  # the `[dataset]` section: name, title, licence and the rest
 
     @property
     def seed(self) -> int:
@@ -121,29 +114,19 @@ class Stage:
     """A row of the catalogue."""
 
     name: str
-    title: str
-    """One line for ``--help`` and docs."""
-    unit: str
-    """Unit of its counts: files, questions …"""
-    reads: tuple[str, ...]
-    """Tables as ``stage/table``; the function gets them by table name."""
-    writes: Mapping[str, type[Record]]
-    """Its tables and their records."""
-    params: type[Params]
-    """The options of its section in ``dataset.toml``."""
-    target: str
-    """``module:function``, imported when it runs."""
-    examples: tuple[str, ...] = ()
-    """Command lines for ``--help``."""
+    title: str  # one line for `--help` and docs
+    unit: str  # unit of its counts: files, questions …
+    reads: tuple[str, ...]  # tables as `stage/table`; the function gets them by table name
+    writes: Mapping[str, type[Record]]  # its tables and their records
+    params: type[Params]  # the options of its section in `dataset.toml`
+    target: str  # `module:function`, imported when it runs
+    examples: tuple[str, ...] = ()  # command lines for `--help`
     optional: tuple[str, ...] = ()
     """Tables that it reads where they are there, as ``stage/table``, rejects and review included; ``*`` is every stage
     before it. The function gets them by this whole reference; those of a stage that has not run are missing."""
-    names_dataset: bool = False
-    """True if its result depends on name, licence, version … (``[dataset]``)."""
-    parallel: bool = False
-    """True if it uses the executor."""
-    uses_labels: bool = False
-    """True if its result depends on the label set (``dataset.labels``)."""
+    names_dataset: bool = False  # true if its result depends on name, licence, version … (`[dataset]`)
+    parallel: bool = False  # true if it uses the executor
+    uses_labels: bool = False  # true if its result depends on the label set (`dataset.labels`)
     check: str | None = None
     """``module:function`` of (params, dataset) → list of problems, asked before anything is read or spent:
     engines not installed, keys not set, servers that do not answer."""

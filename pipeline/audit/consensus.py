@@ -127,8 +127,7 @@ class Fit:
 
     abilities: Floats  # of respondents, mean 0 and standard deviation 1
     difficulty: Floats  # log-odds that a respondent of ability 0 misses the item; estimate, low, high
-    discrimination: Floats
-    """Log-odds of getting it right that a unit of ability adds; estimate, low, high."""
+    discrimination: Floats  # log-odds of getting it right that a unit of ability adds; estimate, low, high
 
 
 def fit(right: Floats) -> Fit:

@@ -45,10 +45,8 @@ _MARKS = {"ok": "[green]✓[/green]", "absent": "[dim]–[/dim]", "wrong": "[red
 _PAPERS = frozenset(
     {".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"}
 )
-INCOMPLETE = 3
-"""Exit code: some items wait for a further run."""
-NOTHING_LEFT = 2
-"""Exit code: the dataset is empty."""
+INCOMPLETE = 3  # exit code: some items wait for a further run
+NOTHING_LEFT = 2  # exit code: the dataset is empty
 
 
 def add_stages(app: typer.Typer) -> None:

@@ -44,10 +44,8 @@ if TYPE_CHECKING:
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}  # of states
 Outcome = Literal["rejected", "waiting", "merged"]
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
-_FILES = 100
-"""Files that ``status`` lists."""
-_WIDEST = 120
-"""Characters shown of a cell of a bank."""
+_FILES = 100  # files that `status` lists
+_WIDEST = 120  # characters shown of a cell of a bank
 
 
 def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:

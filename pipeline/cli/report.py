@@ -24,10 +24,8 @@ _STYLES = {"! ": "yellow", "# ": "bold", "~ ": "dim", "+ ": "green"}
 """Styles of lines of the templates: warnings, titles, remarks, what is done."""
 _HERE = "pipeline.cli"
 _WIDEST = 1000  # columns of text
-_FILES = 12
-"""Files listed at the end of a run; ``status`` lists more."""
-_ALARMS = 8
-"""Files whose remedy is told."""
+_FILES = 12  # files listed at the end of a run; `status` lists more
+_ALARMS = 8  # files whose remedy is told
 _PLACES = (
     ("report", "index.html", "open this first"),
     ("evaluate", "results.md", "scores"),

@@ -231,8 +231,7 @@ class Compared:
     labels: tuple[str, ...]  # letters of its options
     options: tuple[str, ...]  # comparison keys of its options, as `labels`
     keys: tuple[frozenset[str], ...]  # every set of letters that earns the mark; empty when it has no key
-    group: str | None
-    """Tie to other questions of its document: they are different questions by construction."""
+    group: str | None  # tie to other questions of its document: they are different questions by construction
     doubtful: bool = False  # whether recognition was unsure of a line of it; never for text layers and tables
 
 

@@ -20,8 +20,7 @@ from schemas.wording import Notice, counted
 
 Row = TypeVar("Row", bound=Record)
 WORDS: dict[str, Any] = tomllib.loads((files("pipeline.report") / "words.toml").read_text(encoding="utf-8"))
-WORDS["splits"] = SPLIT_NAMES
-"""Names in both languages, by what they name: ``stages``, ``splits``, ``merged`` …"""
+WORDS["splits"] = SPLIT_NAMES  # names in both languages, by what they name: `stages`, `splits`, `merged` …
 
 
 class _Counting(string.Formatter):
@@ -47,8 +46,7 @@ class Section:
     values: Mapping[str, Any]
     notices: Sequence[Notice] = ()
     """Sentences to know before trusting the result; all of them stand at the head of the page."""
-    files: Mapping[str, bytes] = field(default_factory=dict)
-    """Figures and tables beside the page, by path."""
+    files: Mapping[str, bytes] = field(default_factory=dict)  # figures and tables beside the page, by path
 
 
 class StageRun:

@@ -23,21 +23,17 @@ _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)  # two expe
 _EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
 """Characters: bins are (edge, next edge]; the last is open. Half of CMExam's questions are within 12 to 32."""
 _BINS = [f"{low + 1}–{high}" for low, high in pairwise(_EDGES)] + [f"> {_EDGES[-1]}"]
-_STRATA = 60
-"""Strata listed."""
+_STRATA = 60  # strata listed
 _SPLIT_FACTS = ("pooled_strata_count", "strata_off_by_more_than_one_count", "retired")
 """Facts about the split that notices of their names tell."""
-_COLUMNS = 6
-"""Columns named of each kind of change, the most frequent."""
+_COLUMNS = 6  # columns named of each kind of change, the most frequent
 _ACROSS = ("exact", "near")
 """Kinds of leaks from one split into another; all others are overlaps with public benchmarks."""
 
 _TENTATIVE = 0.667
 """Below this alpha Krippendorff (Content Analysis, 2nd ed., 11.4) would draw not even tentative conclusions."""
-_ALL = "all"
-"""Reviewers of a row that is about all experts together."""
-_LISTED = 40
-"""Rows of agreement by label and by slice."""
+_ALL = "all"  # reviewers of a row that is about all experts together
+_LISTED = 40  # rows of agreement by label and by slice
 
 
 def exams(build: Build) -> Section | None:

@@ -27,20 +27,17 @@ from schemas.wording import Notice
 
 PAGE = "answers.html"
 _OVERALL = "overall"
-_FEW = 100
-"""Questions below which the interval of an accuracy is wider than 20 points."""
+_FEW = 100  # questions below which the interval of an accuracy is wider than 20 points
 _RATES = ("no_answer_rate", "refused_rate", "truncated_rate")  # all count as not right
 _MUCH = 0.05
 """Share of questions without a readable answer from which a model's accuracy says more about its form than its
 knowledge."""
 
-_TABLES = {"subcategory": "cmb_subcategories"}
-"""Tables beside the plots that are no dimension's."""
+_TABLES = {"subcategory": "cmb_subcategories"}  # tables beside the plots that are no dimension's
 _KINDS = _MIXED, _WRONG, _RIGHT = "disagree", "all-wrong", "all-right"
 _BUDGET = 250_000
 """Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB."""
-_ANSWERS = 3000
-"""Answers on the page: each takes 250 bytes beside its text."""
+_ANSWERS = 3000  # answers on the page: each takes 250 bytes beside its text
 
 
 def evaluation(build: Build) -> Section | None:

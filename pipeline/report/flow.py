@@ -16,12 +16,9 @@ from schemas.wording import Notice, counted, reason_names, remedy
 OUTCOMES = ("kept", "merged", "rejected", "waiting")
 _QUESTIONS = ("items", "questions")
 """Units that share one scale: questions, and items that may become questions."""
-_SOURCES = 200
-"""Rows of the table of source files."""
-_ALARMS = 12
-"""Files whose losses are told one by one."""
-_MATRIX = 12
-"""Sources of the matrix of overlaps, those that share most."""
+_SOURCES = 200  # rows of the table of source files
+_ALARMS = 12  # files whose losses are told one by one
+_MATRIX = 12  # sources of the matrix of overlaps, those that share most
 _SHOWN_APART = "conflicting_answers"
 
 

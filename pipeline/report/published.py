@@ -28,10 +28,8 @@ Splits = Mapping[str, pl.DataFrame]
 _TEXTS = (("question", "Q", "题目"), ("answer", "A", "答案"), ("explanation", "E", "解析"))
 _TYPES = {SINGLE: "one right answer", MULTIPLE: "several right answers"}
 _EXAM = ("exam_type", "exam_class", "exam_subject")  # from folders or columns of the source
-_MANY = 12
-"""Labels from which a dimension has a column of its own."""
-_LONGEST = 13
-"""Characters of a label's Chinese name; the abbreviation beside it is unique."""
+_MANY = 12  # labels from which a dimension has a column of its own
+_LONGEST = 13  # characters of a label's Chinese name; the abbreviation beside it is unique
 
 
 def text_lengths(rows: pl.DataFrame) -> pl.Series:

@@ -15,11 +15,9 @@ import polars as pl
 
 from pipeline.report.build import WORDS, Build, Section, notice
 
-Piece = tuple[str, bool]
-"""A run of text, and whether it differs from what stands beside it."""
+Piece = tuple[str, bool]  # a run of text, and whether it differs from what stands beside it
 
-Row = Mapping[str, Any]
-"""A question as a dictionary."""
+Row = Mapping[str, Any]  # a question as a dictionary
 
 _UNRELATED = 0.5
 """Similarity below which two texts are marked whole: single characters that they share by chance say nothing."""
@@ -28,16 +26,12 @@ _PARTS = ("stem", "question", "Question", "题目", "题干", "text")
 _DOUBTFUL = 0.9
 """Mean confidence of a page's OCR below which a person should look: of 48 scans and photographs the 42 above it have 90
 to 100 % of their lines right, those below 71 to 99 %."""
-_PAGES = 30
-"""Doubtful pages listed."""
-_TIES = ("survivor", "group")
-"""Kinds that name no difference."""
-_MEMBERS = 40
-"""Members of one cluster that are compared for the pair to show."""
+_PAGES = 30  # doubtful pages listed
+_TIES = ("survivor", "group")  # kinds that name no difference
+_MEMBERS = 40  # members of one cluster that are compared for the pair to show
 _COLUMNS = ("question_id", "document", "number", "pages", "stem", "shared_stem", "options", "answer")
 
-Pair = tuple[str, str, str]
-"""Two question ids and a remark on them."""
+Pair = tuple[str, str, str]  # two question ids and a remark on them
 
 
 @dataclass(frozen=True)
@@ -45,10 +39,8 @@ class CutText:
     """A text, cut."""
 
     pieces: Sequence[Piece]
-    more: int
-    """Characters left out."""
-    whole: CutText | None = None
-    """More of it, up to a bound, for what unfolds."""
+    more: int  # characters left out
+    whole: CutText | None = None  # more of it, up to a bound, for what unfolds
 
 
 def clip(text: str | None, limit: int, span: Sequence[int] | None = None) -> CutText:
@@ -157,8 +149,7 @@ class QuestionCard:
     question_id: str
     where: str
     stem: CutText
-    options: Sequence[tuple[Piece, CutText]]
-    """Labels and texts."""
+    options: Sequence[tuple[Piece, CutText]]  # labels and texts
     answer: Piece
 
 

@@ -18,8 +18,7 @@ from schemas.identity import sha256
 _PREFIX = __name__.rpartition("pipeline.")[0]
 OUR_PACKAGES = tuple(f"{_PREFIX}{name}" for name in ("schemas", "pipeline", "annotation"))
 """In the wheel they lie below ``build_dataset``; its build writes whole names of modules anew, not this beginning."""
-_HOME = Path(__file__).resolve().parents[__name__.count(".")]
-"""The folder that holds the outermost package."""
+_HOME = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that holds the outermost package
 _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
 """A name of a module in a string: ``pipeline.clean.stage`` of ``"pipeline.clean.stage:run"``."""
 
@@ -101,12 +100,10 @@ class _Module:
     """A module of ours."""
 
     file: Path
-    digest: bytes
-    """Hash of its syntax tree without docstrings, which knows neither comments nor layout."""
+    digest: bytes  # hash of its syntax tree without docstrings, which knows neither comments nor layout
     mentions: frozenset[str]
     """Names of modules that it imports or names in strings (``f"{__name__}.{one}"``: all beside it); some are none."""
-    opens: frozenset[str]
-    """Packages whose data files it opens with ``importlib.resources.files``."""
+    opens: frozenset[str]  # packages whose data files it opens with `importlib.resources.files`
 
 
 @cache

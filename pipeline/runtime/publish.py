@@ -26,11 +26,9 @@ from schemas.identity import file_sha256, sha256
 MANIFEST = "manifest.json"
 LEDGER = "runs.jsonl"
 _KEYS = {"stage", "fingerprint", "complete", "counts", "reasons", "facts", "outputs"}  # of every manifest
-_ALWAYS = {"rejects.parquet", "review.parquet"}
-"""The tables that every stage writes."""
+_ALWAYS = {"rejects.parquet", "review.parquet"}  # the tables that every stage writes
 _ROW_GROUP = 20_000  # questions; about 8 MB of text, so that readers can skip by statistics
-_GLANCES, _BETWEEN = 10, 0.05
-"""Number of attempts to read the holder's process id, and seconds between them."""
+_GLANCES, _BETWEEN = 10, 0.05  # number of attempts to read the holder's process id, and seconds between them
 
 
 @contextmanager
@@ -231,15 +229,11 @@ class LedgerEntry:
     """A run of a stage."""
 
     stage: str
-    started: str
-    """UTC, ISO 8601."""
+    started: str  # UTC, ISO 8601
     seconds: float
-    outcome: str
-    """``done``, ``incomplete``, ``failed``."""
-    reused: int = 0
-    """Slow or paid items that were already in the store."""
-    added: int = 0
-    """Slow or paid items done by this run."""
+    outcome: str  # `done`, `incomplete`, `failed`
+    reused: int = 0  # slow or paid items that were already in the store
+    added: int = 0  # slow or paid items done by this run
 
 
 _ENTRY = TypeAdapter(LedgerEntry)

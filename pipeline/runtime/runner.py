@@ -46,8 +46,7 @@ class Report:
 
     stage: Stage
     manifest: dict[str, Any]
-    fresh: bool
-    """False when the stage was already done."""
+    fresh: bool  # false when the stage was already done
     seconds: float = 0.0
     reused: int = 0
     added: int = 0

@@ -13,8 +13,7 @@ from filelock import FileLock
 
 from schemas.errors import UserError
 
-_COLUMNS_BEFORE = 2
-"""Of the table of stores before 0.2, which had no ``digest``."""
+_COLUMNS_BEFORE = 2  # of the table of stores before 0.2, which had no `digest`
 _LOOKUP = 500  # keys a query; SQLite allows 999 variables in its oldest builds
 
 
