@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.llm import Consultation, OutputReader, UnreadOutput, estimate
+from pipeline.evaluate.llm import OutputReader, UnreadOutput, estimate
 from pipeline.evaluate.params import ReaderOptions
 from pipeline.evaluate.prompting import Prompt
 from tests.annotation.scripted_server import Reply
@@ -50,7 +50,7 @@ def test_the_last_6000_characters_of_an_output_are_read():
 def test_the_cost_of_all_replies_is_their_sum_or_unknown(serve, options, cost):
     server = serve(lambda question, earlier, body: Reply(content='{"answer": ["C", "A", "C"]}'))
     asked = ReaderOptions.model_validate(PRICED | {"base_url": server.url, "max_retries": 0} | options)
-    reader = OutputReader(asked, MemoryStore(), Consultation())
+    reader = OutputReader(options=asked, store=MemoryStore())
     found = reader.read("m", [unread(1), unread(2), unread(3)])
     assert found == dict.fromkeys(("p1", "p2", "p3"), ("A", "C"))
-    assert (reader.told.requests, reader.told.cost) == (3, pytest.approx(cost) if cost else None)
+    assert (reader.requests, reader.cost) == (3, pytest.approx(cost) if cost else None)
