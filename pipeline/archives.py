@@ -54,11 +54,7 @@ LARGEST = 50_000_000  # Bytes of a file that is converted; papers have up to 5 M
 
 
 def check_archive(path: Path, max_file_mb: int) -> None:
-    """Make sure that a file which is an archive inside (DOCX, XLSX) is whole and unpacks to a bearable size.
-
-    Raises:
-        UnreadableDocument: ``broken``, ``encrypted``, ``too_large``.
-    """
+    """Refuse a DOCX or XLSX that is ``broken``, ``encrypted`` or, unpacked, ``too_large``: ``UnreadableDocument``."""
     with _opened(path) as archive:
         infos = archive.infolist()
     if any(info.flag_bits & 1 for info in infos):
@@ -84,8 +80,7 @@ def is_archive(path: Path) -> bool:
 def locate(raw: Path, build: Path, document: str) -> Path:
     """The file of a document: in the raw folder, the copy of an archive's member, or a converted copy; it may be gone.
 
-    Raises:
-        UnreadableDocument: it is an archive, which was not unpacked or not wholly.
+    ``UnreadableDocument``: it is an archive, which was not unpacked or not wholly.
     """
     path = raw / document
     for archive in path.parents:
@@ -100,9 +95,7 @@ def locate(raw: Path, build: Path, document: str) -> Path:
 def unpack(archive: Path, build: Path) -> Unpacked:
     """The members of an archive, unpacked now where no whole copy is there yet.
 
-    Raises:
-        UserError: there is no room for them, or the build folder cannot be written.
-        OSError: the archive cannot be opened.
+    ``UserError``: there is no room, or the build folder cannot be written; ``OSError``: the archive cannot be opened.
     """
     about = archive.stat()
     found = _unpack(archive, build, about.st_mtime_ns, about.st_size)
@@ -251,8 +244,7 @@ def _blocks(container: zipfile.ZipFile, info: zipfile.ZipInfo) -> Iterator[bytes
 def convert_office_file(path: Path, build: Path) -> Path:
     """Return a copy of an old office file that can be read; the file itself where it is none, or without LibreOffice.
 
-    Raises:
-        UnreadableDocument: ``broken``, ``too_large``, ``timeout``.
+    ``UnreadableDocument``: ``broken``, ``too_large``, ``timeout``.
     """
     kind = FORMATS.get(path.suffix.lower())
     office = shutil.which("soffice") or shutil.which("libreoffice")

@@ -45,11 +45,7 @@ class Paper:
 
 
 def find_paper(build: Path, raw: Path, document: str) -> Paper:
-    """The file that a document was read from.
-
-    Raises:
-        UserError: it was not read, has no pages to show, is gone, or is another file now.
-    """
+    """The file that a document was read from; ``UserError``: unread, without pages, gone, or another file now."""
     rows = find_rows(build, "ocr/documents", pl.col("document") == document)
     if not rows:
         raise UserError(f"{document} is not in {build / 'ocr'}: run `build-dataset ocr` first")

@@ -180,10 +180,7 @@ class Exam(NamedTuple):
 
 
 def exam_of(document: str, manifest: Mapping[str, Exam]) -> Exam:
-    """Return the exam by the manifest, else by the names of the document's folders, Chinese or English.
-
-    A subcategory of the catalogue implies its category.
-    """
+    """Return the exam by the manifest, else by folders in Chinese or English; a subcategory implies its category."""
     if document in manifest:
         return manifest[document]
     names = {part.strip().casefold() for part in PurePosixPath(document).parts[:-1]}
@@ -204,8 +201,7 @@ def exam_of(document: str, manifest: Mapping[str, Exam]) -> Exam:
 def read_manifest(raw: Path) -> dict[str, Exam]:
     """``manifest.csv`` of the raw folder: columns document, exam_type, exam_class, exam_subject.
 
-    Raises:
-        UserError: it cannot be read, has other columns, or names a document twice with different exams.
+    ``UserError``: it cannot be read, has other columns, or names a document twice with different exams.
     """
     path = raw / MANIFEST
     return _read(path) if path.is_file() else {}

@@ -55,10 +55,7 @@ def superscript(text: str) -> str:
 
 
 def subscript(text: str) -> str:
-    """``text`` in subscript characters where every one has one, else behind a low line: m_(i,j).
-
-    Letters and digits that have none say the same on the line: HbA1c.
-    """
+    """``text`` in subscript characters where all have one, else behind a low line, m_(i,j), or on the line: HbA1c."""
     plain = text if text.strip().isalnum() else _marked("_", text)
     return in_script(text, "_") or plain
 
@@ -87,10 +84,7 @@ def is_cjk(char: str) -> bool:
 
 
 def tabs_for_gaps(text: str) -> str:
-    """Spaces that together are wider than 1.5 em become a tab, as on printed pages; blanks in brackets stay.
-
-    A space counts half an em, an ideographic space one.
-    """
+    """Spaces (.5 em, ideographic 1) wider than 1.5 em become a tab, as on printed pages; blanks in brackets stay."""
     return _P.gap.sub(lambda match: _joint(text, match), text)
 
 

@@ -143,11 +143,7 @@ class EngineSetup(Protocol):
 
     @staticmethod
     def check(params: Any) -> None:
-        """Make sure that it can start with these options, without starting it.
-
-        Raises:
-            UserError: a program, a language or a model folder is missing; the line says what to do.
-        """
+        """Make sure that it can start with these options, without starting it; a ``UserError`` says what to do."""
 
     @staticmethod
     def models(params: Any) -> list[str]:

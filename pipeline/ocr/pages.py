@@ -86,11 +86,7 @@ class PageStore:
         return left
 
     def put(self, by: PageMethod, jobs: Iterable[Job], values: Iterable[dict[str, Any]]) -> None:
-        """Keep what was read of pages.
-
-        Raises:
-            UserError: the file has changed since it was listed.
-        """
+        """Keep what was read of pages; a ``UserError`` where the file has changed since it was listed."""
         for job, value in zip(jobs, values, strict=True):
             about, state = job.reading, job.reading.state_of_file()
             if state != about.state or not (state[0] == about.file.bytes or is_copy(about.path)):

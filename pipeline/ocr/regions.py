@@ -39,10 +39,7 @@ class Drawing:
 
 
 def read_drawing(page: Any, images: Sequence[dict[str, Any]]) -> Drawing:
-    """The rules, shapes and images of a PyMuPDF page in displayed coordinates, small dots left out.
-
-    ``images`` is what ``page.get_image_info()`` says.
-    """
+    """Rules, shapes and images (of ``page.get_image_info()``) in displayed coordinates, small dots left out."""
     matrix = page.rotation_matrix if page.rotation else None
     frame = Rect(*page.rect)
     across: set[Rect] = set()

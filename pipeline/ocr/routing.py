@@ -53,10 +53,7 @@ Mask = NDArray[np.uint8]
 def why_ocr(
     page: Any, layer: TextLayer, drawing: Drawing, images: Sequence[Info], params: OcrParams
 ) -> str | None:
-    """Return the reason to read a page by OCR; None if its text layer holds the printed text.
-
-    ``max_pixels`` bounds the images that are decoded for a look.
-    """
+    """Return why OCR must read a page, None for a sound text layer; images up to ``max_pixels`` are looked at."""
     if params.force_ocr:
         return "forced"
     frame = Rect(*page.rect)

@@ -198,10 +198,7 @@ def _read_text(readings: Sequence[DocumentState], store: PageStore, context: Con
 def _recognise(
     by: Recognition, jobs: Sequence[Job], store: PageStore, context: Context, *, required: bool
 ) -> bool:
-    """Have an engine read pages or lines that are not in the store; return whether all were read.
-
-    A page that it cannot read is lost where it is ``required``.
-    """
+    """Read what is not in the store; a page that fails is lost if ``required``. Return whether all were read."""
     if not (jobs := store.missing(by, jobs)):
         return True
     by.check()

@@ -1,7 +1,4 @@
-"""From a recogniser's probabilities to characters: CTC decoding that joins equal characters and corrects unlikely ones.
-
-CTC: Graves et al., Connectionist temporal classification, ICML 2006; best path, section 3.2.
-"""
+"""CTC decoding by best path (Graves et al., ICML 2006, 3.2) that joins equal characters and corrects unlikely ones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -149,10 +146,7 @@ def _width(char: str) -> float:
 
 
 def label_end(chars: Sequence[str]) -> int | None:
-    """Index of the mark after an option letter or a number of up to three digits that starts a line.
-
-    A number that goes on behind its mark (12,500 or 3.5) is none.
-    """
+    """Index of the mark after an option letter or up to three digits that start a line; not in 12,500 or 3.5."""
     start = 0
     while start < min(4, len(chars)) and chars[start].isascii() and chars[start].isdigit():
         start += 1

@@ -99,10 +99,7 @@ class PaddleEngine(OcrEngine):
 
     @staticmethod
     def check(params: PaddleOcrParams) -> None:
-        """Make sure that models and backend are there, and that those which the user brought start.
-
-        Paddle loads models from the network here, once, before many processes would.
-        """
+        """Make sure that all is there and the user's models start; Paddle loads models here, once for all processes."""
         check_options(params)
         if params.inference == "onnxruntime" and not (params.detection_dir or params.recognition_dir):
             return

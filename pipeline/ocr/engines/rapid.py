@@ -35,10 +35,7 @@ is counted so."""
 
 
 def backend(params: RapidOcrParams) -> str:
-    """Return the inference backend that runs: the configured one, or the faster of the installed on this processor.
-
-    Systems that have no list of the processor's flags run OpenVINO.
-    """
+    """Return the inference backend: as configured, or the faster one installed; OpenVINO if flags are unknown."""
     if params.backend != "auto":
         return params.backend
     slow = _CPUINFO.is_file() and not _BFLOAT16.search(_CPUINFO.read_text(encoding="ascii", errors="replace"))

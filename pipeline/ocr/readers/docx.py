@@ -193,10 +193,7 @@ def _value(element: Any, *path: str) -> str | None:
 
 
 def _own(paragraph: Any, *tags: str) -> list[Any]:
-    """Elements of a paragraph, but those in text boxes anchored in it, which are met in the boxes' paragraphs.
-
-    Word writes a second form of some for older programs, the fallback, which is left out.
-    """
+    """Elements of a paragraph without those in its text boxes, and without fallbacks for older programs."""
     found = [one for one in paragraph.iter(*tags) if next(one.iterancestors(f"{_MC}Fallback"), None) is None]
     return [one for one in found if _boxes_around(one) == _boxes_around(paragraph)]
 

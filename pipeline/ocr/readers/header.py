@@ -58,11 +58,7 @@ def row_of(value: Any, sheet: str | None = None) -> TableRow:
 def every_table(
     grids: Mapping[str, Iterable[Record]], declared: Set[str], told: list[str]
 ) -> Iterator[TableRow]:
-    """Return the rows of several tables, by name; one without questions is left out, which people are told.
-
-    Raises:
-        UnreadableDocument: none holds questions.
-    """
+    """Return the rows of several tables, by name; one without questions is noted in ``told``, or refused if all are."""
     read, refused = 0, UnreadableDocument("unknown_columns", "there is no table in it")
     for name, grid in grids.items():
         try:
@@ -112,11 +108,7 @@ def _names_stem(record: Record, declared: Set[str]) -> bool:
 
 
 def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
-    """A header that no vocabulary knows, or none at all: the table must look like questions with their keys.
-
-    Raises:
-        UnreadableDocument: it does not.
-    """
+    """A header that no vocabulary knows, or none: the table must look like questions with keys, or is refused."""
     width = max(map(len, top), default=0)
     wide = [at for at, record in enumerate(top) if 2 * sum(bool(cell.strip()) for cell in record) > width]
     for column in range(width if width > 3 else 0):  # stem, options and key at least
@@ -133,11 +125,7 @@ def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
 
 
 def _unique(header: Record) -> list[str]:
-    """The names of columns, each once.
-
-    Raises:
-        UnreadableDocument: ``duplicate_columns``: two of one name that is a part of a question.
-    """
+    """The names of columns, each once; ``duplicate_columns`` where two of one name are a part of a question."""
     names = [name.strip() or f"column_{index}" for index, name in enumerate(header, 1)]
     seen: dict[str, int] = {}
     for at, name in enumerate(names):

@@ -1,7 +1,4 @@
-"""Saved web pages (HTML, MHTML) and Markdown: as text, a line a block, or as tables of questions.
-
-Pictures stand as figures in their places.
-"""
+"""Saved web pages (HTML, MHTML), Markdown: as text, a line a block, pictures as figures, or as tables of questions."""
 
 import email
 import email.policy
@@ -26,31 +23,8 @@ _P = Patterns(__name__)
 _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")
 _SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "button", "select", "svg"})
 """Elements whose text nobody reads on the page."""
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "bdi",
-        "cite",
-        "code",
-        "em",
-        "font",
-        "i",
-        "ins",
-        "label",
-        "mark",
-        "q",
-        "s",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "u",
-        "var",
-    ]
-)
+_INLINE = {"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "ins", "label"}
+_INLINE |= {"mark", "q", "s", "small", "span", "strong", "sub", "sup", "u", "var"}
 """Elements that do not begin a line."""
 _CELLS = frozenset({"td", "th"})
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}  # 10<sup>9</sup>/L is 10⁹/L, never 109/L

@@ -49,10 +49,7 @@ class XlsxReader:
     format = "cmexam_xlsx"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Return whether it is a ZIP archive with a workbook or called XLSX, or an old file.
-
-        Old files are called XLS, ET (WPS), or XLSX by people who renamed them.
-        """
+        """Return whether it is a ZIP archive with a workbook or called XLSX, or an old file: XLS, ET (WPS) or XLSX."""
         if head.startswith(_OLE):
             return suffix in (".xls", ".et", ".xlsx")
         return head.startswith(b"PK\x03\x04") and (suffix == ".xlsx" or b"xl/workbook" in head)
