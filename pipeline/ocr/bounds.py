@@ -30,9 +30,7 @@ def limit_resources(path: Path | None, seconds: float | None = None) -> Iterator
 
     Over its time the process is killed by SIGPROF, which the executor reports as ``timeout``. RLIMIT_CPU would count
     clock ticks since the process began, on a busy virtual machine a third more than it used, and kill an old worker.
-
-    Raises:
-        UnreadableDocument: ``too_large``, more memory was asked for.
+    Where more memory was asked for the file is ``too_large``, an ``UnreadableDocument``.
     """
     if resource is None:
         yield

@@ -56,17 +56,12 @@ class PagedReader(Reader, Protocol):
     def count_pages(self, path: Path, params: OcrParams) -> int:
         """Return how many pages there are.
 
-        Raises:
-            UnreadableDocument: ``broken``, ``truncated``, ``encrypted``, ``wrong_encoding``, ``too_large``,
-                ``no_pages``, ``no_text``.
+        ``UnreadableDocument``: ``broken``, ``truncated``, ``encrypted``, ``wrong_encoding``, ``too_large``,
+        ``no_pages``, ``no_text``.
         """
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
-        """Each of the pages, or that it needs OCR.
-
-        Raises:
-            UnreadableDocument: the file cannot be opened; ``too_large``, a page's content is made to hurt.
-        """
+        """Each of the pages, or that it needs OCR; ``UnreadableDocument``: no file to open, or a hostile page."""
 
 
 class OnePageReader:
@@ -109,10 +104,9 @@ class RowReader(Reader, Protocol):
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
         """Return each row, in order; ``told`` takes what people should know: sheets that were left out.
 
-        Raises:
-            UnreadableDocument: ``broken``, ``broken_csv``, ``invalid_json``, ``unknown_format``, ``encrypted``,
-                ``wrong_encoding``, ``too_large``; ``no_value`` where a formula was never calculated;
-                ``duplicate_columns``, ``too_many_columns``; ``unknown_columns`` where nothing looks like questions.
+        ``UnreadableDocument``: ``broken``, ``broken_csv``, ``invalid_json``, ``unknown_format``, ``encrypted``,
+        ``wrong_encoding``, ``too_large``; ``no_value`` where a formula was never calculated; ``duplicate_columns``,
+        ``too_many_columns``; ``unknown_columns`` where nothing looks like questions.
         """
 
 

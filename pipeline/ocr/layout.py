@@ -279,8 +279,7 @@ def _cut(segment: list[TextRun], gutter: float) -> list[list[TextRun]]:
 def _line(row: list[TextRun], gutter: float | None) -> PageLine:
     """The line of a row, as sure as the least sure of its runs."""
     box = segment_box(row)
-    known = [run.confidence for run in row if run.confidence is not None]
-    confidence = min(known, default=None)
+    confidence = min((run.confidence for run in row if run.confidence is not None), default=None)
     return PageLine(segment_text(row), box, column=max(0, _column(box, gutter)), confidence=confidence)
 
 

@@ -14,6 +14,7 @@ from pipeline.ocr import glyphs
 from pipeline.ocr.model import PageRegion, Rect, TextRun, bounding_box, group_while
 from pipeline.ocr.mupdf import pymupdf
 from schemas.documents import LineKind
+from schemas.grouping import group_values
 
 _THIN = 3.0  # A path thinner than this in points is a rule
 MAX_RECTS = 4000
@@ -252,7 +253,4 @@ def cluster_boxes(rects: Sequence[Rect], reach: float) -> list[list[Rect]]:
     x0, y0, x1, y1 = np.array(chosen, dtype=np.float32).T[:, :, None]
     meets = (x1 + reach >= x0.T) & (x0 - reach <= x1.T) & (y1 + reach >= y0.T) & (y0 - reach <= y1.T)
     _, labels = connected_components(csr_array(meets), directed=False)
-    groups: dict[int, list[Rect]] = defaultdict(list)
-    for rect, label in zip(chosen, labels.tolist(), strict=True):
-        groups[label].append(rect)
-    return list(groups.values())
+    return list(group_values(zip(labels.tolist(), chosen, strict=True)).values())

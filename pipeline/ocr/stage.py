@@ -42,9 +42,7 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
 
     Files are kept when read, merged when their bytes equal an earlier file's, or rejected; hidden ones and the manifest
     are not counted. A page that cannot be read is ``blank`` with the reason in table ``pages``, and in the facts.
-
-    Raises:
-        UserError: the manifest is wrong, or the chosen engine is not installed and a page needs it.
+    ``UserError``: the manifest is wrong, or the chosen engine is not installed and a page needs it.
     """
     within = _manifests_within(tables["files"]["document"].to_list(), context)
     manifest = assemble.read_manifest(context.raw)
@@ -188,9 +186,8 @@ def _read_text(readings: Sequence[DocumentState], store: PageStore, context: Con
     params = store.text.params
     alone = params.model_copy(update={"text_timeout": _ALONE * params.text_timeout})
     work = _Work(store.text, store, context, jobs)
-    chunks = work.tasks(CHUNK)
     with context.progress(len(jobs), "pages") as advance:
-        work.carry_out(chunks, advance)
+        work.carry_out(work.tasks(CHUNK), advance)
     again = [task for task in work.failed if len(task.pages) > 1]
     work.carry_out([replace(task, pages=(page,), params=alone) for task in again for page in task.pages])
 

@@ -108,9 +108,7 @@ class Cascade:
         clips = [images[part.line][:, part.left : part.right] for part in parts]
         again = self.good.read(clips, [part.left == 0 for part in parts])
         for part, glyphs in reversed(list(zip(parts, again, strict=True))):
-            if part.line in whole:
-                continue
-            spliced = splice_line(found[part.line], part, glyphs)
+            spliced = None if part.line in whole else splice_line(found[part.line], part, glyphs)
             if spliced is None:
                 whole.add(part.line)
             else:

@@ -105,6 +105,5 @@ def _program() -> str:
 
 @cache
 def _output(program: str, option: str) -> str:
-    command = [program, option]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)  # noqa: S603
+    done = subprocess.run([program, option], capture_output=True, text=True, timeout=30, check=False)  # noqa: S603
     return done.stdout or done.stderr

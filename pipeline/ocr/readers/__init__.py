@@ -47,9 +47,8 @@ def reader(file_format: str) -> PagedReader | RowReader:
 def find_reader(path: Path, params: OcrParams) -> PagedReader | RowReader:
     """The reader of a file.
 
-    Raises:
-        UnreadableDocument: ``empty_file``, ``too_large``, ``not_a_pdf`` (also ``not_a_docx`` …) when the
-            content belies the name, ``wrong_encoding``, ``unknown_format``.
+    ``UnreadableDocument``: ``empty_file``, ``too_large``, ``not_a_pdf`` (also ``not_a_docx`` …) when the content belies
+    the name, ``wrong_encoding``, ``unknown_format``.
     """
     size = path.stat().st_size
     if size == 0:

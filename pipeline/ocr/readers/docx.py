@@ -83,11 +83,9 @@ class _Walker:
                 yield from self.blocks(block)
 
     def _paragraph(self, paragraph: Any) -> Iterator[PageLine]:
-        label = self._label(paragraph)
-        text = label + "".join(_text(paragraph))
+        text = self._label(paragraph) + "".join(_text(paragraph))
         for part in text.split("\n"):
-            stripped = tabs_for_gaps(part.strip(" \t\u3000\u00a0"))
-            if stripped:
+            if stripped := tabs_for_gaps(part.strip(" \t\u3000\u00a0")):
                 yield PageLine(stripped, None)
         # Embedded objects are nearly always formulas.
         formulas = sum(1 for _ in paragraph.iter(f"{W}object"))

@@ -26,9 +26,7 @@ def decode(data: bytes) -> str:
 
     Strict UTF-8 first, because text in another encoding is almost never valid UTF-8; then a Western, Japanese or Korean
     code page where its signs are there; then GB 18030 or Big5, whichever gives more common characters.
-
-    Raises:
-        UnreadableDocument: ``wrong_encoding``.
+    ``UnreadableDocument``: ``wrong_encoding``.
     """
     marked = next((name for mark, name in _MARKS.items() if data.startswith(mark)), "utf-8")
     if (text := _decoded(data, marked)) is not None:

@@ -24,11 +24,8 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
     """Return the rows of a sheet of questions by the names of its columns; empty cells are null.
 
     A second header begins a table of its own, unless it repeats the first, as printed pages do. ``declared`` are
-    columns that ``dataset.toml`` names.
-
-    Raises:
-        UnreadableDocument: ``unknown_columns`` when nothing in it looks like questions, ``duplicate_columns``,
-            ``too_many_columns``.
+    columns that ``dataset.toml`` names. ``UnreadableDocument``: ``unknown_columns`` when nothing in it looks like
+    questions, ``duplicate_columns``, ``too_many_columns``.
     """
     records = iter(records)
     top = [list(record) for record in islice(records, HEADER_WITHIN)]

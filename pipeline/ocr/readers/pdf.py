@@ -208,9 +208,8 @@ def content_bytes(document: Any, page: Any) -> int:
     Drawings of annotations, patterns and fonts are not counted, and filters other than Flate count as stored: the
     limits of ``bounds`` hold for them.
     """
-    drawn = document.get_page_xobjects(page.number)
     # The owner of a form (a form's xref, 0 for the page) and the name that it has there → its xref.
-    forms = {(owner, name): xref for xref, name, owner, *_ in drawn}
+    forms = {(owner, name): xref for xref, name, owner, *_ in document.get_page_xobjects(page.number)}
     known: dict[int | None, int] = {None: 0}  # Bytes by form
 
     def weigh(xref: int, owner: int) -> int:

@@ -128,9 +128,8 @@ def _text(value: Any, rich: dict[str, str]) -> str:
 def _inside(path: Path) -> tuple[dict[str, tuple[Place, ...]], dict[str, dict[Place, str]], dict[str, str]]:
     """Return what the library leaves out: pictures and formats by sheet, and texts with raised or lowered characters.
 
-    Raises:
-        UnreadableDocument: ``broken``; ``too_large`` for a sheet that cannot be laid out; ``no_value`` where a formula
-            was never calculated: its cell would be empty.
+    ``UnreadableDocument``: ``broken``; ``too_large`` for a sheet that cannot be laid out; ``no_value`` where a formula
+    was never calculated: its cell would be empty.
     """
     pictures: dict[str, tuple[Place, ...]] = {}
     shown: dict[str, dict[Place, str]] = {}
