@@ -43,9 +43,7 @@ def read_drawing(page: Any, images: Sequence[dict[str, Any]]) -> Drawing:
     """Rules, shapes and images (of ``page.get_image_info()``) in displayed coordinates, small dots left out."""
     matrix = page.rotation_matrix if page.rotation else None
     frame = Rect(*page.rect)
-    across: set[Rect] = set()
-    down: set[Rect] = set()
-    shapes: set[Rect] = set()
+    across, down, shapes = set[Rect](), set[Rect](), set[Rect]()
     for path in page.get_cdrawings():
         if path.get("fill") == (1.0, 1.0, 1.0) and path["type"] == "f":
             continue

@@ -269,7 +269,6 @@ class _Work:
 
 
 def _facts(tables: Tables, duplicates: Mapping[str, str], params: OcrParams) -> dict[str, Any]:
-    """Return facts for the manifest."""
     pages = list(Page.from_frame(tables["pages"]))
     methods = Counter(page.method.value for page in pages)
     reasons = Counter(page.reason.partition(":")[0] for page in pages if page.reason)
@@ -288,7 +287,6 @@ def _facts(tables: Tables, duplicates: Mapping[str, str], params: OcrParams) -> 
 
 
 def _notes(facts: Mapping[str, Any]) -> Iterator[str]:
-    """Yield lines for the user."""
     if same := [f"{name} of {first}" for name, first in facts["duplicate_files"].items()]:
         yield f"merged, since they have the bytes of others: {_some(same)}"
     if lost := facts["pages_lost"]:

@@ -70,7 +70,9 @@ class _Walker:
     """Goes through a document in reading order."""
 
     def __init__(self, document: Any) -> None:
-        self._numbering = Numbering.read(_numbering_root(document))
+        inside = [relation for relation in document.part.rels.values() if not relation.is_external]
+        parts = (one.target_part for one in inside if one.reltype.endswith("/numbering"))
+        self._numbering = Numbering.read(getattr(next(parts, None), "element", None))
         self._styles = _style_lists(document)
 
     def blocks(self, parent: Any) -> Iterator[PageLine]:
@@ -138,20 +140,11 @@ def _list_of(properties: Any | None) -> tuple[str | None, int | None]:
     return _value(properties, "numId"), integer(properties.find(f"{W}ilvl"), "val")
 
 
-def _numbering_root(document: Any) -> Any | None:
-    inside = [relation for relation in document.part.rels.values() if not relation.is_external]
-    parts = (one.target_part for one in inside if one.reltype.endswith("/numbering"))
-    return getattr(next(parts, None), "element", None)
-
-
 def _style_lists(document: Any) -> dict[str, tuple[str, int]]:
     """Paragraph styles that number: style id → numId and level."""
-    found: dict[str, tuple[str, int]] = {}
-    for style in document.styles.element.findall(f"{W}style"):
-        list_id, depth = _list_of(style.find(f"{W}pPr/{W}numPr"))
-        if list_id is not None:
-            found[str(style.get(f"{W}styleId"))] = (list_id, depth or 0)
-    return found
+    styles = document.styles.element.findall(f"{W}style")
+    named = ((str(style.get(f"{W}styleId")), *_list_of(style.find(f"{W}pPr/{W}numPr"))) for style in styles)
+    return {name: (list_id, depth or 0) for name, list_id, depth in named if list_id is not None}
 
 
 def _text(element: Any) -> Iterator[str]:

@@ -84,7 +84,6 @@ def parse_page(text: str) -> Any:
 
 
 def _mark_lines(root: Any) -> None:
-    """Mark the ends of lines in programs."""
     for element in root.iter("pre"):
         for inner in element.iter():
             inner.text = inner.text and inner.text.replace("\n", _LINE)
