@@ -59,10 +59,7 @@ def documents_of(build: Path) -> Documents:
 
 
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
-    """Return what ended so in any stage, in the catalogue's order: ``rejected``, ``waiting`` or ``merged``.
-
-    ``file`` is a part of the document's name, ``reason`` a code.
-    """
+    """Return what was ``rejected``, ``waiting`` or ``merged``, by stage; ``file`` is a part of the document's name."""
     found = _merged(build) if outcome == "merged" else _set_aside(build, TABLES[outcome])
     wanted = (file or "").casefold()
     return [row for row in found if wanted in row.document.casefold() and reason in (None, row.reason)]

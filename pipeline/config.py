@@ -79,13 +79,8 @@ Config: type[ConfigBase] = create_model("Config", __base__=ConfigBase, **_sectio
 def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     """Read a configuration, whose label set is the one in use from then on; relative paths are relative to the file.
 
-    Args:
-        path: of the TOML file.
-        overrides: values by dotted key, e.g. ``{"ocr.engine": "paddleocr"}``; they win over the environment
-            (``BUILD_DATASET_OCR__ENGINE=paddleocr``), which wins over the file.
-
-    Raises:
-        UserError: no such file, not TOML, unknown keys, wrong values; all problems at once.
+    ``overrides`` by dotted key (``{"ocr.engine": "paddleocr"}``) win over the environment
+    (``BUILD_DATASET_OCR__ENGINE=paddleocr``), which wins over the file. A ``UserError`` tells all problems at once.
     """
     content = _read(path, f"no {path}: run `build-dataset init FOLDER` to make one, or name it with --config")
     origins: dict[str, str] = {}
@@ -112,11 +107,7 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
 
 
 def _keep_apart(dataset: DatasetParams, file: str) -> None:
-    """Refuse folders that would be replaced or deleted with another one.
-
-    ``build`` is written anew and safe to delete, so papers and releases must not lie in it. The folder of papers may
-    hold the other two (``raw = "."``): they are left out when it is read.
-    """
+    """Refuse papers or releases in ``build``, which is safe to delete, or others in releases; ``raw = "."`` is fine."""
     for outer, inner in (("build", "raw"), ("build", "releases"), ("releases", "build"), ("releases", "raw")):
         around, inside = getattr(dataset, outer), getattr(dataset, inner)
         if inside.resolve().is_relative_to(around.resolve()):  # links are followed: build -> papers
@@ -200,10 +191,7 @@ def _hint(text: str, error: str) -> str:
 
 
 def _from_environment() -> Iterator[tuple[str, str, Any]]:
-    """Yield variables such as ``BUILD_DATASET_ANNOTATE__LLM__MODEL`` with their dotted keys and values.
-
-    ``BUILD_DATASET_OCR_ENGINE``, which would do nothing, is a ``UserError``.
-    """
+    """Yield variables as ``BUILD_DATASET_OCR__ENGINE``, keys, values; ``BUILD_DATASET_OCR_ENGINE`` is a ``UserError``."""
     for name, value in sorted(os.environ.items()):
         words = name.removeprefix(_VARIABLE).lower()
         section, _, key = words.partition("_")

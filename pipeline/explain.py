@@ -62,10 +62,7 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
 
 
 def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Region]]:
-    """Return the document and boxes of a question, of its own record or of the lines the parser cut it from.
-
-    A ``UserError`` says that nothing is known: it was never found, or its source has no layout.
-    """
+    """Return the document and boxes of a question by its record or its lines; a ``UserError`` where none is known."""
     row = story.question or {}
     if row.get("regions"):
         return str(row["document"]), [Region.model_validate(region) for region in row["regions"]]
@@ -102,10 +99,9 @@ def _follow(build: Path, stage: str, story: QuestionHistory) -> None:
 def set_aside(
     build: Path, stage: str, wanted: Callable[[pl.Expr], pl.Expr]
 ) -> Iterator[tuple[str, StageEvent, str | None]]:
-    """Yield what a stage rejected, left waiting or merged: the item's id, the event, and the item as JSON.
+    """Yield what a stage rejected, left waiting or merged, of ids that are ``wanted``: id, event and item as JSON.
 
-    All questions of a row of review wait, such as the copies of one with contradicting keys. ``wanted`` is the
-    condition on ids.
+    All questions of a row of review wait, such as the copies of one with contradicting keys.
     """
     name = pl.col("name")
     for outcome in ("rejected", "waiting"):

@@ -62,10 +62,7 @@ def release_files(folder: Path) -> dict[str, Path]:
 
 
 def read_release(folder: Path, columns: Sequence[str] | None = None) -> pl.DataFrame:
-    """Return the rows of a release with the column ``split``; only some ``columns`` if they are named.
-
-    A ``UserError`` says that a file of it cannot be read, or lacks a column.
-    """
+    """Return a release's rows with ``split``, and ``columns`` if named; a ``UserError`` where a file lacks one."""
     parts = []
     for split in SPLITS:
         file = folder / f"{split}.parquet"

@@ -71,11 +71,8 @@ def trusted_certificates() -> Iterator[None]:
 
 
 def bad_certificate(error: BaseException | None, url: str) -> str | None:
-    """Return the message for a server whose certificate cannot be verified; None where another thing went wrong.
-
-    Clients of HTTP wrap what TLS says several times over.
-    """
-    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):
+    """Return the message for a server whose certificate cannot be verified; None where another thing went wrong."""
+    while error is not None and not isinstance(error, ssl.SSLCertVerificationError):  # clients wrap it
         error = error.__cause__ or error.__context__
     if error is None:
         return None

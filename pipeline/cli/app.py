@@ -147,10 +147,7 @@ def _of_the_machine(error: OSError) -> str:
 
 
 def _report() -> str:
-    """Write the traceback of the present error to a new file and return its path.
-
-    It holds the command's name and no values: neither arguments nor variables, which may be secret or somebody's text.
-    """
+    """Write the present traceback to a new file and return its path: no arguments or variables, which may be secret."""
     command = sys.argv[1] if len(sys.argv) > 1 and sys.argv[1].isidentifier() else ""  # never a path
     about = f"build-dataset {version('build-dataset')} {command}, Python {platform.python_version()}, {sys.platform}"
     frames = "".join(traceback.format_tb(sys.exc_info()[2]))

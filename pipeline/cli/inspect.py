@@ -134,10 +134,7 @@ def _page_range(text: str | None) -> range | None:
 
 
 def _file_name(name: str) -> str:
-    """A name of a document or question as that of a file: it may hold slashes and worse.
-
-    A name that had to change ends in a digest of itself, so that ``a/b.pdf`` and ``a_b.pdf`` stay apart.
-    """
+    """A name as that of a file: one that had to change ends in a digest, so ``a/b.pdf`` and ``a_b.pdf`` stay apart."""
     plain = re.sub(r"[^\w.-]", "_", name)[-60:]  # the end of a path tells more than its beginning
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 

@@ -88,11 +88,7 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
 
 
 def print_files(config: ConfigBase, most: int, console: Console | None = None) -> None:
-    """Print a line for each file, red if no question of it is left, and remedies for files that lost many.
-
-    ``most`` files are listed, those that lost the largest share first; what lost more than ``dataset.loss_alarm`` is
-    warned of.
-    """
+    """Print up to ``most`` files, the largest loss first, and remedies for what lost more than ``loss_alarm``."""
     from pipeline.aside import source_losses
     from pipeline.report.flow import loss_notices
     from pipeline.runtime.publish import find_table, read_manifest

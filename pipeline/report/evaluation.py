@@ -115,11 +115,9 @@ def _runs(overall: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def answers_page(build: Build) -> bytes | None:
-    """Render the page; None where no model answered, or nothing is to be shown.
+    """Render up to ``report.answers`` questions with options and in free text; None where no model answered any.
 
-    Of questions with options those on which models disagree come first, then those that none got right, then the rest,
-    each in the order of the split; then questions that are answered in free text, in their own order. Up to
-    ``report.answers`` of either; the page says of how many. Each model's first answer counts.
+    Those on which models disagree come first, then those that none got right. Each model's first answer counts.
     """
     frame = build.table("evaluate/predictions")
     if frame is None or not build.params.answers:

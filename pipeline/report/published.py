@@ -1,7 +1,4 @@
-"""Statistics that CMExam and CMB published of themselves, of any dataset.
-
-CMExam (Liu et al. 2023), table 2 and figure 2; CMB (Wang et al. 2023), tables 1 and 2.
-"""
+"""Table 2 and figure 2 of CMExam (Liu et al. 2023), tables 1 and 2 of CMB (Wang et al. 2023), of any dataset."""
 
 from __future__ import annotations
 

@@ -44,10 +44,7 @@ class CutText:
 
 
 def clip(text: str | None, limit: int, span: Sequence[int] | None = None) -> CutText:
-    """Return ``limit`` characters of a text, with a ``span`` marked.
-
-    Where the span stands further down, the first characters are those around it.
-    """
+    """Return ``limit`` characters of a text with a ``span`` marked: the first ones, or those around the span."""
     text, (start, end) = text or "", span or (0, 0)
     first = 0 if end <= limit else max(0, min(start, end - limit))  # the span must be seen
     last = min(len(text), first + limit)

@@ -162,10 +162,7 @@ def _data_files(package: str) -> Iterator[Path]:
 
 @cache
 def _source(module: str) -> Path | None:
-    """Return the file of a module of ours; None for what is not a module.
-
-    The path is put together, as asking the import system would import every package on the way.
-    """
+    """Return the file of a module of ours, or None; asking the import system would import packages on the way."""
     if not f"{module}.".startswith(tuple(f"{package}." for package in OUR_PACKAGES)):
         return None
     place = _HOME.joinpath(*module.split("."))  # pipeline.text: pipeline/text.py

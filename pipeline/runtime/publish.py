@@ -100,13 +100,9 @@ def find_rows(build: Path, name: str, wanted: pl.Expr) -> list[dict[str, Any]]:
 
 
 class Publication:
-    """A stage's folder in the making.
+    """A stage's folder in the making, beside the final one, which is replaced in one step: readers see no mixture.
 
-    Everything is written beside the final folder, which is replaced in one step when all of it is there:
-    a reader sees the old result or the new one, never a mixture.
-
-    Raises:
-        UserError: a folder that no stage wrote stands in its place.
+    A ``UserError`` says that a folder that no stage wrote stands in its place.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -168,11 +164,7 @@ def recover(folder: Path) -> None:
 
 
 def is_ours(folder: Path) -> bool:
-    """Return whether replacing a folder loses nothing but the result of a stage.
-
-    True of an empty folder, one with a stage's manifest and, where somebody damaged the manifest, one with the two
-    tables that every stage writes.
-    """
+    """Return whether a folder is empty or a stage's: with its manifest or, where that was damaged, its two tables."""
     if folder.is_symlink() or not folder.is_dir():
         return False
     names = {path.name for path in folder.iterdir()}

@@ -64,11 +64,7 @@ def fitting_workers(cpus: float, gpus: float, gpus_each: float) -> int:
 
 
 def connect(address: str) -> bool:
-    """Join the cluster at ``host:port`` (``auto``: this machine's own); False where this process had joined one before.
-
-    Raises:
-        UserError: Ray is not installed; no cluster answers there.
-    """
+    """Join the cluster at ``host:port`` (``auto``: this machine's) or ``UserError``; False if joined before."""
     if find_spec("ray") is None:
         raise UserError(f'[executor] kind = "ray" needs the package ray, which is not installed: {INSTALL}')
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # it reports to its makers otherwise
@@ -227,10 +223,8 @@ def run_on_worker(wanted: Expected, function: Callable[[Any], Any], item: Any, t
     """Return the function's result or a ``Failure``, as ``LocalExecutor`` gives it; runs in a process of Ray.
 
     The work is done in a child of that process, so that crashes, timeouts and limits are told as they are on one
-    machine, and the death of Ray's process means the machine's, not the item's.
-
-    Raises:
-        UserError: this machine would give other results.
+    machine, and the death of Ray's process means the machine's, not the item's. A ``UserError`` says that this machine
+    would give other results.
     """
     if problem := lacks(wanted):  # kept by ``cache``: asked once a process
         raise UserError(f"[executor] a machine of the Ray cluster {problem} (docs/scale.md)")

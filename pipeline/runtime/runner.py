@@ -72,11 +72,8 @@ class Runner:
     ) -> bool:
         """Run stages in the catalogue's order; return False when items wait for a further run.
 
-        ``force`` runs also what is done; the item store is used all the same. ``on_stage_done`` is called with each
-        stage's report as it ends.
-
-        Raises:
-            UserError: something the user can put right; the stages before stay published.
+        ``force`` runs also what is done; the item store is used all the same. After a ``UserError`` the stages before
+        stay published.
         """
         complete = True
         with publish.build_lock(self.build):
@@ -177,7 +174,6 @@ class Runner:
 
     def _manifest(self, stage: Stage, result: Result, mark: str, hashes: dict[str, str]) -> dict[str, Any]:
         outcomes = {name: count for name, count in vars(result.counts).items() if name != "n_input"}
-        waiting = (item.reason for item in result.review for _ in item.question_ids or "?")
         return {
             "stage": stage.name,
             "fingerprint": mark,
@@ -185,7 +181,7 @@ class Runner:
             "counts": {"unit": stage.unit, "in": result.counts.n_input, **outcomes},
             "reasons": {
                 "rejected": _tally(item.reason for item in result.rejects),
-                "waiting": _tally(waiting),
+                "waiting": _tally(item.reason for item in result.review for _ in item.question_ids or "?"),
             },
             "facts": result.facts,
             "params": self.config.params(stage.name).semantic(),

@@ -42,11 +42,7 @@ ANSWER_SCORES = Path("reviews") / "answer_scores.parquet"
 
 
 def raw_files(dataset: DatasetParams) -> pl.DataFrame:
-    """Return the files under the raw folder by path, without hidden ones and notes about the folder.
-
-    Raises:
-        UserError: there is no such folder, nothing in it, or files that cannot be read or named.
-    """
+    """Return the raw files by path, without hidden ones and notes; a ``UserError`` where none can be read."""
     if not dataset.raw.is_dir():
         raise UserError(f"no raw folder {dataset.raw}: make it and put exam papers there, or set dataset.raw")
     path = dataset.raw
@@ -64,10 +60,7 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
 
 
 def papers(dataset: DatasetParams) -> dict[str, Path]:
-    """The files under the raw folder by their names in the tables.
-
-    Of an archive its members are named, and itself where something of it was not unpacked.
-    """
+    """The raw files by their names in the tables: of an archive its members, and itself where one was not unpacked."""
     skipped = {folder.resolve() for folder in (dataset.build, dataset.releases, dataset.raw)}
     named = {_name(path, dataset.raw): path for path in _walk(dataset.raw, skipped)}
     for name in [name for name, path in named.items() if is_archive(path)]:
@@ -117,10 +110,7 @@ def _manifest(folder: Path) -> str | None:
 
 
 def _pulled(place: Path, record: type[Record], command: str, dataset: DatasetParams) -> pl.DataFrame:
-    """Return a table of people's work; empty where there is none. Columns that came later get their defaults.
-
-    Damage, or a row of another version, is a ``UserError``: no row is passed over in silence.
-    """
+    """Return a table of people's work, later columns with defaults; a ``UserError`` where a row cannot be read."""
     path = dataset.build / place
     if not path.exists():
         return record.to_frame([])
@@ -146,12 +136,7 @@ SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
 
 
 def _name(path: Path, raw: Path) -> str:
-    """Return the name of a file in tables.
-
-    Raises:
-        UserError: its name is not text, as when an archive from Windows was unpacked elsewhere; or it is, and this
-            process was told that the system has ASCII names alone.
-    """
+    """Return the name of a file in tables; a ``UserError`` where it is no text, or this locale cannot read it."""
     name = path.relative_to(raw).as_posix()
     with suppress(UnicodeEncodeError):
         name.encode()
