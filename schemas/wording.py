@@ -38,10 +38,7 @@ def minute(moment: str) -> str:
 
 
 def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
-    """Return ``connection 25: no connection to http://…; timeout 1: no answer within 60 s``.
-
-    Of the details of a reason the most frequent is told.
-    """
+    """Return ``connection 25: no connection to http://…; timeout 1: …`` with the most frequent detail of each."""
     details: dict[str, Counter[str]] = {}
     for reason, detail in failures:
         details.setdefault(reason, Counter())[detail] += 1

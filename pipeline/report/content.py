@@ -60,8 +60,7 @@ def lengths(build: Build) -> Section | None:
         "bins": _BINS,
         "largest": max(share for found in shares.values() for share in found),
     }
-    files = {**table.files(), **types.files()}
-    return Section(values, files=files)
+    return Section(values, files={**table.files(), **types.files()})
 
 
 def _bins(rows: pl.DataFrame) -> list[float]:
@@ -142,8 +141,7 @@ def splitting(build: Build) -> Section | None:
     if not stage.manifest:
         return None
     notices = [notice(name, n=count) for name in _SPLIT_FACTS if (count := stage.facts.get(name))]
-    values = {"facts": stage.facts, "params": stage.params, "most": _STRATA}
-    return Section(values, notices)
+    return Section({"facts": stage.facts, "params": stage.params, "most": _STRATA}, notices)
 
 
 def leaking(build: Build) -> Section | None:
@@ -271,5 +269,4 @@ def calibration(build: Build) -> Section | None:
     if rows is None:
         return None
     few = rows.filter(pl.col("items") < ENOUGH).height
-    values = {"rows": rows.sort("annotator").to_dicts(), "few": few, "known": dimensions()}
-    return Section(values)
+    return Section({"rows": rows.sort("annotator").to_dicts(), "few": few, "known": dimensions()})

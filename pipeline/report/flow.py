@@ -131,9 +131,7 @@ def rejected(build: Build) -> Section | None:
 def waiting(build: Build) -> Section | None:
     """Waiting items by stage and reason, with examples; None when nothing waits."""
     groups = list(_groups(build, "waiting", "review"))
-    if not groups:
-        return None
-    return Section({"groups": groups}, list(_unsettled(build)))
+    return Section({"groups": groups}, list(_unsettled(build))) if groups else None
 
 
 def _unsettled(build: Build) -> Iterator[Notice]:

@@ -261,8 +261,7 @@ def conflicts(build: Build) -> Section | None:
         "shown": shown.height,
         "conflicts": [_conflict(detail, item, build.params.characters) for detail, item in shown.iter_rows()],
     }
-    told = notice("conflicts", n=found.height, lost=copies)
-    return Section(values, [told])
+    return Section(values, [notice("conflicts", n=found.height, lost=copies)])
 
 
 def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:

@@ -38,16 +38,8 @@ _PROBES = 8  # files of the shared folder that a machine is asked for: enough to
 _SAME = "build-dataset must be installed on every machine of the cluster (docs/scale.md)"
 _CODE = "build-dataset with the code"  # of our own modules that read; its version is a hash
 _READING = (
-    "numpy",
-    "onnxruntime",
-    "opencv-python-headless",
-    "openvino",
-    "paddleocr",
-    "paddlepaddle",
-    "pillow",
-    "pymupdf",
-    "python-docx",
-    "rapidocr",
+    *("numpy", "onnxruntime", "opencv-python-headless", "openvino", "paddleocr", "paddlepaddle"),
+    *("pillow", "pymupdf", "python-docx", "rapidocr"),
 )
 """Packages that can change what is read. The item store's keys name the versions of the machine that asks."""
 
