@@ -191,7 +191,7 @@ def _hint(text: str, error: str) -> str:
 
 
 def _from_environment() -> Iterator[tuple[str, str, Any]]:
-    """Yield variables as ``BUILD_DATASET_OCR__ENGINE``, keys, values; one with a single underscore is a ``UserError``."""
+    """Yield variables as ``BUILD_DATASET_OCR__ENGINE``, keys, values; one with one underscore is a ``UserError``."""
     for name, value in sorted(os.environ.items()):
         words = name.removeprefix(_VARIABLE).lower()
         section, _, key = words.partition("_")

@@ -10,6 +10,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from schemas.grouping import group_values
+
 SPECIAL_TOKENS = (
     r"<[|｜][\w▁ -]{1,40}[|｜]>|</?(?:think|tool_call|start_of_turn|end_of_turn)>|<(?:start|end)_of_turn>"
     r"|\[/?INST\]|<</?SYS>>"
@@ -39,12 +41,9 @@ def minute(moment: str) -> str:
 
 def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
     """Return ``connection 25: no connection to http://…; timeout 1: …`` with the most frequent detail of each."""
-    details: dict[str, Counter[str]] = {}
-    for reason, detail in failures:
-        details.setdefault(reason, Counter())[detail] += 1
-    return "; ".join(
-        f"{reason} {found.total()}: {found.most_common(1)[0][0]}" for reason, found in sorted(details.items())
-    )
+    details = sorted(group_values(failures).items())
+    told = (f"{reason} {len(found)}: {Counter(found).most_common(1)[0][0]}" for reason, found in details)
+    return "; ".join(told)
 
 
 _ELSE = "build-dataset inspect FILE shows them", "build-dataset inspect FILE 可查看"
