@@ -31,11 +31,20 @@ def build(
     force: bool = False,
     **overrides: Any,
 ) -> dict[str, Mapping[str, Any]]:
-    """Run the stages of a ``dataset.toml``; return the manifest of each by its name: counts, reasons, facts.
+    """Run the stages of a dataset; finished ones are skipped.
 
-    It begins and ends with the stages ``first`` and ``last``, of all when absent; finished ones are skipped without
-    ``force``. ``overrides`` are values by key with ``__`` for a dot, e.g. ``ocr__engine="tesseract"``. A ``UserError``
-    says what to put right.
+    Args:
+        config: path of ``dataset.toml``.
+        first: the stage to begin with; the first of all when absent.
+        last: the stage to end with; the last of all when absent.
+        force: run finished stages again.
+        **overrides: values by key with ``__`` for a dot, e.g. ``ocr__engine="tesseract"``.
+
+    Returns:
+        The manifest of each stage by its name: counts, reasons, facts.
+
+    Raises:
+        UserError: something to put right; the message says what.
     """
     settings = {key.replace("__", "."): value for key, value in overrides.items()}  # ocr__engine: ocr.engine
     return copy_context().run(_build, Path(config), settings, stage_names(first, last), force)
@@ -57,9 +66,14 @@ def _build(
 
 
 def table(config: str | Path, name: str) -> pl.DataFrame:
-    """Read a table of the build folder of a ``dataset.toml``; a ``UserError`` where its stage has not run.
+    """Read a table of a dataset's build folder.
 
-    Names are ``parse/questions``, ``clean/rejects``, ``export/train`` and the like (docs/tables.md).
+    Args:
+        config: path of ``dataset.toml``.
+        name: stage and table, e.g. ``parse/questions``, ``clean/rejects``, ``export/train`` (docs/tables.md).
+
+    Raises:
+        UserError: there is no such table, or its stage has not run.
     """
     from pipeline.runtime.publish import read_table
 

@@ -107,7 +107,11 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
 
 
 def _keep_apart(dataset: DatasetParams, file: str) -> None:
-    """Refuse papers or releases in ``build``, which is safe to delete, or others in releases; ``raw = "."`` is fine."""
+    """Refuse folders that would be replaced or deleted with another one.
+
+    ``build`` is written anew and safe to delete, so papers and releases must not lie in it. The folder of papers may
+    hold the other two (``raw = "."``): they are left out when it is read.
+    """
     for outer, inner in (("build", "raw"), ("build", "releases"), ("releases", "build"), ("releases", "raw")):
         around, inside = getattr(dataset, outer), getattr(dataset, inner)
         if inside.resolve().is_relative_to(around.resolve()):  # links are followed: build -> papers
