@@ -63,8 +63,7 @@ def tidy(text: str) -> str:
     typesetting put there are gone. Empty when nothing visible is left.
     """
     text = unicodedata.normalize("NFC", _without_markup(text.translate(_TABLE)))
-    text = _DECIMAL.sub(".", text)
-    text = _RUN.sub(" ", text)
+    text = _RUN.sub(" ", _DECIMAL.sub(".", text))
     text = _AROUND_BREAK.sub("\n", text).strip()
     if " " not in text:
         return text
@@ -77,13 +76,9 @@ def _without_markup(text: str) -> str:
     for _ in range(_MARKUP_ROUNDS if "<" in text or "&" in text else 0):
         before = shown
         shown = _SHIFTED.sub(lambda found: _SHIFTS[found[1]](found[2]), _BREAK.sub("\n", shown))
-        shown = _ENTITY.sub(lambda found: html.unescape(found[0]), _TAGGED.sub(_untagged, shown))
-        shown = shown.translate(_TABLE)
+        # a paragraph is a line of its own: <p>甲</p><p>乙</p>
+        shown = _TAGGED.sub(lambda found: f"\n{found[2]}\n" if found[1] in ("p", "div") else found[2], shown)
+        shown = _ENTITY.sub(lambda found: html.unescape(found[0]), shown).translate(_TABLE)
         if shown == before:
             return shown
     return text
-
-
-def _untagged(found: re.Match[str]) -> str:
-    """Return what stands in a tag; a paragraph is a line of its own: <p>甲</p><p>乙</p>."""
-    return f"\n{found[2]}\n" if found[1] in ("p", "div") else found[2]

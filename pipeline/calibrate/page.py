@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import cycle, groupby, islice
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pipeline.rendering import html
 from pipeline.rendering.figures import COLOURS, INK, figure, save
@@ -26,8 +26,7 @@ _SHOWN = 5  # confusions of an annotator in a dimension
 _DRAWN = 10  # labels in a bin below which no line leads to it: its accuracy is chance
 
 
-@dataclass(frozen=True)
-class Opinions:
+class Opinions(NamedTuple):
     """Labels of all annotators for the compared questions: a row for each question and dimension."""
 
     questions: int
@@ -140,11 +139,7 @@ def _sharing(rows: Sequence[SharingPoint], names: Sequence[str]) -> bytes:
 
 @contextmanager
 def _panels(rows: Sequence[Row], names: Sequence[str]) -> Iterator[tuple[Figure, list[Any], list[Any]]]:
-    """A panel for each dimension.
-
-    Yields:
-        The figure, its panels, and by panel and annotator what there is to draw: panel, name, colour, rows.
-    """
+    """Yield the figure, its panels by dimension, and of each panel and annotator: panel, name, colour, rows."""
     shown = list(dict.fromkeys(row.dimension for row in rows))
     with figure(2.6 * len(shown) + 1, 3.2) as drawn:  # inches
         axes = list(drawn.subplots(1, len(shown), sharey=True, squeeze=False)[0])

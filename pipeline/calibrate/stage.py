@@ -175,11 +175,7 @@ def confusions(judged: pl.DataFrame, **about: str) -> list[Confusion]:
 
 
 def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
-    """Return everybody's labels of the reviewed questions; of some, where none is reviewed.
-
-    The lexicon and the learned annotator are asked anew: they cost nothing, and the learned one labels each
-    reviewed question by a model that had not seen it.
-    """
+    """Return everybody's labels of the reviewed questions; of some, where none is reviewed."""
     questions = list(Question.from_frame(tables["questions"]))
     reviewed = from_reviews(questions, ExpertReview.from_frame(tables["pulled"]))
     # a fixed lot: hashes have no order in the paper
@@ -187,7 +183,8 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     compared = [item.question for item in reviewed] or some
     wanted = pl.col("question_id").is_in([question.question_id for question in compared])
     learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= LEAST else []
-    offline: list[Annotator] = [LexiconAnnotator(), *learned]  # both cost nothing
+    # Asked anew: both cost nothing, and a learned label is of a model that had not seen the reviewed question.
+    offline: list[Annotator] = [LexiconAnnotator(), *learned]
     found = _by_annotator(tables["annotations"].filter(wanted))
     asked = ((each.identity.name, each.annotations(compared)) for each in offline)
     found |= {name: Annotation.to_frame(rows).select(_SAID) for name, rows in asked}

@@ -6,7 +6,6 @@ printed keys, most of them errors of the source, and against 2,423 of replaced k
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pipeline.claims.grammar import Text
@@ -59,8 +58,7 @@ def read_explanation(
     return _decided(verdicts, options, several=several, wrong=wrong)
 
 
-@dataclass(frozen=True)
-class _Marks:
+class _Marks(NamedTuple):
     """Verdicts on options."""
 
     right: Letters
@@ -73,9 +71,7 @@ class _Marks:
 
 def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     """The verdicts in brackets."""
-    right: set[str] = set()
-    wrong: set[str] = set()
-    key: set[str] = set()
+    right, wrong, key = set[str](), set[str](), set[str]()
     said: list[str] = []
     quoted = slipped = False
     for bracket in _P.bracket.finditer(text):

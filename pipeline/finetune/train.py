@@ -3,12 +3,11 @@
 import json
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -70,8 +69,7 @@ def load_recipe(name: str) -> Recipe:
         raise UserError(f"recipe {name!r}, {first_problem(error)}") from None
 
 
-@dataclass(frozen=True)
-class TrainingRows:
+class TrainingRows(NamedTuple):
     """The questions that training can use, and the number of those it cannot."""
 
     written: list[dict[str, list[int]]]
@@ -82,9 +80,8 @@ class TrainingRows:
 
 def writing_examples(rows: Sequence[ReleaseRow], recipe: Recipe, tokenizer: Any) -> TrainingRows:
     """Every question with its answer as the template writes it; nothing is cut, what is too long is left out."""
-    template = load_template(
-        recipe.prompt, Task.EXPLANATION if recipe.prompt == "explanation" else Task.ANSWER
-    )
+    task = Task.EXPLANATION if recipe.prompt == "explanation" else Task.ANSWER
+    template = load_template(recipe.prompt, task)
     chat = bool(tokenizer.chat_template)
     found, too_long, incomplete = [], 0, 0
     explains = "{explanation}" in template.answer

@@ -223,9 +223,7 @@ def letters_of(text: str, options: Pairs) -> list[str] | None:
         return sorted({*map(str.upper, _P.letters.findall(text))})
     both = _P.letter_and_text.fullmatch(text)
     own, said = (_bare(dict(options).get(both[1].upper(), "")), _bare(both[2])) if both else ("", "")
-    if both and own and own in (said, said.strip("()（）")):
-        return [both[1].upper()]
-    return None
+    return [both[1].upper()] if both and own and own in (said, said.strip("()（）")) else None
 
 
 def accepted_of(value: Any, labels: Sequence[str]) -> tuple[list[str] | None, list[list[str]]] | None:

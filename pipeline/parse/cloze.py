@@ -66,8 +66,7 @@ def option_lines(pieces: Sequence[ParsedLine]) -> dict[int, tuple[int, int]]:
 
 def own_answers(pieces: Sequence[ParsedLine], blanks: Mapping[int, tuple[int, int]]) -> frozenset[int]:
     """Lines （1）A （2）B that answer all blanks of the item above, and the words 答案 alone before them."""
-    found: set[int] = set()
-    asked: set[int] = set()
+    found, asked = set[int](), set[int]()
     owner = -1
     for index, piece in enumerate(pieces):
         if index in blanks:
@@ -119,11 +118,9 @@ def run_on(items: Sequence[Cloze | None]) -> bool:
     """Return whether blanks run on from item to item, so that they number the questions; some may be lost."""
     found = [cloze for cloze in items if cloze is not None]
     numbers = [blank.number for cloze in found for blank in cloze.blanks]
-    return (
-        any(cloze.sure for cloze in found)
-        and 2 * len(found) > max(2, len(items))  # most items have blanks
-        and all(before < after for before, after in pairwise(numbers))
-    )
+    most_have_blanks = 2 * len(found) > max(2, len(items))
+    rising = all(before < after for before, after in pairwise(numbers))
+    return most_have_blanks and rising and any(cloze.sure for cloze in found)
 
 
 def share_leads(cutting: Cutting) -> None:

@@ -74,17 +74,14 @@ def _pairs(bare: str) -> list[KeyPair]:
         else:
             found = _P.pair.match(bare, position)  # 3.C
             unsure = found and _P.open_answer.fullmatch(found[2])  # 5.（见注）
-            if not found or not (unsure or _one_answer(found[2])):
+            letters = re.findall(r"[A-K]", found[2]) if found else []
+            # Letters apart are one answer in order: A C D is, C B D answers several questions.
+            one = found and (len(letters) == len(found[2]) or letters == sorted(set(letters)))
+            if not found or not (unsure or one):
                 return []
             pairs.append(KeyPair(int(found[1]), "#" if unsure else found[2]))
         position = found.end()
     return pairs
-
-
-def _one_answer(letters: str) -> bool:
-    """Return whether letters apart are one answer: ``A C D`` is, ``C B D`` answers several questions."""
-    found = re.findall(r"[A-K]", letters)
-    return len(found) == len(letters) or found == sorted(set(found))
 
 
 def _contiguous(numbers: Sequence[int]) -> bool:

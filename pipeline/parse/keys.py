@@ -276,11 +276,8 @@ def _apply_run(run: KeyRun, sections: Sections, *, replace: bool) -> Unmatched:
         if drafts is None:
             unmatched.append((max(sections), number))
             continue
-        lacking = [
-            each
-            for each in run.short.get(number, ())
-            if _has_options(numbers.get(each, ()) for numbers in sections.values())
-        ]
+        short = run.short.get(number, ())
+        lacking = [each for each in short if _has_options(one.get(each, ()) for one in sections.values())]
         for index, draft in enumerate(drafts):
             draft.key_head = entry.head
             letters = entry.letters

@@ -42,8 +42,7 @@ class ParsedLine:
 
 def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
     """The pieces of a document's lines: running heads and feet left out, texts folded, private labels read."""
-    kept = [line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)]
-    kept = without_running(kept)
+    kept = without_running([line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)])
     labels = private_labels(line.text for line in kept)
     margins = _margins(kept)
     tables = group_values((line.page, line) for line in kept if line.kind is LineKind.TABLE)

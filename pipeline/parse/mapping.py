@@ -240,10 +240,10 @@ class _Search:
             return AnswerEncoding.TEXTS, 1.0
         if not (given := self._given(name)):
             return AnswerEncoding.UNKNOWN, float(not self.filled[name])
-        if self.declared.answer_as:
-            found: AnswerEncoding | str = AnswerEncoding(self.declared.answer_as)
-        else:
-            found = answers.encoding_of(given, printed=not self.found.options)
+        stated = self.declared.answer_as
+        found = (
+            AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.found.options)
+        )
         if isinstance(found, AnswerEncoding):
             return found, answers.readable_share(given, found)
         return Unclear("answers_unclear", f"{name} = {found} in dataset.toml"), 1.0

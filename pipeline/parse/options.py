@@ -203,9 +203,7 @@ def _any_order(labels: Sequence[OptionLabel], chain: Sequence[OptionLabel]) -> l
     letters = [label.letter for label in strong]
     if len(strong) <= len(chain) or len(strong) < 3 or letters[0] != "A":
         return None
-    if sorted(letters) != [chr(65 + i) for i in range(len(letters))]:
-        return None
-    return strong
+    return strong if sorted(letters) == [chr(65 + i) for i in range(len(letters))] else None
 
 
 def _run(text: str, labels: Sequence[OptionLabel]) -> OptionRun:
@@ -242,8 +240,7 @@ def _with_missing(text: str, labels: Sequence[OptionLabel], chain: Sequence[Opti
     start = chain[-1].end + between.index(segments[1])
     trace = re.compile(rf"\s*[(（]?{missing}[)）.．、,，]?\s?(?![A-Za-z])", re.IGNORECASE).match(text, start)
     put_back = OptionLabel(missing, start, trace.end() if trace else start, Form.BARE, 1.0)
-    run = _run(text, [*chain, put_back, *tail])
-    return run._replace(repaired=missing)
+    return _run(text, [*chain, put_back, *tail])._replace(repaired=missing)
 
 
 def _best_tail(labels: Sequence[OptionLabel], first: OptionLabel) -> list[OptionLabel]:

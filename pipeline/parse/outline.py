@@ -149,8 +149,8 @@ class Builder:
         self.cutting = cutting
         placed = zip(cutting.pieces, cutting.roles, strict=True)
         prose = [one.text for one, role in placed if role is not Role.ANSWERS]
-        self.outline = Outline(roles=cutting.roles, prose=prose)
         self.block = Block()
+        self.outline = Outline(roles=cutting.roles, prose=prose, blocks=[self.block])
         self.group: Group | None = None
         self.open: list[ParsedLine] | None = self.outline.preamble
         """The list that takes the next line of text; None below a head, whose instructions it is."""
@@ -159,7 +159,6 @@ class Builder:
 
     def build(self) -> Outline:
         """The outline of all pieces."""
-        self.outline.blocks.append(self.block)
         for index, piece in enumerate(self.cutting.pieces):
             self._place(index, piece, self.outline.roles[index])
         return self.outline

@@ -57,12 +57,8 @@ def _bare_name(name: str) -> str:
 def is_corrected(paper: ParsedPaper) -> bool:
     """Return whether a key states what changed after appeals."""
     name = PurePosixPath(paper.document).stem
-    return bool(
-        _P.corrected_name.search(name)
-        or _P.corrected_text.search(paper.text)
-        or paper.key.corrections
-        or any(run.noted for run in paper.key.runs)
-    )
+    said = _P.corrected_name.search(name) or _P.corrected_text.search(paper.text)
+    return bool(said or paper.key.corrections or any(run.noted for run in paper.key.runs))
 
 
 def pair_keys(papers: Sequence[ParsedPaper]) -> ParseOutcome:

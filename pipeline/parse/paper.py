@@ -102,8 +102,7 @@ def trace_of_paper(paper: ParsedPaper) -> Trace:
     found = list(_traced(paper))
     lines = line_spans(piece for _, _, pieces, _ in found for piece in pieces)
     steps = [
-        Step(part=part, rule=rule, detail=detail, spans=line_spans(pieces))
-        for part, rule, pieces, detail in found
+        Step(part=part, rule=rule, detail=told, spans=line_spans(own)) for part, rule, own, told in found
     ]
     return Trace(item_id=paper.document, document=paper.document, spans=lines, steps=steps)
 

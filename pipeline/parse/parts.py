@@ -90,14 +90,9 @@ def stems_after_options(head: str, run: OptionRun) -> Parts | None:
 
 def _answers(line: str, labels: set[str]) -> re.Match[str] | None:
     found = _P.answered_stem.match(line.strip())
-    if (
-        not found
-        or _P.mark_alone.fullmatch(found["stem"].strip())
-        or not set(found["letters"]) <= labels
-        or len(set(found["letters"])) < len(found["letters"])
-    ):
-        return None
-    return found
+    letters = found["letters"] if found else ""
+    once = set(letters) <= labels and len(set(letters)) == len(letters)
+    return found if found and once and not _P.mark_alone.fullmatch(found["stem"].strip()) else None
 
 
 def _circled_parts(lead: str, lines: list[str], run: OptionRun, labels: set[str]) -> Parts | None:
@@ -129,9 +124,8 @@ def _with_last(run: OptionRun, lines: Sequence[str]) -> tuple[tuple[str, str], .
 
 def split_off(text: str) -> tuple[str, str | None]:
     """An item that runs on, after its answer, into options with stems and answers: the item, and that rest."""
-    if (answer := _P.answered.search(text)) is None:
-        return text, None
-    run = find_run(text, answer.end())
+    answer = _P.answered.search(text)
+    run = find_run(text, answer.end()) if answer else None
     if run is None or len(run.options) < 3 or text[run.start - 1] != "\n":
         return text, None
     if stems_after_options(text, run) is None:
@@ -302,14 +296,10 @@ def joint_answers(drafts: Sequence[Draft]) -> None:
         if draft.answer is None and not draft.answered:
             waiting.append(draft)
             continue
+        several = len(waiting) > 1 and len(draft.answer or "") > 1 and not draft.key_head
         if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD
             _share([*waiting, draft], draft.answer)
-        elif (
-            len(waiting) > 1
-            and len(draft.answer or "") > 1
-            and draft.announced not in SEVERAL_ANSWERS
-            and not draft.key_head
-        ):
+        elif several and draft.announced not in SEVERAL_ANSWERS:
             draft.flag("joint_answer", f"{draft.answer} may answer some of the questions before it")
         waiting = []
 

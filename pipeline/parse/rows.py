@@ -72,10 +72,7 @@ class _Habits:
     """Facts about a table that its rows are read by."""
 
     def __init__(self, rows: Mapping[int, Fields], columns: Columns, space: str) -> None:
-        self.columns, self.space = (
-            columns,
-            space,
-        )  # its mapping; the scope in which the source's own ids are unique
+        self.columns, self.space = columns, space  # its mapping; the scope of the source's own ids
         shares = [cells.first(fields, columns.roles.get("accuracy", ())) for fields in rows.values()]
         # Accuracies are in percent where one is above 1: then 1 means 1 %.
         bare = [cells.number(value) or 0 for value in shares if not cells.has_percent_sign(value)]

@@ -192,10 +192,8 @@ def _apart(found: list[int], lines: list[Line], others: list[int], edges: Mappin
 def _before_options(index: int, lines: Sequence[Line], others: Sequence[int]) -> str:
     """Return ``first`` for a line before the first option, ``later`` before another, nothing elsewhere."""
     at = bisect_left(others, index)
-    above, below = (
-        any(opens_option(fold(lines[place].text)) for place in part)
-        for part in (others[max(0, at - 1) : at], others[at : at + 1])
-    )
+    beside = (others[max(0, at - 1) : at], others[at : at + 1])
+    above, below = (any(opens_option(fold(lines[place].text)) for place in part) for part in beside)
     return ("later" if above else "first") if below else ""
 
 

@@ -194,11 +194,8 @@ def check_gates(paper: ParsedPaper) -> None:
     paper.gaps = gates.find_gaps(paper)
     gates.check_shifts(paper)
     examine(paper)
-    paper.mismatches = [
-        *gates.count_mismatches(paper),
-        *gates.unread_keys(paper),
-        *gates.unread_questions(paper),
-    ]
+    searches = (gates.count_mismatches, gates.unread_keys, gates.unread_questions)
+    paper.mismatches = [found for search in searches for found in search(paper)]
 
 
 def _number_sections(drafts: Sequence[Draft]) -> None:

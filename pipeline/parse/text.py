@@ -78,6 +78,4 @@ def _joint(before: str, after: str) -> str:
         return "\n"
     if before.endswith("-") and len(before) > 1 and before[-2].isascii() and before[-2].isalpha():  # al-
         return ""
-    if _P.latin_end.search(before) and _P.latin_start.match(after):
-        return " "
-    return ""
+    return " " if _P.latin_end.search(before) and _P.latin_start.match(after) else ""
