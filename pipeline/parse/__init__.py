@@ -15,6 +15,5 @@ pass                        modules
 7. records                  ``paper``, with the reasons of every cut
 =========================== ===========================================================================================
 
-``stage`` runs 1–7; ``rows`` and ``cells`` read tables. docs/parsing.md says
-where a new style belongs.
+``stage`` runs 1–7; ``rows`` and ``cells`` read tables. docs/parsing.md says where a new style belongs.
 """

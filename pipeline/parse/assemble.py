@@ -93,8 +93,7 @@ def _explaining(outline: Outline, found: Sequence[Fields]) -> set[int]:
 def _answering(outline: Outline, found: Sequence[Fields]) -> set[int]:
     """Return runs that repeat earlier question numbers and consist almost wholly of key entries."""
     runs = group_values((item.run, (item, fields)) for item, fields in zip(outline.items, found, strict=True))
-    asked = set[int]()
-    answering = set[int]()
+    asked, answering = set[int](), set[int]()
     for run, members in runs.items():
         entries = sum(
             _is_entry(fields) or bool(_P.letter_first.match(fields.head) and not find_run(fields.head))

@@ -86,9 +86,7 @@ def split_fields(text: str) -> Fields:
         text = text[: marks[0].start()] + _P.platform.sub("", text[marks[0].start() :])
         marks = _marks(text)
     head = text[: marks[0].start()].rstrip("(（") if marks else text
-    answers: list[str] = []
-    texts: list[str] = []
-    explanations: list[str] = []
+    answers, texts, explanations = list[str](), list[str](), list[str]()
     verdict = False
     for mark, after in zip_longest(marks, marks[1:]):
         segment = text[mark.end() : after.start() if after else len(text)]

@@ -89,12 +89,9 @@ def _find_run(text: str, start: int) -> OptionRun | None:
 def find_runs(text: str) -> list[OptionRun]:
     """All runs of options in a text, one after the other: each begins with an A at a line or column start."""
     starts = [label.start for label in find_labels(text) if label.letter == "A" and label.strength >= 2.3]
-    runs: list[OptionRun] = []
-    for start, end in zip(starts, [*starts[1:], len(text)], strict=False):
-        run = find_run(text[:end], start)
-        if run is not None and run.start == start:
-            runs.append(run)
-    return runs
+    ends = [*starts[1:], len(text)][: len(starts)]
+    runs = [(start, find_run(text[:end], start)) for start, end in zip(starts, ends, strict=True)]
+    return [run for start, run in runs if run is not None and run.start == start]
 
 
 @lru_cache(READ)
@@ -157,8 +154,7 @@ def _place(text: str, position: int) -> float:
 def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
     """The chain A, B, C … with most strength; near labels win over far ones."""
     best: dict[tuple[str, Form], int] = {}  # for each letter and form the label at the end of the best chain
-    back: list[int] = []
-    scores: list[float] = []
+    back, scores = list[int](), list[float]()
     for index, label in enumerate(labels):
         before = chr(ord(label.letter) - 1)
         origins = [(0.0, -1)] if label.letter == "A" else []

@@ -99,8 +99,7 @@ def _circled_parts(lead: str, lines: list[str], run: OptionRun, labels: set[str]
     first = next((i for i, line in enumerate(lines) if i and line.strip()[:1] in set(CIRCLED_DIGITS)), None)
     if first is None:
         return None
-    stems: list[str] = []
-    letters: list[str] = []
+    stems, letters = list[str](), list[str]()
     for line in lines[first:]:
         if _P.letters_only.match(line):
             letters.extend(line.split())

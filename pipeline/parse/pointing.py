@@ -135,8 +135,7 @@ def _request(paper: ParsedPaper, region: AskedLines) -> ChatRequest:
     lines = [piece.text for piece in paper.pieces[region.first : region.last + 1]]
     shown = "\n".join(f"{number}| {text}" for number, text in enumerate(lines, 1))
     messages = [{"role": "system", "content": _ASKED["task"]}, {"role": "user", "content": shown}]
-    name = f"{paper.document}#{region.first}"
-    check = partial(_check, count=len(lines))
+    name, check = f"{paper.document}#{region.first}", partial(_check, count=len(lines))
     return ChatRequest(name, messages, response_format=_ASKED["form"], check=check)
 
 
