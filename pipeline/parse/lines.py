@@ -67,11 +67,9 @@ def line_part(line: Line, text: str, *, centred: bool = False, in_table: bool = 
 def line_spans(found: Iterable[ParsedLine]) -> list[Span]:
     """Return the places of lines as runs, page by page."""
     places = enumerate(sorted({place_of(piece) for piece in found}))
-    runs = []
-    for (page, _), group in groupby(places, key=lambda place: (place[1][0], place[1][1] - place[0])):
-        orders = [order for _, (_, order) in group]
-        runs.append(Span(page=page, first=orders[0], last=orders[-1]))
-    return runs
+    groups = groupby(places, key=lambda place: (place[1][0], place[1][1] - place[0]))
+    runs = [(page, [order for _, (_, order) in group]) for (page, _), group in groups]
+    return [Span(page=page, first=orders[0], last=orders[-1]) for page, orders in runs]
 
 
 def _inside(line: Line, region: Line) -> bool:

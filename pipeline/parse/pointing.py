@@ -162,8 +162,6 @@ def _pointing(said: Mapping[str, Any], region: AskedLines, model: str) -> Pointi
         return (region.first + part[0] - 1, region.first + part[1] - 1) if part else None
 
     dropped = frozenset(region.first + line - 1 for line in said["none"])
-    items = []
-    for one in said["questions"]:
-        parts = {name: places(one[name]) for name in _PARTS}
-        items.append(PointedItem(number=one["number"], **parts, dropped=dropped, model=model))
+    told = [(one["number"], {name: places(one[name]) for name in _PARTS}) for one in said["questions"]]
+    items = (PointedItem(number=number, **parts, dropped=dropped, model=model) for number, parts in told)
     return Pointing(region.first, region.last, tuple(items), dropped)
