@@ -173,10 +173,9 @@ def _weigh(opinions: Matrix, labels: NDArray[np.intp]) -> Matrix:
         slope = (opinions * pooled).sum(axis=(1, 2)) / len(labels) + 2 * _STRENGTH * (weights - _PRIOR)
         return float(value), slope
 
-    start = np.full(len(opinions), _PRIOR)
     # The last one speaks where nothing like a question was reviewed, which reviewed questions cannot tell about.
     bounds = [(0.0, None)] * (len(opinions) - 1) + [(_LEAST_FAR, None)]
-    return np.asarray(minimize(loss, start, jac=True, bounds=bounds).x)
+    return np.asarray(minimize(loss, np.full(len(opinions), _PRIOR), jac=True, bounds=bounds).x)
 
 
 def _pool(weights: Matrix, opinions: Matrix) -> Matrix:
@@ -226,11 +225,11 @@ class TextFeatures:
         step = -(-len(questions) // LANDMARKS)
         landmarks = questions[::step]
         rare = 2 if len(landmarks) > 50 else 1
-        grams = {"analyzer": "char", "ngram_range": (1, 3)}
-        self._vectorizer = TfidfVectorizer(**grams, sublinear_tf=True, min_df=rare)
+        self._vectorizer = TfidfVectorizer(
+            analyzer="char", ngram_range=(1, 3), sublinear_tf=True, min_df=rare
+        )
         self._landmarks = self._vectorizer.fit_transform([text_of(question) for question in landmarks])
-        kernel = (self._landmarks @ self._landmarks.T).toarray()
-        values, vectors = np.linalg.eigh(kernel)
+        values, vectors = np.linalg.eigh((self._landmarks @ self._landmarks.T).toarray())
         kept = values > 1e-8 * values[-1]
         self._projection: Matrix = vectors[:, kept] / np.sqrt(values[kept])
         self._embed = embed
@@ -348,10 +347,10 @@ class LearnedAnnotator(Annotator):
                 views = _views(some, text, nearest_similarity(text, self._learned))
                 found = [self._probabilities(name, some, view) for name, view in views.items()]
             for rows in zip(*found, strict=True):
-                said = (
-                    (name, _verdict(dimensions()[name], row)) for name, row in zip(views, rows, strict=True)
-                )
-                yield {name: verdict for name, verdict in said if verdict is not None}
+                said = {
+                    name: _verdict(dimensions()[name], row) for name, row in zip(views, rows, strict=True)
+                }
+                yield {name: verdict for name, verdict in said.items() if verdict is not None}
 
     def _learn(self, name: str, views: Views, folds: NDArray[np.intp]) -> None:
         known = dimensions()[name].labels
@@ -369,5 +368,6 @@ class LearnedAnnotator(Annotator):
         if (model := self._models.get(name)) is None:
             return np.asarray(np.exp(log_shares(views.own)))
         unseen, found = self._unseen[name], model(views)
-        pairs = zip(questions, found, strict=True)
-        return np.array([unseen.get(one.content_hash, row) for one, row in pairs])
+        return np.array(
+            [unseen.get(one.content_hash, row) for one, row in zip(questions, found, strict=True)]
+        )

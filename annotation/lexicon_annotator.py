@@ -138,18 +138,14 @@ def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
         texts = [text for own in parts for text, _ in own]
         found = {name: iter(lexicon(name).find(texts)) for name in scored_dimensions()}
         for question, own in zip(batch, parts, strict=True):
-            terms = {name: [(next(found[name]), weight) for _, weight in own] for name in found}
-            yield _shares_of(question, terms)
-
-
-def _shares_of(question: Question, terms: Mapping[str, Terms]) -> dict[str, Scores]:
-    shares: dict[str, Scores] = {}
-    for name in terms:
-        scores = score_labels(name, terms[name], question.exam, shares)
-        # Shares of the squares: a clear lead is worth more than many faint traces.
-        total = sum(value * value for value in scores.values()) or 1.0
-        shares[name] = {label: value * value / total for label, value in scores.items()}
-    return shares
+            shares: dict[str, Scores] = {}
+            for name, terms in found.items():
+                weighted = [(next(terms), weight) for _, weight in own]
+                scores = score_labels(name, weighted, question.exam, shares)
+                # Shares of the squares: a clear lead is worth more than many faint traces.
+                total = sum(value * value for value in scores.values()) or 1.0
+                shares[name] = {label: value * value / total for label, value in scores.items()}
+            yield shares
 
 
 def estimated_difficulty() -> dict[str, Verdict]:

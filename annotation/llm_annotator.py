@@ -50,7 +50,8 @@ class LabelPrompt:
     def system(self) -> str:
         """Instructions, definitions and labels; the same for every question."""
         medical = ALL_AT_ONCE if len(self.dimensions) > 1 else ONE_AT_A_TIME
-        text = _read(medical if label_set().has_cmexam else GENERAL)
+        name = medical if label_set().has_cmexam else GENERAL
+        text = (files("annotation.prompts") / name).read_text(encoding="utf-8")
         filled = {
             "subject": label_set().subject,
             "count": _NUMERALS[len(self.dimensions)],
@@ -127,10 +128,6 @@ def _describe(dimension: Dimension) -> str:
 
 def _json(said: Mapping[str, str]) -> str:
     return json.dumps(said, ensure_ascii=False, separators=(",", ":"))
-
-
-def _read(name: str) -> str:
-    return (files("annotation.prompts") / name).read_text(encoding="utf-8")
 
 
 _LONGEST = 400  # characters of an example; a long one costs tokens with every question

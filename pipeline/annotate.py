@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import polars as pl
@@ -36,8 +35,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     labelled = [(question, found) for question, found in pairs if isinstance(found, Labelled)]
     waiting = [found for _, found in pairs if isinstance(found, Unlabelled)]
     by = annotator.identity
-    rows = (found.annotations(by, measured_difficulty(question)) for question, found in labelled)
-    annotations = list(chain.from_iterable(rows))
+    annotations = [row for one, found in labelled for row in found.annotations(by, measured_difficulty(one))]
     requests = AnnotationRequest.to_frame(request for _, found in pairs for request in found.requests)
     return Result(
         tables={"annotations": Annotation.to_frame(annotations), "requests": requests},
@@ -76,12 +74,7 @@ def reviewed_questions(
 
 
 def _review(found: Unlabelled) -> ReviewItem:
-    return ReviewItem(
-        item_id=found.question_id,
-        stage="annotate",
-        reason=found.reason,
-        detail=found.detail,
-    )
+    return ReviewItem(item_id=found.question_id, stage="annotate", reason=found.reason, detail=found.detail)
 
 
 _WASTE = {
@@ -117,10 +110,8 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
     """Return the annotator that the options and the reviewed questions select."""
     chosen = params.chosen(len(reviewed))
     if chosen == "llm":
-        from annotation.llm_annotator import (
-            LlmAnnotator,  # openai takes half a second to import
-            choose_shots,
-        )
+        # openai takes half a second to import
+        from annotation.llm_annotator import LlmAnnotator, choose_shots
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
     if chosen in ("learned", "embeddings"):

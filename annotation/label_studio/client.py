@@ -191,8 +191,7 @@ class Studio:
         gone = 0
         for begin in range(0, len(task_ids), _PAGE):
             some = task_filter("id", "in_list", list(task_ids[begin : begin + _PAGE]))
-            found = [task["id"] for task in self.tasks(project_id, some, unanswered)]
-            if found:
+            if found := [task["id"] for task in self.tasks(project_id, some, unanswered)]:
                 self._act("delete_tasks", project_id, found)
             gone += len(found)
         return gone

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from rapidfuzz.distance import Postfix, Prefix
 
 from schemas.annotations import Correction
+from schemas.grouping import group_values
 from schemas.questions import Question
 
 STEM, SHARED, ANSWER, VERDICT = "stem", "shared_stem", "answer", "verdict"  # names of fields in `Correction`
@@ -59,11 +60,8 @@ def text_of(question: Question) -> str:
 
 def with_proposals(base: BaseText, proposals: Iterable[Correction]) -> BaseText:
     """Return the text with people's proposals for it; a field with two different proposals stays unchanged."""
-    proposed: dict[str, set[str | None]] = {}
-    for each in proposals:
-        if each.content_hash == base.content_hash:
-            proposed.setdefault(each.field, set()).add(each.after)
-    agreed = {name: after.pop() for name, after in proposed.items() if len(after) == 1}
+    own = ((each.field, each.after) for each in proposals if each.content_hash == base.content_hash)
+    agreed = {name: after[0] for name, after in group_values(own).items() if len(set(after)) == 1}
     key = agreed.pop(ANSWER, None) or base.key
     try:
         fields = fields_of(base.text)
@@ -110,8 +108,7 @@ def fields_of(text: str) -> dict[str, str]:
             fields[label] = found[2].strip()
         else:
             fields[label] = f"{fields[label]}\n{line.strip()}".strip()
-    empty = [name for name, value in fields.items() if not value]
-    if empty:
+    if empty := [name for name, value in fields.items() if not value]:
         raise UnreadableTextError(f"no text at {', '.join(empty)}")
     return fields
 

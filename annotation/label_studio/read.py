@@ -259,8 +259,7 @@ class _Answer:
         return True
 
     def _decide(self, verdict: str) -> None:
-        base = self._base(screen.BASE)
-        if base is not None:
+        if (base := self._base(screen.BASE)) is not None:
             self._add(base.content_hash, editable.VERDICT, None, verdict)
 
     def _add(self, content_hash: str, name: str, before: str | None, after: str | None) -> None:

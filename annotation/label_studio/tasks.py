@@ -132,8 +132,11 @@ def shown_fields(question: Question) -> dict[str, str]:
     answers = question.accepted_answers or ([question.answer] if question.answer else [])
     key = " / ".join("".join(letters) for letters in answers)
     base = base_text(question)
+    pages = f"p. {', '.join(map(str, question.pages))}" if question.pages else None
+    number = None if question.number is None else f"No. {question.number}"
+    meta = (str(question.question_type), question.document, pages, number, question.question_id)
     return {
-        "meta": " · ".join(_meta(question)),
+        "meta": " · ".join(part for part in meta if part is not None),
         "question": stem,
         "options": "\n".join(options) or "（无选项 no options）",
         "answer": f"答案 Answer：{key or '（无 none）'}",
@@ -153,15 +156,6 @@ def prediction_of(labels: Mapping[str, str], version: str, score: float | None) 
     """Labels by dimension as a prediction; None when there are none."""
     result = [choice(name, [labels[name]]) for name in dimensions() if name in labels]
     return {"model_version": version, "score": score, "result": result} if labels else None
-
-
-def _meta(question: Question) -> list[str]:
-    parts = [str(question.question_type), question.document]
-    if question.pages:
-        parts.append("p. " + ", ".join(str(page) for page in question.pages))
-    if question.number is not None:
-        parts.append(f"No. {question.number}")
-    return [*parts, question.question_id]
 
 
 VERSION = "agreed by both"  # of the labels that are filled in for a ruling

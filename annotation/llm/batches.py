@@ -173,11 +173,10 @@ class BatchRun:
         """Return the outcome of a row; none where the request is worth another attempt."""
         self._attempts[key] += 1
         request, found = self.missing[key], self._read(key, row)
-        outcome: wire.Outcome
         if isinstance(found, Fault):
             if found.retry and self._attempts[key] <= self.options.max_retries:
                 return []
-            outcome = wire.Failed(request, found.reason, found.detail)
+            outcome: wire.Outcome = wire.Failed(request, found.reason, found.detail)
         else:
             self.store.put(key, found)
             self._useful += 1
@@ -259,9 +258,7 @@ def answered_rows(files: Iterable[bytes], wanted: Sequence[str]) -> dict[str, Ba
             response, error = said.get("response") or {}, said.get("error") or {}
             body = response.get("body")
             inner = (body.get("error") or {}) if isinstance(body, dict) else {}
-            row = BatchRow(
-                int(response.get("status_code") or 0), error.get("code") or inner.get("code"), body
-            )
+            status, code = int(response.get("status_code") or 0), error.get("code") or inner.get("code")
             if (key := str(said["custom_id"])) in known:
-                found.setdefault(key, row)
+                found.setdefault(key, BatchRow(status, code, body))
     return found

@@ -147,8 +147,7 @@ def classify(error: Exception, options: LlmOptions) -> Fault:
         raise UserError(untrusted) from None
     never_sent = isinstance(error.__cause__, _NEVER_SENT)
     if isinstance(error, openai.APITimeoutError) and not never_sent:
-        detail = f"no answer within {options.timeout:g} s"
-        return Fault(Reason.TIMEOUT, detail, retry=True, maybe_billed=True)
+        return Fault(Reason.TIMEOUT, f"no answer within {options.timeout:g} s", retry=True, maybe_billed=True)
     if isinstance(error, openai.APIConnectionError):
         broke = "the connection broke before the answer"
         detail = f"no connection to {options.base_url}" if never_sent else broke

@@ -28,7 +28,8 @@ _PARTS = (
 
 def draws_of(dimensions: Iterable[str], resamples: int, seed: int) -> Draws:
     """Return the bootstrap of each dimension: its draw does not depend on what else is measured."""
-    return {name: stats.Resampling(resamples, _own_seed(seed, name)) for name in dimensions}
+    drawn = {name: hashlib.sha256(f"{seed}|{name}".encode()).hexdigest() for name in dimensions}
+    return {name: stats.Resampling(resamples, int(digits[:16], 16)) for name, digits in drawn.items()}
 
 
 def agreement(
@@ -41,7 +42,9 @@ def agreement(
     """
     rows = []
     for dimension, draw in draws.items():
-        ratings = _ratings(reviews.filter(pl.col("dimension") == dimension))
+        own = reviews.filter(pl.col("dimension") == dimension).select("question_id", "reviewer", "label")
+        by_question = groupby(own.sort("question_id", "reviewer").iter_rows(), key=itemgetter(0))
+        ratings: list[dict[str, str]] = [dict(row[1:] for row in unit) for _, unit in by_question]
         units = [tuple(unit.values()) for unit in ratings if len(unit) >= 2]
         rows.append(_row(dimension, ALL, units, draw, slice_name))
         experts = sorted({expert for unit in ratings for expert in unit})
@@ -106,10 +109,6 @@ def _by_part(reviews: pl.DataFrame) -> Iterator[tuple[str | None, Mapping[str, A
             yield ORIGINS[row["origin"]], row
 
 
-def _own_seed(seed: int, dimension: str) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed}|{dimension}".encode()).digest()[:8], "big")
-
-
 def _row(
     dimension: str,
     reviewers: str,
@@ -134,8 +133,10 @@ def _row(
     values: dict[str, float | None] = {}
     for name, (coefficient, table) in coefficients.items():
         values[name] = stats.value_of(coefficient, table)
-        ends = stats.interval(coefficient, table, draw) or (None, None)
-        values[f"{name}_low"], values[f"{name}_high"] = ends
+        values[f"{name}_low"], values[f"{name}_high"] = stats.interval(coefficient, table, draw) or (
+            None,
+            None,
+        )
     return Agreement(
         dimension=dimension,
         label=label,
@@ -144,9 +145,3 @@ def _row(
         items=len(counts) if label is None else int((counts[:, 0] > 0).sum()),
         **values,
     )
-
-
-def _ratings(reviews: pl.DataFrame) -> list[Mapping[str, str]]:
-    """Labels by expert, unit by unit, in the order of question ids."""
-    rows = reviews.select("question_id", "reviewer", "label").sort("question_id", "reviewer").iter_rows()
-    return [dict(row[1:] for row in unit) for _, unit in groupby(rows, key=itemgetter(0))]

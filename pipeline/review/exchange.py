@@ -46,9 +46,8 @@ def push(
     tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None, adopt: bool = False
 ) -> PushReport:
     """Send questions, prefilled with their labels, to experts; again, it adds nothing."""
-    tasks = review_tasks(tables, params, context)
     kind = replace(projects.REVIEW, experts=params.experts)
-    return send(kind, tasks, params, context, count=count, adopt=adopt)
+    return send(kind, review_tasks(tables, params, context), params, context, count=count, adopt=adopt)
 
 
 def push_to_experts(
@@ -110,8 +109,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
         if each.state in (State.DISPUTED, State.FLAGGED)
         or (each.question_id in half and each.state in (State.ONE_OF_TWO, State.UNREVIEWED))
     ]
-    wanted = {each.question_id for each in open_cases}
-    rows = tables["questions"].filter(pl.col("question_id").is_in(wanted))
+    rows = tables["questions"].filter(pl.col("question_id").is_in({each.question_id for each in open_cases}))
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     crops = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops else {}
     tasks = adjudication_tasks(questions, open_cases, settled.corrections, crops=crops, seed=context.seed)
@@ -122,8 +120,7 @@ def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     """Send what waits in other stages to a verifier; return also how many items hold no question to correct."""
     pairs, without = waiting_questions(context.build)
     crops = cut_outs([question for _, question in pairs], context, _CROP_BYTES) if params.crops else {}
-    tasks = verification_tasks(pairs, crops=crops)
-    return send(projects.VERIFICATION, tasks, params, context), without
+    return send(projects.VERIFICATION, verification_tasks(pairs, crops=crops), params, context), without
 
 
 def connect(params: ReviewParams) -> Studio:
@@ -171,10 +168,8 @@ def pull(
     owner = folder.owner_of(context)
     experts = [projects.of_expert(who) for who in params.reviewers] if params.assign else []
     shared = replace(projects.REVIEW, experts=params.experts)
-    kinds = {
-        kind.key: kind
-        for kind in (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)
-    }
+    everything = (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)
+    kinds = {kind.key: kind for kind in everything}
     listed = studio.projects("[build-dataset ")
     find = partial(projects.find, studio, owner=owner, adopt=adopt, listed=listed)
     present = {key: find(kind) for key, kind in kinds.items()}

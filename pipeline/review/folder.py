@@ -141,7 +141,6 @@ def combine(build: Path, params: ReviewParams) -> None:
     parts = read_all(build)
     gold = gold_questions(params.gold)
     reviews, control = separate(_with_shown(build, pl.concat([part.reviews for part in parts])), gold)
-    rejects = pl.concat([part.rejects for part in parts])
     rows = Correction.from_frame(pl.concat([part.corrections for part in parts]))
     ruled = reviews.filter(pl.col("project") == ADJUDICATION)["question_id"]
     invited = (each for each in rows if each.origin == "verification" or params.invites(each.by))
@@ -149,7 +148,7 @@ def combine(build: Path, params: ReviewParams) -> None:
     replace_table(folder / CONTROL, control)
     replace_table(folder / "pulled.parquet", reviews)
     replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
-    replace_table(folder / "rejects.parquet", rejects)
+    replace_table(folder / "rejects.parquet", pl.concat([part.rejects for part in parts]))
 
 
 def expert_kinds(build: Path) -> list[Kind]:

@@ -300,11 +300,8 @@ def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
 def _with(pulled: Pulled, rows: PulledRows) -> Pulled:
     # An expert's annotation of a question has the same id in every workbook.
     there = dict(pulled.annotations.select("annotation_id", "updated_at").iter_rows())
-    taken = {
-        each.annotation_id
-        for each in rows.annotations
-        if there.get(each.annotation_id, "") <= each.updated_at
-    }
+    pairs = ((row.annotation_id, row.updated_at) for row in rows.annotations)
+    taken = {name for name, updated_at in pairs if there.get(name, "") <= updated_at}
     stale = dict.fromkeys(("annotations", "reviews", "corrections"), pl.col("annotation_id").is_in(taken))
     new = {name: [row for row in getattr(rows, name) if row.annotation_id in taken] for name in stale}
     return pulled.with_rows(PulledRows(**new), stale)
