@@ -74,7 +74,6 @@ def estimate(
 
 
 def _tokens(request: ChatRequest, count: Counter, count_shared: Counter) -> int:
-    """Tokens of a request's messages and of the form it asks for."""
     *shared, own = request.messages
     form = json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":"))
     tokens = sum(count_shared(message["content"]) + MESSAGE_TOKENS for message in shared)

@@ -225,9 +225,8 @@ class TextFeatures:
         step = -(-len(questions) // LANDMARKS)
         landmarks = questions[::step]
         rare = 2 if len(landmarks) > 50 else 1
-        self._vectorizer = TfidfVectorizer(
-            analyzer="char", ngram_range=(1, 3), sublinear_tf=True, min_df=rare
-        )
+        grams = {"analyzer": "char", "ngram_range": (1, 3)}
+        self._vectorizer = TfidfVectorizer(**grams, sublinear_tf=True, min_df=rare)
         self._landmarks = self._vectorizer.fit_transform([text_of(question) for question in landmarks])
         values, vectors = np.linalg.eigh((self._landmarks @ self._landmarks.T).toarray())
         kept = values > 1e-8 * values[-1]
@@ -347,9 +346,8 @@ class LearnedAnnotator(Annotator):
                 views = _views(some, text, nearest_similarity(text, self._learned))
                 found = [self._probabilities(name, some, view) for name, view in views.items()]
             for rows in zip(*found, strict=True):
-                said = {
-                    name: _verdict(dimensions()[name], row) for name, row in zip(views, rows, strict=True)
-                }
+                pairs = zip(views, rows, strict=True)
+                said = {name: _verdict(dimensions()[name], row) for name, row in pairs}
                 yield {name: verdict for name, verdict in said.items() if verdict is not None}
 
     def _learn(self, name: str, views: Views, folds: NDArray[np.intp]) -> None:
@@ -368,6 +366,5 @@ class LearnedAnnotator(Annotator):
         if (model := self._models.get(name)) is None:
             return np.asarray(np.exp(log_shares(views.own)))
         unseen, found = self._unseen[name], model(views)
-        return np.array(
-            [unseen.get(one.content_hash, row) for one, row in zip(questions, found, strict=True)]
-        )
+        pairs = zip(questions, found, strict=True)
+        return np.array([unseen.get(one.content_hash, row) for one, row in pairs])

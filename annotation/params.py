@@ -78,8 +78,7 @@ class AnnotateParams(Params):
 
     def learns(self) -> bool:
         """Return whether reviewed labels can change the result."""
-        asks = self.chosen() == "llm"
-        return self.llm.shots > 0 if asks else self.annotator != "lexicon"
+        return self.llm.shots > 0 if self.chosen() == "llm" else self.annotator != "lexicon"
 
     def ignores(self) -> frozenset[str]:
         """Inputs that cannot change the labels: reviews, if neither examples nor learning use them."""

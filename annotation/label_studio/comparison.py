@@ -107,11 +107,9 @@ def compare_tasks(
         present.setdefault(remote.question_id, []).append(remote)
         found.sizes[remote.batch] = max(found.sizes.get(remote.batch, 0), remote.batch_size)
     wanted: dict[int, Prediction | None] = {}
+    found.missing = [task for task in tasks if task.question_id not in present]
     for task in tasks:
-        remotes = present.get(task.question_id, [])
-        if not remotes:
-            found.missing.append(task)
-        for remote in remotes:
+        for remote in present.get(task.question_id, ()):
             batch = str(remote.batch) if remote.batch else None
             own = task.sent(arm=remote.arm, batch=batch, of=remote.batch_size)
             wanted[remote.task_id] = own.prediction

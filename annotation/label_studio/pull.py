@@ -74,10 +74,9 @@ class Pulled:
         """Return it with new rows in place of the stale ones, in the tables of which some may be stale."""
         tables: dict[str, Any] = {}
         for name, is_stale in stale.items():
-            frame: pl.DataFrame = getattr(self, name)
+            old: pl.DataFrame = getattr(self, name)
             new = [row.model_dump(mode="json") for row in getattr(rows, name)]
-            parts = [frame.filter(~is_stale), pl.DataFrame(new, frame.schema)]
-            tables[name] = _sorted(name, pl.concat(parts))
+            tables[name] = _sorted(name, pl.concat([old.filter(~is_stale), pl.DataFrame(new, old.schema)]))
         return replace(self, **tables)
 
 

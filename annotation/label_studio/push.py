@@ -163,10 +163,8 @@ class _Push:
                 expected = (len(there) + len(missing), found.predictions_after(missing))
                 if (counted.tasks, counted.predictions) == expected and not any(t.answers for t in missing):
                     self._name_version(found)
-                    return [
-                        *there,
-                        *(comparison.SentTask.of({"id": 0, "data": each.data}) for each in missing),
-                    ]
+                    new = (comparison.SentTask.of({"id": 0, "data": each.data}) for each in missing)
+                    return [*there, *new]
             there = self._without_lost_answers(by_id)
             found = self.compared(there)
             missing = [by_id[each.question_id] for each in found.missing if each.question_id in by_id]

@@ -223,9 +223,8 @@ class _ClientRun:
         # (1.28 ms, this way 0.65), and checks nothing.
         body |= self.options.extra_body
         completion: Any = await sdk.post("/chat/completions", body=body, cast_to=object)
-        return (
-            json.loads(completion) if isinstance(completion, str) else completion
-        )  # JSON may say it is text
+        # A string is JSON that says it is text.
+        return json.loads(completion) if isinstance(completion, str) else completion
 
     async def _read_headers(self, response: Any) -> None:
         if response.is_success:

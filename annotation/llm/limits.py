@@ -304,8 +304,7 @@ class CostAccount:
 
     def unseen(self, key: str, request: ChatRequest) -> None:
         """Count a call that may have been billed and whose answer never came."""
-        most_prompt, most_completion = worst_tokens(request, self._options)
-        self._add(key, Waste(0, 0, 0, 1, most_prompt, most_completion))
+        self._add(key, Waste(0, 0, 0, 1, *worst_tokens(request, self._options)))
 
     def spent(self) -> float:
         """Return the cost of all requests so far, answers included; what may have been billed counts as if it was."""

@@ -99,12 +99,9 @@ class LlmOptions(Endpoint):
         self, prompt_tokens: int | None, completion_tokens: int | None, *, batched: bool = False
     ) -> float | None:
         """Price of so many tokens in ``currency``; None where prices or counts are unknown."""
-        if (
-            self.price_in is None
-            or self.price_out is None
-            or prompt_tokens is None
-            or completion_tokens is None
-        ):
+        if self.price_in is None or self.price_out is None:
+            return None
+        if prompt_tokens is None or completion_tokens is None:
             return None
         share = self.batch_share if batched else 1.0
         return share * (prompt_tokens * self.price_in + completion_tokens * self.price_out) / 1e6

@@ -133,10 +133,8 @@ def _row(
     values: dict[str, float | None] = {}
     for name, (coefficient, table) in coefficients.items():
         values[name] = stats.value_of(coefficient, table)
-        values[f"{name}_low"], values[f"{name}_high"] = stats.interval(coefficient, table, draw) or (
-            None,
-            None,
-        )
+        ends = stats.interval(coefficient, table, draw) or (None, None)
+        values[f"{name}_low"], values[f"{name}_high"] = ends
     return Agreement(
         dimension=dimension,
         label=label,

@@ -70,8 +70,7 @@ def expert_work(
 ) -> list[ExpertWork]:
     """Return the work of each expert, adjudicators apart, by name.
 
-    ``reviews`` are those that count; ``assigned`` are the questions that wait for each expert, where questions are
-    assigned.
+    ``reviews`` are those that count; ``assigned`` the questions that wait for each expert, where they are assigned.
     """
     rows = ExpertReview.to_frame(review for review in reviews if not rules.rules(review))
     mine = rows.filter(pl.col("question_id").is_in(list(question_ids))).sort("reviewer", maintain_order=True)

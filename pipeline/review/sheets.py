@@ -151,8 +151,7 @@ def export(
     wanted = free[:count]
     if not wanted:
         raise UserError(f"nothing waits for {expert}: every question is with others already, or answered")
-    ids = [task.question_id for task in wanted]
-    new = pl.DataFrame({"question_id": ids, "reviewer": expert}, before.schema)
+    new = pl.DataFrame({"question_id": [t.question_id for t in wanted], "reviewer": expert}, before.schema)
     out.parent.mkdir(parents=True, exist_ok=True)
     folder.replace_table(out, pl.concat([before, new]).unique().sort("reviewer", "question_id"))
     write(path, [task.sent() for task in wanted], expert, folder.owner_of(context))
