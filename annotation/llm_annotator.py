@@ -217,14 +217,13 @@ class LlmAnnotator(Annotator):
 
     def _bill(self, question_id: str, outcome: wire.Outcome) -> AnnotationRequest:
         answer = outcome if isinstance(outcome, wire.Answer) else None
-        usage = wire.Usage() if answer is None else answer.usage
         unusable_cost, unseen_cost = waste_cost(outcome.waste, self._options)
         return AnnotationRequest(
             question_id=question_id,
             annotator=self.identity.name,
             prompt_hash=self._prompts[outcome.request.part].hash,
             model=self._options.model or "",
-            **usage._asdict(),
+            **(wire.Usage() if answer is None else answer.usage)._asdict(),
             cost=0.0 if answer is None else answer.cost,
             unusable=outcome.waste.calls,
             unusable_cost=unusable_cost,

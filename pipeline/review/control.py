@@ -52,8 +52,8 @@ def with_probes(annotations: pl.DataFrame, share: float, seed: int) -> pl.DataFr
         name = names[int(drawn[8:16], 16) % len(names)]
         is_wrong = lot(f"{seed}", PROBE, row.question_id) < share and row.dimension == name
         if is_wrong and others and row.annotator != MEASURED:
-            changed = {"label": others[int(drawn[16:24], 16) % len(others)], "annotator": PROBE}
-            row = row.model_copy(update=changed)
+            label = others[int(drawn[16:24], 16) % len(others)]
+            row = row.model_copy(update={"label": label, "annotator": PROBE})
         rows.append(row)
     return Annotation.to_frame(rows)
 
