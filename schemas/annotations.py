@@ -190,7 +190,7 @@ class Calibration(Record):
     items: int
     """Questions that both labelled."""
     same: int
-    """Those with the same label."""
+    """Questions with the same label from both."""
     accuracy: float
     low: float
     high: float

@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PRODUCT = ("pipeline", "annotation", "schemas")
-HALF_SENTENCE = re.compile(r'^ *"""(?:What|That|How|Who|Whether|Where|When|As)\b.*', re.MULTILINE)
+HALF_SENTENCE = re.compile(r'^ *"""(?:What|That|Those|How|Who|Whether|Where|When|As)\b.*', re.MULTILINE)
 """A docstring that names no thing and no action: ``What is left of a line``."""
 CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
 MOST_LINES = 400

@@ -53,7 +53,7 @@ class LabelChanges:
     version: str
     added: Mapping[int, Prediction] = field(default_factory=dict)
     replaced: Mapping[int, Prediction | None] = field(default_factory=dict)
-    """Those to delete first; None where nothing comes in their place."""
+    """New prediction, or None, by task whose old predictions are deleted first."""
 
     @property
     def cost(self) -> int:

@@ -288,7 +288,7 @@ class Tally:
     sound: int = 0
     """Questions that the damage did not touch, and that were not read otherwise than printed because of it."""
     needless: int = 0
-    """Those of them that wait."""
+    """Sound questions that wait."""
     reasons: Counter[str] = field(default_factory=Counter)
     """Why they wait."""
 

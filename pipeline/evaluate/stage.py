@@ -45,7 +45,7 @@ class _Evaluation:
 
     @cached_property
     def predictions(self) -> list[records.Prediction]:
-        """Those of all runs."""
+        """Return the predictions of all runs."""
         return [row for made in self.runs.values() for row in made.predictions]
 
     @property

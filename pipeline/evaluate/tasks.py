@@ -44,11 +44,11 @@ class PromptSource:
 
     @cached_property
     def questions(self) -> list[ReleaseRow]:
-        """Those of them that have a key to score against."""
+        """Return the chosen questions with a key to score against."""
         return [row for row in self.chosen if scoring.accepted_answers(row)]
 
     def keyless(self, detail: str) -> list[Rejection]:
-        """Those that have none, left out."""
+        """Return the chosen questions without a key as left out."""
         return [
             left_out(row, "no_answer_key", detail) for row in self.chosen if not scoring.accepted_answers(row)
         ]

@@ -1,4 +1,4 @@
-"""Those who verify read Chinese: every doubt that a stage can have has a Chinese name."""
+"""People who verify read Chinese: every doubt that a stage can have has a Chinese name."""
 
 from __future__ import annotations
 
