@@ -112,7 +112,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=260)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--under", nargs="*", default=PACKAGES, help="packages or folders to draw from")
+    parser.add_argument(
+        "--under", nargs="*", default=PACKAGES, help="packages, folders or files to draw from"
+    )
+    parser.add_argument("--near", action="store_true", help="leave out the last step: tests of other folders")
     parser.add_argument("--budget", type=float, default=60.0, help="processor seconds of a mutant's tests")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--record", type=Path, default=ROOT / "build" / "mutation-record.jsonl")
@@ -151,7 +154,7 @@ def main() -> None:
 
         # Recorded and large folders first; what their own tests did not notice, those of the other folders may.
         ordered = sorted(areas, key=lambda area: (bool(recording.left(area)), -len(areas[area]), area))
-        for step, area in enumerate([*ordered, ""]):
+        for step, area in enumerate(ordered if given.near else [*ordered, ""]):
             recording.complete(area, given.jobs, Path(folder) / f"marked{step}")
             rows, workers.libraries = recording.read()
             choice = Choice(rows)

@@ -121,7 +121,10 @@ def draw(under: Sequence[str], sample: int, seed: int) -> list[Mutant]:
     """Return mutants in random order, from each folder as many as its share of the lines of code."""
     folders: dict[str, list[Mutant]] = defaultdict(list)
     lines: Counter[str] = Counter()
-    for path in sorted({path for part in under for path in (ROOT / part).rglob("*.py")}):
+    parts = [ROOT / part for part in under]
+    for path in sorted(
+        {path for part in parts for path in ([part] if part.is_file() else part.rglob("*.py"))}
+    ):
         folder = str(path.parent.relative_to(ROOT))
         folders[folder].extend(mutants(path))
         lines[folder] += len(path.read_text(encoding="utf-8").splitlines())
