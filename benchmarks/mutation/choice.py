@@ -46,12 +46,11 @@ class Choice:
         if fast := {test for test in chosen if self.rows[test]["seconds"] <= SLOW}:
             chosen = fast
         path = Path(mutant.path)
-        mirror = str(Path("tests") / path.parent / f"test_{path.name}")
         classes = _classes(ast.parse((ROOT / mutant.path).read_text(encoding="utf-8")), mutant.line)
 
         def order(test: str) -> tuple[bool, float, int, str]:
             file = test.partition("::")[0]
-            near = file == mirror or bool(self.test_words[file] & classes)
+            near = file.endswith(f"/test_{path.name}") or bool(self.test_words[file] & classes)
             return not near, round(self.rows[test]["seconds"], 1), len(self.rows[test]["entered"]), test
 
         found: dict[str, float] = {}
