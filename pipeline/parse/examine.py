@@ -240,13 +240,14 @@ def _check_verdict(draft: Draft) -> None:
 
 
 def _check_beside(draft: Draft) -> None:
-    """Flag what stands beside an answer and is not its own: the text of another option, a letter on the next line."""
+    """Flag what stands beside an answer and is not its own: the text of another option, other letters."""
     told = (draft.explanation or "").strip()
     found = _P.beside.match(told)
     text = found[1] if found else told
-    names = {label for label, option in draft.options if text and option.strip() == text}
-    names |= {*text} if _P.letters_alone.fullmatch(text) else set()
-    if draft.answer and names and not names & {*draft.answer}:
+    own = {*(draft.answer or "")}
+    texts = {label for label, option in draft.options if text and option.strip() == text}
+    row = _P.letters_beside.match(text)
+    if own and not texts & own and (texts or (row and own != {*re.findall("[A-K]", row[0])})):
         draft.flag("answers_disagree", f"answer {draft.answer}, but {text[:30]!r} stands beside it")
 
 

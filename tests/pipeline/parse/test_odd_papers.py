@@ -106,6 +106,31 @@ def test_the_answers_of_all_questions_under_the_last_are_not_its_answer() -> Non
     assert not [one for one in kept(f"{asked}\n参考答案：ABCD") if "-" not in one]
 
 
+@given(
+    count=st.integers(2, 6),
+    letters=st.lists(st.sampled_from("ABCD"), min_size=2, max_size=9).filter(lambda row: len({*row}) > 1),
+    head=st.sampled_from(["答案：", "答案\n", "参考答案 ", "参考答案：\n", "【答案】", "标准答案："]),
+    sign=st.sampled_from([" ", "  ", "\t", "、", ",", "，", "；"]),
+)
+@settings(max_examples=60)
+def test_a_row_of_letters_without_numbers_is_no_answer_of_the_last_question(
+    count: int, letters: list[str], head: str, sign: str
+) -> None:
+    asked = "\n".join(f"{at}. 关于{TOPICS[at]}的是\n{FOUR}" for at in range(1, count + 1))
+    assert kept(f"{asked}\n{head}{sign.join(letters)}") == []
+
+
+@pytest.mark.parametrize("behind", ["A、B均不是", "A、B不对", "B"])
+def test_letters_behind_an_answer_that_explain_it_or_repeat_it_are_no_others(behind: str) -> None:
+    assert kept(f"1. 关于心的是\n{FOUR}\n答案：B {behind}\n2. 关于肝的是\n{FOUR}\n答案：C") == ["1B", "2C"]
+
+
+@pytest.mark.parametrize("key", ["参考答案 ABDCA BCDAB", "参考答案ABCD ACD"])
+def test_a_key_that_the_last_option_runs_into_is_no_part_of_it(key: str) -> None:
+    asked = "\n".join(f"{at}. 关于{at}的是 A. 胸 B. 腹 C. 盆 D. 颅" for at in range(1, 4))
+    assert [one for one in outcome(f"{asked}\n{key}") if "3" in one] == ["?3 text_left_over"]
+
+
 @pytest.mark.parametrize("answer", ["A（B也可）", "A，B亦可", "A（或B）", "A/B"])
 def test_an_answer_beside_which_another_earns_the_mark_waits(answer: str) -> None:
     assert kept(f"1. 关于心的是\n{FOUR}\n答案：{answer}\n2. 关于肝的是\n{FOUR}\n答案：B") == ["2B"]
