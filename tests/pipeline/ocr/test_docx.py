@@ -13,10 +13,12 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 from PIL import Image
 
+from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import OcrParams
+from pipeline.ocr.readers import docx as docx_reader
 from pipeline.ocr.readers.docx import DocxReader
 from pipeline.ocr.readers.docx_numbering import Numbering, chinese, format_number, roman
-from schemas.documents import LineKind
+from schemas.documents import LineKind, ReadMethod
 from schemas.errors import UnreadableDocument
 
 
@@ -220,3 +222,242 @@ def test_a_damaged_attribute_costs_that_attribute_alone(tmp_path, tag, damage):
     run = f"<w:rPr>{inside}</w:rPr>" if not where else ""
     paragraph = f"<w:p>{where}<w:r>{run}<w:t>甲</w:t></w:r></w:p>"
     assert [line.text for line in read(with_xml(tmp_path / "a.docx", element(paragraph)))] == ["甲"]
+
+
+BODY = docx.Document()
+
+
+def walked(*parts: str) -> list[tuple[str, str]]:
+    """Lines of these elements, kind and text."""
+    walker = docx_reader._Walker(BODY)
+    return [
+        (line.kind.value, line.text) for line in walker.blocks([parse_xml(element(part)) for part in parts])
+    ]
+
+
+def paragraphs(*texts: str) -> str:
+    return "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in texts)
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix", "read"),
+    [
+        (b"PK\x03\x04", ".docx", True),
+        (b"PK\x03\x04 word/document.xml", ".zip", True),
+        (b"PK\x03\x04", ".zip", False),
+        (b"word/document.xml", ".docx", False),
+    ],
+)
+def test_a_document_is_told_by_its_first_bytes(head: bytes, suffix: str, read: bool) -> None:
+    assert DocxReader().recognises(head, suffix) == read
+
+
+@pytest.mark.parametrize(
+    ("size", "points"),
+    [
+        ('<w:pgSz w:w="11906" w:h="16838"/>', (595.3, 841.9)),
+        ('<w:pgSz w:w="20"/>', (1.0, 0.0)),
+        ('<w:pgSz w:w="x" w:h="40"/>', (0.0, 2.0)),
+        ("", (0.0, 0.0)),
+    ],
+)
+def test_the_one_page_has_the_size_that_the_document_states(
+    tmp_path: Path, size: str, points: tuple[float, float]
+) -> None:
+    document = docx.Document()
+    body = document.element.body
+    body.remove(body.find(qn("w:sectPr")))
+    body.append(parse_xml(f"<w:sectPr {nsdecls('w')}>{size}</w:sectPr>"))
+    document.save(tmp_path / "a.docx")
+    assert DocxReader().count_pages(tmp_path / "a.docx", OcrParams()) == 1
+    blank, again = DocxReader().read(tmp_path / "a.docx", [1, 1], OcrParams())
+    assert isinstance(blank, PageRead)
+    assert blank == again
+    assert (blank.width, blank.height) == points
+    assert (blank.method, blank.reason, blank.engine, blank.lines) == (
+        ReadMethod.BLANK, "no_content", "python-docx", [],
+    )  # fmt: skip
+
+
+def test_a_page_with_a_line_is_read(tmp_path: Path) -> None:
+    (page,) = DocxReader().read(with_xml(tmp_path / "a.docx", element(paragraphs("甲"))), [1], OcrParams())
+    assert isinstance(page, PageRead)
+    assert (page.method, page.reason, len(page.lines)) == (ReadMethod.TEXT_LAYER, None, 1)
+
+
+@pytest.mark.parametrize(
+    ("properties", "shown"),
+    [
+        ('<w:position w:val="3"/>', "2"),
+        ('<w:position w:val="4"/>', "²"),
+        ('<w:position w:val="5"/>', "²"),
+        ('<w:position w:val="-3"/>', "2"),
+        ('<w:position w:val="-4"/>', "₂"),
+        ('<w:position w:val="-12"/>', "₂"),
+        ('<w:position w:val="-31"/>', "₂"),
+        ('<w:position w:val="-"/>', "2"),
+        ('<w:position w:val="x9"/>', "2"),
+        ('<w:position w:val="-x"/>', "2"),
+        ('<w:vertAlign w:val="superscript"/>', "²"),
+        ('<w:vertAlign w:val="subscript"/>', "₂"),
+        ('<w:vertAlign w:val="baseline"/>', "2"),
+        ('<w:vertAlign w:val="baseline"/><w:position w:val="9"/>', "2"),
+        ('<w:vertAlign w:val="baseline"/><w:position w:val="-9"/>', "2"),
+        ('<w:vertAlign w:val="subscript"/><w:position w:val="9"/>', "₂"),
+        ('<w:vertAlign w:val="superscript"/><w:position w:val="-9"/>', "²"),
+        ("", "2"),
+    ],
+)
+def test_a_run_is_a_script_from_two_points_on(properties: str, shown: str) -> None:
+    run = f"<w:p><w:r><w:rPr>{properties}</w:rPr><w:t>2</w:t></w:r></w:p>"
+    assert walked(run) == [("text", shown)]
+
+
+def test_signs_of_a_run_are_characters() -> None:
+    signs = "".join(f"<w:t>{at}</w:t><w:{name}/>" for at, name in enumerate(("tab", "ptab", "noBreakHyphen")))
+    assert walked(f"<w:p><w:r>{signs}<w:t>x</w:t><w:br/><w:t>y</w:t><w:cr/><w:t/></w:r></w:p>") == [
+        ("text", "0\t1\t2-x"),
+        ("text", "y"),
+    ]
+    symbols = '<w:sym w:font="Symbol" w:char="F061"/><w:sym w:font="x" w:char="41"/>'
+    assert walked(f"<w:p><w:r>{symbols}</w:r></w:p>") == [("text", "αA")]
+
+
+def test_text_that_is_not_printed_is_left_out() -> None:
+    gone = "<w:r><w:t>{}</w:t></w:r>"
+    hidden = "".join(f"<w:{name}>{gone.format('x')}</w:{name}>" for name in ("del", "moveFrom"))
+    kept = "".join(f"<w:{name}>{gone.format('y')}</w:{name}>" for name in ("ins", "hyperlink", "smartTag"))
+    code = "<w:r><w:instrText>PAGE</w:instrText></w:r>"
+    assert walked(f"<w:p>{hidden}{kept}{code}</w:p>") == [("text", "yyy")]
+
+
+@pytest.mark.parametrize(("count", "layout"), [(1, False), (2, False), (3, True)])
+def test_a_table_with_three_paragraphs_in_a_cell_is_a_layout(count: int, layout: bool) -> None:
+    texts = [f"第{at}段" for at in range(count)]
+    cells = f"<w:tc>{paragraphs(*texts)}</w:tc><w:tc>{paragraphs('乙')}</w:tc>"
+    found = walked(f"<w:tbl><w:tr>{cells}</w:tr><w:tr><w:tc><w:p/></w:tc></w:tr></w:tbl>")
+    lines = [*texts, "乙"] if layout else [f"{' '.join(texts)}\t乙"]
+    assert found == [("table", ""), *(("text", line) for line in lines)]
+
+
+def test_a_table_within_a_cell_is_a_region_after_its_row() -> None:
+    inner = f"<w:tbl><w:tr><w:tc>{paragraphs('乙')}</w:tc></w:tr></w:tbl>"
+    found = walked(f"<w:tbl><w:tr><w:tc>{paragraphs('甲')}{inner}</w:tc></w:tr></w:tbl>")
+    assert found == [("table", ""), ("text", "甲 乙"), ("table", "")]
+
+
+MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+
+
+@pytest.mark.parametrize(
+    ("inside", "found"),
+    [
+        ("<w:r><w:object/></w:r>", ["formula"]),
+        ("<w:r><w:object/><w:object/></w:r>", ["formula"] * 2),
+        (f"<m:oMath {MATH}/>", []),
+        (f"<m:oMath {MATH}><m:strange/></m:oMath>", ["formula"]),
+        (f"<m:oMath {MATH}><m:strange/></m:oMath><w:r><w:object/></w:r>", ["formula"] * 2),
+        (f"<m:oMath {MATH}><m:r><m:t>x</m:t></m:r></m:oMath>", ["text"]),
+    ],
+)
+def test_what_is_not_read_of_formulas_is_a_region(inside: str, found: list[str]) -> None:
+    assert [kind for kind, _ in walked(f"<w:p>{inside}</w:p>")] == found
+
+
+def drawing(width: object, height: object) -> str:
+    return (
+        f'<w:drawing><wp:inline xmlns:wp="wp"><wp:extent cx="{width}" cy="{height}"/></wp:inline></w:drawing>'
+    )
+
+
+def pict(style: str, inside: str = '<v:imagedata xmlns:v="v"/>') -> str:
+    return f'<w:pict><v:shape xmlns:v="v" style="{style}">{inside}</v:shape></w:pict>'
+
+
+@pytest.mark.parametrize(
+    ("picture", "seen"),
+    [
+        (drawing(127_000, 127_000), False),
+        (drawing(127_001, 127_000), True),
+        (drawing(127_000, 127_001), True),
+        (drawing(1, 900_000), True),
+        (drawing("x", 1), True),
+        (drawing(1, "x"), True),
+        ("<w:drawing/>", True),
+        (pict("width:10pt;height:10pt"), False),
+        (pict("width:10.5pt;height:9pt"), True),
+        (pict("width:9pt;height:10.5pt"), True),
+        (pict("height:9pt"), True),
+        (pict(""), True),
+        (pict("margin-left:800pt"), True),
+        (pict("margin-left:801pt"), False),
+        (pict("margin-left:-900pt"), True),
+        (pict("margin-left:900pt;width:9pt;height:9pt"), False),
+        (pict("width:50pt", "<v:x/>"), False),
+        (pict("width:50pt;height:50pt", '<v:imagedata style="width:1pt;height:1pt"/>'), True),
+    ],
+)
+def test_a_picture_is_seen_unless_it_is_a_dot_or_off_the_page(picture: str, seen: bool) -> None:
+    assert walked(f"<w:p><w:r>{picture}</w:r></w:p>") == [("figure", "")] * seen
+
+
+def test_pictures_and_text_of_a_text_box_come_once_and_after_its_paragraph() -> None:
+    box = f"<w:txbxContent>{paragraphs('乙')}<w:p><w:r>{drawing(9 * 10**6, 1)}</w:r></w:p></w:txbxContent>"
+    other = f"<mc:Fallback xmlns:mc='{docx_reader._MC[1:-1]}'><w:pict>{box}</w:pict></mc:Fallback>"
+    shape = f"<w:r><w:drawing>{box}</w:drawing>{other}</w:r>"
+    assert walked(f"<w:p><w:r><w:t>甲</w:t></w:r>{shape}</w:p>") == [
+        ("text", "甲"),
+        ("figure", ""),
+        ("text", "乙"),
+        ("figure", ""),
+    ]
+
+
+def test_paragraphs_in_content_controls_and_revisions_are_read() -> None:
+    inner = paragraphs("甲")
+    wrapped = [
+        f"<w:{name}>{inner}</w:{name}>" for name in ("sdt", "sdtContent", "ins", "customXml", "smartTag")
+    ]
+    assert walked(*wrapped, f"<w:other>{inner}</w:other>") == [("text", "甲")] * 5
+
+
+def styled(list_of_style: str, own: str, text: str = "甲") -> list[str]:
+    """Labels of two paragraphs with a style that names a list, and with what they name themselves."""
+    document = docx.Document()
+    levels = [("decimal", "%1."), ("upperLetter", "%2)"), ("lowerLetter", "%3)")]
+    add_list(document, levels, 77)
+    style = (
+        f'<w:style {nsdecls("w")} w:styleId="S"><w:pPr><w:numPr>{list_of_style}</w:numPr></w:pPr></w:style>'
+    )
+    document.styles.element.append(parse_xml(style))
+    walker = docx_reader._Walker(document)
+    run = f"<w:r><w:t>{text}</w:t></w:r>"
+    paragraph = f'<w:p><w:pPr><w:pStyle w:val="S"/>{own}</w:pPr>{run}</w:p>'
+    return [line.text for line in walker.blocks([parse_xml(element(paragraph))] * 2)]
+
+
+LIST = '<w:numId w:val="77"/>'
+
+
+@pytest.mark.parametrize(
+    ("list_of_style", "own", "labels"),
+    [
+        (LIST, "", ["1. 甲", "2. 甲"]),
+        (f'<w:ilvl w:val="1"/>{LIST}', "", ["A) 甲", "B) 甲"]),
+        (f'<w:ilvl w:val="1"/>{LIST}', '<w:numPr><w:ilvl w:val="0"/></w:numPr>', ["1. 甲", "2. 甲"]),
+        (f'<w:ilvl w:val="1"/>{LIST}', '<w:numPr><w:ilvl w:val="2"/></w:numPr>', ["a) 甲", "b) 甲"]),
+        (f'<w:ilvl w:val="1"/>{LIST}', f"<w:numPr>{LIST}</w:numPr>", ["1. 甲", "2. 甲"]),
+        (LIST, '<w:numPr><w:numId w:val="0"/></w:numPr>', ["甲", "甲"]),
+        ("", f"<w:numPr>{LIST}</w:numPr>", ["1. 甲", "2. 甲"]),
+        ("", "", ["甲", "甲"]),
+        ('<w:numId w:val="0"/>', "", ["甲", "甲"]),
+    ],
+)
+def test_a_paragraph_is_numbered_by_its_own_list_else_by_that_of_its_style(
+    list_of_style: str, own: str, labels: list[str]
+) -> None:
+    assert styled(list_of_style, own) == labels
+
+
+def test_a_paragraph_without_text_is_not_counted() -> None:
+    assert styled(LIST, "", " ") == []

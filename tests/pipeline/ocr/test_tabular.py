@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -11,12 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.ocr.interfaces import TableRow
 from pipeline.ocr.params import OcrParams
 from pipeline.ocr.readers import find_reader, tabular
 from pipeline.ocr.readers.encoding import decode, looks_like_text, plausibility
 from pipeline.ocr.readers.header import tables
 from schemas.errors import UnreadableDocument
 
+Flips = Callable[[Callable[[int], object], Sequence[int]], list[object]]
 HEADER = "Question,Options,Answer,Explanation"
 ROW = '"下列哪项正确，请选择","A 甲\nB 乙",A,因为如此'
 
@@ -532,3 +536,214 @@ def test_chinese_text_is_mostly_common_characters(flips):
             return error.reason
 
     assert flips(lambda common: text(common) == "wrong_encoding", range(21)) == [12]
+
+
+STEMS = ["题目1", "答案1", "题目2", "答案2"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "questions"),
+    [
+        ({"题目2": "甲", "答案2": "A"}, None),
+        ({"题目2": "甲", "答案2": "A", "x1": "1"}, None),
+        ({"题目1": "甲", "题目": "乙", "答案1": "A"}, None),
+        ({"题目1": "甲", "题目2": "乙", "答案1": "A"}, None),
+        ({"题目1": "甲", "备注": "乙"}, None),
+        ({"题目1": "甲", "题目": "", "答案1": "A"}, [{"题目": "甲", "答案": "A"}]),
+        ({"题目1": "甲", "题目": None, "答案1": "A"}, [{"题目": "甲", "答案": "A"}]),
+        ({" 题目1 ": "甲", "答案01": "A"}, [{"题目": "甲", "答案": "A"}]),
+        ({"题目1": "甲", "题目2": "", "答案1": "A"}, [{"题目2": "", "题目": "甲", "答案": "A"}]),
+        ({"题目1": "甲", "题目2": None, "答案1": "A", "答案2": "B"}, [{"题目": "甲", "答案": "A"}]),
+        ({"题目1": "甲", "答案1": "A", "答案2": "B", "解析2": "y"}, [{"题目": "甲", "答案": "A"}]),
+        (
+            {"题目1": "甲", "选项1": "a", "答案1": "A", "解析1": "w", "解析2": "x", "页1": "z"},
+            [{"解析2": "x", "页1": "z", "题目": "甲", "选项": "a", "答案": "A", "解析": "w"}],
+        ),
+        (
+            {"id": "7", "题目1": "甲", "选项1": "a", "答案1": "A"},
+            [{"id": "7-1", "题目": "甲", "选项": "a", "答案": "A"}],
+        ),
+        (
+            {"id": "7", "题目1": "甲", "选项1": "a", "答案1": "A", "题目2": "乙", "选项2": "b", "答案2": "B"},
+            [
+                {"id": "7-1", "groupid": "7", "题目": "甲", "选项": "a", "答案": "A"},
+                {"id": "7-2", "groupid": "7", "题目": "乙", "选项": "b", "答案": "B"},
+            ],
+        ),
+        (
+            {"编号": "x", "qid": 8, "题型": "A1", "选项": "ab", **dict(zip(STEMS, "甲A乙B", strict=True))},
+            [
+                {"编号": "x", "qid": f"8-{at}", "选项": "ab", "groupid": "8", "type": "B1", "题目": stem, "答案": key}
+                for at, stem, key in ((1, "甲", "A"), (2, "乙", "B"))
+            ],
+        ),
+        # Options of their own win.
+        (
+            {"题型": "A1", "选项": "a b", "题目1": "甲", "答案1": "A", "选项1": "z"},
+            [{"题型": "A1", "选项": "z", "题目": "甲", "答案": "A"}],
+        ),
+        # More options than keys: each is one option of all questions.
+        (
+            {"id": "7", **dict(zip(STEMS, "甲A乙B", strict=True)), "选项1": "a", "选项2": "b", "选项3": "c"},
+            [
+                {"id": f"7-{at}", "选项1": "a", "选项2": "b", "选项3": "c", "groupid": "7", "题目": stem, "答案": key}
+                for at, stem, key in ((1, "甲", "A"), (2, "乙", "B"))
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_a_row_that_numbers_its_questions_is_as_many_rows(
+    fields: dict[str, object], questions: list[dict[str, object]] | None
+) -> None:
+    row = TableRow(json.dumps(fields, ensure_ascii=False), "s")
+    found = tabular.questions_in(row)
+    if questions is None:
+        assert found == [row]
+    else:
+        assert [json.loads(one.fields) for one in found] == questions
+        assert {one.sheet for one in found} == {"s"}
+
+
+def test_questions_of_a_row_without_an_id_are_a_group_by_its_text() -> None:
+    def groups(*ids: str) -> list[tuple[object, ...]]:
+        fields = {**dict.fromkeys(ids, ""), "题目1": "甲", "答案1": "A", "题目2": "乙", "答案2": "B"}
+        found = [json.loads(one.fields) for one in tabular.questions_in(TableRow(json.dumps(fields)))]
+        return [(one.get("id"), one["groupid"], one["题目"]) for one in found]
+
+    (first, group, _), second = groups()
+    assert (first, len(group), second) == (None, 12, (None, group, "乙"))
+    assert [one[0] for one in groups("id")] == ["", ""]
+    assert groups("id")[0][1] != group
+
+
+@pytest.mark.parametrize(
+    ("value", "rows"),
+    [
+        ({"question": ["甲", "乙"], "answer": ["A", "B"]}, [("甲", "A"), ("乙", "B")]),
+        ({"question": {"0": "甲", "1": "乙"}, "answer": {"0": "A", "1": "B"}}, [("甲", "A"), ("乙", "B")]),
+        ({"question": ["甲"], "answer": ["A"]}, [("甲", "A")]),
+        ({"question": {"0": "甲", "1": "乙"}, "answer": {"1": "A", "0": "B"}}, []),
+        ({"question": {"0": "甲", "1": "乙"}, "answer": {"0": "A", "2": "B"}}, []),
+        ({"question": ["甲", "乙"], "answer": {"0": "A", "1": "B"}}, []),
+        ({"question": ["甲", "乙"], "answer": ["A"]}, []),
+        ({"question": ["甲", "乙"], "answer": ["A", "B"], "year": 2020}, []),
+        ({"name": ["甲", "乙"], "answer": ["A", "B"]}, []),
+        ({}, []),
+    ],
+)
+def test_a_table_may_be_kept_by_column(value: dict[str, object], rows: list[tuple[str, str]]) -> None:
+    found = [(row["question"], row["answer"]) for row in tabular._columns(value)]  # type: ignore[arg-type]
+    assert found == rows
+
+
+def test_objects_by_id_are_questions_with_that_id() -> None:
+    value = {"q1": {"question": "甲", "answer": "A"}, "q2": {"id": "x", "question": "乙"}}
+    assert [*tabular._questions(value)] == [
+        {"id": "q1", "question": "甲", "answer": "A"},
+        {"id": "x", "question": "乙"},
+    ]
+    assert [*tabular._questions({"q1": {"a": 1}, "q2": 5})] == []
+    assert [*tabular._questions({"question": "甲", "year": 5})] == [{"question": "甲", "year": 5}]
+    assert [*tabular._questions({"question": ["甲"], "year": 5})] == []
+    assert [*tabular._questions({})] == []
+    assert [*tabular._questions("甲")] == []
+
+
+def test_questions_have_the_case_of_the_object_that_they_are_in() -> None:
+    asked = [{"question": "甲", "answer": "A"}, "x"]
+    assert [*tabular._questions([{"case": "例", "group_id": 7, "title": "t", "items": asked}])] == [
+        {"case": "例", "question": "甲", "answer": "A"},
+        "x",
+    ]
+    assert [*tabular._questions([{"case": "例", "第一章": asked[:1]}])] == [
+        {"type": "第一章", "case": "例", "question": "甲", "answer": "A"}
+    ]
+    # Options are of the question that they stand in, and true is an option's.
+    item = {"question": "甲", "options": [{"question": "乙", "answer": "A"}]}
+    assert [*tabular._questions([item])] == [item]
+    flagged = {"text": "甲", "correct": True, "items": [{"question": "乙", "answer": "A"}]}
+    assert [*tabular._questions([flagged])] == [{"question": "乙", "answer": "A"}]
+    assert [*tabular._questions([{"items": [], "a": 1}])] == [{"items": [], "a": 1}]
+    assert [*tabular._questions([{"items": ["x"], "a": 1}])] == [{"items": ["x"], "a": 1}]
+    assert [*tabular._questions([{"items": {"a": [asked[0]]}}])] == [{"type": "a", **asked[0]}]  # type: ignore[dict-item]
+
+
+def test_a_cell_has_ten_million_characters_at_most() -> None:
+    cell = "x" * 10_000_000
+    assert [*tabular._bounded([["a", cell], []])] == [["a", cell], []]
+    with pytest.raises(csv.Error, match="more than 10000000 characters"):
+        next(tabular._bounded([[cell + "x", "a"]]))
+
+
+def test_a_broken_line_of_csv_is_named(tmp_path: Path) -> None:
+    found = refused(write(tmp_path / "a.csv", 'Question,Answer\n甲,A\n"乙"x,B\n'))
+    assert (found.reason, found.detail.partition(":")[0]) == ("broken_csv", "line 3")
+
+
+def test_the_limit_of_cells_that_another_program_raised_stays(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.csv", "Question,Answer\n甲,A\n")
+    before = csv.field_size_limit()
+    try:
+        limits = []
+        for limit in (99, 20_000_000):
+            csv.field_size_limit(limit)
+            assert len(rows(path)) == 1
+            limits.append(csv.field_size_limit())
+    finally:
+        csv.field_size_limit(before)
+    assert limits == [10_000_000, 20_000_000]
+
+
+@pytest.mark.parametrize(
+    ("text", "suffix", "read"),
+    [
+        ("题目,答案\n甲,A", ".txt", True),
+        ("\ufeff题目;答案\n甲;A", ".txt", True),
+        ("题目,选项\n甲,A", ".txt", False),
+        ("选项\t答案\n甲\tA", ".txt", False),
+        ("说明\n题目,答案", ".txt", False),
+        ("题目,答案\0", ".txt", False),
+        ("x", ".csv", True),
+        ("x", ".tsv", True),
+        ("x", ".xls", True),
+        ("x", ".md", False),
+        ("x\0", ".csv", False),
+    ],
+)
+def test_a_csv_file_is_told_by_its_name_or_its_header(text: str, suffix: str, read: bool) -> None:
+    assert tabular.CsvReader().recognises(text.encode(), suffix) == read
+
+
+def test_the_header_of_a_bank_called_txt_stands_among_its_first_characters(flips: Flips) -> None:
+    def read(far: int) -> bool:
+        return tabular.CsvReader().recognises(("答案," + "x" * far + ",题目").encode(), ".txt")
+
+    assert flips(read, range(1985, 2010)) == [1995]
+
+
+def test_a_list_of_objects_may_be_indented_by_ninety_nine_characters(flips: Flips) -> None:
+    reader = tabular.CmbJsonReader()
+    assert flips(lambda far: reader.recognises(b"[" + b" " * far + b"{", ".txt"), range(90, 110)) == [100]
+    assert [reader.recognises(head, ".json") for head in (b"x", b"x\0")] == [True, False]
+    assert [reader.recognises(b" \r\n\t\xef\xbb\xbf[{", name) for name in (".txt", ".ndjson")] == [
+        True,
+        False,
+    ]
+
+
+@pytest.mark.parametrize("item", ["NaN", "Infinity", "-Infinity"])
+def test_numbers_that_json_lacks_are_null(item: str) -> None:
+    assert tabular._object(f'{{"a": {item}}}') == {"a": None}
+    assert tabular._object("[1]") is None
+    assert tabular._object("[" * 100_000) is None
+
+
+def test_empty_tables_hold_no_list_of_questions(tmp_path: Path) -> None:
+    assert refused(write(tmp_path / "a.json", "[]")).reason == "unknown_format"
+    (tmp_path / "a.parquet").write_bytes(b"PAR1 and no more")
+    assert refused(tmp_path / "a.parquet").reason == "broken"
+
+
+def test_the_delimiter_stands_most_often_in_the_line_with_most_known_names() -> None:
+    assert tabular.delimiter("a|b|c|d\n题目;A;B\n题目,答案;x,y\nA,B,C,D,E") == ","
+    assert tabular.delimiter("x;y;z\nA|B|C|D|E") == "|"
