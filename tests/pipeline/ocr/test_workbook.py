@@ -6,11 +6,14 @@ import json
 import shutil
 import subprocess
 import zipfile
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from lxml import etree
 from openpyxl import Workbook
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
@@ -25,6 +28,7 @@ from schemas.dataset import SourceParams
 from schemas.documents import Document, SourceRow
 from schemas.errors import UnreadableDocument
 
+Flips = Callable[[Callable[[int], object], Sequence[int]], list[object]]
 HEADER = ["材料", "题目", "A", "B", "答案"]
 
 
@@ -284,3 +288,216 @@ def test_a_picture_beside_text_and_beyond_the_last_row_is_marked(book, tmp_path)
 )
 def test_a_workbook_is_told_by_its_first_bytes(head, suffix, read):
     assert workbook.XlsxReader().recognises(head, suffix) == read
+
+
+def test_the_rectangle_of_a_sheet_has_sixty_million_cells_at_most() -> None:
+    assert check(b'<c r="H7500000"/>') == ""
+    assert check(b'<c r="H7500001"/>').startswith("too_large: s.xml has a cell in row 7,500,001, column 8")
+    assert check(b'<c r="EU397351"/>').endswith("row 397,351, column 151: delete what stands far out")
+
+
+def test_a_formula_is_named_by_the_reference_near_before_it(flips: Flips) -> None:
+    def named(far: int) -> bool:
+        return "in C7" in check(b'<c r="C7"' + b" " * far + b"><f>CHAR(65)</f></c>")
+
+    assert flips(named, range(150, 250)) == [194]
+    assert "in C7" in check(b'r="C7"><f>CHAR(65)</f></c>')
+    assert "in C8" in check(b'<c r="C7"><v>1</v></c><c r="C8"><f>CHAR(65)</f></c>')
+
+
+def test_a_formula_across_two_blocks_begins_among_the_last_bytes_of_the_first(flips: Flips) -> None:
+    formula = b"<f>" + b"x" * 600 + b"</f></c>"
+    assert flips(lambda cut: check(b" " * ((1 << 20) - cut) + formula) != "", range(510, 516)) == [513]
+
+
+@pytest.mark.parametrize(
+    ("cell", "missing"),
+    [
+        (b"<f>A1</f><v>2</v></c>", False),
+        (b"<f>A1</f><v></v></c>", True),
+        (b"<f>A1</f><v/></c>", True),
+        (b"<f>A1</f> <v /></c>", True),
+        (b"<f/></c>", True),
+        (b"<x:f>A1</x:f></x:c>", True),
+        (b"<v>2</v></c>", False),
+    ],
+)
+def test_a_formula_needs_a_value(cell: bytes, missing: bool) -> None:
+    assert (
+        check(b'<c r="C7">' + cell)
+        == (
+            "no_value: s.xml: the formula in C7 was never calculated: open the file in a spreadsheet and save it, "
+            "or paste values"
+        )
+        * missing
+    )
+
+
+def laid_out(
+    values: list[list[object]],
+    pictures: tuple[workbook.Place, ...] = (),
+    shown: dict[workbook.Place, str] | None = None,
+    merged: object = None,
+) -> list[list[str]]:
+    sheet = SimpleNamespace(to_python=lambda skip_empty_area: values, merged_cell_ranges=merged)
+    return workbook._grid(sheet, pictures, shown or {}, {})
+
+
+def test_a_picture_widens_its_row_as_far_as_it_stands() -> None:
+    assert laid_out([["a", "b"]], ((0, 1),)) == [["a", "b\n<img>"]]
+    assert laid_out([["a"]], ((0, 3),)) == [["a", "", "", "<img>"]]
+    assert laid_out([["a"]], ((2, 1),)) == [["a"], [], ["", "<img>"]]
+    assert laid_out([["a", "b", "c"]], ((0, 0), (0, 0))) == [["a\n<img>\n<img>", "b", "c"]]
+
+
+def test_formats_of_cells_that_hold_no_number_change_nothing() -> None:
+    places = [(row, column) for row in range(4) for column in range(4)]
+    assert laid_out([["a", 0.5], [2.0]], (), dict.fromkeys(places, "0%")) == [["a", "50%"], ["200%"]]
+    assert laid_out([[0.5, 1.5]], (), {(0, 1): "0%"}) == [["0.5", "150%"]]
+    assert laid_out([[date(2024, 3, 5)]], (), {(0, 0): "0%"}) == [["2024-03-05 00:00:00"]]
+
+
+def test_merged_cells_have_their_text_in_the_first_column_of_each_row() -> None:
+    values: list[list[object]] = [["a", "b"], ["", ""], ["", ""], ["", "c"]]
+    assert laid_out(values, merged=[((0, 0), (2, 1))]) == [["a", "b"], ["a", ""], ["a", ""], ["", "c"]]
+    assert laid_out(values, merged=[((0, 1), (0, 1))]) == values
+    assert laid_out(values, merged=[((2, 1), (3, 1))]) == [["a", "b"], ["", ""], ["", ""], ["", ""]]
+
+
+def test_what_stands_left_of_and_above_a_table_moves_none_of_its_places(tmp_path: Path) -> None:
+    made = Workbook()
+    for row, cells in ((3, ("题目", "A", "答案")), (4, ("问", 0.5, "A"))):
+        for column, value in enumerate(cells, 3):
+            made.active.cell(row, column, value)
+    made.active["D4"].number_format = "0%"
+    made.save(tmp_path / "a.xlsx")
+    (found,) = workbook.XlsxReader().rows(tmp_path / "a.xlsx", OcrParams(), [])
+    assert json.loads(found.fields) == {
+        "column_1": None,
+        "column_2": None,
+        "题目": "问",
+        "A": "50%",
+        "答案": "A",
+    }
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "shown"),
+    [
+        (0.0, "# ?/?", "0"),
+        (-0.5, "# ?/?", "-1/2"),
+        (-1.5, "# ?/?", "-1 1/2"),
+        (2.0, "# ?/?", "2"),
+        (1 / 99, "# ??/??", "1/99"),
+        (1 / 100, "# ??/??", "1/99"),
+        (0.123456789012345, "0%", "12.3456789012%"),
+        (0.29, "0%", "29%"),
+        (1.0, "0.00", "1.00"),
+        (1.5, "0.0", "1.5"),
+        (1.5, "0", "1.5"),
+        (1234.5, "#,##0.00", "1234.50"),
+        (5, 'General" g"', "5 g"),
+        (-2, "0.0", "-2.0"),
+    ],
+)
+def test_a_format_adds_signs_and_never_rounds(number: float, code: str, shown: str) -> None:
+    assert workbook._as_shown(number, code) == shown
+
+
+MAIN = workbook._MAIN[1:-1]
+OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+PACKAGE = "http://schemas.openxmlformats.org/package/2006/relationships"
+
+
+def archive_of(path: Path, **parts: str) -> Path:
+    """Write an archive whose parts stand under xl; in their names _ stands for a folder."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(f"xl/{name.replace('__', '/')}.xml", text)
+    return path
+
+
+def styles(formats: dict[str, str], cells: list[str]) -> str:
+    own = "".join(f'<numFmt numFmtId="{name}" formatCode="{code}"/>' for name, code in formats.items())
+    used = "".join(f'<xf numFmtId="{name}"/>' for name in cells)
+    return f'<styleSheet xmlns="{MAIN}"><numFmts>{own}</numFmts><cellXfs>{used}</cellXfs></styleSheet>'
+
+
+def test_formats_that_change_what_a_number_shows_are_known_by_their_style(tmp_path: Path) -> None:
+    long = {length: f"0&quot;{'x' * (length - 3)}&quot;" for length in (200, 201)}
+    own = {
+        "170": "0.0;[Red]-0.0;x",
+        "171": "yyyy-mm-dd",
+        "172": "0",
+        "173": long[200],
+        "174": long[201],
+        "175": "",
+    }
+    used = ["0", "2", "9", "12", "13", "14", *own, "999"]
+    path = archive_of(tmp_path / "a.zip", styles=styles(own, used))
+    with zipfile.ZipFile(path) as archive:
+        assert workbook._formats(archive) == {
+            b"1": "0.00",
+            b"2": "0%",
+            b"3": "# ?/?",
+            b"4": "# ??/??",
+            b"6": "0.0",
+            b"9": long[200].replace("&quot;", '"'),
+        }
+    with zipfile.ZipFile(archive_of(tmp_path / "b.zip")) as archive:
+        assert workbook._formats(archive) == {}
+
+
+def test_the_cells_of_a_style_are_found_by_their_reference() -> None:
+    sheet = (
+        b'<c r="B3" s="1"/><c r="AA10" s="2" t="n"><v>1</v></c><x:c s=\'1\' r=\'A1\'/><c r="C4"/><c s="1"/>'
+    )
+    assert workbook._formatted(sheet, {b"1": "0%"}) == {(2, 1): "0%", (0, 0): "0%"}
+    assert workbook._formatted(sheet, {b"2": "0.0"}) == {(9, 26): "0.0"}
+    assert workbook._formatted(sheet, {}) == {}
+
+
+SHEET = (
+    f'<worksheet xmlns="{MAIN}"><sheetData><row><c r="B2" s="1"><v>0.5</v></c></row></sheetData></worksheet>'
+)
+
+
+def test_a_sheet_without_a_part_has_no_formats_and_no_pictures(tmp_path: Path) -> None:
+    sheets = '<sheet name="a" r:id="r1"/><sheet name="b"/><sheet name="c" r:id="r2"/>'
+    book = f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>{sheets}</sheets></workbook>'
+    targets = ("worksheets/sheet1.xml", "worksheets/absent.xml")
+    links = "".join(f'<Relationship Id="r{at}" Target="{target}"/>' for at, target in enumerate(targets, 1))
+    path = archive_of(
+        tmp_path / "a.zip", workbook=book, styles=styles({}, ["0", "9"]), worksheets__sheet1=SHEET
+    )
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr(
+            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{PACKAGE}">{links}</Relationships>'
+        )
+    pictures, shown, rich = workbook._inside(path)
+    assert (pictures, shown, rich) == ({"a": (), "b": (), "c": ()}, {"a": {(1, 1): "0%"}}, {})
+
+
+def test_an_archive_without_a_workbook_is_broken(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableDocument, match="cut short or damaged"):
+        workbook._inside(archive_of(tmp_path / "a.zip", worksheets__sheet1=SHEET))
+
+
+def test_texts_with_raised_characters_are_known_by_how_they_read_without() -> None:
+    def run(text: str, raised: str = "") -> str:
+        mark = f'<rPr><vertAlign val="{raised}"/></rPr>' if raised else ""
+        return f"<r>{mark}<t>{text}</t></r>"
+
+    items = [
+        run("10") + run("9", "superscript") + run("/L"),
+        run("CO") + run("2", "subscript"),
+        run("x") + run("1", "baseline"),
+        "<t>plain</t>",
+        run("a") + run("2", "superscript"),
+        "<t>a2</t>",
+    ]
+    part = etree.fromstring(
+        f'<sst xmlns="{MAIN}">{"".join(f"<si>{item}</si>" for item in items)}<is>{items[1]}y</is></sst>'
+    )
+    assert workbook._rich_texts([part]) == {"109/L": "10⁹/L"}
+    assert workbook._rich_texts([]) == {}
