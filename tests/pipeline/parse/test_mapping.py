@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pipeline.ocr.readers.header import tables
 from pipeline.parse.columns import Unclear
+from pipeline.parse.mapping import find_mapping
 from pipeline.parse.rows import RowError, SourceTable, questions_of
 from schemas.dataset import SourceParams
 from schemas.documents import Document, SourceRow
@@ -593,3 +594,536 @@ def test_labels_of_other_scripts_are_letters(signs):
     ]
     assert check(parse(rows), BANK)
     assert all(found[0].answer and not found[1] for _, found in parse(rows).rows)
+
+
+def mapped(rows: list[dict[str, Any]], **declared: Any) -> str:
+    """The mapping of a table in one line, or its objections without what to write."""
+    found = find_mapping(rows, SourceParams(**declared) if declared else None)
+    if isinstance(found, Unclear):
+        return found.detail.partition("; write ")[0]
+    return "; ".join(f"{name}: {told}" for name, told in found.facts().items() if name != "found_by")
+
+
+@pytest.mark.parametrize(("count", "seen"), [(3999, "x, y"), (4000, "x")])
+def test_a_table_of_twice_the_sample_is_judged_by_every_second_row(count, seen):
+    rows: list[dict[str, Any]] = [{"x": "甲"}] * count
+    rows[1] = {"y": "乙"}
+    assert mapped(rows) == f"no column is the stem; there are {seen}"
+
+
+def test_the_row_after_the_step_is_seen():
+    rows: list[dict[str, Any]] = [{"x": "甲"}] * 4000
+    rows[2] = {"y": "乙"}
+    assert mapped(rows) == "no column is the stem; there are x, y"
+
+
+def test_the_columns_that_there_are_take_two_hundred_characters():
+    found = mapped([{f"第{at:03}栏": at for at in range(40)}])
+    shown = found.removeprefix("no column is the stem; there are ")
+    assert (len(shown), shown[-4:]) == (200, "第028")
+
+
+def two_groups(*cells: tuple[str | None, str | None]) -> list[dict[str, Any]]:
+    return [
+        {"题干": f"问{at}", "选项A": f"甲{at}", "选项B": f"乙{at}", "备注": "注", "opA": one, "opB": other}
+        | {"答案": "AB"[at % 2]}
+        for at, (one, other) in enumerate(cells)
+    ]
+
+
+ONE_GROUP = "answer: 答案; comment: 备注; stem: 题干; options: A=选项A B=选项B; answers_as: letters"
+EITHER = "the options may be 选项A, 选项B, or opA, opB"
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        ([("丙", None), (None, "丁")], f"{ONE_GROUP}; unused: opA, opB"),
+        ([("丙", "戊"), (None, "丁")], EITHER),
+        ([("丙", None), ("丙", None)], f"{ONE_GROUP}; unused: opA"),
+        ([("丙", "丁")], EITHER),
+    ],
+)
+def test_columns_of_options_half_as_full_as_others_are_no_rivals(cells, expected):
+    assert mapped(two_groups(*cells)) == expected
+
+
+def test_two_groups_of_options_are_told_by_five_columns_each():
+    cells = {f"{word}{label}": f"{word}药{label}" for word in ("选项", "op", "choice") for label in "ABCDEF"}
+    either = "the options may be 选项A, 选项B, 选项C, 选项D, 选项E, or opA, opB, opC, opD, opE"
+    assert mapped([{"题干": "问", **cells, "答案": "A"}]) == either
+
+
+ALONE = {"question": "问", "answer": "丙"}
+NO_OPTIONS = "no column holds the options; there are "
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            [{"题干": "问", "选项A": "甲", "选项B": None, "答案": "A"}],
+            f"{NO_OPTIONS}题干, 选项A, 选项B, 答案",
+        ),
+        (
+            [{"题干": "问", "选项": ["甲", "乙"], "选项A": "丙", "选项B": "丁", "答案": "A"}],
+            "answer: 答案; options: 选项; stem: 题干; answers_as: letters; unused: 选项A, 选项B",
+        ),
+        (
+            [{"题干": "问", "选项": "甲", "选项A": "丙", "选项B": "丁", "答案": "A"}],
+            "answer: 答案; stem: 题干; options: A=选项A B=选项B; answers_as: letters; unused: 选项",
+        ),
+        (
+            [{"question": "问", "distractor1": "甲", "distractor2": "乙", "answer": "丙"}],
+            "answer: answer; stem: question; options: A=distractor1 B=distractor2; answers_as: texts",
+        ),
+        (
+            [{**ALONE, "distractors": ["甲", "乙"]}, {**ALONE, "distractors": ["丁"]}],
+            "answer: answer; stem: question; wrong: distractors; answers_as: texts",
+        ),
+        (
+            [{**ALONE, "distractors": one} for one in (["甲", "乙"], ["丁"], ["丁"])],
+            f"{NO_OPTIONS}question, answer, distractors",
+        ),
+        (
+            [{**ALONE, "distractors": ["甲", "乙"], "options": ["甲", "乙", "丙"]}],
+            "answer: answer; options: options; stem: question; answers_as: texts; unused: distractors",
+        ),
+        (
+            [{"question": "问", "distractors": ["甲", "乙"], "options": ["甲", "乙", "丙"]}],
+            "options: options; stem: question; unused: distractors",
+        ),
+        ([{"题干": "问", "选项": "", "答案": "A"}], "选项 is empty in every row"),
+        ([], ""),
+        (
+            [{"题干": "问", "A": "一", "B": "二", "答案": "A", "x": None, "y": "甲"}],
+            "answer: 答案; stem: 题干; options: A=A B=B; answers_as: letters; unused: y",
+        ),
+    ],
+)
+def test_columns_of_options_are_told_by_their_headers(rows, expected):
+    assert mapped(rows) == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "mark"),
+    [
+        ([("甲,乙,丙", "乙")], ","),
+        ([("甲, 乙 , 丙", "乙")], ","),
+        ([("甲，乙，丙", "丙")], "，"),
+        ([("甲,乙", "乙")], ""),
+        ([("甲,乙,乙", "乙")], ""),
+        ([("甲,乙,丙", "丁")], ""),
+        ([("甲,乙", "乙"), ("丙,丁,戊", "丁")], ","),
+        ([("甲,乙", "乙"), ("丙,丁", "丁")], ""),
+        ([("甲,乙,丙", "乙"), (["丙", "丁", "戊"], "丁")], ""),
+    ],
+)
+def test_a_comma_parts_options_where_one_cell_has_three_and_each_key_is_one(cells, mark):
+    found = find_mapping([{"question": "问", "options": options, "answer": key} for options, key in cells])
+    assert not isinstance(found, Unclear)
+    assert found.separator == mark
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (
+            {"answers": [{"aid": 1, "atext": "甲药"}, {"aid": 2, "atext": "乙药"}], "ra": 2},
+            "answer: ra; options: answers; stem: question; answers_as: unknown",
+        ),
+        (
+            {"answers": [{"aid": 1, "atext": "甲"}, {"aid": 2, "atext": "乙药"}], "ra": 2},
+            "answer: ra; options: answers; stem: question; answers_as: unknown",
+        ),
+        (
+            {"answers": [{"aid": 1, "atext": "甲"}, {"aid": 2, "atext": "乙"}], "ra": 2},
+            f"{NO_OPTIONS}question, answers, ra",
+        ),
+        (
+            {"answers": [{"text": "甲药", "correct": True}, {"text": "乙药", "correct": False}]},
+            "options: answers; stem: question",
+        ),
+        ({"answers": [{"text": "甲药"}, {"text": "乙药"}]}, f"{NO_OPTIONS}question, answers"),
+    ],
+)
+def test_options_under_a_name_of_the_key_are_texts_that_another_column_or_they_key(row, expected):
+    assert mapped([{"question": "问", **row}]) == expected
+
+
+def test_half_of_the_cells_under_a_name_of_the_key_hold_two_options_or_more():
+    two, one = [{"aid": 1, "atext": "甲药"}, {"aid": 2, "atext": "乙药"}], [{"aid": 1, "atext": "甲药"}]
+    rows = [{"question": f"问{at}", "answers": cell, "ra": 1} for at, cell in enumerate((two, one, one))]
+    assert mapped(rows[:2]) == "answer: ra; options: answers; stem: question; answers_as: unknown"
+    assert mapped(rows) == f"{NO_OPTIONS}question, answers, ra"
+
+
+def two_stems(*stems: tuple[str | None, str | None], first: str = "题目") -> list[dict[str, Any]]:
+    return [{first: one, "题干": other, "A": "甲", "B": "乙", "答案": "A"} for one, other in stems]
+
+
+TWO = "answer: 答案; stem: 题目 / 题干; options: A=A B=B; answers_as: letters"
+SECOND = "answer: 答案; stem: 题干; options: A=A B=B; answers_as: letters; unused: 题目"
+DIFFER = "the stem may be 题目 or 题干 (题目 = '{}'; 题干 = '问二')"
+
+
+@pytest.mark.parametrize(
+    ("stems", "expected"),
+    [
+        ([("问一", "问二")], DIFFER.format("问一")),
+        ([("问一", "问二"), ("问三", "问三")], TWO),
+        ([("问一", "问二"), ("问三", "问三"), ("问四", "问五")], DIFFER.format("问一")),
+        ([("问一", "问一"), ("问三", "问三"), ("问四", "问五")], TWO),
+        ([("问一", None), (None, "问二")], TWO),
+        ([("1", "问二"), ("2", "问四")], SECOND),
+        ([("同", "问二"), ("同", "问四"), ("同", "问五")], SECOND),
+        ([("同", "问二"), ("同", "问四")], DIFFER.format("同")),
+    ],
+)
+def test_two_columns_may_be_the_stem_where_they_differ_in_most_rows(stems, expected):
+    assert mapped(two_stems(*stems)) == expected
+
+
+def test_a_weak_name_of_the_stem_gives_way():
+    weak = "answer: 答案; stem: 题干 / title; options: A=A B=B; answers_as: letters"
+    assert mapped(two_stems(("问一", "问二"), ("问三", "问四"), first="title")) == weak
+
+
+@pytest.mark.parametrize(
+    ("stems", "in_stem"),
+    [
+        (["问 A.甲 B.乙 C.丙"], True),
+        (["问 A.甲 B.乙"], False),
+        (["问 B.甲 C.乙 D.丙"], False),
+        (["问 A.甲 B.乙 C.丙", "问"], False),
+        (["问 A.甲 B.乙 C.丙", "问丁 A.甲 B.乙 C.丙", "问"], True),
+    ],
+)
+def test_three_options_from_a_on_in_most_stems_are_those_of_the_table(stems, in_stem):
+    inside = "answer: 答案; stem: 题目; options: in the stem; answers_as: letters"
+    found = mapped([{"题目": stem, "答案": "A"} for stem in stems])
+    assert found == (inside if in_stem else f"{NO_OPTIONS}题目, 答案")
+
+
+def two_keys(first: list[str], second: list[str]) -> list[dict[str, Any]]:
+    pairs = zip(first, second, strict=True)
+    return [
+        {"题目": f"问{at}", "A": "甲药", "B": "乙药", "答案": one, "正确答案": other}
+        for at, (one, other) in enumerate(pairs)
+    ]
+
+
+FIRST_KEY = "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 正确答案"
+SECOND_KEY = "answer: 正确答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 答案"
+BOTH_KEYS = "answer: 答案 / 正确答案; stem: 题目; options: A=A B=B; answers_as: letters"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (["A"] * 19 + ["??"], ["A"] * 20, BOTH_KEYS),
+        (["A"] * 18 + ["??"], ["A"] * 19, SECOND_KEY),
+        (["A", "??"], ["A", "??"], BOTH_KEYS),
+        (["A", "??"], ["??", "??"], FIRST_KEY),
+        (["A", "??", "?"], ["A", "A", "??"], SECOND_KEY),
+        (["A"], ["B"], "two columns may be the key and differ: 答案 = 'A' is A, 正确答案 = 'B' is B"),
+        (["??"], ["B"], SECOND_KEY),
+    ],
+)
+def test_the_key_is_the_column_that_can_be_read(first, second, expected):
+    assert mapped(two_keys(first, second)) == expected
+
+
+def test_three_keys_are_compared_row_by_row():
+    rows = [
+        {"题目": "问", "A": "甲药", "B": "乙药", "答案": "A", "标准答案": one, "正确答案": "A"}
+        for one in "AB"
+    ]
+    assert (
+        mapped(rows[:1])
+        == "answer: 答案 / 正确答案 / 标准答案; stem: 题目; options: A=A B=B; answers_as: letters"
+    )
+    assert mapped(rows) == "two columns may be the key and differ: 正确答案 = 'A' is A, 标准答案 = 'B' is B"
+
+
+@pytest.mark.parametrize(
+    ("more", "expected"),
+    [
+        (
+            {"correct": 3, "total": 5},
+            "answer: 答案; right: correct; stem: 题目; total: total; options: A=A B=B; answers_as: letters",
+        ),
+        ({"更正答案": "B"}, "two columns may be the key and differ: 答案 = 'A' is A, 更正答案 = 'B' is B"),
+        (
+            {"更正答案": "A"},
+            "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 更正答案",
+        ),
+        (
+            {"更正答案": "乙药"},
+            "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 更正答案",
+        ),
+        (
+            {"我的答案": "B"},
+            "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 我的答案",
+        ),
+    ],
+)
+def test_columns_beside_the_key(more, expected):
+    assert mapped([{"题目": "问", "A": "甲药", "B": "乙药", "答案": "A", **more}]) == expected
+
+
+def test_a_column_that_is_the_key_counts_no_people():
+    found = find_mapping([{"题目": "问", "A": "甲药", "B": "乙药", "correct": "A", "答案": "A"}])
+    assert not isinstance(found, Unclear)
+    assert (found.roles["answer"], found.roles["right"]) == (["correct", "答案"], [])
+
+
+def test_one_objection_is_told_of_two_keys_in_numbers():
+    rows = [{"题目": f"问{at}", "选项": list("甲乙丙"), "答案": 1, "正确答案": 1} for at in range(3)]
+    readings = "1 may be B counted from 0 or A counted from 1 (neither 0 nor the number of options occurs)"
+    assert mapped(rows) == f"答案 = {readings}"
+    assert mapped(rows, answer_as="index_from_0").endswith("answers_as: index_from_0")
+
+
+def unnamed(count: int, keys: str = "ABCD", size: int = 4, stem: str = "x1") -> list[dict[str, Any]]:
+    return [
+        {stem: f"关于第{at}个问题的说法哪一项是正确的"}
+        | {f"x{place}": f"说法{at}{sign}" for place, sign in enumerate("甲乙丙丁戊"[:size], 2)}
+        | {"k": keys[at % len(keys)]}
+        for at in range(count)
+    ]
+
+
+CONTENT = "answer: k; stem: x1; options: A=x2 B=x3 C=x4 D=x5; answers_as: letters"
+MAYBE = "no column is named as the key; k may be it (it holds A, B, C, D), or not"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (unnamed(9), MAYBE),
+        (unnamed(10), CONTENT),
+        (unnamed(12, stem="题干"), MAYBE),
+        (unnamed(12, keys="ABC"), "no column is the stem; there are x1, x2, x3, x4, x5, k"),
+        (unnamed(12, size=5), "no column is the stem; there are x1, x2, x3, x4, x5, x6, k"),
+        (unnamed(12, keys="D"), "no column is the stem; there are x1, x2, x3, x4, x5, k"),
+        (
+            [row | {"l": row["k"]} for row in unnamed(12)],
+            "answer: k; stem: x1; options: A=x2 B=x3 C=x4 D=x5; answers_as: letters; unused: l",
+        ),
+        (
+            [row | {"l": "A" if row["k"] == "B" else "B"} for row in unnamed(12)],
+            "two columns may be the key and differ: k = 'A' is A, l = 'B' is B",
+        ),
+    ],
+)
+def test_ten_rows_of_letters_under_headers_that_say_nothing_are_a_key(rows, expected):
+    assert mapped(rows) == expected
+
+
+def concluding(keys: str, told: str, texts: bool = False) -> list[dict[str, Any]]:
+    words = dict(zip("ABC", ("甲药", "乙药", "丙药"), strict=True))
+    pairs = zip(keys, told, strict=True)
+    return [
+        {"题干": f"问题{at}", "选项": [*words.values()], "k": words[key] if texts else key}
+        | {"解析": f"故选{said}" if said != "-" else "无"}
+        for at, (key, said) in enumerate(pairs)
+    ]
+
+
+CONCLUDED = "answer: k; explanation: 解析; options: 选项; stem: 题干; answers_as: "
+OPEN = "no column is named as the key; k may be it (it holds {}), or not"
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (concluding("ABC", "ABC"), f"{CONCLUDED}letters"),
+        (concluding("ABC", "AB-"), OPEN.format("A, B, C")),
+        (concluding("ABCC", "ABCA"), OPEN.format("A, B, C")),
+        (concluding("ABA", "ABA"), OPEN.format("A, B")),
+        (concluding("ABC", "ABC", texts=True), f"{CONCLUDED}texts"),
+        (concluding("ABC", "AB-", texts=True), OPEN.format("texts of options")),
+        (concluding("A", "A", texts=True), "explanation: 解析; options: 选项; stem: 题干; unused: k"),
+        (concluding("AAA", "AAA"), "explanation: 解析; options: 选项; stem: 题干; unused: k"),
+    ],
+)
+def test_three_explanations_that_agree_make_a_column_the_key(rows, expected):
+    assert mapped(rows) == expected
+
+
+def test_a_column_of_a_reader_is_never_looked_at_as_the_key():
+    rows = [{"题干": f"问{at}", "选项": ["甲", "乙"], "我的": "AB"[at % 2]} for at in range(12)]
+    assert mapped(rows) == "options: 选项; stem: 题干; unused: 我的"
+
+
+LABELLED_LIST = ["A、甲", "B、乙"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            [{"题干": "问", "a": LABELLED_LIST, "答案": "A"}],
+            "answer: 答案; options: a; stem: 题干; answers_as: letters",
+        ),
+        (
+            [
+                {"题干": "问", "x": LABELLED_LIST, "答案": "A"},
+                {"题干": "问二", "x": ["甲", "乙"], "答案": "A"},
+            ],
+            f"{NO_OPTIONS}题干, x, 答案",
+        ),
+        ([{"题干": "问", "备注": LABELLED_LIST, "答案": "A"}], f"{NO_OPTIONS}题干, 备注, 答案"),
+        (
+            [{"题干": "问", "x": {"A": "甲", "B": "乙"}, "答案": key} for key in (0, 1)],
+            "answer: 答案; options: x; stem: 题干; answers_as: index_from_0",
+        ),
+        (
+            [{"题干": "问", "x": {"A": "甲", "B": "乙", "C": "丙"}, "答案": 1}] * 2,
+            "答案 = 1 may be B counted from 0 or A counted from 1 "
+            "(neither 0 nor the number of options occurs)",
+        ),
+    ],
+)
+def test_a_list_that_names_its_letters_in_every_row_holds_the_options(rows, expected):
+    assert mapped(rows) == expected
+
+
+def unnamed_options(keys: str, *, texts: bool = False, **more: str) -> list[dict[str, Any]]:
+    drugs = ("甲药", "乙药", "丙药")[: len(set(keys))]
+    return [
+        {"题目": f"问{at}", **{name: f"{drug}{at}" for name, drug in zip("xyz", drugs, strict=False)}, **more}
+        | {"答案": f"{drugs['ABC'.index(key)]}{at}" if texts else key}
+        for at, key in enumerate(keys)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "expected"),
+    [
+        (
+            unnamed_options("ABC", texts=True),
+            "answer: 答案; stem: 题目; options: A=x B=y C=z; answers_as: texts",
+        ),
+        (unnamed_options("AB", texts=True), "answer: 答案; stem: 题目; options: A=x B=y; answers_as: texts"),
+        (unnamed_options("A", texts=True), f"{NO_OPTIONS}题目, x, 答案"),
+        (unnamed_options("ABC"), "answer: 答案; stem: 题目; options: A=x B=y C=z; answers_as: letters"),
+        (unnamed_options("AB"), "answer: 答案; stem: 题目; options: A=x B=y; answers_as: letters"),
+        (unnamed_options("AA"), f"{NO_OPTIONS}题目, x, 答案"),
+        (unnamed_options("ABC", z="很长很长很长很长很长的说明"), f"{NO_OPTIONS}题目, x, y, z, 答案"),
+        (
+            [{("s" if name == "题目" else name): cell for name, cell in row.items()} | {"s": f"很长的问题{at}"}
+             for at, row in enumerate(unnamed_options("ABC"))],
+            "answer: 答案; stem: s; options: A=x B=y C=z; answers_as: letters",
+        ),
+    ],
+)  # fmt: skip
+def test_columns_side_by_side_are_options_where_the_key_counts_or_repeats_them(rows, expected):
+    assert mapped(rows) == expected
+
+
+def two_texts(one: int, other: int) -> list[dict[str, Any]]:
+    return [
+        {"u": f"{at}" + "问" * (one - 1), "v": f"{at}" + "注" * (other - 1), "A": "甲", "B": "乙"}
+        | {"答案": "AB"[at % 2]}
+        for at in range(4)
+    ]
+
+
+LONGEST = "answer: 答案; stem: {}; options: A=A B=B; answers_as: letters; unused: {}"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "expected"),
+    [
+        (8, 4, LONGEST.format("u", "v")),
+        (7, 4, "the stem may be u or v"),
+        (4, 8, LONGEST.format("v", "u")),
+        (4, 7, "the stem may be v or u"),
+    ],
+)
+def test_a_column_of_texts_twice_as_long_as_all_others_is_the_stem(one, other, expected):
+    assert mapped(two_texts(one, other)) == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "is_stem"),
+    [
+        (["一"], True),
+        (["一", "一"], True),
+        (["一", "一", "二"], True),
+        (["一", "一", "一"], False),
+        (["一", "一", "一", "一", "二"], True),
+        (["1", "2", "3"], False),
+        (["1", "2", "三"], True),
+    ],
+)
+def test_two_texts_among_three_cells_make_a_column_of_texts(cells, is_stem):
+    rows = [{"u": cell, "A": "甲", "B": "乙", "答案": "AB"[at % 2]} for at, cell in enumerate(cells)]
+    stem = "answer: 答案; stem: u; options: A=A B=B; answers_as: letters"
+    assert mapped(rows) == (stem if is_stem else "no column is the stem; there are u, A, B, 答案")
+
+
+def test_a_header_of_another_part_is_never_the_stem():
+    rows = [{"备注": f"问{at}", "A": "甲", "B": "乙", "答案": "AB"[at % 2]} for at in range(4)]
+    assert mapped(rows) == "no column is the stem; there are 备注, A, B, 答案"
+
+
+PLAIN = {"甲": "问", "乙": "一", "丙": "二", "丁": "A"}
+
+
+@pytest.mark.parametrize(
+    ("row", "declared", "expected"),
+    [
+        (
+            PLAIN,
+            {"stem": "甲", "options": ["乙", "丙"], "answer": "丁"},
+            "answer: 丁; stem: 甲; options: A=乙 B=丙; answers_as: letters",
+        ),
+        (
+            {**PLAIN, "乙": ["一", "二"]},
+            {"stem": "甲", "options": "乙", "answer": "丁"},
+            "answer: 丁; options: 乙; stem: 甲; answers_as: letters; unused: 丙",
+        ),
+        (
+            PLAIN,
+            {"stem": "甲", "options": ["乙", "戊"], "answer": "己"},
+            "answer = '己' is no column of it; there are 甲, 乙, 丙, 丁; "
+            "options = '戊' is no column of it; there are 甲, 乙, 丙, 丁",
+        ),
+        (
+            {"题干": "问", "A": "一药", "B": "二药", "C": "三药", "答案": "A"},
+            {"options": ["A", "B"]},
+            "answer: 答案; stem: 题干; options: A=A B=B; answers_as: letters; unused: C",
+        ),
+    ],
+)
+def test_declared_columns_win(row, declared, expected):
+    assert mapped([row], **declared) == expected
+
+
+def test_a_column_that_keys_name_completes_the_options_unless_they_are_declared():
+    rows = [
+        {"题干": f"问{at}", "A": "一药", "B": "二药", "x": f"三药{at}", "答案": "ABC"[at % 3]}
+        for at in range(9)
+    ]
+    whole = "answer: 答案; stem: 题干; options: A=A B=B C=x; answers_as: letters"
+    assert (mapped(rows), mapped(rows, options=["A", "B"])) == (
+        whole,
+        "answer: 答案; stem: 题干; options: A=A B=B; answers_as: letters; unused: x",
+    )
+
+
+@pytest.mark.parametrize(
+    ("rows", "found_by"),
+    [
+        (unnamed(10), {"answer": "content", "options": "content", "stem": "content"}),
+        (unnamed_options("ABC"), {"answer": "name", "options": "content", "stem": "name"}),
+        (two_texts(8, 4), {"answer": "name", "options": "name", "stem": "content"}),
+    ],
+)
+def test_it_is_told_by_what_a_column_was_found(rows, found_by):
+    found = find_mapping(rows)
+    assert not isinstance(found, Unclear)
+    assert found.found_by == found_by
