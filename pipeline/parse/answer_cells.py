@@ -16,9 +16,9 @@ _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
-ENOUGH = 20
-"""Least number of numbered answers for an impossible one (0 among 1–4) to be a typing error, no sign of the other
-base."""
+ENOUGH = (
+    20  # least number of numbered answers among which one that is never a key tells that they are no places
+)
 CONCLUSIONS = 3  # explanations that conclude a letter (故选C), at least, to decide the base of numbered keys
 
 
@@ -58,7 +58,7 @@ def encoding_of(given: Sequence[Given], *, printed: bool) -> AnswerEncoding | st
     if texts >= MOST * len(given):
         text_alone = beyond >= (1 - MOST) * len(given)
         return AnswerEncoding.TEXTS if text_alone else _readings(given[0], "or the text of an option")
-    if min(zero, last) and (max(zero, last) < ENOUGH or min(zero, last) * 100 > max(zero, last)):
+    if min(zero, last) * 100 > max(zero, last):
         return _readings(given[0], f"both 0 and the number of options occur, {zero} and {last} times")
     if zero != last:
         found = AnswerEncoding.FROM_0 if zero > last else AnswerEncoding.FROM_1

@@ -381,3 +381,143 @@ def test_the_encoding_of_a_column(answers, printed, expected):
 
 def test_the_share_of_answers_that_can_be_read():
     assert readable_share(given("A", "甲", "送分", "戊"), UNKNOWN) == 0.75
+
+
+def told(values, texts="甲乙丙丁", printed=False, concluded=None):
+    """The encoding of answers to questions with such options."""
+    options = Options(list(zip("ABCD", texts, strict=True)))
+    said = concluded or [None] * len(values)
+    pairs = zip(values, said, strict=True)
+    return encoding([Given(value, options, letters) for value, letters in pairs], printed)
+
+
+def one_of(value, reading, why):
+    return f"{value} may be {reading} ({why})"
+
+
+BASES = "{} counted from 0 or {} counted from 1"
+NEITHER = "neither 0 nor the number of options occurs"
+OF_TEXTS = ["2", "4", "6", "8"]
+"""Texts of options that are numbers themselves."""
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["2", "4"], one_of("'2'", BASES.format("C", "B"), "or the text of an option")),
+        (["4", "2"], one_of("'4'", "D counted from 1", "or the text of an option")),
+        (["2"] * 18 + ["8"], TEXTS),
+        (["2"] * 20 + ["8"], one_of("'2'", BASES.format("C", "B"), "or the text of an option")),
+        (["2"] * 19 + ["3"], one_of("'2'", BASES.format("C", "B"), "or the text of an option")),
+        (["2"] * 18 + ["3"] * 2, one_of("'2'", BASES.format("C", "B"), NEITHER)),
+        (["6"] * 19 + ["3"], TEXTS),
+    ],
+)
+def test_numbers_that_are_texts_of_options(values, expected):
+    assert told(values, OF_TEXTS) == expected
+
+
+@pytest.mark.parametrize(
+    ("zeros", "lasts", "expected"),
+    [
+        (1, 99, one_of("0", "A counted from 0", "both 0 and the number of options occur, 1 and 99 times")),
+        (1, 100, ONE),
+        (100, 1, ZERO),
+        (99, 1, one_of("0", "A counted from 0", "both 0 and the number of options occur, 99 and 1 times")),
+        (2, 199, one_of("0", "A counted from 0", "both 0 and the number of options occur, 2 and 199 times")),
+        (1, 0, ZERO),
+        (0, 1, ONE),
+    ],
+)
+def test_one_of_a_hundred_numbers_may_be_a_typing_error(zeros, lasts, expected):
+    assert told([0] * zeros + [4] * lasts) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1, 2, 3, 4] * 4 + [1, 2, 3, 9], ONE),
+        (
+            [1, 2, 3, 4] * 4 + [1, 2, 9],
+            one_of("9", "anything", "of several numbers no option stands in that place"),
+        ),
+        ([1, 2, 4] * 6 + [4], ONE),
+        ([1, 2, 4] * 6 + [1, 2], one_of("1", BASES.format("B", "A"), "3 is never a key, and 4 is")),
+        ([2, 1, 4] * 6 + [1, 2], one_of("2", BASES.format("C", "B"), "3 is never a key, and 4 is")),
+        ([1, 4] * 10, one_of("1", BASES.format("B", "A"), "2 is never a key, and 4 is")),
+        ([2, 3, 4] * 7, ONE),
+        ([0, 1, 2] * 7, ZERO),
+        ([1, 2] * 2, one_of("1", BASES.format("B", "A"), NEITHER)),
+    ],
+)
+def test_numbers_that_are_no_places_of_options(values, expected):
+    assert told(values) == expected
+
+
+@pytest.mark.parametrize(
+    ("concluded", "expected"),
+    [
+        ("BB", one_of("1", BASES.format("B", "A"), NEITHER)),
+        ("BBB", ZERO),
+        ("AAA", ONE),
+        ("BBBA", one_of("1", BASES.format("B", "A"), NEITHER)),
+        ("B" * 19 + "A", one_of("1", BASES.format("B", "A"), NEITHER)),
+        ("B" * 20 + "A", ZERO),
+        ("CCC", one_of("1", BASES.format("B", "A"), NEITHER)),
+    ],
+)
+def test_three_conclusions_and_twenty_times_as_many_as_of_the_other_base_settle_it(concluded, expected):
+    assert told([1] * len(concluded), concluded=concluded) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "texts", "expected"),
+    [
+        (["A", None, "B"], "甲乙丙丁", LETTERS),
+        ([1, "A", "B"], "甲乙丙1", LETTERS),
+        ([1, 2, "A"], "甲乙丙丁", one_of("1", BASES.format("B", "A"), NEITHER)),
+        ([1, "A"], "甲乙丙丁", LETTERS),
+        (["甲", "乙"], "甲乙丙丁", TEXTS),
+        (["甲", "B"], "甲乙丙丁", UNKNOWN),
+        (["甲", "丁A"], ["甲", "A", "B", "丁A"], TEXTS),
+    ],
+)
+def test_the_encoding_is_that_of_answers_with_one_reading(values, texts, expected):
+    assert told(values, texts) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [("10", ["A"]), ("3", None), ("0", None), ("4", None), ("5", ["D"]), ("20", None)],
+)
+def test_a_number_that_is_no_place_may_be_the_text_of_an_option(value, expected):
+    options = Options(list(zip("ABCD", ["10", "3", "0", "5"], strict=True)))
+    assert read_answer(value, options) == expected
+
+
+def test_all_options_may_be_right():
+    assert read_answer("1,2,3,4", PLAIN, ONE) == ["A", "B", "C", "D"]
+    assert read_answer([0, 1, 2, 3], PLAIN, ZERO) == ["A", "B", "C", "D"]
+    assert read_answer([1, 1, 1, 1], PLAIN) == ["A", "B", "C", "D"]
+    assert read_answer([0, 0, 0, 0], PLAIN) is None
+
+
+def test_every_header_that_an_answer_names_is_that_of_an_option():
+    assert [read_answer(value, NAMED) for value in ("选1;选9", "选9;选1", "选4,选1")] == [
+        None,
+        None,
+        ["A", "D"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("均给分", (None, [["A"], ["B"], ["C"]])),
+        ("A均给分", None),
+        ("原A均给分", (["A"], [["A"], ["B"], ["C"]])),
+        ("A一律给分", (["A"], [["A"], ["B"], ["C"]])),
+    ],
+)
+def test_everybody_gets_the_mark_where_no_letter_or_the_former_key_is_named(value, expected):
+    assert accepted_of(value, ["A", "B", "C"]) == expected

@@ -7,11 +7,13 @@ import pytest
 from pipeline.parse.cells import (
     count,
     filled,
+    first,
     names_letters,
     number,
     read_options,
     share,
     string,
+    text_of,
     unpacked,
     without_label,
 )
@@ -204,3 +206,46 @@ def test_a_label_of_its_own_before_a_text(value, label, expected):
 )
 def test_cells_that_name_the_letter_of_each_option(value, expected):
     assert names_letters(value) == expected
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"a": None, "b": "甲", "c": "乙"}, ("甲", "甲")),
+        ({"a": "nan", "b": "甲"}, ("甲", "nan")),
+        ({"a": ["丙"], "b": "甲"}, ("甲", ["丙"])),
+        ({"a": 0, "b": "甲"}, ("0", 0)),
+        ({}, (None, None)),
+    ],
+)
+def test_the_first_text_and_the_first_value_under_some_names(fields, expected):
+    assert (text_of(fields, ["a", "b"]), first(fields, ["a", "b"])) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({"青霉素类": 1, "甲": 0}, ([("A", "青霉素类"), ("B", "甲")], {}, ["A"], False, [], {})),
+        ({"青霉素类": False, "甲": False}, ([("A", "青霉素类"), ("B", "甲")], {}, None, False, [], {})),
+        ({"青霉素类": 1, "甲": 2}, ([("青霉素类", "1"), ("甲", "2")], {}, None, False, [], {})),
+        (["1.甲", "乙"], ([("A", "1.甲"), ("B", "乙")], {}, None, False, ["A"], {})),
+        (["1.甲", "乙", "丙"], ([("A", "1.甲"), ("B", "乙"), ("C", "丙")], {}, None, False, [], {})),
+        (["B. 甲"], ([("A", "B. 甲")], {}, None, False, [], {})),
+        (["B. 甲", "C. 乙"], ([("B", "甲"), ("C", "乙")], {}, None, False, [], {})),
+        (["C. 甲", "B. 乙"], ([("A", "C. 甲"), ("B", "B. 乙")], {}, None, False, [], {})),
+        (["B. 甲", "B. 乙"], ([("A", "B. 甲"), ("B", "B. 乙")], {}, None, False, [], {})),
+        (
+            [{"text": "甲", "x": 1}, {"text": "乙", "x": 2}, {"text": "丙", "x": 2}],
+            ([("A", "甲"), ("B", "乙"), ("C", "丙")], {}, None, False, [], {}),
+        ),
+        (
+            [{"id": "k001", "text": "甲"}, {"id": "k002", "text": "乙"}],
+            ([("A", "甲"), ("B", "乙")], {}, None, False, [], {}),
+        ),
+        ("A.甲\n乙", ([("A", "A.甲"), ("B", "乙")], {}, None, True, [], {})),
+        ("问\nA.甲\nB.乙", ([("A", "甲"), ("B", "乙")], {}, None, False, [], {})),
+        ("问\nA.甲", ([("A", "问"), ("B", "A.甲")], {}, None, True, [], {})),
+    ],
+)
+def test_options_with_few_labels_or_none(value, expected):
+    assert told(value) == expected

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from pipeline.parse.cells import Options
 from pipeline.parse.columns import (
+    Columns,
     around_key,
     flags_beside,
     looks_like,
     missing_options,
+    options_of,
     own_labels,
     side_by_side,
 )
+from schemas.columns import vocabulary
 
+TWO = {"A": "甲", "B": "乙"}
+TWO_PAIRS = [("A", "甲"), ("B", "乙")]
+NAMED_TWO = Options(TWO_PAIRS, named={"甲": "A", "乙": "B"})
 NAMES = ["题", "A", "B", "C", "D", "备注", "答案"]
 
 
@@ -156,3 +165,197 @@ def test_the_columns_that_the_key_repeats(table, expected):
 )
 def test_flags_beside_options(names, values, expected):
     assert flags_beside([dict(zip(names, values, strict=True))], names, {"A": "a", "B": "b"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "facts", "has_options"),
+    [
+        (Columns(), {"found_by": {}}, False),
+        (
+            Columns(
+                roles={"stem": ["题", "干"], "answer": ["键"]}, found_by={"stem": "name", "answer": "content"}
+            ),
+            {
+                "answer": "键",
+                "stem": "题 / 干",
+                "answers_as": "unknown",
+                "found_by": {"answer": "content", "stem": "name"},
+            },
+            False,
+        ),
+        (
+            Columns(options={"A": "甲", "B": "乙"}, flags={"A": "一", "B": "二"}, unused=["x", "y"]),
+            {"options": "A=甲 B=乙", "answer": "A=一 B=二", "found_by": {}, "unused": "x, y"},
+            True,
+        ),
+        (Columns(options_in_stem=True), {"options": "in the stem", "found_by": {}}, True),
+        (Columns(roles={"options": ["选"]}), {"options": "选", "found_by": {}}, True),
+        (Columns(roles={"wrong": ["误"]}), {"wrong": "误", "found_by": {}}, True),
+    ],
+)
+def test_what_is_told_of_a_mapping(columns, facts, has_options):
+    assert (columns.facts(), columns.has_options()) == (facts, has_options)
+
+
+WHOLE = {"options": ["选"]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "columns", "expected"),
+    [
+        ({"选": "甲,乙"}, Columns(roles=WHOLE, separator=","), Options(TWO_PAIRS, cut_at_marks=True)),
+        ({"选": ["甲", "乙"]}, Columns(roles=WHOLE, separator=","), Options(TWO_PAIRS)),
+        ({"选": "A.甲 B.乙"}, Columns(roles=WHOLE), Options(TWO_PAIRS, inside=[])),
+        ({"选": None, "甲": "甲", "乙": "乙"}, Columns(roles=WHOLE, options=TWO), NAMED_TWO),
+        ({"选": "", "甲": "甲", "乙": "乙"}, Columns(roles=WHOLE, options=TWO), NAMED_TWO),
+        (
+            {"甲": "A、甲", "乙": "B、乙"}, Columns(options=TWO),
+            replace(NAMED_TWO, pairs=[("A", "A、甲"), ("B", "B、乙")]),
+        ),
+        ({"甲": "A、甲", "乙": "B、乙"}, Columns(options=TWO, own_labels=True), NAMED_TWO),
+        (
+            {"甲": "甲", "乙": "乙", "一": "0", "二": "TRUE"},
+            Columns(options=TWO, flags={"A": "一", "B": "二"}),
+            replace(NAMED_TWO, right=["B"]),
+        ),
+        ({"甲": "甲", "乙": "乙", "一": None}, Columns(options=TWO, flags={"A": "一"}), NAMED_TWO),
+        (
+            {"甲": "丁", "乙": "乙", "键": "丙"},
+            Columns(roles={"answer": ["键"]}, options=TWO, key_is_an_option=True),
+            Options([("A", "丁"), ("B", "丙"), ("C", "乙")]),
+        ),
+        (
+            {"误": ["丁", "乙"], "键": "丙"},
+            Columns(roles={"answer": ["键"], "wrong": ["误"]}, key_is_an_option=True),
+            Options([("A", "丁"), ("B", "丙"), ("C", "乙")]),
+        ),
+        (
+            {"误": ["丁", "乙"]},
+            Columns(roles={"answer": ["键"], "wrong": ["误"]}, key_is_an_option=True),
+            Options([("A", "丁"), ("B", "乙")]),
+        ),
+        ({"题": "问 A.甲 B.乙"}, Columns(roles={"stem": ["题"]}, options_in_stem=True), Options(TWO_PAIRS, inside=[])),
+        ({"题": None}, Columns(roles={"stem": ["题"]}, options_in_stem=True), Options([], inside=[])),
+        ({"题": "问 A.甲 B.乙"}, Columns(roles={"stem": ["题"]}), Options([])),
+    ],
+)  # fmt: skip
+def test_the_options_of_a_row(fields, columns, expected):
+    assert options_of(fields, columns) == expected
+
+
+def bank(keys, names="题 A B C D 备注 答案", options="ABCD", **cells):
+    """The further columns of options, or the objection, for a bank of such keys, with cells of its own."""
+    columns = names.split()
+    rows = [{name: f"{name}文{at}" for name in columns} | {"答案": key} for at, key in enumerate(keys)]
+    for name, cell in cells.items():
+        for at, row in enumerate(rows):
+            row[name] = cell(at, row) if callable(cell) else cell
+    labels = {label: label for label in options}
+    free = [name for name in columns if name not in {*labels, "题", "答案"}]
+    return missing_options(rows, columns, free, labels, ["答案"])
+
+
+MAY_BE = "备注 may be option E, or not"
+BARE = "题 A B C D 答案"
+
+
+@pytest.mark.parametrize(
+    ("keys", "more", "expected"),
+    [
+        ("ABCD" * 5, {}, {}),
+        ("ABCD" * 4 + "ABC", {}, MAY_BE),
+        ("A", {}, MAY_BE),
+        ([None, None], {}, {}),
+        ("AC" * 10, {"options": "ACD"}, {"B": "B"}),
+        ("ABCD" * 5, {"names": "题 A B C D 甲 备注 答案"}, {}),
+        ("A" * 49 + "E", {"names": BARE}, {}),
+        ("A" * 48 + "E", {"names": BARE}, "1 of 49 keys name E, and no column holds option E"),
+        ("A" * 48 + "F", {"names": BARE}, {}),
+        ("A" * 20 + "E", {"names": BARE}, "1 of 21 keys name E, and no column holds option E"),
+        ("A" * 20 + "E", {}, {"E": "备注"}),
+        ("ABCD" * 5, {"names": "题 答案 A B C D"}, {}),
+        ("B" * 20, {"names": "A B C 答案", "options": "BC"}, {"A": "A"}),
+        ("ABCD" * 5, {"备注": lambda at, row: row["答案"]}, {}),
+        (["甲药", "乙药"] * 10, {"备注": lambda at, row: row["答案"] if at else "丙"}, {"E": "备注"}),
+        (["甲药", "乙药"] * 10, {"备注": "丙药"}, {}),
+        (["甲药", "乙药"] * 25, {"备注": lambda at, row: row["答案"] if at == 7 else "丙"}, {}),
+        (["甲药", "乙药"] * 25, {"备注": lambda at, row: row["答案"] if at in (7, 8) else "丙"}, {"E": "备注"}),
+        (["甲药", "乙药"] * 10, {"备注": None, "答案": None}, {}),
+    ],
+)  # fmt: skip
+def test_a_further_option_is_one_that_keys_name_or_repeat(keys, more, expected):
+    assert bank(keys, **more) == expected
+
+
+@pytest.mark.parametrize(
+    ("header", "label", "column", "expected"),
+    [
+        ("C项", "C", "选D", {"D": "选D"}),
+        ("C项", "C", "选E", {}),
+        ("CC", "C", "CD", {"D": "CD"}),
+        ("选9", "I", "选10甲乙丙丁", {"J": "选10甲乙丙丁"}),
+        ("选9", "I", "选10甲乙丙丁戊", {}),
+        ("选10", "J", "选11甲乙丙丁", {"K": "选11甲乙丙丁"}),
+        ("选10", "J", "选12甲乙丙丁", {}),
+    ],
+)
+def test_a_header_like_the_next_one_in_three_fifths(header, label, column, expected):
+    rows = [{header: "甲", column: "乙", "答案": label}] * 30
+    assert missing_options(rows, [header, column, "答案"], [column], {label: header}, ["答案"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("cell", "option", "alike"),
+    [(2, 6, False), (3, 6, True), (3, 8, True), (2, 7, False), (17, 6, True), (18, 6, False), (7, 2, False)],
+)
+def test_options_are_more_than_a_third_and_less_than_three_times_as_long(cell, option, alike):
+    table = [{"x": chr(0x4E00 + at) * cell, "A": "项" * option} for at in range(4)]
+    assert looks_like("x", table, ["A"]) is alike
+
+
+def test_of_columns_side_by_side_as_many_as_asked_for_the_longest_is_no_stem():
+    assert side_by_side(["a", "b"], ["a", "b", "c"], 2, len) == ["a", "b"]
+
+
+def repeating(places, *, before="长" * 40, after="长" * 40):
+    """A table whose keys are the texts of some of its columns by turns."""
+    columns = ["p", "q", "r", "s", "t", "u"]
+    texts = {"p": before, "q": before, "r": "{}项一", "s": "{}项二", "t": after, "u": after}
+    rows = [{name: text.format(at) for name, text in texts.items()} for at in range(4)]
+    return [row | {"k": row[places[at % len(places)]]} for at, row in enumerate(rows)], columns
+
+
+@pytest.mark.parametrize(
+    ("places", "texts", "expected"),
+    [
+        ("rs", {}, ["r", "s"]),
+        ("rr", {}, []),
+        ("rs", {"p": "{}项三"}, ["r", "s"]),
+        ("rs", {"q": "{}项三"}, []),
+        ("rs", {"t": "{}项三"}, []),
+        ("rs", {"u": "{}项三"}, ["r", "s"]),
+        ("rt", {"t": "{}项三"}, []),
+    ],
+)
+def test_the_columns_that_the_key_repeats_stand_apart_from_columns_like_them(places, texts, expected):
+    rows, columns = repeating(places)
+    for at, row in enumerate(rows):
+        row |= {name: text.format(at) for name, text in texts.items()}
+        row["k"] = row[places[at % 2]]
+    assert around_key(rows, columns, ["k"]) == expected
+
+
+def test_the_columns_that_the_key_repeats_may_come_first_or_second():
+    rows = [{"a": f"{at}项一", "b": f"{at}项二", "c": "长" * 40, "d": "长" * 40} for at in range(4)]
+    rows = [row | {"k": row["ab"[at % 2]]} for at, row in enumerate(rows)]
+    assert around_key(rows, ["a", "b", "c", "d"], ["k"]) == ["a", "b"]
+    assert around_key(rows, ["c", "a", "b", "d"], ["k"]) == ["a", "b"]
+    assert around_key([row | {"c": f"{at}项三"} for at, row in enumerate(rows)], ["c", "a", "b"], ["k"]) == []
+
+
+def test_flags_may_say_every_word_for_right_and_wrong():
+    words = [*vocabulary()["words"]["right"], *vocabulary()["words"]["wrong"], ""]
+    rows = [{"is_correct_A": word, "is_correct_B": words[0]} for word in words]
+    found = {"A": "is_correct_A", "B": "is_correct_B"}
+    assert flags_beside(rows, [*found.values()], {"A": "a", "B": "b"}) == found
+    assert flags_beside([*rows, {"is_correct_A": "或"}], [*found.values()], {"A": "a", "B": "b"}) == {}

@@ -11,6 +11,16 @@ from hypothesis import strategies as st
 
 from pipeline.ocr.interfaces import TableRow
 from pipeline.ocr.readers.tabular import questions_in
+from pipeline.parse.cells import Options
+from pipeline.parse.row_texts import (
+    labelled_once,
+    numbers_lead,
+    unusual_texts,
+    without_head,
+    without_options,
+    without_placeholders,
+    without_range,
+)
 from pipeline.parse.rows import RowError, SourceTable
 from tests.pipeline.parse.test_mapping import parse
 
@@ -328,3 +338,161 @@ def test_options_inside_an_option_are_of_another_question(text):
 
 def test_letters_listed_in_an_option_are_its_text():
     assert read(parse(bank(texts=[*TEXTS[:3], "维生素A、B、C均可"])))[0][3] == []
+
+
+@pytest.mark.parametrize(
+    ("marks", "expected"),
+    [
+        ("1 2 3", True),
+        ("1 2", False),
+        ("1 1 2", False),
+        ("2 1 3", False),
+        ("1 2 3 4 5 6 7 8 9 -", True),
+        ("1 2 3 4 5 6 7 8 -", False),
+        ("2 1 2 3 4 5 6 7 8 9 10", True),
+        ("2 1 3 2 4 5 6 7 8 9 10", False),
+        ("- - -", False),
+    ],
+)
+def test_nine_tenths_of_the_stems_begin_with_numbers_that_rise(marks, expected):
+    assert numbers_lead([f"{mark}、甲" if mark != "-" else "甲" for mark in marks.split()]) is expected
+    assert numbers_lead([f"── {mark}、甲" if mark != "-" else "甲" for mark in marks.split()]) is expected
+
+
+def test_a_number_in_two_pieces_is_no_number_of_a_stem():
+    assert numbers_lead(["─ 1 2、甲", "─ 1 3、乙", "─ 1 4、丙"]) is False
+
+
+@pytest.mark.parametrize(
+    ("stem", "row", "numbered", "expected"),
+    [
+        ("1、甲", 1, True, ("甲", None)),
+        ("1、甲", 5, True, ("甲", None)),
+        ("1、甲", 1, False, ("1、甲", None)),
+        ("── 1、甲", 1, True, ("甲", None)),
+        ("[单选题]甲", 1, False, ("甲", "单选题")),
+        ("1、[单选题]甲", 1, False, ("甲", "单选题")),
+        ("6.1型病", 6, True, ("1型病", None)),
+        ("6.1型病", 7, True, ("6.1型病", None)),
+        ("6.1型病", 6, False, ("6.1型病", None)),
+        ("甲", 1, True, ("甲", None)),
+    ],
+)
+def test_a_stem_without_its_number_and_kind(stem, row, numbered, expected):
+    assert without_head(stem, row, numbered=numbered) == expected
+
+
+@pytest.mark.parametrize(
+    ("stem", "number", "expected"),
+    [
+        ("甲（3-5）", 2, ("甲", "3–5")),
+        ("甲（3-5）", 1, ("甲（3-5）", None)),
+        ("甲（3-5）", 3, ("甲（3-5）", None)),
+        ("甲【3-5】", 9, ("甲", "3–5")),
+        ("甲[3-5]", 9, ("甲", "3–5")),
+        ("甲3-5题", 9, ("甲", "3–5")),
+        ("甲（3-5 共用题干）", 9, ("甲", "3–5")),
+        ("甲3-5", 2, ("甲3-5", None)),
+        ("甲（3-4）", 2, ("甲", "3–4")),
+        ("甲（3-3）", 2, ("甲（3-3）", None)),
+        ("甲（5-3）", 4, ("甲（5-3）", None)),
+        ("甲【3-22】", 2, ("甲", "3–22")),
+        ("甲【3-23】", 2, ("甲【3-23】", None)),
+        ("【3-5题】", 2, ("【3-5题】", None)),
+        ("甲乙（3" + " " * 54 + "-5）", 2, ("甲乙", "3–5")),
+        ("甲乙（3" + " " * 55 + "-5）", 2, ("甲乙", "3–5")),
+        ("甲乙（3" + " " * 56 + "-5）", 2, ("甲乙（3" + " " * 56 + "-5）", None)),
+    ],
+)
+def test_the_range_of_other_questions_behind_a_stem(stem, number, expected):
+    assert without_range(stem, number) == expected
+
+
+def behind(stem: str, *options: str) -> tuple[str, bool]:
+    return without_options(stem, list(zip("ABCDEF", options, strict=False)))
+
+
+@pytest.mark.parametrize(
+    ("stem", "options", "expected"),
+    [
+        ("首选A.甲B.乙", ["甲", "乙"], ("首选", False)),
+        ("首选（ ）A.甲 B.乙", ["甲", "乙"], ("首选（ ）", False)),
+        ("首选(A)甲(B)乙", ["甲", "乙"], ("首选", False)),
+        ("首选甲、乙", ["甲", "乙"], ("首选", False)),
+        ("首选A.甲", ["甲"], ("首选A.甲", False)),
+        ("A.甲B.乙", ["甲", "乙"], ("A.甲B.乙", False)),
+        ("首选A.甲B.乙C.D.", ["甲", "乙"], ("首选", False)),
+        ("首选A.甲B.乙C.D.E.", ["甲", "乙"], ("首选", False)),
+        ("首选A.甲B.乙C.", ["甲", "乙"], ("首选A.甲B.乙C.", False)),
+        ("首选A.甲B.乙C.D.E.F.", ["甲", "乙"], ("首选A.甲B.乙C.D.E.F.", False)),
+        ("首选甲药和乙药剂和丙药剂", ["甲药", "乙药剂", "丙药剂"], ("首选甲药和乙药剂和丙药剂", True)),
+        ("首选甲药和和乙药剂和丙药剂", ["甲药", "乙药剂", "丙药剂"], ("首选甲药和和乙药剂和丙药剂", False)),
+        ("问甲药和乙药剂和丙药剂", ["甲药", "乙药剂", "丙药剂"], ("问甲药和乙药剂和丙药剂", True)),
+        ("甲药和乙药剂和丙药剂", ["甲药", "乙药剂", "丙药剂"], ("甲药和乙药剂和丙药剂", False)),
+        ("首选甲药和乙药", ["甲药", "乙药"], ("首选甲药和乙药", False)),
+        ("甲首选乙药剂和丙药剂", ["甲", "乙药剂", "丙药剂"], ("甲首选乙药剂和丙药剂", True)),
+        ("甲药首选乙药剂和丙药剂", ["甲药", "乙药剂", "丙药剂"], ("甲药首选乙药剂和丙药剂", False)),
+        ("首选甲药和丙药剂", ["甲药", "乙药剂", "丙药剂"], ("首选甲药和丙药剂", False)),
+        ("首选甲乙丁丙", ["甲", "乙", "丙"], ("首选甲乙丁丙", False)),
+    ],
+)
+def test_options_behind_a_stem_are_cut_or_seen(stem, options, expected):
+    assert behind(stem, *options) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "key", "left"),
+    [
+        (["甲", "乙", "无此选项"], "A", 2),
+        (["甲", "乙", "（无此选项）"], "AB", 2),
+        (["甲", "乙", "无此选项"], "C", 3),
+        (["甲", "乙", "无此选项", "未提供"], "", 2),
+        (["甲", "无此选项", "乙"], "", 3),
+        (["甲", "无此选项"], "", 1),
+        (["无此选项", "未提供"], "", 0),
+        (["甲", "乙", "无"], "", 3),
+        (["甲", "乙", "无", "无"], "", 2),
+        (["甲", "乙", "丙", "无", "无"], "", 3),
+        (["甲", "乙", "无", "无", "无"], "", 2),
+        (["甲", "乙", "/", "无"], "", 4),
+        (["甲", "乙", "/", "/", "无此选项"], "", 2),
+        (["甲", "乙", "无", "无"], "D", 4),
+        (["甲", "丙", "乙", "乙"], "", 4),
+    ],
+)
+def test_two_fillers_or_one_that_says_so_at_the_end_are_no_options(texts, key, left):
+    pairs = list(zip("ABCDE", texts, strict=False))
+    assert without_placeholders(Options(pairs), list(key)).pairs == pairs[:left]
+
+
+@pytest.mark.parametrize(
+    ("cut", "usual", "texts", "expected"),
+    [
+        (True, 3, ["甲"], []),
+        (True, 4, ["甲"], ["options_too_many"]),
+        (True, 2, ["甲"], ["options_too_many"]),
+        (False, 4, ["甲"], []),
+        (False, 3, ["甲", "12:30:00"], ["text_became_date"]),
+        (True, 4, ["a.png", "#REF!"], ["picture_not_read", "unreadable_characters", "options_too_many"]),
+    ],
+)
+def test_texts_and_options_that_are_not_as_in_other_rows(cut, usual, texts, expected):
+    options = Options([("A", "甲"), ("B", "乙"), ("C", "丙")], cut_at_marks=cut)
+    assert [reason for reason, _ in unusual_texts(options, usual, texts)] == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "left", "doubts"),
+    [
+        (["甲", "乙"], ["甲", "乙"], []),
+        (["A.甲", "B.乙"], ["甲", "乙"], []),
+        (["A.甲", "C.乙"], ["甲", "C.乙"], ["label_inside_text"]),
+        (["甲", "乙A.一B.二C.三"], ["甲", "乙A.一B.二C.三"], ["label_inside_text"]),
+        (["甲=====", "乙"], ["甲=====", "乙"], ["text_left_over"]),
+        (["甲====", "乙"], ["甲====", "乙"], []),
+    ],
+)
+def test_labels_before_the_texts_of_options_go_where_they_are_their_own(texts, left, doubts):
+    found: list[tuple[str, str]] = []
+    options = labelled_once(Options(list(zip("AB", texts, strict=True))), found)
+    assert ([text for _, text in options.pairs], [reason for reason, _ in found]) == (left, doubts)
