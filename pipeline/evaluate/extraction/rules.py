@@ -192,7 +192,7 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     if found is None or (task.multiple is False and len(found.labels) > 1):
         return None
     # 感染性的有败血症,非感染性 … : where several are asked for, the first is no answer in a text that breaks off
-    broken = task.multiple and len(found.labels) == 1 and not _P.ended.search(task.said.text[-10:])
+    broken = task.multiple and len(found.labels) == 1 and not _P.ended.search(task.said.text)
     return None if broken else found
 
 
@@ -251,7 +251,7 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
         chosen = right
     elif not right and not claimed and len(wrong) == len(task.said.options) - 1 > 1:
         # all others are ruled out, in a text that does not break off before the last one
-        chosen = tuple(set(task.said.options) - set(wrong)) if _P.ended.search(task.said.text[-10:]) else ()
+        chosen = tuple(set(task.said.options) - set(wrong)) if _P.ended.search(task.said.text) else ()
     else:
         odd = (len(right) > 1 and complete) or (not right and _P.for_wrong.search(task.said.text))
         chosen = wrong if len(wrong) == 1 and odd else ()
@@ -261,7 +261,7 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
 def _names_all(task: ReadingTask) -> bool:
     """Return whether a text that does not break off names every option (A对。B起效慢；C、D、E禁用)."""
     named = {label for mention in task.said.mentions for label in mention.labels}
-    ended = task.said.codes.endswith("R") or _P.ended.search(task.said.text[-10:])
+    ended = task.said.codes.endswith("R") or _P.ended.search(task.said.text)
     return bool(ended) and named == set(task.said.options)
 
 
@@ -339,7 +339,7 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
         found += [mention] if fits else []
     labels = {label for mention in found for label in mention.labels}
     fits = len(labels) == 1 if task.multiple is False else len(labels) > 1
-    if not fits or not _P.ended.search(task.said.text[-10:]):
+    if not fits or not _P.ended.search(task.said.text):
         return None
     return FoundAnswer(tuple(labels), found[0].start, found[-1].end)
 
@@ -366,7 +366,7 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     People who judged 106 such outputs took the opening for the answer in every one.
     A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
     """
-    if task.multiple or len(task.said.items) < 2 or not _P.ended.search(task.said.text[-10:]):
+    if task.multiple or len(task.said.items) < 2 or not _P.ended.search(task.said.text):
         return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]
