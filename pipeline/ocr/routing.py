@@ -100,8 +100,7 @@ def _holes(drawn: Any, place: Rect) -> int:
     grey = np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.height, pixmap.stride)[:, : pixmap.width]
     dark, light = float(grey.min()), float(grey.max())
     ink = (grey < dark + _INK * (light - dark)).astype(np.uint8)
-    ink = cv2.copyMakeBorder(ink, 1, 1, 1, 1, cv2.BORDER_CONSTANT, value=0)
-    outlines, parents = cv2.findContours(ink, cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
+    outlines, parents = cv2.findContours(np.pad(ink, 1), cv2.RETR_CCOMP, cv2.CHAIN_APPROX_NONE)
     inner = parents[0, :, 3] >= 0 if outlines else ()
     return sum(cv2.contourArea(one) >= _HOLE for one, hole in zip(outlines, inner, strict=True) if hole)
 

@@ -142,8 +142,6 @@ def _without_copies(chars: list[Char], size: float, seen: set[tuple[str, int, in
 def _is_watermark(span: dict[str, Any], page_width: float) -> bool:
     """Return whether a span is faint: transparent, or nearly white, or huge pale letters across the page."""
     color = span["color"]
-    if color == 0 and span.get("alpha", 255) == 255:
-        return False
     red, green, blue = color >> 16 & 255, color >> 8 & 255, color & 255
     lightness = (299 * red + 587 * green + 114 * blue) / 1000
     if span.get("alpha", 255) < 100 or lightness > 235:  # of 255

@@ -85,3 +85,56 @@ def test_texts_of_one_row_are_read_from_left_to_right(flips):
         columns._in_rows([segment(50, 100, "甲"), segment(10, 100 + step / 4, "乙")]) for step in range(60)
     ]
     assert flips(lambda at: below[at], range(60)) == [10]
+
+
+def test_two_steps_that_run_better_decide_which_way_a_page_is_read():
+    """A 9 after a 2, and after it a number up to 9 more, are no steps; everything else that is none costs half."""
+
+    def down(last: int) -> float | None:
+        left, right = ["1.", "2."], ["9.", f"{last}."]
+        return find_gutter(_side(50, left) + _side(320, right), 600)
+
+    def along(last: int) -> float | None:
+        left, right = ["1.", "9.", *[PROSE] * 6], ["2.", f"{last}.", *[PROSE] * 6]
+        return find_gutter(_side(50, left) + _side(320, right), 600)
+
+    assert [last for last in range(10, 25) if down(last)] == [10, 12, 13, 14, 15, 16, 17, 18]
+    assert [last for last in range(10, 25) if along(last)] == [11, 19, 20, 21, 22, 23, 24]
+
+
+def _side(x: float, texts: list[str]) -> list[tuple[Rect, str]]:
+    return [segment(x, 100 + 12 * row, text) for row, text in enumerate(texts)]
+
+
+def test_exactly_a_quarter_of_the_rows_may_cross_the_gutter(flips):
+    def parted(count: int) -> bool:
+        titles = [segment(100, 400 + 12 * row, "横跨左右两栏的标题", 400) for row in range(count)]
+        return gutter(rows=9, extra=titles) is not None
+
+    assert flips(parted, range(12)) == [4], "three of twelve rows may"
+
+
+@pytest.mark.parametrize(
+    ("texts", "parted"),
+    [
+        (["1. 下列叙述", *"ABC", "2. 下列叙述", *"AB"], True),
+        (["1. 下列叙述", *"ABC", "下列叙述何者", *"AB"], False),
+        (["1. 下列叙述", *"ACE", "2. 下列叙述", *"GB"], False),
+        (["下列叙述何者", "1. 下列叙述", *"ABC", "2. 下列叙述", *"AB", "3. 下列叙述"], True),
+    ],
+)
+def test_two_questions_whose_labels_run_on_are_a_column_of_options(texts, parted):
+    right = [f"{text}. 甲" if len(text) == 1 else text for text in texts]
+    assert (find_gutter(_side(50, [PROSE] * len(right)) + _side(320, right), 600) is not None) == parted
+
+
+def test_a_gutter_ends_within_the_middle_third_of_the_page():
+    assert gutter(width=300, right=400) == 390.0
+    assert gutter(width=140, right=225) == 224.0
+    assert find_gutter([*column(50, 8, 140), *column(210, 8)], 600) is None
+
+
+def test_a_part_that_begins_in_the_gutter_is_right_of_it():
+    left = [segment(50, 100 + 12 * row, PROSE, 268 if row < 3 else 249) for row in range(8)]
+    bars = [segment(319, 100 + 12 * row, "|", 0.9) for row in range(3)]
+    assert find_gutter([*left, *bars, *column(320, 8)], 600) == 319.0

@@ -243,3 +243,262 @@ def test_characters_that_cannot_be_printed_are_mojibake(flips):
     assert flips(lambda count: routing.is_mojibake("¼" * count + "a" * (100 - count)), range(100)) == [31]
     assert flips(lambda count: routing.is_mojibake("龘" * count), range(100)) == [30]
     assert flips(lambda count: routing.is_mojibake("龘" * count + "病" * (100 - count)), range(101)) == [41]
+
+
+class Log:
+    """A page that tells in which order it was drawn."""
+
+    rect = Rect(0.0, 0.0, 100.0, 100.0)
+
+    def __init__(self, *drawn: tuple[str, tuple[float, float, float, float]]) -> None:
+        self.drawn = drawn
+
+    def get_bboxlog(self) -> list[tuple[str, tuple[float, float, float, float]]]:
+        return list(self.drawn)
+
+
+def under(*drawn: tuple[str, tuple[float, float, float, float]]) -> bool:
+    return routing.is_under_image(Log(*drawn), [{"has-mask": False}])
+
+
+def test_text_is_under_an_image_that_was_drawn_over_more_than_nine_tenths_of_it(flips):
+    text = ("fill-text", (0.0, 0.0, 100.0, 1.0))
+    assert flips(lambda x: under(text, ("fill-image", (0, 0, x, 9))), range(80, 101)) == [91]
+    assert not under(text, ("fill-path", (0, 0, 100, 9)))
+    assert not under(("fill-image", (0, 0, 100, 9)), text)
+    assert not under(("fill-image", (0, 0, 100, 9)))
+
+
+def test_more_than_half_of_the_text_is_under_images(flips):
+    cover = ("fill-image", (0.0, 0.0, 200.0, 10.0))
+
+    def shares(length: float, high: float, rest: float) -> bool:
+        lines = ("fill-text", (0.0, 0.0, length, high)), ("fill-text", (0.0, 50.0, rest, 50 + high))
+        return under(*lines, cover)
+
+    assert flips(lambda length: shares(length, 1.0, 100.0 - length), range(101)) == [51]
+    tiny = [step / 100 for step in range(30, 80)]
+    assert flips(lambda length: shares(length, 1.0, 0.1), tiny) == [0.51], "of a square point at least"
+
+
+def test_images_with_holes_hide_no_text():
+    drawn = Log(("fill-text", (0, 0, 100, 1)), ("fill-image", (0, 0, 100, 9)))
+    masks = [[], [True], [True, False], [False, False]]
+    found = [routing.is_under_image(drawn, [{"has-mask": mask} for mask in each]) for each in masks]
+    assert found == [False, False, True, True]
+    assert routing.is_under_image(drawn, [{}])
+
+
+def test_two_pages_lines_and_two_fifths_of_all_may_be_unread(flips, monkeypatch):
+    def partial(unread: float, *read: float, image=(10, 10)) -> bool:
+        monkeypatch.setattr(routing, "unread_lines", lambda *_: unread)
+        layer = SimpleNamespace(runs=[SimpleNamespace(box=Rect(9, 0, 9 + wide, 5)) for wide in read])
+        images = [{"width": image[0], "height": image[1]}, {"width": 1, "height": 1}]
+        return routing._is_partial(None, layer, [], images, OcrParams(max_pixels=1_000_000))
+
+    assert flips(partial, range(700, 1100)) == [800]
+    assert flips(lambda unread: partial(unread, 1000.0, 200.0), range(700, 1100)) == [800]
+    assert flips(lambda unread: partial(unread, 1000.0, 500.0), range(700, 1400)) == [1000]
+    assert [partial(900, image=(1000, high)) for high in (1000, 1001)] == [True, False]
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """The reason told of a page of a hundred characters, and the areas that are looked at."""
+
+    def told(cover=0.0, pieces=0, under=False, partial=True, **params) -> tuple[str | None, list[Rect]]:
+        seen: list[Rect] = []
+        monkeypatch.setattr(routing, "is_under_image", lambda *_: under)
+        monkeypatch.setattr(
+            routing, "_is_partial", lambda page, layer, areas, *_: seen.extend(areas) or partial
+        )
+        layer = SimpleNamespace(text="a" * 100, turned=0, hidden=0, runs=[])
+        drawing = Drawing([Rect(0, 0, 9, 1)] * pieces, [], [], [Rect(0, 0, 100, cover)] if cover else [])
+        return routing.why_ocr(Log(), layer, drawing, [], OcrParams(**params)), seen
+
+    return told
+
+
+def test_a_page_is_looked_at_where_images_or_drawings_may_hold_text(looked):
+    assert looked() == (None, [])
+    assert looked(force_ocr=True) == ("forced", [])
+    image, frame = [Rect(0, 0, 100, 35)], [Rect(0, 0, 100, 100)]
+    assert looked(34.5) == (None, [])
+    assert looked(35) == ("text_in_image", image)
+    assert looked(35, partial=False) == (None, image)
+    assert looked(34.5, under=True) == (None, [])
+    assert looked(35, under=True) == ("text_under_image", [])
+    assert [looked(pieces=count) for count in (2000, 2001)] == [(None, []), ("text_in_image", frame)]
+    assert [looked(35, 2000)[1], looked(35, 2001)[1]] == [image, frame]
+
+
+def test_images_beside_each_other_are_counted_apart():
+    boxes = [Rect(0, 0, 50, 50), Rect(0, 0, 50, 50), Rect(50.05, 0, 100.05, 50)]
+    assert routing.image_cover(Drawing([], [], [], boxes), Rect(0, 0, 100, 100)) == pytest.approx(0.5)
+    tiny = Drawing([], [], [], [Rect(0, 0, 0.5, 1)])
+    assert [routing.image_cover(tiny, Rect(0, 0, side, 1)) for side in (1.0, 2.0, 0.0)] == [0.5, 0.25, 0.5]
+
+
+def blocks(shape: tuple[int, int], *boxes: tuple[int, int, int, int]) -> routing.Mask:
+    """Ink in boxes (left, top, width, height)."""
+    ink = np.zeros(shape, np.uint8)
+    for left, top, wide, high in boxes:
+        ink[top : top + high, left : left + wide] = 1
+    return ink
+
+
+def row(count: int, wide: int, high: int, gap: int, top: int = 20, *, down: int = 0, more: int = 0):
+    """Boxes beside each other, every second lower, the last ``more`` pixels wider."""
+    widths = [wide] * (count - 1) + [wide + more]
+    return [(30 + at * (wide + gap), top + down * (at % 2), width, high) for at, width in enumerate(widths)]
+
+
+def test_parts_as_large_as_letters_are_letters(flips):
+    def kept(wide: int, high: int) -> bool:
+        return bool(routing._letters(blocks((60, 120), (9, 9, wide, high)))[0].any())
+
+    assert flips(lambda high: kept(6, high), range(1, 45)) == [4, 35]
+    assert flips(lambda wide: kept(wide, 10), range(1, 90)) == [69]
+    corner = blocks((60, 60), (9, 9, 1, 20), (9, 9, 20, 1))
+    assert not routing._letters(corner)[0].any(), "39 of 400 pixels"
+    corner[10, 10] = 1
+    assert routing._letters(corner)[0].any(), "a tenth of its box"
+
+
+def test_letters_are_told_with_their_middle():
+    ink = blocks((60, 60), (5, 7, 6, 9), (30, 10, 7, 4), (40, 50, 3, 3))
+    kept, centres = routing._letters(ink)
+    assert centres.tolist() == [[8, 11], [33, 12]]
+    assert (kept == blocks((60, 60), (5, 7, 6, 9), (30, 10, 7, 4))).all()
+
+
+def lengths(*boxes: tuple[int, int, int, int]) -> list[float]:
+    return routing._line_lengths(blocks((120, 400), *boxes))
+
+
+def test_a_row_of_letters_is_as_long_as_its_ink_and_eight_pixels_at_each_end(flips):
+    assert lengths(*row(5, 8, 10, 4)) == [72.0]
+    assert lengths(*row(5, 8, 10, 4), *row(6, 8, 10, 4, 60)) == [72.0, 84.0]
+    assert lengths(*row(6, 8, 10, 4), *row(6, 8, 10, 4, 31)) == [84.0, 84.0]
+    assert [lengths(*row(5, 8, 10, gap)) for gap in (16, 17)] == [[120.0], []]
+
+
+def test_what_is_no_line_of_text_has_no_length(flips):
+    assert flips(lambda count: lengths(*row(count, 12, 10, 8)), range(8)) == [4, 5, 6, 7]
+    assert [lengths(*row(4, 4, 10, 5, more=more)) for more in (0, 1)] == [[], [48.0]]
+    assert [lengths(*row(4, 4, 20, 5, more=more)) for more in (2, 3)] == [[], [50.0]]
+    assert [lengths(*row(12, 8, 34, 4, down=down)) for down in (17, 18)] == [[156.0], []]
+
+
+def test_print_is_darker_than_what_is_around_it(flips):
+    def printed(wide: int, high: int, shade: int = 0) -> bool:
+        grey = np.full((90, 90), 255, np.uint8)
+        grey[:high, :wide] = shade
+        return bool(routing._printed(grey).any())
+
+    middle = np.full((90, 90), 255, np.uint8)
+
+    def bar(thick: int, *, level: bool) -> bool:
+        grey = middle.copy()
+        grey[30 : 30 + thick] = 0
+        return bool(routing._printed(grey if level else grey.T.copy()).any())
+
+    assert flips(lambda thick: bar(thick, level=True), range(1, 40)) == [25]
+    assert flips(lambda thick: bar(thick, level=False), range(1, 40)) == [25]
+    assert flips(lambda shade: printed(9, 9, shade), range(256)) == [215]
+
+
+def filled(*edges: float, margin: float = 0.0) -> list[list[int]]:
+    """First and last row and column of what is filled."""
+    mask = np.zeros((40, 40), np.uint8)
+    routing._fill(mask, [Rect(*edges)], 1, margin)
+    return [[int(found.min()), int(found.max())] for found in np.nonzero(mask) if found.size]
+
+
+def test_boxes_in_points_are_filled_to_the_pixels_that_they_touch():
+    assert filled(7.5, 11.0, 14.6, 19.0) == [[15, 26], [10, 20]]
+    assert filled(7.5, 11.0, 14.6, 19.0, margin=1.5) == [[13, 28], [8, 22]]
+    assert filled(-9.0, -9.0, 3.0, 3.0) == [[0, 4], [0, 4]]
+    assert filled(-9.0, 0.0, -5.0, 9.0) == filled(0.0, -9.0, 9.0, -5.0) == []
+    assert filled(0.2, 0.2, 0.4, 0.4) == [[0, 0], [0, 0]]
+
+
+ALL = Rect(0, 0, 288, 86.4)
+
+
+def unread(*boxes: tuple[int, int, int, int], read=(), areas=(ALL,)) -> float:
+    """Length told of a page of 400 x 120 pixels, and 3 more at the end of each row in memory."""
+    grey = np.full((120, 403), 255, np.uint8)
+    grey[:, :400][blocks((120, 400), *boxes) > 0] = 0
+    pixmap = SimpleNamespace(samples=grey.tobytes(), height=120, width=400, stride=403)
+    page = SimpleNamespace(get_pixmap=lambda **_: pixmap)
+    return routing.unread_lines(page, read, areas)
+
+
+def test_lines_that_the_text_layer_does_not_hold_are_measured_in_points():
+    line = row(20, 8, 10, 4)  # from pixel 30 to 266
+    assert unread(*line) == pytest.approx(252 * 0.72)
+    assert unread(*line, *row(20, 8, 10, 4, 60)) == pytest.approx(2 * 252 * 0.72)
+    assert unread(*line, areas=[]) == 0
+    assert unread(*line, read=[ALL]) == 0
+    assert unread(*line, areas=[Rect(0, 0, 111.55, 86.4)]) == pytest.approx(141 * 0.72)
+    assert unread(*line, areas=[Rect(0, 0, 111.65, 86.4)]) == pytest.approx(142 * 0.72)
+    beside = [unread(*line, read=[Rect(0, 0, edge, 86.4)]) for edge in (111.5, 111.6)]
+    assert beside == pytest.approx([(266 - start + 16) * 0.72 for start in (157, 162)])
+
+
+def test_a_page_of_pictures_is_looked_at_in_a_hundred_dots_an_inch():
+    asked: dict[str, object] = {}
+
+    class Asked:
+        def get_pixmap(self, **options: object) -> SimpleNamespace:
+            asked.update(options)
+            return SimpleNamespace(samples=bytes([255]) * 100, height=10, width=10, stride=10)
+
+    assert routing.unread_lines(Asked(), [], []) == 0
+    assert (asked["dpi"], asked["alpha"]) == (100, False)
+
+
+def seen_holes(grey: routing.Mask, height: float = 64.0) -> tuple[int, float]:
+    """White areas told of a picture, and the magnification that was asked for."""
+    zooms: list[float] = []
+
+    def get_pixmap(zoom: pymupdf.Matrix, *_: object) -> SimpleNamespace:
+        zooms.append(zoom.a)
+        assert zoom.a == zoom.d
+        samples = np.pad(grey, ((0, 0), (0, 2)), constant_values=255).tobytes()
+        return SimpleNamespace(samples=samples, height=64, width=64, stride=66)
+
+    found = routing._holes(SimpleNamespace(get_pixmap=get_pixmap), Rect(0, 0, 40, height))
+    return found, zooms[0]
+
+
+def test_ink_is_up_to_three_quarters_of_the_way_from_dark_to_light(flips):
+    def holes(shade: int, dark: int = 0, light: int = 252) -> int:
+        grey = np.full((64, 64), dark, np.uint8)
+        grey[8:24, 8:24], grey[40:56, 8:24] = light, shade
+        return seen_holes(grey)[0]
+
+    assert flips(holes, range(253)) == [189]
+    assert flips(lambda shade: holes(shade, 40, 240), range(40, 241)) == [190]
+    assert [holes(188), holes(189)] == [1, 2]
+
+
+def test_a_digit_is_looked_at_sixty_four_pixels_high_and_ink_may_touch_the_edge():
+    grey = np.zeros((64, 64), np.uint8)
+    grey[20:30, 20:30] = 255
+    assert [seen_holes(grey, height) for height in (8.0, 32.0, 128.0)] == [(1, 8.0), (1, 2.0), (1, 0.5)]
+
+
+def test_a_white_area_of_six_pixels_within_its_outline_counts(flips):
+    def holes(wide: int, high: int) -> int:
+        grey = np.zeros((64, 64), np.uint8)
+        grey[20 : 20 + high, 20 : 20 + wide] = 255
+        return seen_holes(grey)[0]
+
+    assert [[wide for wide in range(1, 6) if holes(wide, high)] for high in (1, 2, 3)] == [
+        [3, 4, 5],
+        [2, 3, 4, 5],
+        [1, 2, 3, 4, 5],
+    ]
+    assert seen_holes(np.full((64, 64), 255, np.uint8))[0] == 0
