@@ -86,3 +86,60 @@ def test_a_run_that_asked_a_merged_question_counts_for_the_survivor_in_its_lette
     assert gather_answers([], here, runs, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("D")}}
     both = Prediction.to_frame([prediction("A", "q0"), prediction("B")])
     assert gather_answers([], here, both, {"q0": "q1"}, cleaned).answers == {"q1": {"r": frozenset("B")}}
+
+
+@pytest.mark.parametrize(
+    ("key", "answer", "letters"),
+    [
+        ("A", "", None),
+        ("A", "  ", None),
+        ("A", "ca", "AC"),
+        ("A", "ABCD", "ABCD"),
+        ("A", "答案：A\nC", "A"),
+        ("AC", "答案：A\nC", "AC"),
+        ("", "答案：A\nC", "AC"),
+        ("A", "A\nC", None),
+        ("AC", "A\nC", "AC"),
+        ("", "A\nC", "AC"),
+    ],
+)
+def test_an_answer_is_read_by_how_many_letters_the_key_has(tmp_path, key, answer, letters) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"id": "q1", "model": 7, "answer": answer}), encoding="utf-8")
+    keyed = questions().with_columns(pl.lit(list(key) or None, pl.List(pl.String)).alias("answer"))
+    found = gather_answers([path], keyed)
+    assert found.answers == ({"q1": {"7": frozenset(letters)}} if letters else {})
+    assert (found.unknown, found.unread) == (0, 0 if letters else 1)
+
+
+@pytest.mark.parametrize(("letter", "ours"), [("A", "D"), ("B", "C"), ("C", "B"), ("D", "A"), ("BD", "AC")])
+def test_options_in_a_list_have_the_letters_of_their_places(tmp_path, letter, ours) -> None:
+    row = {"question": "包裹心脏的是", "options": TEXTS[::-1], "model": "m", "answer": letter}
+    assert read(tmp_path, row).answers == {"q1": {"m": frozenset(ours)}}
+
+
+def test_a_letter_that_the_other_question_alone_has_is_not_read(tmp_path) -> None:
+    options = [*TEXTS[::-1], "肺"]
+    row = {"question": "包裹心脏的是", "options": options, "model": "m", "answer": "AE"}
+    assert read(tmp_path, row).answers == {}
+
+
+def test_a_question_without_options_is_found_by_its_id_alone(tmp_path) -> None:
+    found = read(tmp_path, {"question": "包裹心脏的是", "model": "m", "answer": "A"})
+    assert (found.answers, found.unknown, found.unread) == ({}, 1, 0)
+
+
+@pytest.mark.parametrize("merges", [{"q0": "q1"}, {"q0": "q9"}, {}])
+def test_a_run_that_asked_a_question_that_is_gone_is_left_out(merges) -> None:
+    rows = Prediction.to_frame([prediction("A", "q0")])
+    without = gather_answers([], questions(), rows, merges)
+    lost = questions().with_columns(question_id=pl.lit("q0"))
+    elsewhere = gather_answers([], questions(), rows, {"q0": "q9"}, lost)
+    for found in (without, elsewhere):
+        assert (found.answers, found.unknown, found.unread) == ({}, 0, 0)
+
+
+def test_a_question_that_is_here_keeps_its_answers_whatever_it_was_merged_with() -> None:
+    rows = Prediction.to_frame([prediction("A", "q1")])
+    found = gather_answers([], questions(), rows, {"q1": "q2"}, questions())
+    assert found.answers == {"q1": {"r": frozenset("A")}}

@@ -112,3 +112,8 @@ def test_nine_respondents_are_weighed_as_both_models_say():
     evidence, right = consensus(said, np.full(12, 3), prior)
     assert evidence[:6, 0] == pytest.approx([-7.654, -7.919, -7.938, -7.588, -8.009, -8.181], abs=0.01)
     assert right == pytest.approx([0, 0.9986, 0.4545, 0.9989, 0, 0.9985, 0.4, 0.9992, 0], abs=1e-3)
+
+
+def test_the_share_of_who_answered_one_question_is_how_probable_that_answer_is() -> None:
+    assert 0.97 < consensus(*votes("A"))[1][0] < 1
+    assert consensus(*votes("."))[1].tolist() == [0.0]
