@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from pipeline.parse.keylines import answer_lines, answers_apart, grid, key_heads, line_pairs
@@ -144,3 +146,294 @@ def test_a_short_row_that_was_recognised_is_not_read(text, expected):
 )
 def test_answers_stand_apart_from_their_head(text, expected):
     assert [piece.text for piece in answers_apart(lines(text))] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1 A 199 B", [(1, "A"), (199, "B")]),
+        ("200 A 1 B", [(200, "A"), (1, "B")]),
+        ("1 A 201 B 2 C", []),
+        ("1.a 2.b 3.c", [(1, "A"), (2, "B"), (3, "C")]),
+        ("1.a 2.b", []),
+        ("1.a 2.b 4.d", []),
+        ("1.a 2.B 3.c", []),
+        ("1.A、C 2.B", [(1, "AC"), (2, "B")]),
+        ("1.A、C 3.B", []),
+        ("5.A C 6.B", [(5, "AC"), (6, "B")]),
+        ("1.√ 3.×", [(1, "√"), (3, "×")]),
+        ("1.送分 3.A", [(1, "#"), (3, "A")]),
+        ("1-2 AB CD", [(1, "AB"), (2, "CD")]),
+        ("1-4 AB CD", [(1, "A"), (2, "B"), (3, "C"), (4, "D")]),
+        ("1-3 AB CD", []),
+        ("1-1 A", [(1, "A")]),
+        ("2-1 A", []),
+        ("1-0 A", []),
+        ("1-3 A B CD", [(1, "A"), (2, "B"), (3, "CD")]),
+        ("1.A\t2.B", [(1, "A"), (2, "B")]),
+        ("1.（A） 2.B", [(1, "A"), (2, "B")]),
+        ("5.C B D", []),
+        ("5.C B", []),
+        ("5.B C", [(5, "BC")]),
+        ("1.A或B 2.C", [(1, "#"), (2, "C")]),
+        ("1. # 2.A", [(1, "#"), (2, "A")]),
+        ("1.A,C,E 2.B", [(1, "ACE"), (2, "B")]),
+        ("1.A、C", [(1, "AC")]),
+        ("1.ACA", [(1, "ACA")]),
+        ("1.A C A", []),
+        ("7-9 ABC 10.D", [(7, "A"), (8, "B"), (9, "C"), (10, "D")]),
+        ("7-9 AB 10.D", []),
+    ],
+)
+def test_letters_of_ranges_and_letters_apart(text: str, expected: list[tuple[int, str]]) -> None:
+    assert pairs(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1 2 3\nA B C", ([(1, "A"), (2, "B"), (3, "C")], (1, 2, 3), 2)),
+        ("1 2\nA B", None),
+        ("题号 1 2\nA B", None),
+        ("1 2\n答案 A B", None),
+        ("题号 1 2 3\nA B C", ([(1, "A"), (2, "B"), (3, "C")], (1, 2, 3), 2)),
+        ("1 2 3\n答案 A B C", ([(1, "A"), (2, "B"), (3, "C")], (1, 2, 3), 2)),
+        ("1 2 3\nA B", None),
+        ("1 2 3\n答案 A B", None),
+        ("题号 1\n答案 A", ([(1, "A")], (1,), 2)),
+        ("题号 1\n答案 AB", ([(1, "AB")], (1,), 2)),
+        ("题号 1 2\n答案 AB", ([(1, "A"), (2, "B")], (1, 2), 2)),
+        ("题号 1 2\n答案 ABC", ([(1, "ABC")], (1, 2), 2)),
+        ("题号 1 2 3\n答案 A B", ([(1, "A"), (2, "B")], (1, 2, 3), 2)),
+        ("题号 2 3 4\n答案 A B C", ([(2, "A"), (3, "B"), (4, "C")], (2, 3, 4), 2)),
+        ("题号 2 4\n答案 A B", None),
+        ("题号\n1\n2\n\n答案\nA\nB", None),
+        ("题号\n1\n2\n答案\nA", ([(1, "A")], (1, 2), 5)),
+        ("题号 23 2425 26\n答案 ABCD", ([(23, "A"), (24, "B"), (25, "C"), (26, "D")], (23, 24, 25, 26), 2)),
+        ("题号 99100 101\n答案 A B C", ([(99, "A"), (100, "B"), (101, "C")], (99, 100, 101), 2)),
+        ("题号 123\n答案 A B C", ([(1, "A"), (2, "B"), (3, "C")], (1, 2, 3), 2)),
+        ("题号 12\n答案 A B", ([(1, "A"), (2, "B")], (1, 2), 2)),
+        ("题号 100101\n答案 A B", ([(100, "A"), (101, "B")], (100, 101), 2)),
+        ("题号 1 2\n答案 A *", ([(1, "A"), (2, "*")], (1, 2), 2)),
+        ("题号 1 2 3 4\n答案\nA\nB\nC\nD", ([(1, "A"), (2, "B"), (3, "C"), (4, "D")], (1, 2, 3, 4), 6)),
+        ("题号\n答案 A B", None),
+        ("题号 \n答案", None),
+        ("1 2 3 4\nABCD", ([(1, "A"), (2, "B"), (3, "C"), (4, "D")], (1, 2, 3, 4), 2)),
+        ("1 2 3 4\nA BCD E F", ([(1, "A"), (2, "BCD"), (3, "E"), (4, "F")], (1, 2, 3, 4), 2)),
+        ("题号 0 1\n答案 A B", ([(0, "A"), (1, "B")], (0, 1), 2)),
+    ],
+)
+def test_a_grid_has_labels_or_three_cells(text: str, expected: object) -> None:
+    assert told_grid(text) == expected
+
+
+def test_a_grid_begins_at_a_line() -> None:
+    texts = ["甲", "题号 1 2", "答案 A B"]
+    assert [found and found.lines for found in (grid(texts, at) for at in range(4))] == [None, 2, None, None]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "1 A C B\n4 D A B\n7 C C D",
+            {
+                0: ([(1, "A"), (2, "C"), (3, "B")], ()),
+                1: ([(4, "D"), (5, "A"), (6, "B")], ()),
+                2: ([(7, "C"), (8, "C"), (9, "D")], ()),
+            },
+        ),
+        ("1 A C B\n5 D A B", {}),
+        ("1 A C B\n甲", {}),
+        ("甲\n1 A C B", {}),
+        (
+            "1 A C B\n4 D A B\n甲\n7 C C D",
+            {0: ([(1, "A"), (2, "C"), (3, "B")], ()), 1: ([(4, "D"), (5, "A"), (6, "B")], ())},
+        ),
+        (
+            "参考答案\n一、单选题\n1.A\n2.B\n二、多选题\n1.AB",
+            {2: ([(1, "A")], ()), 3: ([(2, "B")], ()), 5: ([(1, "AB")], ())},
+        ),
+        ("参考答案\n一、\n1.A", {2: ([(1, "A")], ())}),
+        ("参考答案\n1.A\n甲\n2.B", {}),
+        ("1.A 2.B\n\n3.C", {0: ([(1, "A"), (2, "B")], ()), 2: ([(3, "C")], ())}),
+        (
+            "1.A\n2.B\n3.C\n4.D",
+            {0: ([(1, "A")], ()), 1: ([(2, "B")], ()), 2: ([(3, "C")], ()), 3: ([(4, "D")], ())},
+        ),
+        ("1.A\n2.B\n4.C", {}),
+        ("1.A\n3.B\n4.C", {}),
+        ("1.√\n2.√\n3.√", {}),
+        ("1.A\n2.√\n3.C", {}),
+        ("5.A\n6.B\n7.C\n甲\n8.D", {0: ([(5, "A")], ()), 1: ([(6, "B")], ()), 2: ([(7, "C")], ())}),
+        ("参考答案\n1.A\n甲对。\n2.B", {}),
+        ("参考答案\n1.A\n甲对。\n3.B", {1: ([(1, "A")], ())}),
+        ("参考答案\n1.A\n2.B\n甲对。", {1: ([(1, "A")], ()), 2: ([(2, "B")], ())}),
+        ("参考答案\n1.A\n甲对。\n1.B", {1: ([(1, "A")], ())}),
+        ("参考答案\n甲对。\n1.A\n2.B", {}),
+        ("参考答案\n1.A\nA. 甲\n2.B", {}),
+        ("参考答案\n1.A\n（1）A. 甲\n2.B", {1: ([(1, "A")], ())}),
+        ("参考答案\n1.A 2.B\n解析：甲", {1: ([(1, "A"), (2, "B")], ())}),
+        ("参考答案\n一、单选题\n1.A\n解析：甲\n2.B", {}),
+        ("参考答案\n1.A\n一、单选题\n2.B", {1: ([(1, "A")], ()), 3: ([(2, "B")], ())}),
+        ("参考答案\n1.A\n一、单选题\n解析：甲", {}),
+        ("参考答案\n1.A\n甲对。\n解析：乙\n2.B", {}),
+        ("参考答案\n1.A\n（1～2题共用题干）\n解析：甲", {1: ([(1, "A")], ())}),
+        (
+            "参考答案\n1.A\n2.A\n3.A\n4.A\n5.A\n6.A\n7.A\n8.A\n9.A\n10.A\n解析：甲",
+            {
+                1: ([(1, "A")], ()),
+                2: ([(2, "A")], ()),
+                3: ([(3, "A")], ()),
+                4: ([(4, "A")], ()),
+                5: ([(5, "A")], ()),
+                6: ([(6, "A")], ()),
+                7: ([(7, "A")], ()),
+                8: ([(8, "A")], ()),
+                9: ([(9, "A")], ()),
+                10: ([(10, "A")], ()),
+            },
+        ),
+        (
+            "参考答案\n1.A\n2.A\n3.A\n4.A\n5.A\n6.A\n7.A\n8.A\n9.A\n10.A\n11.A\n解析：甲",
+            {
+                1: ([(1, "A")], ()),
+                2: ([(2, "A")], ()),
+                3: ([(3, "A")], ()),
+                4: ([(4, "A")], ()),
+                5: ([(5, "A")], ()),
+                6: ([(6, "A")], ()),
+                7: ([(7, "A")], ()),
+                8: ([(8, "A")], ()),
+                9: ([(9, "A")], ()),
+                10: ([(10, "A")], ()),
+                11: ([(11, "A")], ()),
+            },
+        ),
+        (
+            "题号 1 2 3\n答案 A B\n题号 4 5 6\n答案 A B",
+            {0: ([], (1, 2, 3)), 1: None, 2: ([(4, "A"), (5, "B")], (4, 5, 6)), 3: None},
+        ),
+        (
+            "题号 1 2 3\n答案 A B\n题号 5 6 7\n答案 A B C",
+            {
+                0: ([(1, "A"), (2, "B")], (1, 2, 3)),
+                1: None,
+                2: ([(5, "A"), (6, "B"), (7, "C")], (5, 6, 7)),
+                3: None,
+            },
+        ),
+        (
+            "题号 1 2 3\n答案 A B C\n题号 4 5 6\n答案 A B",
+            {
+                0: ([(1, "A"), (2, "B"), (3, "C")], (1, 2, 3)),
+                1: None,
+                2: ([(4, "A"), (5, "B")], (4, 5, 6)),
+                3: None,
+            },
+        ),
+    ],
+)
+def test_rows_columns_and_lists_of_answers(text: str, expected: object) -> None:
+    assert answers(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "题号 1 2 3\n答案 A B\n题号 4 5 6\n答案 A B",
+            {0: ([], (1, 2, 3)), 1: None, 2: ([], (4, 5, 6)), 3: None},
+        ),
+        (
+            "题号 1 2 3\n答案 A B C\n题号 4 5 6\n答案 A B",
+            {0: ([(1, "A"), (2, "B"), (3, "C")], (1, 2, 3)), 1: None, 2: ([], (4, 5, 6)), 3: None},
+        ),
+    ],
+)
+def test_every_short_row_that_was_recognised_is_empty(text: str, expected: object) -> None:
+    assert answers(text, 0.9) == expected
+
+
+@pytest.mark.parametrize(("between", "answered"), [(8, False), (9, False), (10, True), (11, True)])
+def test_an_explanation_within_eleven_lines_makes_the_answers_of_a_key_entries(
+    between: int, answered: bool
+) -> None:
+    text = "参考答案\n1.A\n" + "一、单选题\n" * between + "解析：甲对"
+    assert answers(text) == ({1: ([(1, "A")], ())} if answered else {})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("习题答案\n1.A", [0]),
+        ("习题答案\n甲\n乙\n1.A", [0]),
+        ("习题答案\n甲\n乙\n丙\n1.A", []),
+        ("习题答案\n甲\n题号 1 2\n答案 A B", [0]),
+        ("习题答案\n12. 答案：A", [0]),
+        ("习题答案\n12. 甲", []),
+        ("习题答案\nl2. 答案", [0]),
+        ("参考答案", [0]),
+        ("答案\nA", []),
+        ("答案\nA\n甲", []),
+        ("答案\nA\nB", [0]),
+        ("答案\n甲\nA", [0]),
+        ("答案\nA。\n问题1：B", [0]),
+        ("答案\n问题1：A\n问题2：B", []),
+        ("答案\n问题1：A\n甲", []),
+        ("答案\n 問題1：A\n問題2：B", []),
+        ("答案\nA\nB\n甲", [0]),
+        ("甲\n参考答案\n1.A", [1]),
+    ],
+)
+def test_lines_that_open_a_key(text: str, expected: list[int]) -> None:
+    assert sorted(key_heads(lines(text))) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("参考答案：1.A 2.B", ["参考答案：", "1.A 2.B"]),
+        ("习题答案 1.A 2.B", ["习题答案", "1.A 2.B"]),
+        ("一、 1.A", ["一、", "1.A"]),
+        ("多选题：1.ABC", ["多选题：", "1.ABC"]),
+        ("单选题：1.A 2.B\n3.C", ["单选题：", "1.A 2.B", "3.C"]),
+        ("1.A 2.B 3.\nC", ["1.A 2.B 3. C", ""]),
+        ("1.A 2.B 3\nC 4.D", ["1.A 2.B 3 C 4.D", ""]),
+        ("3.\nC 4.D", ["3. C 4.D", ""]),
+        ("3.\nC", ["3.", "C"]),
+        ("1-\n3 ABC", ["1- 3 ABC", ""]),
+        ("1.A 2.\n3.C 4.D", ["1.A 2.", "3.C 4.D"]),
+        ("1.A 2.\n甲", ["1.A 2.", "甲"]),
+        ("12\nA", ["12", "A"]),
+        (
+            "多选题：甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲题：1.A",
+            [
+                "多选题：甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲题：",
+                "1.A",
+            ],
+        ),
+        ("参考答案：", ["参考答案："]),
+        ("一、单选题（每题1分）：1-3 ABC", ["一、单选题（每题1分）：", "1-3 ABC"]),
+        ("甲题：1.A 2.B", ["甲题：1.A 2.B"]),
+        (
+            "参考答案：                                                      1.A 2.B",
+            ["参考答案：", "1.A 2.B"],
+        ),
+        (
+            "参考答案：                                                       1.A 2.B",
+            ["参考答案：                                                       1.A 2.B"],
+        ),
+    ],
+)
+def test_a_line_of_answers_holds_whole_answers_and_nothing_else(text: str, expected: list[str]) -> None:
+    assert [piece.text for piece in answers_apart(lines(text))] == expected
+
+
+def test_answers_behind_their_head_are_not_centred() -> None:
+    centred = [replace(piece, centred=True) for piece in lines("参考答案：1.A 2.B\n参考答案")]
+    assert [(piece.text, piece.centred) for piece in answers_apart(centred)] == [
+        ("参考答案：", True),
+        ("1.A 2.B", False),
+        ("参考答案", True),
+    ]
