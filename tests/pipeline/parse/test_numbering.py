@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 
-from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
+from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, number_candidate
 from pipeline.parse.lines import ParsedLine
 from pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
 from schemas.documents import LineKind
@@ -221,3 +223,273 @@ def test_a_paper_without_numbers_has_three_items_or_more(stems, found):
 def test_nine_of_ten_items_without_numbers_have_one_line_before_their_options(plain, found):
     items = ["甲\nA. 乙\nB. 丙\n答案：A"] * plain + ["甲\n乙\nA. 乙\nB. 丙\n答案：A"] * (10 - plain)
     assert len(unnumbered_items(lines("\n".join(items)))) == found
+
+
+def weights(
+    text: str, boundaries: Sequence[int] = (), groups: Mapping[int, GroupHead] | None = None
+) -> list[tuple[int, int, float, bool, bool]]:
+    """Line, number, weight, support and options of every line that begins like a question."""
+    pieces = lines(text)
+    found = [mark for at, one in enumerate(pieces) if (mark := number_candidate(at, one.text))]
+    return [
+        (mark.line, mark.value, round(mark.weight, 3), mark.supported, mark.options)
+        for mark in weigh_candidates(pieces, found, boundaries, groups or {})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "boundaries", "expected"),
+    [
+        (
+            "1. 甲\n①乙\n②丙\n③丁\nA. ①②\nB. ①③\n2. 戊",
+            [],
+            [
+                (0, 1, 1.4, True, True),
+                (1, 1, 0.0, False, False),
+                (2, 2, 0.0, False, False),
+                (3, 3, 0.0, False, False),
+                (6, 2, 1.0, False, False),
+            ],
+        ),
+        (
+            "1. 甲\n①乙\n②丙\n③丁\nA. 甲\nB. 乙\n2. 戊",
+            [],
+            [
+                (0, 1, 1.4, True, True),
+                (1, 1, 0.3, False, False),
+                (2, 2, 0.3, False, False),
+                (3, 3, 0.3, False, False),
+                (6, 2, 1.0, False, False),
+            ],
+        ),
+        ("①乙\n②丙\nA. ①②\nB. ①", [], [(0, 1, 0.7, True, True), (1, 2, 0.7, True, True)]),
+        (
+            "1. 甲\n①乙\nA. ①②\n2. 戊",
+            [],
+            [(0, 1, 1.4, True, True), (1, 1, 0.3, False, False), (3, 2, 1.0, False, False)],
+        ),
+        (
+            "1. 甲\n①乙\n②丙\nA. ①②\n",
+            [],
+            [(0, 1, 1.4, True, True), (1, 1, 0.0, False, False), (2, 2, 0.0, False, False)],
+        ),
+        (
+            "1. 甲\n①乙\nA. 甲\n②丙\nA. ①②\n",
+            [],
+            [(0, 1, 1.4, True, True), (1, 1, 0.3, False, False), (3, 2, 0.7, True, True)],
+        ),
+        (
+            "1. 甲\n②乙\n③丙\nA. ①②\n",
+            [],
+            [(0, 1, 1.4, True, True), (1, 2, 0.3, False, False), (2, 3, 0.3, False, False)],
+        ),
+        (
+            "1. 甲\n（1）乙\n（2）丙\nA. （1）（2）\n2. 戊",
+            [],
+            [
+                (0, 1, 1.4, True, True),
+                (1, 1, 0.0, False, False),
+                (2, 2, 0.0, False, False),
+                (4, 2, 1.0, False, False),
+            ],
+        ),
+        (
+            "1. 甲\n①乙\n②丙\n2. 戊\nA. ①②",
+            [],
+            [
+                (0, 1, 1.0, False, False),
+                (1, 1, 0.3, False, False),
+                (2, 2, 0.3, False, False),
+                (3, 2, 1.4, True, True),
+            ],
+        ),
+        (
+            "1. 甲\n①乙\n②丙\n③丁\n⑤戊\nA. ①②",
+            [],
+            [
+                (0, 1, 1.4, True, True),
+                (1, 1, 0.3, False, False),
+                (2, 2, 0.3, False, False),
+                (3, 3, 0.3, False, False),
+                (4, 5, 0.3, False, False),
+            ],
+        ),
+        (
+            "1. 甲\n1. 乙\n2. 丙\nA. 丁",
+            [],
+            [(0, 1, 1.4, True, True), (1, 1, 0.5, False, False), (2, 2, 0.5, False, False)],
+        ),
+        (
+            "1. 甲\n1. 乙\n2. 丙\nA. 丁",
+            [2],
+            [(0, 1, 1.0, False, False), (1, 1, 1.0, False, False), (2, 2, 1.4, True, True)],
+        ),
+        (
+            "1. 甲\n1. 乙\n2. 丙\nA. 丁",
+            [0],
+            [(0, 1, 1.4, True, True), (1, 1, 0.5, False, False), (2, 2, 0.5, False, False)],
+        ),
+        (
+            "1. 甲\n1. 乙\n2. 丙\nA. 丁",
+            [3],
+            [(0, 1, 1.4, True, True), (1, 1, 0.5, False, False), (2, 2, 0.5, False, False)],
+        ),
+        (
+            "5. 甲\n1. 乙\nA. 丁\n2. 丙",
+            [],
+            [(0, 5, 1.0, False, False), (1, 1, 1.4, True, True), (3, 2, 1.0, False, False)],
+        ),
+        (
+            "1. 甲\n1. 乙\n3. 丙\nA. 丁",
+            [],
+            [(0, 1, 1.0, False, False), (1, 1, 1.0, False, False), (2, 3, 1.4, True, True)],
+        ),
+        (
+            "1. 甲\n1. 乙\n2. 丙\n3. 丁",
+            [],
+            [
+                (0, 1, 1.0, False, False),
+                (1, 1, 1.0, False, False),
+                (2, 2, 1.0, False, False),
+                (3, 3, 1.0, False, False),
+            ],
+        ),
+        (
+            "1. 甲\nA. 乙\n解析：\n1. 丙\n2. 丁\n2. 己\nA. 庚",
+            [],
+            [
+                (0, 1, 1.4, True, True),
+                (3, 1, 0.5, False, False),
+                (4, 2, 0.5, False, False),
+                (5, 2, 1.4, True, True),
+            ],
+        ),
+        (
+            "1. 甲\nA. 乙\n解析：\n1. 丙\n2. 丁\n3. 戊",
+            [4],
+            [
+                (0, 1, 1.4, True, True),
+                (3, 1, 0.5, False, False),
+                (4, 2, 0.5, False, False),
+                (5, 3, 1.0, False, False),
+            ],
+        ),
+        (
+            "1. 甲\nA. 乙\n解析：\n1. 丙\n2. 丁\n3. 戊",
+            [5],
+            [
+                (0, 1, 1.4, True, True),
+                (3, 1, 0.5, False, False),
+                (4, 2, 0.5, False, False),
+                (5, 3, 0.5, False, False),
+            ],
+        ),
+        ("1. 甲\n38.5 mg\nA. 乙", [], [(0, 1, 1.4, True, True), (1, 38, -0.2, False, False)]),
+        ("1. 甲\nA. 乙\n38.5 mg\nA. 丙", [], [(0, 1, 1.4, True, True), (2, 38, 0.2, True, True)]),
+        ("1. 甲\n38.5 mg\nA. 乙", [1], [(0, 1, 1.4, True, True), (1, 38, 0.2, True, True)]),
+        ("38.5 mg\nA. 乙", [], [(0, 38, 0.2, True, True)]),
+        ("1. 甲 A. 乙\n2. 甲答案：B", [], [(0, 1, 1.4, True, True), (1, 2, 1.0, True, False)]),
+        ("7 甲\n答案：A\n8 \nA. 甲", [], [(0, 7, 1.0, True, True), (2, 8, 0.45, False, False)]),
+    ],
+)
+def test_lists_codes_and_quantities_weigh_less_than_questions(
+    text: str, boundaries: list[int], expected: object
+) -> None:
+    assert weights(text, boundaries) == expected
+
+
+@pytest.mark.parametrize(
+    ("between", "coded"),
+    [
+        (28, True),
+        (29, False),
+    ],
+)
+def test_the_codes_of_statements_follow_within_thirty_lines(between: int, coded: bool) -> None:
+    found = weights("1. 甲\n①乙\n②丙\n" + "续\n" * between + "A. ①②")
+    assert [weight for _, _, weight, _, _ in found] == [1.0, *[0.0 if coded else 0.3] * 2]
+
+
+@pytest.mark.parametrize(("between", "listed"), [(27, True), (28, False)])
+def test_an_explanation_follows_its_number_within_thirty_lines(between: int, listed: bool) -> None:
+    found = weights("1. 甲\nA. 乙\n" + "续\n" * between + "解析：\n1. 丙\n2. 丁")
+    assert [weight for _, _, weight, _, _ in found] == [1.4, *[0.5 if listed else 1.0] * 2]
+
+
+@pytest.mark.parametrize(("between", "waits"), [(28, True), (29, True), (30, False), (31, False)])
+def test_an_item_waits_thirty_lines_for_its_options(between: int, waits: bool) -> None:
+    found = weights("1. 甲\n" + "续\n" * between + "38.5 mg\nA. 乙")
+    assert found[1][2:] == ((-0.2, False, False) if waits else (0.2, True, True))
+
+
+@pytest.mark.parametrize(
+    ("at", "first", "last", "expected"),
+    [
+        (0, 1, 2, [1.5, 1.5, 1.0, 1.0]),
+        (0, 2, 3, [1.0, 1.5, 1.5, 1.0]),
+        (0, 2, None, [1.0, 1.0, 1.0, 1.0]),
+        (0, None, None, [1.0, 1.0, 1.0, 1.0]),
+        (4, 4, 5, [1.0, 1.0, 1.0, 1.5]),
+        (0, 1, 4, [1.5, 1.5, 1.5, 1.0]),
+    ],
+)
+def test_the_nearest_head_of_a_shared_text_names_its_numbers(
+    at: int, first: int | None, last: int | None, expected: list[float]
+) -> None:
+    named = {at: GroupHead(first, last, options=False, end=0)}
+    found = weights("题干\n1. 甲\n2. 乙\n3. 丙\n题\n4. 甲", [0, 4], named)
+    assert [weight for _, _, weight, _, _ in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("甲\nA. 乙\n答案：A\n甲\nA. 乙\n答案：A\n甲\nA. 乙", [(0, 1), (3, 2), (6, 3)]),
+        ("A. 乙\n甲\nA. 乙\n甲\nA. 乙\n甲\nA. 乙", []),
+        ("甲\nA. 乙\n续\n甲\nA. 乙\n答案：A\n甲\nA. 乙\n答案：A\n甲\nA. 乙", []),
+        ("题\n甲\nA. 乙\n答案：A\n甲\nA. 乙\n答案：A\n甲\nA. 乙\n答案：A\n甲\nA. 乙", []),
+    ],
+)
+def test_the_line_between_an_answer_and_the_first_option_is_a_stem(text: str, expected: object) -> None:
+    assert [(mark.line, mark.value) for mark in unnumbered_items(lines(text))] == expected
+
+
+def spread(*told: tuple[int, int, float], **more: Any) -> list[NumberCandidate]:
+    """Marks by line, number and weight."""
+    return [NumberCandidate(line, value, DOT, 2, weight, value, **more) for line, value, weight in told]
+
+
+def test_a_far_number_costs_a_tenth_at_most() -> None:
+    for line, least in ((1, 1), (500, 6), (1000, 11), (5000, 11)):
+        taken = [
+            hundredths
+            for hundredths in range(20)
+            if len(best_chain(spread((0, 1, 1.0), (line, 2, hundredths / 100)), {})) == 2
+        ]
+        assert min(taken) in (least - 1, least)
+
+
+def test_of_two_equal_chains_the_one_with_near_numbers_is_taken() -> None:
+    found = best_chain(spread((0, 1, 1.0), (3, 2, 1.0), (6, 2, 1.0), (7, 3, 1.0)), {})
+    assert [mark.line for mark in found] == [0, 3, 7]
+    assert best_chain([], {}) == []
+    assert best_chain(spread((0, 1, 0.0)), {}) == []
+
+
+def test_a_head_before_all_numbers_costs_nothing() -> None:
+    found = best_chain(spread((1, 1, 1.0), (2, 2, 1.0)), {0: Boundary(0.5), 2: Boundary(9.0)})
+    assert [mark.value for mark in found] == [1, 2]
+
+
+def test_a_number_comes_twice_after_one_of_several() -> None:
+    several = NumberCandidate(0, 1, DOT, 2, 1.1, 2)
+    again = NumberCandidate(1, 1, DOT, 2, 1.0, 1, supported=True, options=True)
+    assert [mark.line for mark in best_chain([several, again], {})] == [0, 1]
+    plain = several._replace(last=1, supported=False)
+    assert [mark.line for mark in best_chain([plain, again], {})] == [0]
+    told = plain._replace(supported=True)
+    assert [mark.line for mark in best_chain([told, again], {})] == [0, 1]
+    answered = again._replace(options=False)
+    assert [mark.line for mark in best_chain([told, answered], {})] == [0, 1]
+    assert [mark.line for mark in best_chain([told._replace(options=True), answered], {})] == [0]
+    assert [mark.line for mark in best_chain([told, again._replace(style=PAREN)], {})] == [0]
