@@ -238,3 +238,259 @@ def test_what_an_explanation_concludes(text, expected):
 )
 def test_lines_that_open_a_field(line, expected):
     assert (opens_field(line), opens_explanation(line)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "题\n答案：A\n知识点：甲\n解析：因为",
+            ("题\n", ("A",), ("A",), "因为", False, [("答案：", 1, True), ("解析：", 3, False)]),
+        ),
+        ("题\n知识点：甲\n答案：A", ("题\n知识点：甲\n", ("A",), ("A",), None, False, [("答案：", 2, True)])),
+        (
+            "题\n答案：A\n0.0分\n解析：乙",
+            ("题\n", ("A",), ("A",), "乙", False, [("答案：", 1, True), ("解析：", 3, False)]),
+        ),
+        (
+            "题\n答案：A\n我的答案：B\n解析：乙\n故选A。",
+            (
+                "题\n",
+                ("A",),
+                ("A",),
+                "乙故选A。",
+                False,
+                [("答案：", 1, True), ("我的答案：B", 2, False), ("解析：", 3, False)],
+            ),
+        ),
+        (
+            "题\n故选A。\n答案：B",
+            ("题\n", ("A", "B"), ("A。", "B"), None, False, [("故选", 1, True), ("答案：", 2, True)]),
+        ),
+        ("题\n故选A。\n故选B。", ("题\n", ("A",), ("A。故选B。",), "故选B。", False, [("故选", 1, True)])),
+        (
+            "题\n答案：对\n解析：乙",
+            ("题\n", (), ("对",), "对\n乙", True, [("答案：", 1, True), ("解析：", 2, False)]),
+        ),
+        ("题\n答案：甲", ("题\n", (), ("甲",), "甲", False, [("答案：", 1, True)])),
+        (
+            "题\n答案：甲\n答案：错",
+            ("题\n", (), ("甲", "错"), "甲\n错", True, [("答案：", 1, True), ("答案：", 2, True)]),
+        ),
+        ("题（答案：C", ("题", ("C",), ("C",), None, False, [("答案：", 0, True)])),
+        (
+            "首选\n答案：B\nA.甲\nB.乙\nC.丙\nD.丁",
+            (
+                "首选\nA.甲\nB.乙\nC.丙\nD.丁",
+                ("B",),
+                ("B A.甲B.乙C.丙D.丁",),
+                None,
+                False,
+                [("答案：", 1, True)],
+            ),
+        ),
+        (
+            "首选\n答案：B。见\nA.甲\nB.乙\nC.丙",
+            ("首选\n", ("B",), ("B。见A.甲B.乙C.丙",), "见A.甲B.乙C.丙", False, [("答案：", 1, True)]),
+        ),
+        (
+            "首选\nA.甲\nB.乙\n答案：B\nA.丙\nB.丁\nC.戊",
+            ("首选\nA.甲\nB.乙\n", ("B",), ("B A.丙B.丁C.戊",), "A.丙B.丁C.戊", False, [("答案：", 3, True)]),
+        ),
+        ("题\n答案解析：A，因为", ("题\n", ("A",), (), "因为", False, [("答案解析：", 1, False)])),
+        ("题\n答案解析：A", ("题\n", (), (), "A", False, [("答案解析：", 1, False)])),
+        ("题\n解析：A。因为", ("题\n", ("A",), (), "因为", False, [("解析：", 1, False)])),
+        ("题\n解答：AB。因为", ("题\n", ("AB",), (), "因为", False, [("解答：", 1, False)])),
+        ("题\n【答案解析】C；因为", ("题\n", ("C",), (), "因为", False, [("【答案解析】", 1, False)])),
+        ("题\n解析：A，因为", ("题\n", (), (), "A，因为", False, [("解析：", 1, False)])),
+        (
+            "题\n答案：A\n解析：甲\n点评：乙",
+            (
+                "题\n",
+                ("A",),
+                ("A",),
+                "甲\n乙",
+                False,
+                [("答案：", 1, True), ("解析：", 2, False), ("点评：", 3, False)],
+            ),
+        ),
+        ("答案：A", ("", ("A",), ("A",), None, False, [("答案：", 0, True)])),
+        (
+            "题\n\n答案：A\n\n解析：甲",
+            ("题\n\n", ("A",), ("A",), "甲", False, [("答案：", 2, True), ("解析：", 4, False)]),
+        ),
+        ("题\n答案：A B D", ("题\n", ("ABD",), ("A B D",), None, False, [("答案：", 1, True)])),
+        (
+            "题\n解析：甲\n答案：A",
+            ("题\n", ("A",), ("A",), "甲", False, [("解析：", 1, False), ("答案：", 2, True)]),
+        ),
+    ],
+)
+def test_fields_of_an_item_with_marks_in_any_order(text: str, expected: object) -> None:
+    assert told(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "letters", "expected"),
+    [
+        ("A", ("A", ""), (["A"], "")),
+        ("AB", ("AB", ""), (["AB"], "")),
+        ("A、B", ("AB", ""), (["AB"], "")),
+        ("A B", ("AB", ""), (["AB"], "")),
+        ("A B D", ("ABD", ""), (["ABD"], "")),
+        ("A D B", ("A", "D B"), (["A"], "D B")),
+        ("C、A", ("C", "A"), (["C"], "A")),
+        ("C B", ("C", "B"), (["C"], "B")),
+        ("D, 因为", ("D", "因为"), (["D"], "因为")),
+        ("b", ("B", ""), (["B"], "")),
+        ("b 因为", (None, "b 因为"), ([], "b 因为")),
+        ("（A）甲", ("A", "甲"), (["A"], "甲")),
+        ("A项错误", (None, "A项错误"), ([], "A项错误")),
+        ("A或B", (None, "A或B"), ([], "A或B")),
+        ("（1）A（2）B", (None, "（1）A（2）B"), (["A", "B"], "")),
+        ("①A②CD 解析：甲", (None, "①A②CD 解析：甲"), (["A", "CD"], "甲")),
+        ("（1）A。甲", (None, "（1）A。甲"), (["A"], "甲")),
+        ("①A", (None, "①A"), (["A"], "")),
+        ("问题1：A 问题2：B", (None, "问题1：A 问题2：B"), (["A", "B"], "")),
+        ("A\n\n因为", ("A", "因为"), (["A"], "因为")),
+        ("AB，；因为", ("AB", "因为"), (["AB"], "因为")),
+        ("BA", ("BA", ""), (["BA"], "")),
+        ("AA", ("AA", ""), (["AA"], "")),
+    ],
+)
+def test_letters_and_parts_that_open_an_answer(text: str, letters: object, expected: object) -> None:
+    assert (leading_letters(text), stated_answers(text)) == (letters, expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("答案：A", (True, False)),
+        ("答案", (True, False)),
+        ("解析", (True, False)),
+        ("【解析】甲", (True, True)),
+        ("考生答案：A", (True, False)),
+        ("甲", (False, False)),
+        ("解析甲", (False, False)),
+        ("故选A", (True, False)),
+        ("A", (False, False)),
+        ("  解析：甲", (True, True)),
+        ("答", (True, False)),
+        ("甲 答案：A", (True, False)),
+    ],
+)
+def test_a_line_opens_an_answer_or_an_explanation(line: str, expected: tuple[bool, bool]) -> None:
+    assert (opens_field(line), opens_explanation(line)) == expected
+
+
+@pytest.mark.parametrize(
+    ("head", "single", "expected"),
+    [
+        ("题\nA", True, ("题", "A")),
+        ("题\nA", False, ("题\nA", None)),
+        ("题\nAB", False, ("题", "AB")),
+        ("题\nBA", False, ("题\nBA", None)),
+        ("题\nAA", False, ("题\nAA", None)),
+        ("题\nABCDEFGHIJK", False, ("题", "ABCDEFGHIJK")),
+        ("题\n A ", True, ("题", "A")),
+        ("题\nA\n", True, ("题", "A")),
+    ],
+)
+def test_letters_alone_on_the_last_line_stand_in_order(
+    head: str, single: bool, expected: tuple[str, str | None]
+) -> None:
+    assert letter_line(head, single=single) == expected
+
+
+@pytest.mark.parametrize(
+    ("stem", "anywhere", "expected"),
+    [
+        ("首选的是（B）", False, ("首选的是（ ）", "B")),
+        ("首选的是（ A、C ）", False, ("首选的是（ ）", "AC")),
+        ("首选的是（a）", False, ("首选的是（ ）", "A")),
+        ("首选的是（b）", False, ("首选的是（ ）", "B")),
+        ("首选的是（D）", False, ("首选的是（D）", None)),
+        ("首选的是（AA）", False, ("首选的是（AA）", None)),
+        ("首选的是___B___", False, ("首选的是（ ）", "B")),
+        ("首选的是（B", False, ("首选的是（ ）", "B")),
+        ("首选的是B）", False, ("首选的是（ ）", "B")),
+        ("（B）是首选", False, ("（ ）是首选", "B")),
+        ("以（B）为（C）", True, ("以（B）为（ ）", "C")),
+        ("以（B）为主（A）", True, ("以（B）为主（ ）", "A")),
+        ("以（ B ）为（ C ）者", False, ("以（ B ）为（ C ）者", None)),
+        ("（ ）", True, ("（ ）", None)),
+        ("以（A,B）为", True, ("以（ ）为", "AB")),
+    ],
+)
+def test_one_blank_is_filled_in_with_letters_of_options_in_order(
+    stem: str, anywhere: bool, expected: tuple[str, str | None]
+) -> None:
+    assert filled_blank(stem, ["A", "B", "C"], anywhere=anywhere) == expected
+
+
+NAMED = [("A", "青霉素"), ("B", "B超"), ("C", "链霉素。"), ("D", "青霉素"), ("E", ""), ("F", "CT检查")]
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (("链霉素",), "C"),
+        (("C链霉素",), "C"),
+        (("D链霉素",), None),
+        (("青霉素",), None),
+        (("A青霉素",), "A"),
+        (("B超",), "B"),
+        (("B超，检查",), "B"),
+        (("B",), None),
+        (("ABCDEFGHIJK",), None),
+        (("ABCDEFGHIJKA",), None),
+        (("CT检查后",), "F"),
+        (("超",), None),
+        (("",), None),
+        (("甲", "链霉素"), "C"),
+        (("青霉素", "链霉素"), "C"),
+        (("链霉素", "B超"), "C"),
+    ],
+)
+def test_the_first_text_that_one_option_repeats_is_the_answer(
+    texts: tuple[str, ...], expected: str | None
+) -> None:
+    assert by_text(texts, NAMED) == expected
+
+
+@pytest.mark.parametrize(
+    ("explanation", "texts", "expected"),
+    [
+        ("链霉素\n因为", ("链霉素",), "因为"),
+        ("霉素\n因为", ("链霉素",), "因为"),
+        ("链霉\n因为", ("链霉素",), "链霉\n因为"),
+        ("因为\n链霉素。", ("C 链霉素",), "因为"),
+        ("因为\n甲", ("甲",), "因为"),
+        ("", ("链霉素",), None),
+        ("链霉素", (), "链霉素"),
+        ("素\n因为", ("X链霉素",), "因为"),
+        ("因为", ("XX链霉素", "链霉素"), "因为"),
+        ("链霉素\n因为", ("XX链霉素",), "链霉素\n因为"),
+    ],
+)
+def test_a_line_that_ends_the_text_of_the_answer_is_no_explanation(
+    explanation: str, texts: tuple[str, ...], expected: str | None
+) -> None:
+    assert without_text(explanation, texts, NAMED) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("以（C）为", "C"),
+        ("（A、C）", "AC"),
+        ("（A）与（B）", ""),
+        ("（ ）", ""),
+        ("（B C）者", "BC"),
+        ("甲", ""),
+        ("[D]甲", "D"),
+        ("（a）", ""),
+    ],
+)
+def test_one_bracket_holds_letters(text: str, expected: str) -> None:
+    assert letters_inside(text) == expected

@@ -5,12 +5,15 @@ from __future__ import annotations
 import pytest
 
 from pipeline.parse.heads import (
+    NumberStyle,
     announcement,
+    bare_candidate,
     case_end,
     group_head,
     is_case,
     is_heading,
     is_key_head,
+    is_likely_key_head,
     is_section_head,
     may_be_key_head,
     number_candidate,
@@ -252,3 +255,239 @@ def test_the_type_of_a_question(announced, answer, case, options, expected):
 )
 def test_a_line_tells_of_a_patient(line, expected):
     assert tells_of_patient(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("①", (1, "circled", 1, 0.3, 1, None)),
+        ("⑳甲", (20, "circled", 1, 0.3, 20, None)),
+        (" ①甲", (1, "circled", 2, 0.3, 1, None)),
+        ("998. 甲", (998, "dot", 5, 1.0, 998, None)),
+        ("2.4. 甲", (2, "dot", 2, 0.6, 2, None)),
+        ("2.3. 甲", (2, "dot", 5, 1.1, 3, None)),
+        ("3.2. 甲", (3, "dot", 2, 0.6, 3, None)),
+        ("18~27. 甲", (18, "dot", 7, 1.1, 27, None)),
+        ("18~28. 甲", None),
+        ("18~19. 甲", (18, "dot", 7, 1.1, 19, None)),
+        ("第4-13题", (4, "title", 6, 2.5, 13, None)),
+        ("第4-14题", None),
+        ("15-19在甲", (15, "dot", 5, 0.7, 19, None)),
+        ("15-20在甲", None),
+        ("15-16在甲", (15, "dot", 5, 0.7, 16, None)),
+        ("3-5岁", None),
+        ("1000.2 mg", (1000, "dot", 5, -0.1, 1000, None)),
+        ("999、甲", (999, "dot", 4, 1.0, 999, None)),
+        ("1500-1503题干", None),
+        ("【1】甲", (1, "bracket", 3, 1.1, 1, None)),
+        ("[1500]甲", (1500, "bracket", 6, 0.55, 1500, None)),
+        ("1500、甲", (1500, "dot", 5, 0.5, 1500, None)),
+        ("第1500题 甲", (1500, "title", 7, 0.6, 1500, None)),
+        ("1~2. 甲", (1, "dot", 5, 1.1, 2, None)),
+        ("（ABC）5. 甲", (5, "dot", 8, 1.0, 5, "ABC")),
+        ("A  5. 甲", (5, "dot", 6, 1.0, 5, "A")),
+        ("*12. 甲", (12, "dot", 5, 1.0, 12, None)),
+        ("★ 7、甲", (7, "dot", 4, 1.0, 7, None)),
+        ("（ ）第3题", (3, "title", 6, 1.2, 3, None)),
+        ("1a", None),
+        ("第题", None),
+        ("题", None),
+        ("甲1. 乙", None),
+        ("Q1", (1, "title", 2, 1.2, 1, None)),
+        ("N1", None),
+        ("n1", None),
+        ("No.3 甲", (3, "title", 5, 1.2, 3, None)),
+        ("单选题4 甲", (4, "title", 5, 1.2, 4, None)),
+        ("多选题5 甲", (5, "title", 5, 1.2, 5, None)),
+        ("判断题6 甲", (6, "title", 5, 1.2, 6, None)),
+        ("问题7 甲", (7, "title", 4, 1.2, 7, None)),
+        ("試題8 甲", (8, "title", 4, 1.2, 8, None)),
+        ("〔9〕甲", (9, "bracket", 3, 1.1, 9, None)),
+        (" 10. 甲", (10, "dot", 5, 1.0, 10, None)),
+        ("4999、甲", (4999, "dot", 5, 0.5, 4999, None)),
+        ("5001. 甲", None),
+        ("00. 甲", None),
+        ("01. 甲", (1, "dot", 4, 1.0, 1, None)),
+    ],
+)
+def test_the_first_form_that_fits_gives_a_number_its_weight(text: str, expected: object) -> None:
+    assert number(text) == expected
+
+
+def test_a_number_knows_its_line() -> None:
+    assert [mark and mark.line for mark in map(number_candidate, (3, 4), ("①甲", "5. 甲"))] == [3, 4]
+    assert tuple(bare_candidate(3, 5)) == (3, 5, NumberStyle.BARE, 0, 0.0, 5, False, False, None, False)
+    marks = (number_candidate(0, text) for text in ("①甲", "5. 甲", "（C）1. 甲"))
+    assert [mark and (mark.supported, mark.options, mark.worded) for mark in marks] == [
+        (False, False, False)
+    ] * 3
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("立即手术二、X型题（共5题）", ["立即手术", "二、X型题（共5题）"]),
+        ("甲二、X型题（共5题）（1～3题共用题干）", ["甲", "二、X型题（共5题）", "（1～3题共用题干）"]),
+        ("（1～3题共用题干）甲", ["（1～3题共用题干）甲"]),
+        (
+            "甲（1～3题共用题干）乙（4～6题共用题干）丙",
+            ["甲", "（1～3题共用题干）乙", "（4～6题共用题干）丙"],
+        ),
+        ("甲 二、单选题", ["甲 二、单选题"]),
+        ("二、X型题", ["二、X型题"]),
+        ("甲[1-3题共享题干]", ["甲", "[1-3题共享题干]"]),
+        ("甲（1～3题公用题干）", ["甲", "（1～3题公用题干）"]),
+        ("第二、X型题", ["第二、X型题"]),
+        ("甲（1～3题共用题干）乙二、X型题", ["甲", "（1～3题共用题干）乙", "二、X型题"]),
+    ],
+)
+def test_every_head_behind_text_begins_a_part(text: str, expected: list[str]) -> None:
+    assert split_heads(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("一", 1),
+        ("二、甲", 2),
+        ("十九、", 19),
+        ("九十九、", 99),
+        ("四十", 40),
+        ("试题十二", 12),
+        ("（十）", 10),
+        ("(二)", 2),
+        ("一二、", 2),
+        ("十", 10),
+        ("二十", 20),
+        ("十三", 13),
+    ],
+)
+def test_tens_and_ones_of_a_numeral(text: str, expected: int) -> None:
+    assert numeral_value(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("（1～2题共用题干）", (1, 2, False, 10)),
+        ("1～3题共用题干 甲", (1, 3, False, 10)),
+        ("（1～3题共用备选答案）甲", (1, 3, True, 12)),
+        ("下列1～3题基于以下病例：甲", (1, 3, False, 13)),
+        ("（共用题干 1～3题）", (1, 3, False, 11)),
+        ("试题（1）～（3）", (1, 3, False, 9)),
+        ("请依下列叙述回答第1题至第3题", (1, 3, False, 15)),
+        ("Questions 1-3 refer", (1, 3, False, 19)),
+        ("共享选项", (None, None, True, 4)),
+        ("本题共用 甲甲甲甲甲甲甲甲甲甲", None),
+        ("以下共用题干甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲", (None, None, False, 24)),
+        ("以下共用题干甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲", None),
+        ("共用", None),
+        ("题干", None),
+        ("（3～33题共用题干）", (3, 33, False, 11)),
+        ("（3～34题共用题干）", None),
+        ("（3～3题共用题干）", None),
+        ("1～3题共用题干，根据（甲）乙", (1, 3, False, 14)),
+        ("1～3题共用选项）：乙", (1, 3, True, 10)),
+        (" 病例1：女", (None, None, False, 5)),
+    ],
+)
+def test_a_head_of_a_shared_text_ends_with_its_words(text: str, expected: object) -> None:
+    assert group(group_head(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("甲。依此回答第4题至第5题：", (4, 5, 2)),
+        ("甲（第4～6题）", (4, 6, 1)),
+        ("甲（4～4题）", None),
+        ("回答第5～4题", None),
+        ("甲（第4～34题）", (4, 34, 1)),
+        ("甲（第4～35题）", None),
+    ],
+)
+def test_a_case_names_at_most_thirty_one_questions(text: str, expected: object) -> None:
+    assert case_end(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("一、单选题（1～2题）", ("single", None, (1, 2))),
+        ("一、单选题（2～2题）", ("single", None, None)),
+        ("一、单选题\n多选不得分", ("single", None, None)),
+        ("甲\n单选题", ("single", None, None)),
+        ("题数：30", (None, 30, None)),
+        ("共5题 1-5题", (None, 5, (1, 5))),
+        ("A2型题 A1型题", ("A2", None, None)),
+    ],
+)
+def test_the_first_line_and_the_first_word_of_a_head_announce_its_kind(text: str, expected: object) -> None:
+    found = announcement(text)
+    assert (found.kind, found.count, found.span) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Part I aaaaaaaaaaaaaaaaaaaa", True),
+        ("part ii", True),
+        ("Section 2 bbbbbbbbbb", True),
+        ("一、甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲题", True),
+        ("一、甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲共 5", True),
+        ("一、甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲", False),
+        ("第一部分 甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲甲", False),
+        ("甲", False),
+        ("1. 题", False),
+    ],
+)
+def test_a_long_section_head_says_so(text: str, expected: bool) -> None:
+    assert is_section_head(text) is expected
+
+
+def test_an_english_section_head_may_be_long() -> None:
+    assert is_section_head("PART II " + "a" * 50)
+    assert is_section_head("section 3 " + "a" * 50)
+    assert not is_section_head("PART II " + "a" * 70)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("甲乙", True),
+        ("甲", False),
+        ("甲a乙", False),
+        ("甲乙。", False),
+        ("甲乙：", False),
+        (" 甲乙 ", True),
+        ("甲乙！", False),
+        ("甲乙、", True),
+    ],
+)
+def test_a_heading_has_words_and_no_end_of_a_sentence(text: str, expected: bool) -> None:
+    assert is_heading(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "likely"),
+    [
+        ("参考答案", (True, True), True),
+        ("参考答案：A", (False, False), False),
+        ("答案与解析", (True, True), True),
+        ("答案：A", (False, False), False),
+        ("答案：", (True, True), True),
+        ("习题答案", (False, True), True),
+        ("【参考答案】", (False, True), True),
+        ("答 案", (False, True), True),
+        ("Answers", (False, True), True),
+        ("answer key", (False, True), True),
+        ("最佳答案", (False, False), False),
+        ("正确答案", (False, False), False),
+        ("以上答案", (False, False), False),
+        ("甲", (False, False), False),
+        ("以下答案解析速查表", (False, True), True),
+    ],
+)
+def test_the_words_of_a_head_of_a_key(text: str, own: tuple[bool, bool], likely: bool) -> None:
+    assert (is_key_head(text), may_be_key_head(text)) == own
+    assert is_likely_key_head(text) is likely
