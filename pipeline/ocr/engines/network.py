@@ -146,7 +146,7 @@ def padded_width(width: int) -> int:
     """The width in pixels to which an image of this width is padded."""
     found = _NARROWEST
     while found < width:
-        found = max(found + _EVEN, math.ceil(found * _GROWTH / _EVEN) * _EVEN)
+        found = math.ceil(found * _GROWTH / _EVEN) * _EVEN
     return found
 
 

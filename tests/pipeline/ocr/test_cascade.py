@@ -299,3 +299,98 @@ def test_ink_belongs_to_a_character_near_its_middle_and_specks_to_none(flips):
         return len(network._strokes(image))
 
     assert flips(strokes, range(1, 20)) == [8]
+
+
+def test_two_thousand_images_are_remembered_and_the_one_least_used_is_forgotten() -> None:
+    network = Counting()
+    recogniser = Recogniser(network, Alphabet(["甲", "乙", ".", "．"]))
+    many = np.zeros((2001, 48, 8, 3), np.uint8)
+    many[:, 0, 0, 0], many[:, 0, 0, 1] = np.arange(2001) % 256, np.arange(2001) // 256
+    recogniser.read(list(many))
+    recogniser.read(list(many[1:]))
+    assert network.calls == 2001
+    recogniser.read([many[0]])
+    assert network.calls == 2002
+
+
+@pytest.mark.parametrize(("listed", "known"), [(None, "甲"), ("乙\n丙\n.\n．\n", "乙")])
+def test_characters_stand_in_the_model_or_in_a_file_of_their_own(
+    tmp_path, monkeypatch, listed: str | None, known: str
+) -> None:
+    monkeypatch.setattr(cascade, "load_network", lambda path, backend: (None, ["甲", ".", "．"]))
+    file = None
+    if listed:
+        file = tmp_path / "characters.txt"
+        file.write_text(listed, encoding="utf-8")
+    characters = Recogniser.load(tmp_path / "model.onnx", "openvino", file).alphabet.characters
+    assert (characters[1], len(characters)) == (known, 6 if listed else 5)
+
+
+@pytest.mark.parametrize(("char", "sure"), [("座", True), ("亍", False)])
+def test_ideographs_are_common_up_to_the_last_row_of_the_first_level(char: str, sure: bool) -> None:
+    assert is_sure(Glyph(char, 0.96, 0)) == sure
+    assert is_sure(Glyph(char, 0.99, 0))
+
+
+def unsure_places(text: str, **confidence: float) -> list[tuple[int, int]]:
+    """First and last character of each part that is read again, where these characters are less sure."""
+    glyphs = line(text)
+    for name, value in confidence.items():
+        glyphs[int(name[1:])].confidence = value
+    return [(part.first, part.last) for part in unsure_parts(0, glyphs, len(text) * EM * STEP) or []]
+
+
+LONG = "病人女性二十一岁因发热就医"
+
+
+def test_letters_of_a_label_alone_need_less_confidence() -> None:
+    assert unsure_places("A." + LONG, _0=0.8) == []
+    assert unsure_places("A." + LONG, _1=0.8) == [(1, 1)]
+    assert unsure_places("X" + LONG, _0=0.8) == [(0, 0)]
+    assert unsure_places("12." + LONG, _0=0.8, _1=0.8) == []
+    assert unsure_places("12." + LONG, _2=0.8) == [(2, 2)]
+
+
+def test_a_line_of_a_space_alone_has_nothing_to_read_again() -> None:
+    assert unsure_parts(0, line(" "), 32) == []
+
+
+def test_an_overlooked_character_is_read_again_with_those_on_both_sides() -> None:
+    glyphs = line(TEXT)
+    glyphs[4].gap = 1.0
+    assert unsure_parts(0, glyphs, len(TEXT) * EM * STEP) == [LinePart(0, 4, 5, 32, 288)]
+    glyphs[4].gap, glyphs[-1].gap = 0.0, 1.0
+    assert unsure_parts(0, glyphs, len(TEXT) * EM * STEP) == [LinePart(0, 20, 20, 544, 672)]
+
+
+def test_spaces_beside_what_is_unsure_are_read_again_up_to_the_ends_of_a_line() -> None:
+    assert unsure_places(LONG + " ", _0=0.5) == [(0, 0)]
+    assert unsure_places(" " + LONG, _1=0.5) == [(0, 1)]
+    assert unsure_places("  " + LONG, _2=0.5) == [(0, 2)]
+    assert unsure_places(LONG + "  ", _12=0.5) == [(12, 14)]
+    assert unsure_places(LONG + " ", _12=0.5) == [(12, 13)]
+
+
+def test_the_second_character_of_a_line_is_spliced_only_beside_the_first() -> None:
+    glyphs, part = line("甲乙丙"), LinePart(0, 1, 1, 0, 96)
+    assert splice_line(glyphs, part, line("乙戊丙")) is None
+    assert [glyph.char for glyph in splice_line(glyphs, part, line("甲戊丙")) or []] == ["甲", "戊", "丙"]
+
+
+def test_one_character_cannot_be_the_neighbour_on_both_sides() -> None:
+    glyphs = line("甲乙甲")
+    again = [Glyph("甲", 0.99, 6.0)]
+    assert splice_line(glyphs, LinePart(0, 1, 1, 0, 96), again) is None
+
+
+def test_only_a_part_at_the_start_of_a_line_starts_where_a_printed_line_does() -> None:
+    class Starting(Printed):
+        starts: list[list[bool] | None] = []  # noqa: RUF012 - of this test alone
+
+        def read(self, images, starts=None):
+            self.starts.append(starts)
+            return super().read(images, starts)
+
+    good = Starting()
+    Cascade(Printed({"患": "囗", "就": "囗"}), good, 1.0).read([image(TEXT)])
+    assert good.starts == [[True, False], None]

@@ -106,3 +106,132 @@ def test_the_places_of_characters_show_what_was_overlooked(flips):
     )
     assert flips(lambda far: gaps("甲乙丙", 0, 5, 5 + far), twentieths) == [5.1], "two are too few to measure"
     assert gaps("，乙", 0, 50) == gaps("甲 ", 0, 50) == [0.0, 0.0]
+
+
+PAIRED = list("aA病人.．,，10L")
+
+
+def glyphs_of(
+    *steps: dict[str, float], characters: list[str] = PAIRED, starts_line: bool = False
+) -> list[Glyph]:
+    """The characters of steps of an alphabet that is made anew; what is left of a step is blank."""
+    alphabet = Alphabet(characters)
+    rows = np.zeros((len(steps), len(characters) + 2), dtype=np.float32)
+    for row, step in zip(rows, steps, strict=True):
+        for char, value in step.items():
+            row[alphabet.characters.index(char)] = value
+        row[0] = 1 - row.sum()
+    return alphabet.decode(rows, starts_line)
+
+
+@pytest.mark.parametrize(("half", "full"), ["!！", "~～", "9９", "ZＺ"])
+def test_every_printed_ascii_character_is_one_with_its_full_width(half: str, full: str) -> None:
+    (glyph,) = glyphs_of({half: 0.5, full: 0.25}, characters=[".", "．", half, full])
+    assert (glyph.char, glyph.confidence) == (half, 0.75)
+    (glyph,) = glyphs_of({half: 0.25, full: 0.5}, characters=[".", "．", half, full])
+    assert (glyph.char, glyph.confidence) == (full, 0.75)
+
+
+@pytest.mark.parametrize("pair", ["\x7f\uff5f", " \uff00", "a病"])
+def test_characters_that_are_no_widths_of_each_other_are_two(pair: str) -> None:
+    characters = [".", "．", *(char for char in pair if char != " ")]
+    (glyph,) = glyphs_of({pair[0]: 0.375, pair[1]: 0.25, ".": 0.0625}, characters=characters)
+    assert (glyph.char, glyph.confidence) == (pair[0], 0.375)
+
+
+def test_an_alphabet_may_know_one_width_alone() -> None:
+    characters = [".", "，", "A", "Ａ", "b", "病"]
+    read = glyphs_of(
+        {"A": 0.9}, {"，": 0.5, ".": 0.375}, {"病": 0.9}, characters=characters, starts_line=True
+    )
+    assert "".join(glyph.char for glyph in read) == "A.病"
+
+
+def test_equal_widths_are_written_half_and_a_pair_must_be_likelier_than_another_character() -> None:
+    (glyph,) = glyphs_of({".": 0.375, "．": 0.375})
+    assert (glyph.char, glyph.confidence) == (".", 0.75)
+    (glyph,) = glyphs_of({"病": 0.5, ".": 0.25, "．": 0.25})
+    assert (glyph.char, glyph.confidence) == ("病", 0.5)
+    (glyph,) = glyphs_of({"病": 0.375, ".": 0.3125, "．": 0.25})
+    assert (glyph.char, glyph.confidence) == (".", 0.5625)
+
+
+def test_a_character_is_as_sure_as_its_surest_step_and_stands_in_the_middle_of_all() -> None:
+    one, other = glyphs_of({}, {"病": 0.5625}, {"病": 0.625}, {"病": 0.875}, {}, {"人": 0.75}, {"人": 0.625})
+    assert (one.char, one.confidence, one.at) == ("病", 0.875, 2.5)
+    assert (other.char, other.confidence, other.at) == ("人", 0.75, 6.0)
+
+
+def test_a_gap_is_as_likely_to_hide_something_as_its_worst_step_says() -> None:
+    def found(*steps: dict[str, float]) -> list[float]:
+        return [round(glyph.gap, 6) for glyph in glyphs_of(*steps)]
+
+    assert found({"病": 0.75}, {"人": 0.75}) == [0.0, 0.0]
+    assert found({"病": 0.75}, {"L": 0.25, "1": 0.125}, {"0": 0.25}, {"人": 0.75}, {}) == [0.375, 0.0]
+    assert found({"病": 0.75}, {"病": 0.25}, {"人": 0.25}, {"人": 0.75}, {"人": 0.25}, {}) == [0.0, 0.0]
+    assert found({"病": 0.75}, {}, {"L": 0.25, "病": 0.125}) == [0.25]
+
+
+def test_what_stands_around_a_label_is_no_gap_and_what_stands_behind_it_may_be_one() -> None:
+    nothing: list[dict[str, float]] = [{}] * 12
+    read = glyphs_of(
+        {"A": 0.9}, *nothing, {".": 0.9}, *nothing, {"病": 0.9}, *nothing, {"人": 0.9}, starts_line=True
+    )
+    assert [glyph.gap for glyph in read] == [0.0, 0.0, 1.0, 0.0]
+    read = glyphs_of({"A": 0.9}, {"病": 0.9}, {"人": 0.9}, starts_line=True)
+    assert [glyph.gap for glyph in read] == [1.0, 0.0, 0.0]
+    read = glyphs_of({"A": 0.9}, {"1": 0.9}, {"病": 0.9}, starts_line=True)
+    assert [glyph.gap for glyph in read] == [0.0, 0.0, 0.0]
+
+
+def test_a_comma_after_a_label_is_a_twentieth_as_likely_as_a_stop(flips) -> None:
+    def mark(comma: float, stop: float) -> Glyph:
+        return glyphs_of({"A": 0.9}, {"，": comma, ".": stop}, {"病": 0.9}, starts_line=True)[1]
+
+    assert flips(lambda stop: mark(0.8, stop / 1000).char, range(60)) == [41]
+    assert (mark(0.625, 0.03125).char, mark(0.625, 0.03125).confidence) == ("，", 0.5)
+    doubtful = glyphs_of({"A": 0.9}, {"，": 0.4375, "人": 0.25}, {"病": 0.9}, starts_line=True)[1]
+    assert (doubtful.char, doubtful.confidence) == ("，", 0.4375)
+    assert mark(0.5, 0.375).confidence == pytest.approx(0.9375)
+    assert mark(0.8, 0.1).confidence == pytest.approx(0.8)
+    assert (mark(0.0, 0.625).char, mark(0.0, 0.625).confidence) == (".", 1.0)
+
+
+def test_a_space_before_a_closing_mark_is_dropped_and_one_at_the_end_stays() -> None:
+    def read(text: str) -> str:
+        characters = [*"病人.．,，)A"]
+        return "".join(
+            glyph.char for glyph in glyphs_of(*({char: 0.9} for char in text), characters=characters)
+        )
+
+    assert [read(text) for text in ("病 .", "病 )人", "病 ", "病 人", " .病")] == [
+        "病.",
+        "病)人",
+        "病 ",
+        "病 人",
+        ".病",
+    ]
+
+
+def test_an_em_is_measured_between_ideographs_alone() -> None:
+    assert gaps("甲乙丙丁a戊b己", 0, 5, 10, 15, 17, 19, 21, 23) == [0.0] * 8
+    assert gaps("甲乙", 0, 50) == [1.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    ("chars", "mark"),
+    [
+        ("1.", 1),
+        ("1.甲", 1),
+        ("123.甲", 3),
+        ("123.4", None),
+        ("A.", 1),
+        ("K.", 1),
+        ("L.", None),
+        ("1A", 1),
+        ("１.", None),
+        ("AB1", 1),
+    ],
+)
+def test_a_label_ends_where_its_mark_stands(chars: str, mark: int | None) -> None:
+    assert label_end(chars) == mark

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -142,3 +143,90 @@ def test_the_lines_of_paddleocr_are_words():
     engine._ocr = SimpleNamespace(predict=lambda pixels: [page])
     (word,) = engine.recognise(np.zeros((3, 3, 3), np.uint8))
     assert (word.text, word.box, word.confidence) == ("甲", (0.0, 1.0, 2.0, 3.0), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "starts"),
+    [
+        ({}, False),
+        ({"detection_dir": "det"}, True),
+        ({"recognition_dir": "rec"}, True),
+        ({"detection_dir": "det", "recognition_dir": "rec"}, True),
+        ({"inference": "paddle"}, True),
+        ({"inference": "paddle", "detection_dir": "det"}, True),
+    ],
+)
+def test_an_engine_is_started_beforehand_where_the_user_s_models_or_paddle_may_fail(
+    monkeypatch, options, starts
+) -> None:
+    started: list[PaddleOcrParams] = []
+    monkeypatch.setattr(paddle, "check_options", lambda params: None)
+    monkeypatch.setattr(paddle, "PaddleEngine", started.append)
+    PaddleEngine.check(PaddleOcrParams(**options))
+    assert started == ([PaddleOcrParams(**options)] if starts else [])
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (ValueError("no\n  such   model"), "no such model"),
+        (ValueError("x" * 301), "x" * 300),
+        (KeyError(), "KeyError"),
+    ],
+)
+def test_why_paddleocr_does_not_start_is_one_short_line(monkeypatch, error: Exception, told: str) -> None:
+    def failing(params: PaddleOcrParams) -> None:
+        raise error
+
+    monkeypatch.setattr(paddle, "check_options", lambda params: None)
+    monkeypatch.setattr(paddle, "PaddleEngine", failing)
+    with pytest.raises(UserError) as found:
+        PaddleEngine.check(PaddleOcrParams(inference="paddle"))
+    assert str(found.value) == f"[ocr.paddleocr] PaddleOCR does not start: {told}"
+
+
+def test_characters_are_written_as_they_are_for_the_recogniser_alone(tmp_path, monkeypatch) -> None:
+    source = tmp_path / "model.onnx"
+    source.write_bytes(b"weights")
+    meta = SimpleNamespace(custom_metadata_map={"character": "甲\n乙"})
+    session = SimpleNamespace(get_modelmeta=lambda: meta)
+    made: list[tuple[str, list[str]]] = []
+
+    def load(path: str, providers: list[str]) -> object:
+        made.append((path, providers))
+        return session
+
+    monkeypatch.setitem(sys.modules, "onnxruntime", SimpleNamespace(InferenceSession=load))
+    monkeypatch.setattr(paddle, "in_package", lambda *path: source)
+    found = []
+    for model in paddle._models(PaddleOcrParams()):
+        with paddle._unpacked(model) as folder:
+            assert (folder / "inference.onnx").read_bytes() == b"weights"
+            found.append((folder / "inference.yml").read_text(encoding="utf-8"))
+        assert not folder.exists()
+    assert ['"character_dict": ["甲", "乙"]' in text for text in found] == [False, True]
+    names = ["PP-OCRv6_small_det", "PP-OCRv6_small_rec"]
+    assert [yaml.safe_load(text)["Global"] for text in found] == [{"model_name": name} for name in names]
+    assert made == [(str(source), ["CPUExecutionProvider"])]
+
+
+def test_paddleocr_is_given_blue_first() -> None:
+    seen: list[np.ndarray] = []
+    engine = PaddleEngine.__new__(PaddleEngine)
+    engine._ocr = SimpleNamespace(predict=lambda pixels: seen.append(pixels) or [])
+    assert engine.recognise(np.array([[[1, 2, 3], [4, 5, 6]]], np.uint8)) == []
+    assert seen[0].tolist() == [[[3, 2, 1], [6, 5, 4]]]
+
+
+def test_a_model_in_a_folder_is_named_with_twelve_digits_of_its_hash(tmp_path) -> None:
+    path = folder(tmp_path / "det")
+    (path / "notes.txt").write_text("of no matter")
+    (name,) = PaddleEngine.models(PaddleOcrParams(detection_dir=path, inference="paddle"))[:1]
+    digest = hashlib.sha256()
+    for file in ("inference.onnx", "inference.yml"):
+        digest.update(file.encode() + (path / file).read_bytes())
+    assert name == f"PP-OCRv6_small_det {digest.hexdigest()[:12]}"
+    assert PaddleEngine.models(PaddleOcrParams(inference="paddle")) == [
+        "PP-OCRv6_small_det",
+        "PP-OCRv6_small_rec",
+    ]

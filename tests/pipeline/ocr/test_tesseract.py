@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from shutil import which
+from types import SimpleNamespace
+from typing import Any
 
+import cv2
 import numpy as np
 import pytest
 
@@ -82,3 +85,68 @@ def test_words_a_line_height_apart_are_two_pieces(flips):
 
 
 COLUMNS = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext\n"
+
+
+def told(level: int, text: str, conf: float = 90.0, left: int = 0) -> str:
+    return f"{level}\t1\t1\t1\t1\t1\t{left}\t100\t20\t20\t{conf}\t{text}\n"
+
+
+def test_words_alone_are_text_and_blank_ones_none() -> None:
+    assert pieces(COLUMNS + told(4, "line") + told(5, " ") + told(4, "") + told(5, "")) == []
+    (found,) = pieces(
+        COLUMNS + told(4, "line") + told(5, "CT") + told(5, " ", left=22) + told(5, "片", left=25)
+    )
+    assert found.text == "CT片"
+
+
+def test_a_language_that_the_program_lists_first_is_there(monkeypatch) -> None:
+    monkeypatch.setattr(tesseract, "_program", lambda: "tesseract")
+    monkeypatch.setattr(tesseract, "_output", lambda program, option: "List of languages:\neng\nosd\n")
+    tesseract.TesseractEngine.check(TesseractParams(languages="eng"))
+    with pytest.raises(UserError, match="tesseract has no data for List"):
+        tesseract.TesseractEngine.check(TesseractParams(languages="List+eng"))
+
+
+def test_the_version_is_the_first_line_that_the_program_writes(monkeypatch) -> None:
+    monkeypatch.setattr(tesseract, "which", lambda name: "tesseract")
+    monkeypatch.setattr(tesseract, "_output", lambda program, option: f"{program} 5.3 \n leptonica\n")
+    assert tesseract.TesseractEngine.models(TesseractParams()) == ["tesseract 5.3"]
+
+
+def test_a_page_is_given_to_the_program_on_one_thread_for_a_limited_time(monkeypatch) -> None:
+    asked: list[tuple[list[str], dict[str, Any]]] = []
+
+    def run(command: list[str], **options: Any) -> object:
+        asked.append((command, options))
+        return SimpleNamespace(stdout=(COLUMNS + told(5, "甲")).encode())
+
+    monkeypatch.setattr(tesseract, "which", lambda name: "tesseract")
+    monkeypatch.setattr(tesseract, "subprocess", SimpleNamespace(run=run))
+    pixels = np.array([[[1, 2, 3], [4, 5, 6]]], np.uint8)
+    (word,) = tesseract.TesseractEngine(TesseractParams(languages="eng")).recognise(pixels)
+    ((command, options),) = asked
+    assert (word.text, command) == ("甲", ["tesseract", "stdin", "stdout", "-l", "eng", "--psm", "3", "tsv"])
+    seen = cv2.imdecode(np.frombuffer(options.pop("input"), np.uint8), cv2.IMREAD_COLOR)
+    assert seen.tolist() == pixels[:, :, ::-1].tolist()
+    assert options.pop("env")["OMP_THREAD_LIMIT"] == "1"
+    assert options == {"capture_output": True, "timeout": 150, "check": True}
+
+
+def test_a_program_is_asked_for_half_a_minute_and_may_answer_on_either_stream(monkeypatch) -> None:
+    asked: list[dict[str, Any]] = []
+
+    def run(command: list[str], **options: Any) -> object:
+        asked.append(options)
+        return SimpleNamespace(stdout=command[1].strip("-"), stderr="told aside")
+
+    monkeypatch.setattr(tesseract, "subprocess", SimpleNamespace(run=run))
+    assert tesseract._output("some program", "--version") == "version"
+    assert tesseract._output("some program", "--") == "told aside"
+    assert asked == [{"capture_output": True, "text": True, "timeout": 30, "check": False}] * 2
+
+
+def test_a_program_that_fails_may_have_told_what_was_asked(tmp_path) -> None:
+    program = tmp_path / "program"
+    program.write_text("#!/bin/sh\necho told $1 >&2\nexit 3\n")
+    program.chmod(0o755)
+    assert tesseract._output(str(program), "--version") == "told --version\n"
