@@ -1,0 +1,337 @@
+"""Outputs of local models are stored once; prompts are cut and batched at exact lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pipeline.evaluate.backends import Generation
+from pipeline.evaluate.backends.local import base, loading
+from pipeline.evaluate.backends.local.base import (
+    Choice,
+    LocalBackend,
+    Output,
+    PreparedPrompt,
+    TokenizedPrompt,
+    common_head,
+    plan_batches,
+)
+from pipeline.evaluate.params import TransformersModel
+from pipeline.evaluate.prompting import Prompt
+from pipeline.stage import Failure
+from tests.pipeline.evaluate.conftest import make_question
+
+
+class Store:
+    """Outputs by key."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, Any] = {}
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        return {key: self.items[key] for key in keys if key in self.items}
+
+    def put(self, key: str, value: Any) -> None:
+        self.items[key] = value
+
+
+class Words:
+    """A tokenizer: one token a character; 1 in front where special tokens are wanted."""
+
+    chat_template: str | None = None
+    bos_token_id: int | None = None
+    eos_token_id = 2
+
+    def __call__(self, texts: Sequence[str], *, add_special_tokens: bool) -> dict[str, Any]:
+        return {"input_ids": [[1] * add_special_tokens + [ord(char) for char in text] for text in texts]}
+
+    def apply_chat_template(self, turns: Sequence[Any], **_: Any) -> str:
+        return "".join(f"<{turn['content']}>" for turn in turns)
+
+
+class Echo(LocalBackend):
+    """Answers every prompt with its own text; fails where the text says so."""
+
+    made: list[str]
+
+    def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
+        for item in asked:
+            self.made.append(item.text)
+            told = {"A": -1.0} if item.letters else None
+            yield item, Failure("odd", "") if "fail" in item.text else Output("A", "stop", 3, 1, told)
+
+
+def echo(tokenizer: Any = None, **options: Any) -> Echo:
+    backend = object.__new__(Echo)
+    backend._options = TransformersModel(model="m", **options)
+    backend._tokenizer = tokenizer or Words()
+    backend._store = Store()  # type: ignore[assignment]
+    backend.identity = {"model": "m"}
+    backend.made = []
+    return backend
+
+
+def prompt(text: str, number: int = 0, answer: str = "A", options: str = "AB") -> Prompt:
+    turns = ({"role": "user", "content": text},)
+    return Prompt(f"p{number}", turns, make_question(number, answer, options=options))
+
+
+@pytest.fixture(autouse=True)
+def known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(loading, "versions", lambda options: {"torch": "9"})
+    monkeypatch.setattr(loading, "context_length", lambda options: 10_000)
+
+
+def generated(backend: Echo, *asked: Prompt) -> tuple[list[Generation], int]:
+    steps: list[int] = []
+    found = list(backend.generate(asked, steps.append))
+    assert set(steps) <= {1}
+    return found, len(steps)
+
+
+def test_an_output_is_made_once_and_a_failure_is_tried_again() -> None:
+    backend = echo()
+    asked = [prompt("one", 1), prompt("fail", 2), prompt("two", 3)]
+    found, steps = generated(backend, *asked)
+    assert [(one.prompt_id, one.text, one.failure) for one in found] == [
+        ("p1", "A", None),
+        ("p2", None, Failure("odd", "")),
+        ("p3", "A", None),
+    ]
+    assert (steps, len(backend._store.items), backend.made) == (3, 2, ["one\n", "fail\n", "two\n"])  # type: ignore[attr-defined]
+    again, steps = generated(backend, *asked)
+    assert [one.prompt_id for one in again] == ["p1", "p3", "p2"]
+    assert (steps, backend.made[3:]) == (3, ["fail\n"])
+    assert again[0] == found[0]
+    assert (found[0].asked, found[0].made_with, found[0].prompt_tokens) == ("one\n", {"torch": "9"}, 3)
+
+
+@pytest.mark.parametrize(("temperature", "drawn"), [(0.0, False), (0.1, True)])
+def test_a_seed_is_told_where_something_was_drawn(temperature: float, drawn: bool) -> None:
+    ((found,), _) = generated(echo(temperature=temperature), prompt("one"))
+    assert (found.seed is not None, found.letters) == (drawn, None)
+
+
+def test_letters_are_told_where_they_were_compared() -> None:
+    ((found,), _) = generated(echo(answer_by="likelihood"), prompt("one"))
+    assert (found.letters, found.likelihoods) == (("A",), {"A": -1.0})
+
+
+@pytest.mark.parametrize(
+    ("chat", "own", "text", "special"),
+    [
+        ("auto", None, "one\n", True),
+        ("auto", "t", "<one>", False),
+        ("template", "t", "<one>", False),
+        ("plain", "t", "one\n", True),
+    ],
+)
+def test_a_prompt_is_in_the_models_template_where_it_has_one(
+    chat: str, own: str | None, text: str, special: bool
+) -> None:
+    tokenizer = Words()
+    tokenizer.chat_template = own
+    (found,) = echo(tokenizer, chat=chat)._ready([prompt("one")])
+    assert (found.text, found.tokens) == (text, (*[1] * special, *map(ord, text)))
+    assert echo(tokenizer, chat=chat)._ready([]) == []
+
+
+@pytest.mark.parametrize(("begins", "first"), [(7, 7), (None, 2), (0, 0)])
+def test_an_option_alone_follows_the_token_that_begins_a_text_or_else_ends_it(
+    begins: int | None, first: int
+) -> None:
+    tokenizer = Words()
+    tokenizer.bos_token_id = begins
+    (found,) = echo(tokenizer, answer_by="likelihood", compare="option_unconditional")._ready([prompt("one")])
+    assert [choice.alone[0] for choice in found.choices] == [first, first]
+
+
+class Joining(Words):
+    """A tokenizer that makes one token of a colon and the letter behind it."""
+
+    def __call__(self, texts: Sequence[str], *, add_special_tokens: bool) -> dict[str, Any]:
+        found = []
+        for text in texts:
+            tokens: list[int] = []
+            for char in text:
+                if tokens and tokens[-1] == ord(":") and char in "AB":
+                    tokens[-1] = 1000 + ord(char)
+                else:
+                    tokens.append(ord(char))
+            found.append(tokens)
+        return {"input_ids": found}
+
+
+def test_a_token_across_the_end_of_the_prompt_is_compared_whole() -> None:
+    backend = echo(Joining(), answer_by="likelihood")
+    asked = prompt("Q").asked()
+    tokens, choices = backend._compared(Prompt("p", (), asked), "Q:", special=False)
+    assert tokens == (ord("Q"),)
+    assert [choice.tokens for choice in choices] == [(1000 + ord("A"),), (1000 + ord("B"),)]
+
+
+def test_tokens_that_all_letters_begin_with_go_to_the_prompt_but_none_of_an_option() -> None:
+    question = make_question(1, options="AB")
+    asked = Prompt("p", (), question)
+    tokens, choices = echo(answer_by="likelihood")._compared(asked, "Q \n", special=False)
+    assert tokens == tuple(map(ord, "Q \n"))
+    assert [choice.tokens for choice in choices] == [(ord("A"),), (ord("B"),)]
+    spaced = echo(answer_by="likelihood", compare="spaced_letter")
+    tokens, choices = spaced._compared(asked, "Q", special=True)
+    assert tokens == (1, *map(ord, "Q "))
+    whole = echo(answer_by="likelihood", compare="option")
+    tokens, choices = whole._compared(asked, "Q \n", special=False)
+    assert tokens == (ord("Q"),)
+    assert [choice.tokens for choice in choices] == [tuple(map(ord, f" \n说法{each}1")) for each in "AB"]
+    assert [choice.length for choice in choices] == [1, 1]
+
+
+def choice(tokens: int, length: int = 1, alone: tuple[int, ...] = ()) -> Choice:
+    return Choice("A", tuple(range(tokens)), length, alone)
+
+
+@pytest.mark.parametrize(
+    ("choices", "letters", "longest"),
+    [
+        ((), (), 4),
+        ((choice(1),), (("A", 0),), 4),
+        ((choice(1), choice(2)), (), 5),
+        ((choice(3), choice(2)), (), 6),
+        ((choice(1, length=2),), (), 4),
+        ((choice(1, alone=(1, 2)),), (), 4),
+    ],
+)
+def test_letters_are_compared_where_each_is_one_token_and_nothing_more(
+    choices: tuple[Choice, ...], letters: Any, longest: int
+) -> None:
+    item = PreparedPrompt(prompt("Q"), (1, 2, 3, 4), choices, "key", "Q", 0)
+    assert (item.letters, item.longest()) == (letters, longest)
+
+
+@pytest.mark.parametrize(
+    ("answer_by", "several", "limit", "fits"),
+    [
+        ("text", False, 12, True),
+        ("text", False, 11, False),
+        ("likelihood", False, 3, True),
+        ("likelihood", False, 2, False),
+        ("likelihood", True, 12, True),
+        ("likelihood", True, 11, False),
+    ],
+)
+def test_room_is_left_for_the_longest_answer_that_is_written(
+    monkeypatch: pytest.MonkeyPatch, answer_by: str, several: bool, limit: int, fits: bool
+) -> None:
+    monkeypatch.setattr(loading, "context_length", lambda options: limit)
+    backend = echo(answer_by=answer_by, max_tokens=10)
+    monkeypatch.setattr(Words, "__call__", lambda self, texts, **_: {"input_ids": [[5, 6]] * len(texts)})
+    asked = [PreparedPrompt(prompt("Q"), (5, 6), (choice(1),) * (answer_by != "text"), "k", "Q", 0)]
+    asked += [PreparedPrompt(prompt("Q"), (5,), (), "l", "Q", 0)] if several else []
+    found = [one for _, one in backend._fitting(asked)]
+    failed = [one for one in found if isinstance(one, Failure)]
+    assert (not failed) is fits
+    assert len(found) == len(asked)
+
+
+def items(*sizes: int, scored: int = 0, head: int = 0) -> list[TokenizedPrompt]:
+    return [
+        TokenizedPrompt(at, (*[9] * head, *range(at * 100, at * 100 + size)), scored=scored)
+        for at, size in enumerate(sizes)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("budget", "sizes"), [(23, [1, 1, 1]), (24, [2, 1]), (35, [2, 1]), (36, [3]), (5, [1, 1, 1])]
+)
+def test_a_batch_holds_what_its_budget_holds_of_its_longest_prompt(budget: int, sizes: list[int]) -> None:
+    batches = plan_batches([items(10, 10, 10)], budget, 2)
+    assert [len(batch.tails) for batch in batches] == sizes
+
+
+def test_the_longest_go_first_and_of_equals_the_earlier() -> None:
+    batches = plan_batches([items(3, 5, 5, 4)], 1, 1)
+    assert [[tail.index for tail in batch.tails] for batch in batches] == [[1], [2], [0 + 3], [0]]
+    groups = [[TokenizedPrompt(0, (1,) * 3)], [TokenizedPrompt(1, (1,) * 4), TokenizedPrompt(2, (1,))]]
+    assert [[tail.index for tail in batch.tails] for batch in plan_batches(groups, 1000, 1)] == [[1, 2], [0]]
+
+
+@pytest.mark.parametrize(("scored", "kept"), [(0, 70), (2, 70), (3, 69), (8, 64), (9, 0)])
+def test_a_head_holds_no_token_that_is_scored_nor_the_one_before(scored: int, kept: int) -> None:
+    group = [TokenizedPrompt(at, (*[9] * 70, at, 5, 5), scored=scored, seed=at, part=at) for at in (1, 2)]
+    (batch,) = plan_batches([group], 10_000, 1)
+    assert len(batch.head) == kept
+    assert [(tail.seed, tail.part, len(tail.tokens)) for tail in batch.tails] == [
+        (1, 1, 73 - kept),
+        (2, 2, 73 - kept),
+    ]
+    assert [batch.head for batch in plan_batches([group], 10_000, 1, heads=False)] == [()]
+
+
+def test_a_batch_counts_its_head_for_each_of_its_prompts() -> None:
+    group = items(1, 1, 1, head=64)
+    assert [len(batch.tails) for batch in plan_batches([group], 2 * 66, 1)] == [2, 1]
+    assert [len(batch.tails) for batch in plan_batches([group], 2 * 66 - 1, 1)] == [1, 1, 1]
+
+
+def test_the_ramp_doubles_from_batch_to_batch_and_over_groups() -> None:
+    groups = [items(*[3] * 5), items(*[2] * 9)]
+    sizes = [len(batch.tails) for batch in plan_batches(groups, 1000, 1, ramp=2)]
+    assert sizes == [2, 3, 8, 1]
+
+
+@pytest.mark.parametrize(
+    ("prompts", "length"),
+    [
+        ([(9,) * 64 + (1,), (9,) * 64 + (2,)], 64),
+        ([(9,) * 63 + (1,), (9,) * 63 + (2,)], 0),
+        ([(9,) * 65, (9,) * 66], 64),
+        ([(9,) * 64, (9,) * 66], 0),
+        ([(9,) * 80], 0),
+        ([], 0),
+        ([(9,) * 80, (9,) * 70 + (3,), (9,) * 75 + (8,) * 5], 70),
+    ],
+)
+def test_a_head_is_what_all_begin_with_and_leaves_each_a_token(
+    prompts: list[tuple[int, ...]], length: int
+) -> None:
+    assert common_head(prompts) == (9,) * length
+
+
+@pytest.mark.parametrize(("count", "halves"), [(2, (1, 1)), (3, (1, 2)), (4, (2, 2)), (7, (3, 4))])
+def test_the_first_half_of_a_batch_is_not_the_larger(count: int, halves: tuple[int, int]) -> None:
+    (batch,) = plan_batches([items(*[2] * count)], 1000, 1)
+    one, other = batch.halves()
+    assert (len(one.tails), len(other.tails)) == halves
+    assert one.tails + other.tails == batch.tails
+
+
+def test_a_model_that_is_missing_is_told_before_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    options = TransformersModel(model="m")
+    setting: Any = SimpleNamespace(context=SimpleNamespace(store=Store()))
+    monkeypatch.setattr(loading, "missing_packages", lambda options: "packages")
+    monkeypatch.setattr(loading, "missing_model", lambda options: "model")
+    for name, said in (("missing_packages", "packages"), ("missing_model", "model")):
+        with pytest.raises(base.UserError, match=said):
+            Echo(options, setting)
+        monkeypatch.setattr(loading, name, lambda options: None)
+    monkeypatch.setattr(loading, "load_tokenizer", lambda options: "tokenizer")
+    assert Echo(options, setting).identity == {
+        "kind": "transformers",
+        "revision": None,
+        "gguf_file": None,
+        "model": "m",
+        "adapter": None,
+    }
+
+
+def test_a_model_in_a_folder_is_known_by_its_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    for name in ("missing_packages", "missing_model", "load_tokenizer"):
+        monkeypatch.setattr(loading, name, lambda options: None)
+    monkeypatch.setattr(loading, "fingerprint", lambda folder: f"hash of {folder.name}")
+    setting: Any = SimpleNamespace(context=SimpleNamespace(store=Store()))
+    (tmp_path / "m").mkdir()
+    found = Echo(TransformersModel(model=str(tmp_path / "m"), adapter="hub/a"), setting)
+    assert (found.identity["model"], found.identity["adapter"]) == ("hash of m", "hub/a")

@@ -1,0 +1,327 @@
+"""Models are looked for, known by their files and loaded; the libraries that would do it are stood in for."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import httpx
+import pytest
+
+from pipeline.evaluate.backends.local import loading
+from pipeline.evaluate.params import LocalModel, TransformersModel, VllmModel
+from schemas.errors import UserError
+
+HERE = "org/m: no such folder here, nor in the cache of models"
+
+
+@pytest.mark.parametrize(
+    ("size", "changed", "seen"),
+    [
+        (6, 2, True),
+        (7, 2, False),
+        (7, 1, True),
+        (7, 3, True),
+        (7, 4, True),
+        (7, 5, True),
+        (8, 3, False),
+        (9, 3, False),
+        (9, 4, True),
+        (9, 6, False),
+        (9, 8, True),
+    ],
+)
+def test_of_a_file_longer_than_three_samples_the_bytes_between_are_not_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, size: int, changed: int, seen: bool
+) -> None:
+    monkeypatch.setattr(loading, "_SAMPLE", 2)
+    (tmp_path / "w").write_bytes(b"a" * size)
+    before = loading.fingerprint(tmp_path)
+    (tmp_path / "w").write_bytes(b"a" * changed + b"b" + b"a" * (size - changed - 1))
+    assert (loading.fingerprint(tmp_path) != before) is seen
+
+
+@pytest.mark.parametrize(("changed", "seen"), [((1 << 20) - 1, True), (1 << 20, False)])
+def test_a_sample_is_a_mebibyte(tmp_path: Path, changed: int, seen: bool) -> None:
+    size = 3 * (1 << 20) + 1
+    (tmp_path / "w").write_bytes(bytes(size))
+    before = loading.fingerprint(tmp_path)
+    with (tmp_path / "w").open("r+b") as file:
+        file.seek(changed)
+        file.write(b"b")
+    assert (loading.fingerprint(tmp_path) != before) is seen
+
+
+def test_hidden_files_and_folders_do_not_count(tmp_path: Path) -> None:
+    (tmp_path / "w").write_text("a")
+    before = loading.fingerprint(tmp_path)
+    (tmp_path / ".cache").write_text("a")
+    (tmp_path / "folder").mkdir()
+    assert loading.fingerprint(tmp_path) == before
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A hub that knows nothing; ``cached`` and ``status`` are its answers, ``asked`` what it was asked."""
+    told: dict[str, Any] = {"cached": None, "status": 200, "asked": [], "looked": []}
+
+    def cached(name: str, file: str, revision: str) -> Any:
+        told["looked"].append((name, file, revision))
+        if name.count("/") != 1:
+            raise ValueError(name)
+        return told["cached"]
+
+    def head(address: str, timeout: float) -> Any:
+        told["asked"].append((address, timeout))
+        if told["status"] == 0:
+            raise httpx.ConnectError("no")
+        return SimpleNamespace(status_code=told["status"])
+
+    constants = SimpleNamespace(ENDPOINT="https://hub.example")
+    library = SimpleNamespace(try_to_load_from_cache=cached, constants=constants)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", library)
+    monkeypatch.setitem(sys.modules, "huggingface_hub.constants", constants)
+    monkeypatch.setattr(httpx, "head", head)
+    monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
+    loading._asked_hub.cache_clear()
+    return told
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (200, None),
+        (401, None),
+        (403, None),
+        (405, None),
+        (404, f"{HERE}, and hub.example knows none of that name"),
+        (0, f"{HERE}, and hub.example does not answer: download the model to a folder and name that"),
+    ],
+)
+def test_the_hub_is_asked_once_for_five_seconds(hub: dict[str, Any], status: int, told: str | None) -> None:
+    hub["status"] = status
+    model = TransformersModel(model="org/m")
+    assert [loading.missing_model(model), loading.missing_model(model)] == [told, told]
+    assert hub["asked"] == [("https://hub.example/org/m/resolve/main/config.json", 5)]
+
+
+@pytest.mark.parametrize(
+    ("options", "file", "revision"),
+    [
+        ({}, "config.json", "main"),
+        ({"revision": "v2"}, "config.json", "v2"),
+        ({"gguf_file": "m.gguf"}, "m.gguf", "main"),
+    ],
+)
+def test_a_model_in_the_cache_is_not_asked_for(
+    hub: dict[str, Any], options: dict[str, str], file: str, revision: str
+) -> None:
+    hub["cached"] = "/cache/file"
+    assert loading.missing_model(TransformersModel(model="org/m", **options)) is None  # type: ignore[arg-type]
+    assert (hub["looked"], hub["asked"]) == ([("org/m", file, revision)], [])
+    hub["cached"] = object()
+    loading.missing_model(TransformersModel(model="org/m", **options))  # type: ignore[arg-type]
+    assert [address for address, _ in hub["asked"]] == [
+        f"https://hub.example/org/m/resolve/{revision}/{file}"
+    ]
+
+
+def test_a_name_that_no_hub_can_have_is_told(hub: dict[str, Any]) -> None:
+    told = "a/b/c: no such folder here, nor in the cache of models; 'a/b/c' is no name on a hub either"
+    assert loading.missing_model(VllmModel(model="a/b/c")) == told
+
+
+@pytest.mark.parametrize(
+    ("value", "offline"), [("1", True), ("true", True), ("On", True), ("0", False), ("", False)]
+)
+def test_without_a_connection_no_hub_is_asked(
+    hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch, value: str, offline: bool
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", value)
+    told = loading.missing_model(VllmModel(model="org/m"))
+    assert told == (f"{HERE}, and HF_HUB_OFFLINE is set" if offline else None)
+    assert bool(hub["asked"]) is not offline
+
+
+def test_versions_are_those_of_the_libraries_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"torch": "2", "transformers": "5", "vllm": "1"}
+    monkeypatch.setattr(loading, "_version", there.get)
+    assert loading.versions(TransformersModel(model="m")) == {"torch": "2", "transformers": "5"}
+    assert loading.versions(VllmModel(model="m")) == {"vllm": "1"}
+
+
+class Tokens:
+    """A tokenizer with some of its special tokens; a pad token that is set has an id."""
+
+    chat_template: str | None = None
+
+    def __init__(self, pad: int | None, eos: str | None, unk: str | None) -> None:
+        self.pad_token_id, self.eos_token, self.unk_token = pad, eos, unk
+        self.set: list[str | None] = []
+
+    @property
+    def pad_token(self) -> str | None:
+        return self.set[-1] if self.set else None
+
+    @pad_token.setter
+    def pad_token(self, token: str | None) -> None:
+        self.set.append(token)
+        self.pad_token_id = None if token is None else 5
+
+
+@pytest.fixture
+def transformers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """A library whose loader gives what is stored under ``made``, and notes how it was asked."""
+    found: dict[str, Any] = {"made": None, "asked": []}
+
+    def load(kind: str, model: str, what: str, **settings: Any) -> Any:
+        found["asked"].append((kind, model, what, settings))
+        return found["made"]
+
+    logging = SimpleNamespace(disable_progress_bar=lambda: None)
+    utils = SimpleNamespace(logging=logging)
+    names = ("AutoTokenizer", "AutoConfig", "AutoModelForCausalLM")
+    library = SimpleNamespace(utils=utils, **{name: name for name in names})
+    monkeypatch.setitem(sys.modules, "transformers", library)
+    monkeypatch.setitem(sys.modules, "transformers.utils", utils)
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(float32="f32", bfloat16="bf16", float16="f16"))
+    monkeypatch.setattr(loading, "pretrained", load)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("pad", "eos", "unk", "taken"),
+    [(3, "e", "u", []), (0, "e", "u", []), (None, "e", "u", ["e"]), (None, None, "u", ["u"])],
+)
+def test_a_tokenizer_pads_with_its_own_token_or_that_of_the_end_or_of_the_unknown(
+    transformers: dict[str, Any], pad: int | None, eos: str | None, unk: str, taken: list[str]
+) -> None:
+    transformers["made"] = Tokens(pad, eos, unk)
+    found = loading.load_tokenizer(TransformersModel(model="m", revision="v2"))
+    assert found.set == taken
+    assert transformers["asked"] == [("AutoTokenizer", "m", "tokenizer", {"revision": "v2"})]
+
+
+def test_a_tokenizer_that_cannot_pad_and_one_without_the_wanted_template_are_told(
+    transformers: dict[str, Any],
+) -> None:
+    transformers["made"] = Tokens(None, None, None)
+    with pytest.raises(UserError, match="no token to pad with"):
+        loading.load_tokenizer(TransformersModel(model="m"))
+    transformers["made"] = Tokens(3, None, None)
+    with pytest.raises(UserError, match="has no chat template"):
+        loading.load_tokenizer(TransformersModel(model="m", chat="template"))
+    assert loading.load_tokenizer(TransformersModel(model="m", chat="plain")) is transformers["made"]
+    transformers["made"].chat_template = "t"
+    assert loading.load_tokenizer(TransformersModel(model="m", chat="template")) is transformers["made"]
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        (TransformersModel(model="m"), {"revision": "main"}),
+        (TransformersModel(model="m", gguf_file="g"), {"revision": "main", "gguf_file": "g"}),
+        (VllmModel(model="m", revision="r"), {"revision": "r"}),
+    ],
+)
+def test_a_configuration_is_that_of_the_text_part(
+    transformers: dict[str, Any], options: LocalModel, settings: dict[str, str]
+) -> None:
+    text = SimpleNamespace(max_position_embeddings=7, layer_types=["full_attention"])
+    transformers["made"] = SimpleNamespace(get_text_config=lambda: text)
+    assert (loading.context_length(options), loading.keeps_heads(options)) == (7, True)
+    assert transformers["asked"][0] == ("AutoConfig", "m", "configuration", settings)
+
+
+class Weights:
+    """A model that notes where it goes."""
+
+    def __init__(self) -> None:
+        self.steps: list[str] = []
+
+    def to(self, device: str) -> Weights:
+        self.steps.append(device)
+        return self
+
+    def eval(self) -> Weights:
+        self.steps.append("eval")
+        return self
+
+
+@pytest.mark.parametrize(
+    ("dtype", "device", "loaded"),
+    [
+        ("auto", "cpu", "f32"),
+        ("auto", "cuda:1", "bf16"),
+        ("float16", "cpu", "f16"),
+        ("float32", "cuda", "f32"),
+    ],
+)
+def test_weights_are_short_on_a_gpu_and_long_on_a_cpu_unless_the_options_say(
+    transformers: dict[str, Any], dtype: Any, device: str, loaded: str
+) -> None:
+    transformers["made"] = Weights()
+    found = loading.load_model(TransformersModel(model="m", dtype=dtype), device)
+    assert found.steps == [device, "eval"]
+    told = {"revision": "main", "dtype": loaded}
+    assert transformers["asked"] == [("AutoModelForCausalLM", "m", "model", told)]
+
+
+@pytest.mark.parametrize("merges", [True, False])
+def test_an_adapter_is_merged_into_the_weights_where_that_can_be_done(
+    transformers: dict[str, Any], monkeypatch: pytest.MonkeyPatch, merges: bool
+) -> None:
+    merged, over = Weights(), Weights()
+    over.base_model = SimpleNamespace(**({"merge_and_unload": None} if merges else {}))  # type: ignore[attr-defined]
+    over.merge_and_unload = lambda: merged  # type: ignore[attr-defined]
+
+    def adapt(model: Any, adapter: str) -> Weights:
+        if adapter == "none":
+            raise OSError("no adapter_config.json\nthere")
+        return over
+
+    monkeypatch.setitem(
+        sys.modules, "peft", SimpleNamespace(PeftModel=SimpleNamespace(from_pretrained=adapt))
+    )
+    transformers["made"] = Weights()
+    found = loading.load_model(TransformersModel(model="m", adapter="a"), "cpu")
+    assert found is (merged if merges else over)
+    with pytest.raises(UserError, match=r"^adapter none: cannot be loaded: no adapter_config.json$"):
+        loading.load_model(TransformersModel(model="m", adapter="none"), "cpu")
+
+
+def test_what_cannot_be_loaded_is_told_with_where_it_was_looked_for(tmp_path: Path) -> None:
+    def broken(model: str, **_: Any) -> Any:
+        raise ValueError("odd\nthing")
+
+    kind = SimpleNamespace(from_pretrained=broken)
+    with pytest.raises(UserError, match=f"^{tmp_path}: no model could be loaded: odd$"):
+        loading.pretrained(kind, str(tmp_path), "model")
+    told = r"^m: no model could be loaded \(no such folder here, nor such a model within reach\): odd$"
+    with pytest.raises(UserError, match=told):
+        loading.pretrained(kind, "m", "model")
+
+
+def test_a_template_is_asked_for_the_turn_that_is_to_be_written() -> None:
+    asked: list[tuple[int, dict[str, bool]]] = []
+
+    class Refusing:
+        def apply_chat_template(self, turns: list[dict[str, str]], **more: bool) -> str:
+            asked.append((len(turns), more))
+            if turns[0]["role"] == "system":
+                raise ValueError("no system turn")
+            return turns[0]["content"]
+
+    turns: Any = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
+    assert loading.render(turns, Refusing(), template=True) == "s\n\nu"
+    how = {"tokenize": False, "add_generation_prompt": True}
+    assert asked == [(2, how), (1, how)]
+
+    class Broken:
+        def apply_chat_template(self, turns: Any, **_: bool) -> str:
+            raise KeyError("x")
+
+    with pytest.raises(KeyError):
+        loading.render(turns[1:], Broken(), template=True)
