@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.prompting import Examples, load_template, messages
+from pipeline.evaluate.prompting import Examples, failed_item, load_template, messages
 from schemas.errors import UserError
 from tests.pipeline.evaluate.conftest import make_question
 
@@ -111,3 +111,9 @@ def test_a_template_that_cannot_work_is_refused_in_one_line(tmp_path, content, s
 def test_a_missing_template_names_those_there_are():
     with pytest.raises(UserError, match="answer_only, chain_of_thought"):
         load_template("answer_onyl")
+
+
+@pytest.mark.parametrize("prompt", ["q-1", "q-1#2", "q-1~3", "q-1~3#2", "q-1#2~3"])
+def test_a_failed_prompt_is_an_item_of_its_question(prompt: str) -> None:
+    found = failed_item(prompt, "timeout", "after 60 s")
+    assert (found.item_id, list(found.question_ids), found.reason) == (prompt, ["q-1"], "timeout")

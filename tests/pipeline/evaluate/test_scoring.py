@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,8 +17,14 @@ from pipeline.evaluate.scoring import (
     Slice,
     Versions,
     accepted_answers,
+    bleu,
+    count_overlap,
     human_scores,
+    mean_score,
     partial_credit,
+    review_status,
+    slices_of,
+    tokens,
 )
 from schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
@@ -210,3 +218,129 @@ def test_the_human_line_equals_the_counts_it_comes_from(shared_data):
 def test_the_answer_given_most_often_is_the_vote_and_the_earliest_of_equals(said, right):
     items = tuple(replace(graded(1, "A", answer), repeat=repeat) for repeat, answer in enumerate(said))
     assert Versions(items).voted() is right
+
+
+def versions(*items: tuple[str | None, str | None, int]) -> Versions:
+    return Versions(
+        tuple(replace(graded(1, "A", said), variant=variant, repeat=at) for variant, said, at in items)
+    )
+
+
+@pytest.mark.parametrize(
+    ("items", "alike"),
+    [
+        (((None, "A", 0), ("paraphrase", "A", 0)), True),
+        (((None, "A", 0), ("paraphrase", "B", 0)), False),
+        (((None, "A", 0), ("paraphrase", "A", 0), (None, "B", 1)), True),
+        (((None, "A", 0), ("paraphrase", "A", 0), ("paraphrase", "B", 1)), True),
+        (((None, "A", 0), ("paraphrase", "A", 0), ("shuffle1", "B", 0)), True),
+        (((None, "A", 0), ("shuffle1", "B", 0)), None),
+        (((None, "A", 0), ("paraphrase", "A", 1)), None),
+        ((("paraphrase", "A", 0),), None),
+        (((None, None, 0), ("paraphrase", None, 0)), True),
+        (((None, None, 0), ("paraphrase", "A", 0)), False),
+    ],
+)
+def test_a_version_is_compared_with_the_first_answer_to_the_printed_question(
+    items: tuple[tuple[str | None, str | None, int], ...], alike: bool | None
+) -> None:
+    assert versions(*items).alike("paraphrase") is alike
+
+
+def test_answers_to_other_versions_have_no_vote() -> None:
+    assert versions((None, "B", 0), ("shuffle1", "A", 0), ("shuffle2", "A", 0)).voted() is None
+    assert versions((None, "B", 0), (None, "A", 1), (None, "A", 2), ("shuffle1", "B", 0)).voted() is True
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("用IL-6 2.5mg", ["用", "il", "-", "6", "2.5", "mg"]),
+        ("1,000 mL", ["1,000", "ml"]),
+        ("a.b", ["a", ".", "b"]),
+        (" \n", []),
+    ],
+)
+def test_words_and_numbers_are_whole_tokens(text: str, found: list[str]) -> None:
+    assert tokens(text) == found
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted", "sums", "rouge"),
+    [
+        ("甲乙丙丁戊", "甲乙丙丁戊", (5, 4, 3, 2, 5, 4, 3, 2, 5), (1.0, 1.0, 1.0)),
+        ("甲乙", "甲丙", (1, 0, 0, 0, 2, 1, 0, 0, 2), (0.5, 0.0, 0.5)),
+        ("甲甲", "甲", (1, 0, 0, 0, 2, 1, 0, 0, 1), (2 / 3, 0.0, 2 / 3)),
+        ("", "甲", (0, 0, 0, 0, 0, 0, 0, 0, 1), (0.0, 0.0, 0.0)),
+        ("甲乙丙", "乙丙甲", (3, 1, 0, 0, 3, 2, 1, 0, 3), (1.0, 0.5, 2 / 3)),
+    ],
+)
+def test_what_a_text_shares_with_its_reference_is_counted_by_n_grams(
+    said: str, wanted: str, sums: tuple[int, ...], rouge: tuple[float, ...]
+) -> None:
+    found = count_overlap(said, wanted)
+    assert found.sums == sums
+    assert found.rouge == pytest.approx(rouge)
+
+
+@pytest.mark.parametrize(
+    ("sums", "orders", "value"),
+    [
+        ((4, 3, 2, 1, 4, 3, 2, 1, 4), 4, 1.0),
+        ((4, 3, 2, 1, 4, 3, 2, 1, 5), 4, math.exp(1 - 5 / 4)),
+        ((4, 3, 2, 1, 4, 3, 2, 1, 3), 4, 1.0),
+        ((2, 0, 0, 0, 4, 3, 2, 1, 4), 1, 0.5),
+        ((2, 0, 0, 0, 4, 3, 2, 1, 4), 2, (2 / 4 * 0.5 / 3) ** 0.5),
+        ((2, 0, 0, 0, 4, 3, 2, 1, 4), 4, (2 / 4 * 0.5 / 3 * 0.25 / 2 * 0.125 / 1) ** 0.25),
+        ((0, 0, 0, 0, 4, 3, 2, 1, 4), 4, 0.0),
+        ((3, 2, 1, 0, 3, 2, 1, 0, 3), 4, 0.0),
+        ((3, 2, 1, 0, 3, 2, 1, 0, 3), 3, 1.0),
+    ],
+)
+def test_bleu_is_short_for_short_texts_and_halves_what_has_no_match(
+    sums: tuple[int, ...], orders: int, value: float
+) -> None:
+    assert float(bleu(np.array(sums, float), orders)) == pytest.approx(value)
+
+
+@pytest.mark.parametrize(
+    ("stem", "shared", "label"),
+    [
+        (9, 0, "0–9"),
+        (10, 0, "10–19"),
+        (19, 0, "10–19"),
+        (5, 5, "10–19"),
+        (99, 0, "90–99"),
+        (100, 0, "100+"),
+        (250, 0, "100+"),
+    ],
+)
+def test_a_length_is_counted_in_tens_with_the_case(stem: int, shared: int, label: str) -> None:
+    row = make_question(1, stem="题" * stem, shared_stem="例" * shared or None)
+    assert [part.label for part in slices_of(row) if part.dimension == "length"] == [label]
+
+
+NAMES = ("disease_group", "clinical_department", "medical_discipline", "competency", "difficulty")
+
+
+@pytest.mark.parametrize(
+    ("settled", "status"),
+    [(0, "unreviewed"), (1, "partly reviewed"), (4, "partly reviewed"), (5, "reviewed")],
+)
+def test_a_question_is_reviewed_when_all_five_labels_are_settled(settled: int, status: str) -> None:
+    row = make_question(1, **{f"{name}_status": "agreed" for name in NAMES[:settled]})
+    assert review_status(row) == status
+
+
+def test_a_mean_has_a_deviation_from_two_values_on() -> None:
+    one = mean_score([0.5], part=ALL, run="m", metric="accuracy", questions=1)
+    two = mean_score([0.5, 0.7], part=ALL, run="m", metric="accuracy", questions=1)
+    assert (one.value, one.sd, one.repeats, one.low) == (0.5, None, 1, None)
+    assert (two.value, two.sd, two.repeats) == (pytest.approx(0.6), pytest.approx(0.02**0.5), 2)
+
+
+def test_people_without_a_number_have_a_mean_alone() -> None:
+    found = human_scores(
+        ALL, [make_question(1, human_accuracy=0.0), make_question(2, human_accuracy=0.5, respondents=0)]
+    )
+    assert [(score.metric, score.value, score.questions) for score in found] == [("mean_accuracy", 0.25, 2)]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
+from pathlib import Path
 from statistics import mean
 
 import pytest
 
-from pipeline.evaluate.submission import score_submission, submission
+from pipeline.evaluate.submission import holds_cases, read_items, score_submission, submission
 from schemas.errors import UserError
 from schemas.evaluation import Outcome, Prediction, Task
 
@@ -190,3 +191,43 @@ def test_cmbs_own_answer_file_gives_its_averages(shared_data, write, pattern):
 
     table = {table.name: table for _, table in tables(Evaluated(found.scores))}["cmb_table3"]
     assert table.rows[0][-2] == f"{100 * mean(categories):.2f}"
+
+
+@pytest.mark.parametrize(
+    ("text", "cases"),
+    [
+        ('[{"QA_pairs": []}]', True),
+        (' \n[{"QA_pairs": []}]', True),
+        ('{"QA_pairs": []}\n{"id": 1}', True),
+        ('{"id": 1}\n{"QA_pairs": []}', False),
+        ('[{"id": 1}]', False),
+        ('["QA_pairs"]', False),
+        ("[]", False),
+        ('"QA_pairs"', False),
+        ("question: QA_pairs", False),
+        ("", False),
+    ],
+)
+def test_a_file_of_cases_begins_with_a_patients_case(tmp_path: Path, text: str, cases: bool) -> None:
+    path = tmp_path / "f.json"
+    path.write_text(text, encoding="utf-8")
+    assert holds_cases(path) is cases
+
+
+@pytest.mark.parametrize(
+    "text", ['[{"id": 1}, {"id": 2}]', ' [{"id": 1},\n{"id": 2}]', '{"id": 1}\n\n{"id": 2}\n']
+)
+def test_items_are_those_of_an_array_or_of_lines(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "f.json"
+    path.write_text(text, encoding="utf-8")
+    assert list(read_items(path)) == [{"id": 1}, {"id": 2}]
+
+
+@pytest.mark.parametrize(
+    ("text", "line"), [("{", 1), ('{"id": 1}\n\n{', 3), ('[\n{"id": 1},\n}]', 3), ('{"id": 1}\nx', 2)]
+)
+def test_text_that_is_no_json_is_told_with_its_line(tmp_path: Path, text: str, line: int) -> None:
+    path = tmp_path / "f.json"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(UserError, match=rf"f.json, line {line}: is not JSON"):
+        list(read_items(path))
