@@ -5,6 +5,10 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -101,3 +105,121 @@ def test_a_second_is_given_at_least_and_what_was_used_counts_for_the_timer_aroun
     with limit_resources(path, 3):
         assert 2.5 < signal.getitimer(signal.ITIMER_PROF)[0] <= 3.1
     assert signal.getitimer(signal.ITIMER_PROF)[0] == 0
+
+
+@pytest.fixture
+def lowered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
+    """The limits that are asked for, none of them set."""
+    asked: list[tuple[str, int | None]] = []
+
+    @contextmanager
+    def limit(name: str, value: int | None) -> Iterator[None]:
+        asked.append((name, value))
+        yield
+
+    monkeypatch.setattr(bounds, "_limit", limit)
+    monkeypatch.setattr(bounds, "_virtual", lambda: 7)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("size", "memory"),
+    [
+        (1, 1_200_000_000),
+        (100_000_000, 1_200_000_000),
+        (100_000_001, 1_200_000_012),
+        (200_000_000, 2_400_000_000),
+    ],
+)
+def test_memory_grows_with_the_file_from_a_hundred_megabytes_on(
+    tmp_path: Path, lowered: list[tuple[str, int | None]], size: int, memory: int
+) -> None:
+    with (tmp_path / "a").open("wb") as file:
+        file.truncate(size)
+    with limit_resources(tmp_path / "a"):
+        pass
+    assert lowered == [("RLIMIT_AS", memory + 7), ("RLIMIT_CORE", 0)]
+
+
+def test_without_a_file_memory_has_no_limit(lowered: list[tuple[str, int | None]]) -> None:
+    with limit_resources(None):
+        pass
+    assert lowered == [("RLIMIT_AS", None), ("RLIMIT_CORE", 0)]
+
+
+def test_memory_that_was_refused_is_told_in_megabytes(
+    path: Path, lowered: list[tuple[str, int | None]]
+) -> None:
+    with pytest.raises(UnreadableDocument) as caught, limit_resources(path):
+        raise MemoryError
+    assert caught.value.detail == "reading it takes more than 1200 MB of memory"
+
+
+def test_without_limits_of_the_system_everything_is_done_without(
+    monkeypatch: pytest.MonkeyPatch, path: Path, lowered: list[tuple[str, int | None]]
+) -> None:
+    monkeypatch.setattr(bounds, "resource", None)
+    with limit_resources(path, 5):
+        pass
+    assert lowered == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells it so")
+def test_the_address_space_is_that_of_the_process() -> None:
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    told = int(status.partition("VmSize:")[2].split()[0]) * 1024
+    assert bounds._virtual() == pytest.approx(told, rel=0.02)
+
+
+def test_an_address_space_that_nothing_tells_is_none(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(bounds, "Path", lambda _: tmp_path / "absent")
+    assert bounds._virtual() == 0
+    (tmp_path / "absent").write_text("x", encoding="ascii")
+    assert bounds._virtual() == 0
+
+
+@pytest.mark.parametrize(
+    ("seconds", "outer", "left", "given", "after"),
+    [
+        (0.5, 0.0, 0.25, 1.0, 0),
+        (1.0, 0.0, 0.25, 1.0, 0),
+        (1.5, 0.0, 0.25, 1.5, 0),
+        (3.0, 10.0, 1.0, 3.0, 8.0),
+        (3.0, 2.0, 0.5, 2.0, 0.5),
+        (3.0, 2.0, 0.0, 2.0, 0.01),
+    ],
+)
+def test_a_timer_within_another_takes_its_time_from_that(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, outer: float, left: float, given: float, after: float
+) -> None:
+    running, started = [outer, left], []
+    fake = SimpleNamespace(
+        ITIMER_PROF=5,
+        getitimer=lambda kind: (running.pop(0), 77.0),
+        setitimer=lambda kind, value: started.append((kind, value)),
+    )
+    monkeypatch.setattr(bounds, "signal", fake)
+    with bounds._timer(seconds):
+        assert started == [(5, given)]
+    assert started == [(5, given), (5, after)]
+
+
+@pytest.mark.parametrize(
+    ("soft", "value", "limit"), [(-1, 50, 50), (40, 50, 40), (50, 40, 40), (50, 50, 50), (-1, 0, 0)]
+)
+def test_a_limit_is_only_ever_lowered(
+    monkeypatch: pytest.MonkeyPatch, soft: int, value: int, limit: int
+) -> None:
+    done = []
+    fake = SimpleNamespace(
+        RLIM_INFINITY=-1,
+        RLIMIT_X=3,
+        getrlimit=lambda kind: (soft, 99),
+        setrlimit=lambda *told: done.append(told),
+    )
+    monkeypatch.setattr(bounds, "resource", fake)
+    with bounds._limit("RLIMIT_X", value):
+        assert done == [(3, (limit, 99))]
+    assert done == [(3, (limit, 99)), (3, (soft, 99))]
+    with bounds._limit("RLIMIT_X", None), bounds._limit("RLIMIT_Y", 5):
+        assert len(done) == 2

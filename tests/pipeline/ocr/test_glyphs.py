@@ -83,3 +83,40 @@ def test_what_is_too_long_for_a_script_is_small_print():
 def test_private_glyphs_are_read_in_fonts_of_their_kind_alone():
     assert [glyphs.fold(char) for char in "\ue18c\ue190\ue191\uf06c"] == ["(A)", "(E)", "\ue191", "\uf06c"]
     assert [glyphs.fold("\uf06c", font) for font in ("Symbol", "Wingdings", "MT Extra")] == ["λ", "●", "ℓ"]
+
+
+@pytest.mark.parametrize(
+    ("printed", "text"),
+    [
+        ("a (   b", "a (   b"),
+        ("a   )b", "a   )b"),
+        ("a   (b", "a\t(b"),
+        ("a)   b", "a)\tb"),
+        ("_\tb", "_  b"),
+        ("a\t_b", "a  _b"),
+        ("a\u3000 \u3000b", "a\tb"),
+        ("a \u00a0b", "a \u00a0b"),
+        ("a \t\t b", "a\tb"),
+    ],
+)
+def test_blanks_beside_one_bracket_stay_as_wide_as_they_are(printed: str, text: str) -> None:
+    assert glyphs.tabs_for_gaps(printed) == text
+
+
+def test_a_script_without_raised_characters_has_twelve_at_most() -> None:
+    assert [glyphs.superscript(text) for text in ("N", "NK", "i,N" * 4, "i,N" * 4 + "i")] == [
+        *("^N", "^(NK)", f"^({'i,N' * 4})", "i,N" * 4 + "i")
+    ]
+    assert [glyphs.subscript(text) for text in ("N", "i,", "i," * 6, "i," * 6 + "i")] == [
+        *("N", "_(i,)", f"_({'i,' * 6})", "i," * 6 + "i")
+    ]
+
+
+def test_common_characters_are_those_of_the_first_level_of_either_standard() -> None:
+    first_and_last = [
+        *(bytes([0xB0, 0xA1]).decode("gb2312"), bytes([0xD7, 0xF9]).decode("gb2312")),
+        *(bytes([0xA4, 0x40]).decode("big5"), bytes([0xC6, 0x7E]).decode("big5")),
+    ]
+    assert first_and_last == [*"啊座一籲"]
+    assert [glyphs.is_common(char) for char in "啊座一籲专的"] == [True] * 6
+    assert [glyphs.is_common(char) for char in "亍鱻。Aの"] == [False] * 5

@@ -98,3 +98,70 @@ def test_a_document_reads_formulas_in_their_place_and_marks_the_others(tmp_path)
         (LineKind.FORMULA, ""),
         (LineKind.TEXT, "B. 10⁹"),
     ]
+
+
+def accent(base: str, sign: str = "") -> str:
+    properties = f'<m:accPr><m:chr m:val="{sign}"/></m:accPr>' if sign else ""
+    return f"<m:acc>{properties}<m:e>{r(base) if base else ''}</m:e></m:acc>"
+
+
+@pytest.mark.parametrize(
+    ("xml", "text"),
+    [
+        (r("y=") + f("1", "2") + r("m"), "y=(1/2)m"),
+        (f("1", "2") + r("=") + r("y"), "1/2=y"),
+        (r("m") + f("1", "2") + r("="), "m(1/2)="),
+        (r("+") + f("1", "2") + r("="), "+1/2="),
+        (r("+") + f("1", "2") + f("3", "4"), "+(1/2)(3/4)"),
+        (f("12", "345"), "12/345"),
+        (f("药物", "血浆"), "药物/血浆"),
+        (script("sPre", "X", "1", "2"), "₁²X"),
+        (script("sSub", "X", "1"), "X₁"),
+        (script("sSup", "e", sup="α"), "e^α"),
+        (script("sSup", "e", sup="αβ"), "e^(αβ)"),
+        (script("sSub", "e", "中"), "e_中"),
+        (script("sSup", "e"), "e"),
+        (accent("x"), "x\u0302"),
+        (accent("x", "⃗"), "x⃗"),
+        (accent("x", "\u0305"), "x\u0305"),
+        (accent("xy", "\u0305"), "x\u0305y\u0305"),
+        (f"<m:bar>{part('e', 'AB')}</m:bar>", "A\u0305B\u0305"),
+        (f"<m:bar>{part('e', 'A')}</m:bar>", "A\u0305"),
+        (f"<m:rad>{part('deg', '2')}{part('e', '8')}</m:rad>", "√8"),
+        (f"<m:rad>{part('deg', '4')}{part('e', '8')}</m:rad>", "∜8"),
+        (f"<m:rad>{part('deg', '5')}{part('e', '8')}</m:rad>", "⁵√8"),
+        (f"<m:rad>{part('e', 'ab')}</m:rad>", "√(ab)"),
+        (f"<m:limUpp>{part('e', '→')}{part('lim', '△')}</m:limUpp>", "→^(△)"),
+        (f"<m:nary>{part('e', 'x')}</m:nary>", "∫ x"),
+        (f"<m:d>{part('e', 'a')}{part('e', 'b')}</m:d>", "(a|b)"),
+        (f'<m:d><m:dPr><m:sepChr m:val=","/></m:dPr>{part("e", "a")}{part("e", "b")}</m:d>', "(a,b)"),
+        (f"<m:d><m:dPr><m:begChr/></m:dPr>{part('e', 'a')}</m:d>", "a)"),
+        (f"<m:eqArr>{part('e', 'a')}{part('e', 'b')}</m:eqArr>", "a; b"),
+        (f"<m:box>{part('e', 'a')}</m:box>", "a"),
+        ("<m:ctrlPr/>" + r("a"), "a"),
+        ('<w:bookmarkStart w:id="1"/>' + r("a") + '<w:bookmarkEnd w:id="1"/><w:proofErr/>', "a"),
+        ("<!-- x -->" + r("a"), "a"),
+        (f"<w:ins>{r('a')}</w:ins>", "a"),
+        ("<w:r><w:t>a</w:t><w:tab/><w:t>b</w:t></w:r>", "a b"),
+        ("<m:r><m:t>a</m:t><m:t/></m:r>" + r("b"), "a b"),
+    ],
+)
+def test_every_form_of_a_formula_has_its_own_text(xml: str, text: str) -> None:
+    assert linearise(formula(xml)) == text
+
+
+@pytest.mark.parametrize(
+    "xml",
+    [
+        accent("xy"),
+        accent("xy", "⃗"),
+        accent(""),
+        accent("x", "~"),
+        accent("", "\u0305"),
+        "<w:del/>",
+        "<w:rPx/>",
+        r(" "),
+    ],
+)
+def test_a_form_without_a_text_of_its_own_is_not_read(xml: str) -> None:
+    assert linearise(formula(xml)) is None

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
+from pathlib import Path
+
 import pytest
 
-from pipeline.ocr import engines
-from pipeline.ocr.pages import Job, Recognition
-from pipeline.ocr.params import OcrParams
+from pipeline.ocr import engines, pages
+from pipeline.ocr.assemble import DocumentState
+from pipeline.ocr.model import PageLine, PageRead, Rect
+from pipeline.ocr.pages import Job, PageStore, Recognition, TextLayerReader
+from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.readers import readers
+from pipeline.ocr.tasks import FileFacts
 from pipeline.runtime import fingerprint
+from pipeline.stage import Failure
+from schemas.documents import RawFile, ReadMethod
+from schemas.errors import UserError
 
 
 def reached(module: str) -> set[str]:
@@ -43,9 +53,7 @@ def test_models_and_the_confidence_table_are_part_of_the_embedded_engines_code()
 
 
 def test_another_code_hash_is_another_key(monkeypatch, context, files_table):
-    from pipeline.ocr import pages
-    from pipeline.ocr.stage import DocumentState, FileTask, inspect_file
-    from schemas.documents import RawFile
+    from pipeline.ocr.stage import FileTask, inspect_file
 
     (context.raw / "a.txt").write_text("1. 题干", encoding="utf-8")
     (file,) = RawFile.from_frame(files_table(context.raw))
@@ -55,3 +63,156 @@ def test_another_code_hash_is_another_key(monkeypatch, context, files_table):
     assert Recognition(OcrParams()).key(Job(reading, 1)) == before
     monkeypatch.setattr(pages, "code_hash", lambda module: "changed")
     assert Recognition(OcrParams()).key(Job(reading, 1)) != before
+
+
+class Kept:
+    """A store of results in memory."""
+
+    def __init__(self) -> None:
+        self.values: dict[str, object] = {}
+
+    def get(self, key: str) -> object | None:
+        return self.values.get(key)
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, object]:
+        return {key: self.values[key] for key in keys if key in self.values}
+
+    def put(self, key: str, value: object) -> None:
+        self.values[key] = value
+
+
+@pytest.fixture(autouse=True)
+def _codes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys do not depend on hashes of code where a test does not say so: they take long."""
+    monkeypatch.setattr(pages, "code_hash", lambda module: f"code of {module}")
+
+
+@pytest.fixture
+def paper(tmp_path: Path) -> DocumentState:
+    path = tmp_path / "a.pdf"
+    path.write_bytes(b"xyz")
+    return DocumentState(
+        RawFile(document="a.pdf", sha256="ab" * 32, bytes=3), path, FileFacts("pdf", 3, None)
+    )
+
+
+def stored(confidence: float | None, text: str = "甲") -> dict[str, object]:
+    lines = [PageLine(text, Rect(60, 100, 200, 112), confidence=confidence)]
+    return PageRead(595, 842, ReadMethod.TEXT_LAYER, "e", "v", None, lines).to_json()
+
+
+def test_a_key_names_the_page_and_the_options_that_change_its_text(paper: DocumentState) -> None:
+    options = [
+        OcrParams(),
+        OcrParams(force_ocr=True),
+        OcrParams(max_pixels=2_000_000),
+        OcrParams(dpi=300),
+        OcrParams(second_below=0.5),
+    ]
+    keys = [TextLayerReader(one).key(Job(paper, 1)) for one in options]
+    assert [keys.index(key) for key in keys] == [0, 1, 2, 0, 0]
+    assert TextLayerReader(OcrParams()).key(Job(paper, 2)) != keys[0]
+    recognised = [Recognition(one).key(Job(paper, 1)) for one in options]
+    assert [recognised.index(key) for key in recognised] == [0, 0, 2, 3, 0]
+
+
+def test_a_key_of_lines_names_their_places_to_hundredths_of_a_point(paper: DocumentState) -> None:
+    def key(*boxes: Rect) -> str:
+        return Recognition(OcrParams()).key(Job(paper, 1, boxes))
+
+    first = key(Rect(1, 2, 3, 4.004))
+    assert key(Rect(1, 2, 3, 4.0)) == first
+    assert len({first, key(Rect(1, 2, 3, 4.006)), key(), key(Rect(1, 2, 3, 4), Rect(1, 2, 3, 4))}) == 4
+
+
+def test_a_key_is_the_same_in_whatever_order_options_stand(paper: DocumentState) -> None:
+    one, other = Recognition(OcrParams()), Recognition(OcrParams())
+    other.__dict__["semantic"] = dict(reversed(one.semantic.items()))
+    assert [*one.semantic] != [*other.semantic]
+    assert one.key(Job(paper, 1)) == other.key(Job(paper, 1))
+
+
+def test_pages_that_are_stored_are_not_missing(paper: DocumentState) -> None:
+    store = PageStore(Kept(), OcrParams())
+    jobs = [Job(paper, page) for page in (1, 2, 3)]
+    assert store.missing(store.text, jobs) == jobs
+    store.put(store.text, jobs[1:2], [stored(None)])
+    assert store.missing(store.text, jobs) == [jobs[0], jobs[2]]
+
+
+@pytest.mark.parametrize("change", ["size", "time", "both", "none"])
+def test_what_was_read_of_a_file_that_changed_is_not_kept(paper: DocumentState, change: str) -> None:
+    store = PageStore(Kept(), OcrParams())
+    if change in ("size", "both"):
+        paper.path.write_bytes(b"wxyz")
+    if change in ("size", "time"):
+        size, _ = paper.state
+        os.utime(paper.path, ns=(5, 5) if change == "time" else (0, paper.state[1]))
+        assert (paper.state_of_file()[0] == size) == (change == "time")
+    if change == "none":
+        store.put(store.text, [Job(paper, 1)], [stored(None)])
+    else:
+        with pytest.raises(UserError, match="changed while it was read"):
+            store.put(store.text, [Job(paper, 1)], [stored(None)])
+
+
+def test_a_file_of_another_size_than_was_listed_is_kept_if_it_is_a_copy(
+    paper: DocumentState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paper.path.write_bytes(b"wxyz")
+    paper.state = paper.state_of_file()
+    store = PageStore(Kept(), OcrParams())
+    with pytest.raises(UserError):
+        store.put(store.text, [Job(paper, 1)], [stored(None)])
+    monkeypatch.setattr(pages, "is_copy", lambda path: True)
+    store.put(store.text, [Job(paper, 1)], [stored(None)])
+    assert store.missing(store.text, [Job(paper, 1)]) == []
+
+
+def test_pages_and_lines_that_need_to_be_recognised_are_named(paper: DocumentState) -> None:
+    store = PageStore(Kept(), OcrParams())
+    values = [stored(None), stored(None, "甲\x00乙"), {"needs_ocr": "no_text_layer"}]
+    store.put(store.text, [Job(paper, page) for page in (1, 2, 3)], values)
+    assert store.unrecognised([paper]) == [Job(paper, 2, (Rect(60, 100, 200, 112),)), Job(paper, 3)]
+    paper.failures[2] = Failure("timeout", "x")
+    assert store.unrecognised([paper]) == [Job(paper, 3)]
+
+
+def test_a_page_whose_lines_are_not_recognised_shows_what_is_lost(paper: DocumentState) -> None:
+    store = PageStore(Kept(), OcrParams())
+    store.put(store.text, [Job(paper, 1)], [stored(None, "甲乙丙\x00丁戊己")])
+    (line,) = store.page(paper, 1).lines
+    assert (line.text, line.confidence, line.other) == ("甲乙丙\ufffd丁戊己", None, None)
+    (job,) = store.unrecognised([DocumentState(paper.file, paper.path, FileFacts("pdf", 1, None))])
+    store.put(store.lines, [job], [{"readings": [["甲乙丙天丁戊己", 0.5]]}])
+    (line,) = store.page(paper, 1).lines
+    assert (line.text, line.confidence) == ("甲乙丙天丁戊己", round(1 - 0.5 / 7, 4))
+
+
+def test_a_page_that_failed_is_blank_with_its_reason(paper: DocumentState) -> None:
+    paper.failures[2] = Failure("timeout", "too long")
+    page = PageStore(Kept(), OcrParams()).page(paper, 2)
+    assert (page.width, page.height, page.lines) == (0.0, 0.0, [])
+    assert (page.method, page.engine, page.reason) == (ReadMethod.BLANK, "rapidocr", "timeout: too long")
+
+
+@pytest.mark.parametrize(
+    ("confidence", "doubtful"), [(0.79, True), (0.8, False), (0.81, False), (None, False)]
+)
+def test_a_page_below_the_bound_is_doubtful_where_a_second_engine_reads(
+    paper: DocumentState, confidence: float | None, doubtful: bool
+) -> None:
+    for second in (EngineName.TESSERACT, None):
+        store = PageStore(Kept(), OcrParams(second=second, second_below=0.8))
+        store.put(store.text, [Job(paper, page) for page in (1, 2, 3)], [stored(confidence)] * 3)
+        wanted = [Job(paper, page) for page in (1, 2, 3)] if doubtful and second else []
+        assert store.doubtful([paper]) == wanted
+        assert store.page(paper, 1).lines[0].confidence == confidence
+
+
+def test_lines_are_read_by_the_embedded_engine_where_a_model_reads_pages() -> None:
+    engines = [PageStore(Kept(), OcrParams(engine=one)) for one in (EngineName.VISION, EngineName.TESSERACT)]
+    assert [(one.first.name.value, one.lines.name.value) for one in engines] == [
+        ("vision", "rapidocr"),
+        ("tesseract", "tesseract"),
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from pipeline.ocr.params import OcrParams
@@ -195,3 +197,117 @@ def test_a_page_is_a_table_where_most_of_it_stands_in_one(flips):
         False,
     ) * 3
     assert (table(0, suffix=".xls"), table(0, suffix=".pdf")) == (True, False)
+
+
+HTML = b"<html><body>x</body></html>"
+
+
+@pytest.mark.parametrize(
+    ("head", "suffix", "read"),
+    [
+        (HTML, ".html", True),
+        (HTML, ".doc", True),
+        (HTML, ".pdf", False),
+        (b"plain", ".htm", True),
+        (b"plain", ".md", True),
+        (b"plain", ".mhtml", True),
+        (b"plain", ".doc", False),
+        (b"plain", ".pdf", False),
+        (b"x\0", ".html", False),
+        (HTML + b"\0", ".doc", False),
+    ],
+)
+def test_a_page_is_told_by_its_name_or_its_beginning(head: bytes, suffix: str, read: bool) -> None:
+    assert webpage.WebPageReader().recognises(head, suffix) == read
+
+
+def test_the_declaration_of_xml_is_no_part_of_a_page() -> None:
+    page = '<?xml version="1.0" encoding="utf-8"?><html><body><p>甲</p></body></html>'
+    assert [*webpage.element_lines(webpage.parse_page(page))] == ["甲"]
+    assert [*webpage.element_lines(webpage.parse_page("  \n" + page))] == ["甲"]
+    assert [*webpage.element_lines(webpage.parse_page("<p>a ?> b</p>"))] == ["a ?> b"]
+
+
+def test_lines_of_a_program_end_where_it_ends() -> None:
+    page = "<div><pre>a\n<b>b\nc</b>d\ne</pre>f\ng<p>h\ni</p></div>"
+    assert [*webpage.element_lines(webpage.parse_page(page))] == ["a", "b", "cd", "e", "f g", "h i"]
+
+
+@pytest.mark.parametrize(
+    ("page", "lines"),
+    [
+        ("<p>a<br>b</p>", ["a", "b"]),
+        ("<p>a<span>b</span>c</p>", ["abc"]),
+        ("<p>a<div>b</div>c</p>", ["a", "b", "c"]),
+        ("<p>a<!-- x -->b<script>y</script>c</p>", ["abc"]),
+        ("<p>a<img>b</p>", ["a", "<img>", "b"]),
+        ("<p>10<sup>9</sup> H<sub>2</sub>O</p>", ["10⁹ H₂O"]),
+        ("<table><tr><td>a</td><td> b  c </td></tr><tr><th>d<th>e</table>", ["a\tb c", "d\te"]),
+        ("<details><summary>点击查看解析</summary>a</details>", ["解析", "a"]),
+        ("<p>a\tb\nc</p>", ["a b c"]),
+    ],
+)
+def test_a_page_is_a_line_a_block(page: str, lines: list[str]) -> None:
+    assert [*webpage.element_lines(webpage.parse_page(page))] == lines
+
+
+def test_a_page_without_tables_has_none() -> None:
+    assert webpage._grids("<p>text</p>", ".html") == ([], 0)
+    assert webpage._grids("text", ".xls") == ([], 0)
+    assert webpage._grids("text\nmore", ".md") == ([], 8)
+    page = "<p>outside</p><TABLE><tr><td><table><tr><td>in<td>side</table></table>"
+    assert webpage._grids(page, ".html") == ([[["in", "side"]]], len("outside"))
+
+
+def test_a_page_is_judged_by_its_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[str, str]] = []
+
+    def grids(text: str, suffix: str) -> tuple[list[webpage.Grid], int]:
+        seen.append((text, suffix))
+        return [[["题目", "A", "答案"], ["x", "y", "A"]]], 0
+
+    monkeypatch.setattr(webpage, "_grids", grids)
+    reader = webpage.PageTableReader()
+    heads = ("题\n干\n".encode() + b"\xe9", b"ab\ncd", b"ab\n", b"ab", b"\n", b"")
+    assert [reader.recognises(head, ".md") for head in heads] == [True] * 6
+    assert [text for text, _ in seen] == ["题\n干\n", "ab\n", "ab\n", "ab", "\n", ""]
+
+
+def test_a_page_in_no_encoding_is_no_table() -> None:
+    assert not webpage.PageTableReader().recognises(b"<table>\xff\xff\x81</table>\n", ".html")
+    assert not webpage.PageTableReader().recognises(b"<p>text</p>\n", ".html")
+
+
+def test_tables_of_a_page_are_numbered(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    rule = "|-|-|-|\n"
+    path.write_text(
+        f"|题目|A|答案|\n{rule}|甲|x|A|\n\n|说明|\n|---|\n|y|\n\n|题干|A|答案|\n{rule}|乙|z|A|\n",
+        encoding="utf-8",
+    )
+    told: list[str] = []
+    found = [*webpage.PageTableReader().rows(path, OcrParams(), told)]
+    assert [row.sheet for row in found] == ["table 1", "table 3"]
+    assert [note.partition(":")[0] for note in told] == ["table 2 was left out"]
+
+
+@pytest.mark.parametrize(
+    ("span", "rows"), [("0", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 4), ("5", 5), ("x", 1)]
+)
+def test_a_cell_is_repeated_in_as_many_rows_as_it_spans(span: str, rows: int) -> None:
+    found = grid(f"<tr><td rowspan={span}>a<td>b</tr>" + "<tr><td>c</tr>" * 5)
+    assert [row[0] for row in found] == ["a"] * rows + ["c"] * (6 - rows)
+
+
+def test_a_cell_spans_a_thousand_rows_or_columns_at_most() -> None:
+    assert [len(grid(f"<tr><td colspan={span}>a</tr>")[0]) for span in (999, 1000, 1001)] == [999, 1000, 1000]
+    found = grid("<tr><td rowspan=1001>a</tr>" + "<tr></tr>" * 1001)
+    assert [len(row) for row in found] == [1] * 1000 + [0] * 2
+
+
+def test_a_line_with_pipes_before_any_table_is_none() -> None:
+    assert webpage._pipe_tables("a|b\nc") == ([], 4)
+    assert webpage._pipe_tables("a|b\n---\nc|d") == ([], 9)
+    assert webpage._pipe_tables("ab\n-|-\nc|d") == ([], 8)
+    assert webpage._pipe_tables("a|b\n-|-") == ([[["a", "b"]]], 0)
+    assert webpage._pipe_tables(" a|b \n-|-\nx\n y|z ") == ([[["a", "b"]]], 4)

@@ -1,0 +1,134 @@
+"""Tasks of workers: limits of a file, a second attempt at what looks damaged, pages as JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from pipeline.ocr import tasks
+from pipeline.ocr.interfaces import NeedsOcr, TableRow
+from pipeline.ocr.model import PageRead
+from pipeline.ocr.params import OcrParams
+from pipeline.ocr.tasks import FileFacts, FileTask, PageTask, inspect_file, read_pages
+from schemas.documents import ReadMethod
+from schemas.errors import UnreadableDocument
+
+PARAMS = OcrParams(max_pages=3, max_rows=3)
+
+
+class Paged:
+    format = "pages"
+
+    def __init__(self, *answers: int | list[PageRead | NeedsOcr] | Exception) -> None:
+        self.answers = [*answers]
+
+    def _answer(self) -> int | list[PageRead | NeedsOcr]:
+        found = self.answers.pop(0)
+        if isinstance(found, Exception):
+            raise found
+        return found
+
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        return True
+
+    def count_pages(self, path: Path, params: OcrParams) -> int:
+        found = self._answer()
+        assert isinstance(found, int)
+        return found
+
+    def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
+        found = self._answer()
+        assert isinstance(found, list)
+        return found
+
+
+class Rows:
+    format = "rows"
+
+    def __init__(self, *rows: dict[str, object]) -> None:
+        self.found = rows
+
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        return True
+
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
+        told.append("a note")
+        yield from (TableRow(json.dumps(row)) for row in self.found)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    (tmp_path / "a").write_bytes(b"x")
+    return tmp_path / "a"
+
+
+@pytest.fixture
+def look(monkeypatch: pytest.MonkeyPatch, path: Path) -> Callable[[object], FileFacts | str]:
+    def looked(reader: object) -> FileFacts | str:
+        monkeypatch.setattr(tasks, "find_reader", lambda *_: reader)
+        try:
+            return inspect_file(FileTask("a", path, PARAMS))
+        except UnreadableDocument as error:
+            return f"{error.reason}: {error.detail}"
+
+    return looked
+
+
+Look = Callable[[object], FileFacts | str]
+
+
+def test_a_document_has_as_many_pages_as_are_allowed(look: Look) -> None:
+    assert look(Paged(3)) == FileFacts("pages", 3, None, ())
+    assert look(Paged(4)) == "too_large: 4 pages, more than max_pages = 3"
+
+
+def test_a_table_has_a_row_and_as_many_as_are_allowed(look: Look) -> None:
+    rows = [TableRow(json.dumps({"a": at})) for at in range(3)]
+    assert look(Rows(*({"a": at} for at in range(3)))) == FileFacts("rows", None, (*rows,), ("a note",))
+    assert look(Rows(*({"a": at} for at in range(4)))) == "too_large: more rows than max_rows = 3"
+    assert look(Rows()) == "no_rows: there is no row of data in the file"
+
+
+def test_questions_of_one_row_count_each(look: Look) -> None:
+    two = {"题目1": "甲", "答案1": "A", "题目2": "乙", "答案2": "B"}
+    found = look(Rows(two))
+    assert isinstance(found, FileFacts)
+    assert len(found.rows or ()) == 2
+    assert look(Rows(two, two)) == "too_large: more rows than max_rows = 3"
+
+
+@pytest.mark.parametrize(
+    ("reason", "attempts"), [("broken", 2), ("truncated", 2), ("encrypted", 1), ("no_pages", 1)]
+)
+def test_what_looks_damaged_is_looked_at_twice(look: Look, reason: str, attempts: int) -> None:
+    reader = Paged(UnreadableDocument(reason, "x"), 2)
+    assert look(reader) == (FileFacts("pages", 2, None, ()) if attempts == 2 else f"{reason}: x")
+    assert len(reader.answers) == 2 - attempts
+    assert look(Paged(UnreadableDocument(reason, "x"), UnreadableDocument(reason, "y"))) == (
+        f"{reason}: {'y' if attempts == 2 else 'x'}"
+    )
+
+
+def page(reason: str | None) -> PageRead:
+    return PageRead(1.0, 2.0, ReadMethod.TEXT_LAYER, "e", "v", reason)
+
+
+@pytest.mark.parametrize(
+    ("reason", "attempts"), [(None, 1), ("no_content", 1), ("broken_page: x", 2), ("broken_page", 2)]
+)
+def test_a_broken_page_is_read_twice(
+    monkeypatch: pytest.MonkeyPatch, path: Path, reason: str | None, attempts: int
+) -> None:
+    first: list[PageRead | NeedsOcr] = [page(None), page(reason), NeedsOcr("x")]
+    second: list[PageRead | NeedsOcr] = [page("second"), NeedsOcr("y")]
+    reader = Paged(first, second)
+    monkeypatch.setattr(tasks, "reader", {"pages": reader}.__getitem__)
+    found = read_pages(PageTask("a", path, "pages", (1, 2, 3), PARAMS))
+    assert len(reader.answers) == 2 - attempts
+    assert found == [
+        {"needs_ocr": one.reason} if isinstance(one, NeedsOcr) else one.to_json()
+        for one in (second if attempts == 2 else first)
+    ]
