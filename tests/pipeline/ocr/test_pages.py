@@ -216,3 +216,26 @@ def test_lines_are_read_by_the_embedded_engine_where_a_model_reads_pages() -> No
         ("vision", "rapidocr"),
         ("tesseract", "tesseract"),
     ]
+
+
+def recognised(text: str, confidence: float) -> dict[str, object]:
+    """A page as an engine stores it."""
+    word = [text, 60.0, 100.0, 200.0, 100.0, 200.0, 112.0, 60.0, 112.0, confidence]
+    return {"words": [word], "width": 595.0, "height": 842.0, "legibility": 1.0, "marks": {}, "turned": 0}
+
+
+def test_a_doubtful_page_is_compared_with_the_second_reading(paper: DocumentState) -> None:
+    def shown(confidence: float, *second: str) -> tuple[str, str | None]:
+        store = PageStore(Kept(), OcrParams(second=EngineName.TESSERACT, second_below=0.8))
+        assert store.second is not None
+        job = Job(paper, 1)
+        store.put(store.text, [job], [{"needs_ocr": "no_text_layer"}])
+        store.put(store.first, [job], [recognised("每日5毫克", confidence)])
+        store.put(store.second, [job] * len(second), [recognised(text, 0.9) for text in second])
+        page = store.page(paper, 1)
+        assert (page.method, page.reason) == (ReadMethod.OCR, "no_text_layer")
+        return page.lines[0].text, page.lines[0].other
+
+    assert shown(0.5, "每日6毫克") == ("每日5毫克", "每日6毫克")
+    assert shown(0.9, "每日6毫克") == ("每日5毫克", None)
+    assert shown(0.5) == ("每日5毫克", None)

@@ -747,3 +747,33 @@ def test_empty_tables_hold_no_list_of_questions(tmp_path: Path) -> None:
 def test_the_delimiter_stands_most_often_in_the_line_with_most_known_names() -> None:
     assert tabular.delimiter("a|b|c|d\n题目;A;B\n题目,答案;x,y\nA,B,C,D,E") == ","
     assert tabular.delimiter("x;y;z\nA|B|C|D|E") == "|"
+
+
+QUESTION = {"question": "甲", "options": ["x", "y"], "answer": "A"}
+
+
+def test_lists_within_lists_are_opened_four_objects_deep(flips: Flips) -> None:
+    def found(depth: int) -> bool:
+        value: object = [QUESTION]
+        for _ in range(depth):
+            value = [{"questions": value, "title": "t"}]
+        return [*tabular._questions(value)] == [QUESTION]
+
+    assert flips(found, range(8)) == [5]
+
+
+def test_a_question_is_looked_for_under_any_names_four_objects_deep(flips: Flips) -> None:
+    def found(depth: int) -> bool:
+        value: object = QUESTION
+        for _ in range(depth):
+            value = {"任意": value}
+        return tabular._holds_question(value, 0)
+
+    assert flips(found, range(8)) == [1, 5]
+
+
+@pytest.mark.parametrize(("depth", "opened"), [(0, True), (2, True), (3, False)])
+def test_objects_by_id_are_one_object_deeper(depth: int, opened: bool) -> None:
+    inner = [{"question": "甲"}]
+    found = [*tabular._questions({"k": {"items": inner}}, depth)]
+    assert found == (inner if opened else [{"id": "k", "items": inner}])

@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipeline.ocr import tasks
-from pipeline.ocr.interfaces import NeedsOcr, TableRow
-from pipeline.ocr.model import PageRead
+from pipeline.ocr.interfaces import NeedsOcr, PageImage, TableRow
+from pipeline.ocr.model import PageRead, Rect
 from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileFacts, FileTask, PageTask, inspect_file, read_pages
+from pipeline.ocr.tasks import FileFacts, FileTask, PageTask, inspect_file, read_pages, recognise_page
 from schemas.documents import ReadMethod
 from schemas.errors import UnreadableDocument
 
@@ -132,3 +133,28 @@ def test_a_broken_page_is_read_twice(
         {"needs_ocr": one.reason} if isinstance(one, NeedsOcr) else one.to_json()
         for one in (second if attempts == 2 else first)
     ]
+
+
+class Seen(Paged):
+    """A reader of pages that can be looked at; a page's picture is its number."""
+
+    def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
+        return PageImage(np.full((1, 1, 3), page, np.uint8), 10.0, 20.0)
+
+
+def test_the_one_page_of_a_task_is_recognised_or_its_lines_are(
+    monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    monkeypatch.setattr(tasks, "reader", {"pages": Seen()}.__getitem__)
+    monkeypatch.setattr(tasks.engines, "load", lambda params: "engine")
+    monkeypatch.setattr(
+        "pipeline.ocr.recognise.recognise", lambda engine, image, params: {"page": int(image.pixels[0, 0, 0])}
+    )
+    monkeypatch.setattr(
+        "pipeline.ocr.recognise.reread_box",
+        lambda engine, image, box: [f"{engine} {box.x0}", int(image.pixels.max())],
+    )
+    assert recognise_page(PageTask("a", path, "pages", (7,), PARAMS)) == {"page": 7}
+    boxes = (Rect(1, 2, 3, 4), Rect(5, 6, 7, 8))
+    found = recognise_page(PageTask("a", path, "pages", (7,), PARAMS, boxes))
+    assert found == {"readings": [["engine 1", 7], ["engine 5", 7]]}
