@@ -1,4 +1,4 @@
-"""What readers of one page and words of engines have in common."""
+"""Readers of one page, and words of engines."""
 
 from __future__ import annotations
 
