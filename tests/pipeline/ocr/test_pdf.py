@@ -669,7 +669,7 @@ def test_a_form_is_weighed_once_and_nothing_behind_the_bound(monkeypatch: pytest
 
     monkeypatch.setattr(pdf, "inflate_stream", inflate)
     page = SimpleNamespace(number=4, get_contents=lambda: [1, 2])
-    streams = {1: b"/F Do/F Do/F Do/G Do", 2: b"x", 5: b"z" * 490, 6: b"w"}
+    streams = {1: b"/F Do/F Do /G Do", 2: b"x", 5: b"z" * 492, 6: b"w"}
     assert pdf.content_bytes(Streams(streams, [(5, "F", 0), (6, "G", 0)]), page) == 1000
     assert asked == [1, 5]
 
