@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 
+from pipeline.parse.draft import Draft
+from pipeline.parse.keylines import KeyLine, line_pairs
+from pipeline.parse.keys import Key, KeyEntry, KeyRun, apply_entries, corrections, counted_place, key_of
+from pipeline.parse.outline import Block, NumberedItem, Outline
 from pipeline.parse.pairing import PairedDocument, find_papers, name_stem
 from pipeline.parse.stage import pair_keys
 
@@ -206,3 +212,291 @@ def test_a_second_key_that_differs_makes_the_questions_wait_that_it_answers_othe
     paper = read(paper_text(), "x.pdf")
     pair_keys([*keys, paper])
     assert [draft.number for draft in paper.questions if draft.flags] == [3]
+
+
+def asked(number, section=1, *, options=True, answer=None, head="", suffix="", in_blank=False):
+    """A question of a paper, without its lines."""
+    draft = Draft(number, section, [], Block([head] if head else []), section=section, suffix=suffix)
+    draft.options = [("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "丁")] if options else []
+    draft.answer, draft.in_blank = answer, in_blank
+    return draft
+
+
+def run_of(answers, after=0, head="", *, first=1, title="", noted=(), short=None):
+    """A run of a key: letters from a number on, ``-`` for an entry without letters."""
+    entries = {
+        number: KeyEntry(None if letters == "-" else letters, head=head)
+        for number, letters in enumerate(answers, first)
+    }
+    return KeyRun(entries, head=head, title=title, after_section=after, noted={*noted}, short=short or {})
+
+
+def applied(runs, drafts, titles=None, corrections=(), *, replace=False):
+    """What a key left unmatched, the answers of a paper, and the reasons for which its questions wait."""
+    unmatched = apply_entries(Key(runs, [*corrections]), drafts, titles or {}, replace=replace)
+    letters = "".join(draft.answer or "-" for draft in drafts)
+    return (
+        unmatched,
+        letters,
+        {at: [why for why, _ in one.flags] for at, one in enumerate(drafts) if one.flags},
+    )
+
+
+def sections(*sizes, heads=(), options=()):
+    """Questions from 1 on in each of some sections."""
+    return [
+        asked(number, at, head=heads[at - 1] if heads else "", options=options[at - 1] if options else True)
+        for at, size in enumerate(sizes, 1)
+        for number in range(1, size + 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("第3題答A、C給分", [((3,), ("A", "C"), "第3題答A、C給分", False)]),
+        (
+            "第3題答（A）給分，第4、5題一律給分。",
+            [((3,), ("A",), "第3題答A給分", False), ((4, 5), (), "第4、5題一律給分", False)],
+        ),
+        ("第3题答案更正为BD", [((3,), ("BD",), "第3题答案更正为BD", False)]),
+        ("第3题删除", [((3,), (), "第3题删除", True)]),
+        ("第3题好", []),
+        ("勘误：12, 13", [((12, 13), (), "勘误：12, 13", True)]),
+        ("第12题送分。\n勘误：12, 13", [((12,), (), "第12题送分", False), ((13,), (), "勘误：12, 13", True)]),
+        ("勘误：见下页", []),
+    ],
+)  # fmt: skip
+def test_notes_on_corrections(text, expected):
+    assert [(note.numbers, note.accepted, note.note, note.unread) for note in corrections(text)] == expected
+
+
+def test_a_second_entry_completes_the_first_or_contradicts_it():
+    run = KeyRun()
+    run.add(1, None, "甲")
+    run.add(1, "A", "乙")
+    run.add(2, "B")
+    run.add(2, "B")
+    run.add(2, None)
+    run.add(3, "C")
+    run.add(3, "D")
+    found = {number: (entry.letters, entry.explanation) for number, entry in run.entries.items()}
+    assert found == {1: ("A", "甲"), 2: ("B", None), 3: ("C", None)}
+    assert run.repeated == [3]
+
+
+def test_the_size_the_letters_and_the_numbers_of_a_key():
+    key = Key([run_of("AB-"), run_of("C")], corrections("第9题送分"))
+    assert (key.size, key.letters, key.numbers) == (4, {1: "C", 2: "B", 3: None}, {1, 2, 3, 9})
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ([(0, "一", "1.A 2.B"), (0, "一", "3.C")], [(0, "1A 2B 3C")]),
+        ([(0, "一", "1.A 2.B"), (0, "一", "2.C")], [(0, "1A 2B"), (0, "2C")]),
+        ([(0, "一", "1.A 3.B"), (0, "一", "2.C")], [(0, "1A 3B 2C")]),
+        ([(0, "一", "1.A 3.B"), (0, "二", "2.C")], [(0, "1A 3B"), (0, "2C")]),
+        ([(0, "一", "1.A 3.B"), (0, "二", "4.C")], [(0, "1A 3B 4C")]),
+        ([(0, "一", "1.A"), (1, "一", "2.B")], [(0, "1A"), (1, "2B")]),
+        ([(1, "一", "1.A"), (2, "一", "2.B")], [(1, "1A"), (2, "2B")]),
+        ([(0, "一", "1.# 2.B")], [(0, "1- 2B")]),
+    ],
+)
+def test_lines_of_a_key_make_runs(lines, expected):
+    items = [NumberedItem(number, number, number - 1, [], Block()) for number in (1, 2)]
+    outline = Outline(items=items)
+    outline.keys = [KeyLine(line_pairs(text), item=at, head=head) for at, head, text in lines]
+    drafts = [asked(1, 1), asked(2, 2)]
+    drafts[0].run, drafts[1].run = 0, 1
+    said = [
+        (run.after_section, " ".join(f"{number}{one.letters or '-'}" for number, one in run.entries.items()))
+        for run in key_of(outline, drafts).runs
+    ]
+    assert said == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "expected"),
+    [
+        ("第二套答案", 2),
+        ("第12套", 12),
+        ("答案（A卷）", 1),
+        ("答案（C卷）", 3),
+        ("卷B", 2),
+        ("试卷三参考答案", 3),
+        ("第十一章", 11),
+        ("Test 7", 7),
+        ("参考答案", 0),
+        ("", 0),
+    ],
+)
+def test_the_place_of_a_paper_in_its_title(title, expected):
+    assert counted_place(title) == expected
+
+
+@pytest.mark.parametrize(
+    ("runs", "drafts", "expected"),
+    [
+        ([run_of("ABC")], sections(3), ([], "ABC", {})),
+        ([run_of("ABCD")], sections(3), ([(1, 4)], "ABC", {})),
+        ([run_of("AB")], [], ([(0, 1), (0, 2)], "", {})),
+        ([run_of("AB", 1), run_of("CD", 2)], sections(2, 2), ([], "ABCD", {})),
+        ([run_of("AB", 2), run_of("CD", 2)], sections(2, 2), ([], "ABCD", {})),
+        ([run_of("AB", 1)], sections(2, 2), ([], "AB--", {})),
+        ([run_of("ABC", 2)], sections(2, 3), ([], "--ABC", {})),
+        ([run_of("AB", 2)], sections(2, 3), ([], "AB---", {})),
+        ([run_of("ABC", 2)], sections(2, 4), ([], "--ABC-", {})),
+        ([run_of("ABC", 2)], sections(2, 5), ([(1, 3)], "AB-----", {})),
+        ([run_of("ABC", 0)], sections(2, 3), ([], "--ABC", {})),
+        ([run_of("A", first=3)], sections(2, 3), ([], "----A", {})),
+        ([run_of("AB", first=8)], sections(2, 2), ([(0, 8), (0, 9)], "----", {})),
+    ],
+)
+def test_a_run_of_a_key_goes_to_the_section_whose_numbers_fit_best(runs, drafts, expected):
+    assert applied(deepcopy(runs), deepcopy(drafts)) == expected
+
+
+@pytest.mark.parametrize(
+    ("runs", "drafts", "expected"),
+    [
+        ([run_of("AB", 2, "二")], sections(2, 2, heads="一二"), ([], "--AB", {})),
+        ([run_of("AB", 2, "三")], sections(2, 2, heads="一二"), ([], "AB--", {})),
+        ([run_of("AB", 2, "一"), run_of("CD", 2, "三")], sections(2, 2, heads="一二"),
+         ([(0, 1), (0, 2)], "AB--", {0: ["may_hold_another"], 1: ["may_hold_another"]})),
+        ([run_of("AB", 2, "一"), run_of("--", 2, "三")], sections(2, 2, heads="一二"),
+         ([(0, 1), (0, 2)], "AB--", {})),
+        ([run_of("AB", 2, "一")], sections(2, 2, heads="一一"), ([(0, 1), (0, 2)], "----", {})),
+        ([run_of("AB", 2, "一"), run_of("CD", 2, "一")], sections(2, 2, heads="一一"), ([], "ABCD", {})),
+        ([run_of("AB", 2)], sections(2, 2, options=(False, True)), ([], "--AB", {})),
+        ([run_of("--", 2)], sections(2, 2, options=(False, True)), ([], "----", {})),
+    ],
+)  # fmt: skip
+def test_heads_and_options_name_the_section_of_a_run(runs, drafts, expected):
+    assert applied(deepcopy(runs), deepcopy(drafts)) == expected
+
+
+@pytest.mark.parametrize(
+    ("titles", "key_titles", "expected"),
+    [
+        ({}, ("第一套答案", "第二套答案"), "ABCD"),
+        ({}, ("第二套答案", "第一套答案"), "CDAB"),
+        ({1: 2, 2: 1}, ("第一套答案", "第二套答案"), "CDAB"),
+        ({1: 1, 2: 3}, ("第一套答案", "第二套答案"), "AB--"),
+        ({}, ("第一套答案", "第三套答案"), "----"),
+        ({}, ("第二套答案", "参考答案"), "CD--"),
+        ({}, ("参考答案", "答案"), "ABCD"),
+    ],
+)
+def test_heads_that_count_papers_name_the_section(titles, key_titles, expected):
+    runs = [run_of(letters, 2, title=title) for letters, title in zip(("AB", "CD"), key_titles, strict=True)]
+    assert applied(runs, sections(2, 2), titles)[1] == expected
+
+
+@pytest.mark.parametrize(
+    ("title", "first", "expected"),
+    [
+        ("答案（11～20题）", 1, "------------"),
+        ("答案（11～20题）", 11, "----------AB"),
+        ("答案（2～5题）", 1, "AB----------"),
+        ("答案（3～5题）", 1, "------------"),
+        ("答案（1～10题）", 10, "---------AB-"),
+        ("答案（1～10题）", 11, "------------"),
+        ("答案（1～11题）", 11, "----------AB"),
+    ],
+)
+def test_a_head_that_names_other_numbers_leaves_a_run_to_nobody(title, first, expected):
+    assert applied([run_of("AB", 1, title=title, first=first)], sections(12))[1] == expected
+
+
+def test_a_row_without_an_answer_for_a_question_tells_none():
+    runs = [run_of("ABC", 1, short=dict.fromkeys((1, 2, 3), (4,)))]
+    assert applied(deepcopy(runs), sections(4)) == ([], "----", {at: ["key_not_read"] for at in range(3)})
+    assert applied(deepcopy(runs), sections(3)) == ([], "ABC", {})
+    without = [*sections(3), asked(4, options=False)]
+    assert applied(deepcopy(runs), without) == ([], "ABC-", {})
+
+
+@pytest.mark.parametrize(
+    ("letters", "suffixes", "of_parts", "expected"),
+    [
+        ("AC", "ab", False, ("AC", {})),
+        ("ACD", "ab", False, ("--", {0: ["parts_and_answers_differ"], 1: ["parts_and_answers_differ"]})),
+        ("AC", "a", False, ("AC", {})),
+        ("AC", ["", ""], False, ("ACAC", {})),
+        ("AC", ["", ""], True, ("AC", {})),
+        ("AC", [""], True, ("-", {0: ["parts_and_answers_differ"]})),
+        ("A", [""], True, ("A", {})),
+    ],
+)
+def test_letters_of_a_key_answer_the_parts_of_an_item(letters, suffixes, of_parts, expected):
+    run = run_of([letters], 1)
+    run.entries[1].of_parts = of_parts
+    assert applied([run], [asked(1, suffix=suffix) for suffix in suffixes])[1:] == expected
+
+
+def test_a_number_that_a_key_answers_twice_waits():
+    run = run_of("AB", 1)
+    run.repeated = [2]
+    assert applied([run], sections(2)) == ([], "AB", {1: ["answers_disagree"]})
+
+
+@pytest.mark.parametrize(
+    ("answer", "letters", "replace", "expected"),
+    [
+        ("A", "A", False, ("A", {})),
+        ("AC", "CA", False, ("CA", {})),
+        ("A", "B", False, ("A", {0: ["answers_disagree"]})),
+        ("A", "B", True, ("B", {})),
+        (None, "B", False, ("B", {})),
+        ("A", "-", False, ("A", {})),
+    ],
+)
+def test_a_key_that_differs_from_the_question_waits_or_replaces(answer, letters, replace, expected):
+    assert applied([run_of([letters], 1)], [asked(1, answer=answer)], replace=replace)[1:] == expected
+
+
+def test_an_entry_answers_and_explains():
+    told, without, blank = asked(1), asked(2, options=False), asked(3, in_blank=True)
+    told.explanation = "有"
+    run = run_of("A--B", 1)
+    for number, words in ((1, "一"), (2, "二"), (3, "甲")):
+        run.entries[number].explanation = words
+    drafts = [told, without, blank, asked(4, answer="A")]
+    assert applied([run], drafts)[1] == "A-AA"
+    assert [(one.explanation, one.answered, one.in_blank, len(one.steps)) for one in drafts] == [
+        ("有", True, False, 1),
+        ("二", True, False, 1),
+        ("甲", True, False, 2),
+        (None, True, False, 0),
+    ]
+
+
+def test_a_note_tells_what_earns_the_mark():
+    drafts = [asked(1, answer="A"), asked(2, answer="A"), asked(3), asked(4, options=False)]
+    notes = corrections("第1题答B、C给分。第2题答A、C给分。第3、4题送分。")
+    assert applied([], drafts, corrections=notes)[1] == "BA--"
+    assert [(one.accepted, one.comment) for one in drafts] == [
+        (["B", "C"], "第1题答B、C给分"),
+        (["A", "C"], "第2题答A、C给分"),
+        (["A", "B", "C", "D"], "第3、4题送分"),
+        (None, None),
+    ]
+
+
+def test_a_note_on_a_number_of_two_sections_waits():
+    notes = corrections("第1题送分。")
+    assert applied([], sections(2, 2), corrections=notes)[2] == {0: ["note_not_read"], 2: ["note_not_read"]}
+    assert applied([], sections(2, 2), corrections=corrections("第2题删除。"))[2] == {
+        1: ["note_not_read"],
+        3: ["note_not_read"],
+    }
+    parts = [asked(1, suffix="a"), asked(1, suffix="b")]
+    assert applied([], parts, corrections=notes)[2] == {}
+
+
+def test_a_number_that_refers_to_a_note_waits_for_it():
+    runs = [run_of("A-B", 1, noted={2})]
+    assert applied(deepcopy(runs), sections(3))[2] == {1: ["note_not_read"]}
+    assert applied(deepcopy(runs), sections(3), corrections=corrections("第2题送分。"))[2] == {}
+    assert applied(deepcopy(runs), [asked(1), asked(2, options=False), asked(3)])[2] == {}

@@ -342,3 +342,145 @@ def test_a_running_line_of_8_to_80_characters_comes_before_three_kinds_of_lines_
 @pytest.mark.parametrize(("length", "title"), [(60, True), (61, False)])
 def test_a_title_has_60_characters_at_most(length, title):
     assert is_title("内科学试卷" + "甲" * (length - 5)) is title
+
+
+NUMERALS = "一二三四五六七八九十甲乙"
+TITLE = "内科学模拟试卷"
+
+
+@pytest.mark.parametrize(
+    ("line", "opens"),
+    [
+        ("1. 甲", True),
+        ("1 甲", True),
+        ("5. 甲", True),
+        ("5，甲", True),
+        ("（5）甲", True),
+        ("5 甲", False),
+        ("2000. 甲", False),
+        ("甲", False),
+    ],
+)
+def test_a_title_is_said_again_behind_the_line_that_opens_the_questions(line, opens):
+    lines = make([TITLE, line, TITLE, *item(1)])
+    later = [replace_page(one, one.page + 4) for one in lines]
+    for found in (lines, later):
+        assert [one.text for one in without_running(found)].count(TITLE) == (1 if opens else 2)
+
+
+def replace_page(line: Line, page: int, kind: LineKind = LineKind.TEXT) -> Line:
+    return line.model_copy(update={"page": page, "kind": kind})
+
+
+def test_the_questions_are_open_on_the_second_page_and_not_in_a_figure():
+    lines = make([TITLE, "甲", TITLE, "乙"])
+    turned = [*lines[:2], *(replace_page(line, 2) for line in lines[2:])]
+    drawn = make([TITLE, "1. 甲", TITLE, *item(1)])
+    drawn[1] = replace_page(drawn[1], 1, LineKind.FIGURE)
+    counts = [[one.text for one in without_running(found)].count(TITLE) for found in (lines, turned, drawn)]
+    assert counts == [2, 1, 2]
+
+
+@pytest.mark.parametrize(("times", "left"), [(1, 1), (2, 0), (3, 0)])
+def test_a_title_at_the_edges_of_two_pages_leaves(times, left):
+    texts = []
+    for number in range(1, 5):
+        texts += [*item(number), "综合测试题" if number <= times else f"第{NUMERALS[number]}段"]
+    assert [line.text for line in without_running(make(texts, a_page=5))].count("综合测试题") == left
+
+
+def test_a_title_in_the_middle_of_later_pages_stays():
+    texts = [line for number in range(1, 4) for line in (*item(number)[:2], "综合测试题", *item(number)[2:])]
+    assert [line.text for line in without_running(make(texts, a_page=5))] == texts
+
+
+def after_lines(length: int, width: float | None) -> bool:
+    """Return whether a foot leaves that stands under lines of so many characters, the longest of which has 40."""
+    texts = []
+    for numeral in NUMERALS:
+        above = f"第{numeral}种"
+        texts += [f"关于{numeral}" + "长" * 37, above + "情" * (length - 3), FOOT]
+    return FOOT not in [line.text for line in without_running(make(texts, width=width))]
+
+
+def test_a_line_of_four_fifths_without_a_box_may_go_on_below():
+    assert [length for length in range(28, 37) if after_lines(length, None)] == [28, 29, 30, 31]
+
+
+def test_a_line_that_ends_three_characters_from_the_edge_may_go_on_below():
+    assert [length for length in range(34, 41) if after_lines(length, 1000)] == [34, 35, 36, 37]
+
+
+@pytest.mark.parametrize("below", [False, True])
+def test_places_beside_the_same_line_count_once(below):
+    def texts(pairs: int) -> list[str]:
+        found = []
+        for number in range(1, 11):
+            near = NUMERALS[min(number - 1, (number - 1) // 2 * 2) if number <= 2 * pairs else number - 1]
+            same, own = f"{number}．{near}段的说明文字", f"第{NUMERALS[number - 1]}段的文字"
+            found += [own, FOOT, same] if below else [same, FOOT, own]
+        return ["长" * 40, *found]
+
+    assert [leaves(texts(pairs)) for pairs in range(5)] == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize("count", range(11))
+def test_a_short_line_leaves_where_it_stands_before_a_foot_in_four_fifths_of_its_places(count):
+    texts = []
+    for number in range(1, 11):
+        apart = [] if number <= count else [f"第{number}的别的行文字"]
+        texts += [*item(number), "上一", *apart, FOOT]
+    assert leaves(texts, "上一") is (count >= 8)
+
+
+def test_a_line_beside_a_short_one_beside_a_foot_leaves():
+    texts = [line for number in range(1, 11) for line in (*item(number), FOOT, "下一", "回到")]
+    assert [line.text for line in without_running(make(texts))] == [
+        line for number in range(1, 11) for line in item(number)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "gone"),
+    [
+        ("{}", False),
+        ("{ten}", True),
+        ("{}. 甲", False),
+        ("{ten}. 甲", False),
+        ("D．{} 天", False),
+        ("A {}", True),
+        ("某某学会 D．{}", True),
+        ("某某学会 {}", True),
+        ("某某学会 {} 卷。", False),
+        ("某某学会 {}、{ten}", True),
+        ("（1～{}题共用题干）", False),
+        ("解析：{}", False),
+    ],
+)
+def test_a_last_line_counts_the_pages_unless_it_may_be_of_a_question(line, gone):
+    texts = []
+    for page in range(4, 8):
+        texts += [*item(page), line.format(page, ten=page + 10)]
+    lines = [replace_page(one, one.page + 3) for one in make(texts, a_page=5)]
+    kept = [one.text for one in without_running(lines)]
+    assert (line.format(5, ten=15) not in kept) is gone
+
+
+def anywhere(length: int, *, filler: int = 0, longer: int = 0) -> bool:
+    """Return whether a running line leaves below lines of so many characters, where the first lines have 40."""
+    running, texts = "某省技能等级认定题库", []
+    for at, numeral in enumerate(NUMERALS):
+        after = ("A．胃炎", "答案：A", f"问{numeral}项里哪一项是正确的说法")[at % 3]
+        before = f"第{numeral}种" + "情" * (length - 3)
+        texts += [f"关于{numeral}" + "长" * 37, before, running, after]
+    texts += [f"另外第{at}种" for at in range(filler)]
+    texts += ["长" * longer] if longer else []
+    return leaves(texts, running)
+
+
+def test_a_running_line_comes_below_lines_shorter_than_three_fifths():
+    assert [length for length in range(20, 30) if anywhere(length)] == [20, 21, 22, 23]
+
+
+def test_the_first_two_hundred_lines_tell_the_width():
+    assert [anywhere(24, filler=filler, longer=60) for filler in (151, 152)] == [True, False]
