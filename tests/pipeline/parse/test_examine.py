@@ -7,9 +7,15 @@ import re
 import pytest
 
 from benchmarks.papers.silent import HOLE, printed_lines
+from pipeline.parse.draft import Draft
+from pipeline.parse.examine import examine
 from pipeline.parse.fields import concluded_answer
-from pipeline.parse.paper import finish
+from pipeline.parse.keys import Key
+from pipeline.parse.lines import ParsedLine
+from pipeline.parse.outline import Block, NumberedItem, Outline
+from pipeline.parse.paper import ParsedPaper, finish
 from pipeline.parse.stage import check_gates, read_paper
+from schemas.documents import LineKind, Part, Step
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, items, told
 
@@ -282,3 +288,367 @@ def test_two_readings_of_a_line_that_differ_wait_with_both():
     assert "5mg" in item.detail
     assert "5μg" in item.detail
     assert waits(finish(paper, DOCUMENT), 1) == ["readings_differ"]
+
+
+def question(number=1, options="甲 乙 丙 丁", *, stem="下列说法正确的是", pieces=(), **more):
+    """A question with options from A on; its lines are those of a text, or none."""
+    lines = [ParsedLine(text, page, None, None, LineKind.TEXT) for page, text in pieces]
+    draft = Draft(number, 0, lines, more.pop("block", None) or Block(), stem=stem, section=1)
+    draft.options = list(zip("ABCDEFGH", options.split(" "), strict=False))
+    for name, value in more.items():
+        setattr(draft, name, value)
+    return draft
+
+
+def examined(*drafts, **outline):
+    """What cross-examination says of questions, by their place."""
+    blocks = list({id(draft.block): draft.block for draft in drafts}.values())
+    preamble = [ParsedLine(text, 1, None, None, LineKind.TEXT) for text in outline.pop("before", [])]
+    whole = Outline(blocks=blocks, preamble=preamble, **outline)
+    paper = ParsedPaper("x.pdf", [], [], list(drafts), Key(), None, "", whole)
+    examine(paper)
+    return [draft.flags for draft in drafts]
+
+
+def reasons(*drafts, **outline):
+    return [[reason for reason, _ in flags] for flags in examined(*drafts, **outline)]
+
+
+def lines(*texts):
+    return [(1, text) for text in texts]
+
+
+LINES = lines("下列", "A. 甲")
+
+
+@pytest.mark.parametrize(
+    ("pieces", "found"),
+    [
+        ([*LINES, (2, "B. 乙")], []),
+        ([*LINES, (2, "内科学试卷"), (2, "B. 乙")], ["foot_inside"]),
+        ([*LINES, (1, "内科学试卷"), (2, "B. 乙")], ["foot_inside"]),
+        ([*LINES, (1, "- 12 -"), (2, "B. 乙")], ["foot_inside"]),
+        ([*LINES, (2, "12"), (2, "B. 乙")], ["foot_inside"]),
+        ([*LINES, (1, "内科学试卷"), (1, "B. 乙")], []),
+        ([(1, "内科学试卷"), (2, "A. 甲")], []),
+        ([(1, "下列"), (2, "12甲"), (2, "A. 甲")], []),
+    ],
+)
+def test_a_title_or_a_number_at_the_edge_of_a_page_inside_a_question(pieces, found):
+    assert reasons(question(pieces=pieces)) == [found]
+
+
+@pytest.mark.parametrize(("number", "next_ones"), [(2, [3, 4, 5, 6, 7]), (None, [1, 2, 3, 4, 5])])
+def test_the_answer_of_one_of_the_next_five_questions_in_an_explanation(number, next_ones):
+    found = [at for at in range(12) if reasons(question(number, explanation=f"甲 {at}. A 肝")) != [[]]]
+    assert found == next_ones
+    assert reasons(question(2, explanation="甲 3. A 肝 4. B 肾")) == [["text_left_over"]]
+
+
+@pytest.mark.parametrize(
+    ("before", "answer", "found"),
+    [
+        (["答案：C"], None, ["answers_disagree"]),
+        (["答案：C"], "A", []),
+        (["答案：C", "解析：甲"], None, []),
+        (["A. 甲", "B. 乙", "C. 丙"], "A", ["parts_and_options_differ"]),
+        (["A. 甲", "B. 乙"], "A", []),
+        (["A. 甲", "B. 乙", "C. 丙", "一", "二"], "A", ["parts_and_options_differ"]),
+        (["A. 甲", "B. 乙", "C. 丙", "一", "二", "三"], "A", []),
+        ([], None, []),
+    ],
+)
+def test_an_answer_or_options_before_the_first_question(before, answer, found):
+    assert reasons(question(1), question(2, answer=answer), before=before) == [found, found]
+
+
+def test_what_stands_before_the_first_question_is_of_its_section():
+    other = question(1, answer="A")
+    other.run = 1
+    assert reasons(question(1), other, before=["答案：C"]) == [["answers_disagree"], []]
+
+
+PART = [Step(part=Part.SHARED, rule="parts_of_an_item", detail=None, spans=[])]
+
+
+@pytest.mark.parametrize(
+    ("case", "steps", "found"),
+    [
+        ("患有（A）病", PART, ["answer_in_text"]),
+        ("患有（E）病", PART, []),
+        ("患有（A）病", [], []),
+        (None, PART, []),
+    ],
+)
+def test_an_answer_in_the_text_that_parts_share(case, steps, found):
+    assert reasons(question(shared_stem=case, steps=[*steps])) == [found]
+
+
+def test_twenty_characters_on_both_sides_show_what_cannot_be_read():
+    found = [("unreadable_characters", f"U+FFFD in stem: '{'长' * 20}\ufffd{'短' * 20}'")]
+    assert examined(question(stem="长" * 30 + "\ufffd" + "短" * 30)) == [found]
+    assert examined(question(stem="长\ufffd短")) == [
+        [("unreadable_characters", "U+FFFD in stem: '长\ufffd短'")]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("draft", "found"),
+    [
+        ({"options": "甲\ufffd 乙\ufffd"}, ["unreadable_characters"]),
+        ({"options": "甲\ufffd 乙", "set_aside": ("a", "b")}, []),
+        ({"options": "甲= 乙= 丙"}, ["empty_place", "empty_place"]),
+        ({"stem": "3×10-6", "options": "3×10-6 乙"}, ["flat_power"]),
+        ({"options": "甲 ，乙 丙"}, ["text_left_over"]),
+        ({"explanation": "，甲"}, ["text_left_over"]),
+        ({"explanation": "的甲"}, ["text_left_over"]),
+        ({"explanation": "甲的"}, []),
+        ({"options": "B.甲乙 丙"}, ["label_inside_text"]),
+        ({"number": 1, "stem": "甲\n3. 乙"}, []),
+        ({"number": 2, "stem": "甲\n3. 乙"}, ["may_hold_another"]),
+        ({"number": 3, "stem": "甲\n3. 乙"}, []),
+        ({"number": None, "stem": "甲\n1. 乙"}, ["may_hold_another"]),
+        ({"number": 2, "stem": "甲\n3. 乙\n4. 丙"}, []),
+        ({"options": "甲 乙 甲 丁"}, ["options_alike"]),
+        ({"options": "甲 乙 丙 丁"}, []),
+    ],
+)
+def test_what_a_text_of_a_question_holds(draft, found):
+    assert reasons(question(**draft)) == [found]
+
+
+PATIENT = "患者，男，45岁，上腹痛三天伴黄疸发热寒战呕吐"
+LISTED = "甲\nA. 一\nB. 二\nC. 三"
+
+
+@pytest.mark.parametrize(
+    ("options", "more", "found"),
+    [
+        (f"甲 乙 {PATIENT}", {}, ["case_inside"]),
+        (f"甲 {PATIENT}", {}, []),
+        (f"甲 {PATIENT} {PATIENT}的", {}, []),
+        (f"甲 {PATIENT} 丙", {}, []),
+        ("甲 乙 丙", {"shared_stem": LISTED}, ["case_inside"]),
+        ("甲 乙 丙", {"shared_stem": "甲\nA. 一\nB. 二"}, []),
+        ("甲 乙 丙", {"shared_stem": "甲 A. 一 B. 二 C. 三"}, []),
+        ("甲 乙 丙", {"shared_stem": LISTED, "shared_options": True}, []),
+        ("甲 乙 丙", {"shared_stem": "甲是（ ）"}, ["case_inside"]),
+        ("甲 乙 丙", {"shared_stem": "甲是（ ）", "stem": ""}, []),
+    ],
+)
+def test_a_case_that_holds_a_question_or_stands_in_one(options, more, found):
+    assert reasons(question(1, options, **more)) == [found]
+
+
+def test_a_label_up_to_four_letters_behind_the_last_option():
+    found = [label for label in "ABCDEFGHIJ" if reasons(question(1, f"甲 乙 丙 丁{label}.己")) != [[]]]
+    assert "".join(found) == "EFGH"
+    assert examined(question(1, "甲 " + "乙" * 40 + "D.己")) == [
+        [("label_inside_text", f"a label stands in option B: {'乙' * 27 + 'D.己'!r}")]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "found"),
+    [
+        ("丁（F）己", "dotted", []),
+        ("丁（F）己", "paren", ["label_inside_text"]),
+        ("丁F.己", "dotted", ["label_inside_text"]),
+        ("丁F.己", "paren", []),
+        ("丁F.己", "bare", ["label_inside_text"]),
+        ("丁（F）己", "bare", ["label_inside_text"]),
+    ],
+)
+def test_labels_inside_options_are_of_their_form_where_it_is_known(text, form, found):
+    steps = [Step(part=Part.OPTIONS, rule=form, detail=None, spans=[])]
+    assert reasons(question(1, f"甲 乙 丙 {text}", steps=steps)) == [found]
+
+
+@pytest.mark.parametrize(
+    ("draft", "found"),
+    [
+        ({"stem": "甲A.一B.二"}, ["label_inside_text"]),
+        ({"stem": "甲A.一C.二"}, []),
+        ({"stem": "甲B.一A.二"}, []),
+        ({"shared_stem": "甲A.一B.二"}, []),
+        ({"options": "甲 乙A.一B.二 丙"}, ["label_inside_text"]),
+    ],
+)
+def test_two_labels_in_order_inside_a_text(draft, found):
+    assert reasons(question(**draft)) == [found]
+
+
+@pytest.mark.parametrize(
+    ("texts", "found"),
+    [
+        (["甲", "C. 丙", "A. 甲"], ["label_inside_text"]),
+        (["甲 A. 甲", "C. 丙"], []),
+        (["C. 丙", "A. 甲"], []),
+        (["甲", "A. 丙", "C. 丁"], []),
+        (["甲", "乙"], []),
+        (["甲 A 乙", "C. 丙"], ["label_inside_text"]),
+    ],
+)
+def test_a_line_before_option_a_begins_with_another_label(texts, found):
+    assert reasons(question(pieces=lines(*texts))) == [found]
+
+
+@pytest.mark.parametrize(
+    ("longest", "second", "waits"),
+    [(60, 1, False), (61, 1, True), (61, 15, True), (61, 16, False), (64, 16, False), (65, 16, True)],
+)
+def test_an_option_of_more_than_sixty_characters_and_four_times_the_next(longest, second, waits):
+    expected = [["option_too_long"]] if waits else [[]]
+    assert reasons(question(1, f"{'长' * longest} {'短' * second} 丙 丁")) == expected
+    assert reasons(question(1, f"甲 乙 {'短' * second} {'长' * longest}")) == expected
+    assert reasons(question(1, f"{'长' * longest} {'短' * second}", shared_options=True)) == [[]]
+    assert reasons(question(1, "长" * longest)) == [[]]
+
+
+ANSWERED = lines("下列", "答案：A", "A. 甲", "B. 乙", "C. 丙", "答案：B")
+
+
+@pytest.mark.parametrize(
+    ("options", "pieces", "suffix", "found"),
+    [
+        ("甲 乙 丙 丁", ANSWERED, "", ["several_option_runs"]),
+        ("甲 乙 丙 丁", [*ANSWERED[:4], *ANSWERED[5:]], "", []),
+        ("甲 乙", [*ANSWERED[:4], *ANSWERED[5:]], "", ["several_option_runs"]),
+        ("甲 乙 丙 丁", ANSWERED[:5], "", []),
+        ("甲 乙 丙 丁", ANSWERED, "a", []),
+    ],
+)
+def test_options_between_two_answers(options, pieces, suffix, found):
+    assert reasons(question(1, options, pieces=pieces, suffix=suffix)) == [found]
+
+
+@pytest.mark.parametrize(
+    ("answer", "explanation", "waits"),
+    [
+        ("A", "（乙）", True),
+        ("B", "（乙）", False),
+        ("A", "（B）", True),
+        ("B", "（B）", False),
+        ("A", "B", True),
+        ("A", "乙", True),
+        ("A", "甲", False),
+        ("C", "AB", True),
+        ("A", "戊", False),
+        (None, "乙", False),
+        ("A", None, False),
+    ],
+)
+def test_the_text_or_the_letter_of_another_option_beside_an_answer(answer, explanation, waits):
+    found = [["answers_disagree"]] if waits else [[]]
+    assert reasons(question(answer=answer, explanation=explanation)) == found
+
+
+@pytest.mark.parametrize(
+    ("answer", "steps", "waits"), [("A", [], True), ("B", [], False), (None, [], False), ("A", PART, False)]
+)
+def test_an_explanation_that_concludes_another_answer(answer, steps, waits):
+    found = [["explanation_disagrees"]] if waits else [[]]
+    assert reasons(question(answer=answer, explanation="甲最常见，故选B。", steps=[*steps])) == found
+
+
+@pytest.mark.parametrize(
+    ("more", "waits"),
+    [
+        ({"stem": "该患者首选的检查是"}, True),
+        ({"stem": "该患者首选的检查是", "shared_stem": "甲"}, False),
+        ({"stem": "该患者首选的检查是", "shared_options": True}, False),
+        ({"key_head": "二、A3/A4型题"}, True),
+        ({"key_head": "二、A2型题"}, False),
+        ({"tag": "A3/A4型题"}, True),
+        ({"stem": PATIENT, "key_head": "二、A3/A4型题"}, False),
+    ],
+)
+def test_a_question_on_a_patient_without_a_case(more, waits):
+    assert reasons(question(**more)) == [["case_missing"] if waits else []]
+
+
+def on_a_case(count, heads, **outline):
+    """The numbers that wait of questions under some heads."""
+    block = Block(list(heads))
+    found = reasons(*[question(number, block=block) for number in range(1, count + 1)], **outline)
+    return [number for number, why in enumerate(found, 1) if why]
+
+
+def test_a_case_under_a_head_may_be_that_of_nine_questions():
+    told = "男，45岁，上腹痛"
+    assert on_a_case(12, ["一、单选题", told]) == [*range(1, 10)]
+    assert on_a_case(12, ["一、单选题", "说明", told]) == [*range(1, 10)]
+    assert on_a_case(3, ["一、单选题"], before=[told]) == [1, 2, 3]
+    assert on_a_case(3, [told]) == []
+    assert on_a_case(3, ["一、单选题", "说明"]) == []
+
+
+@pytest.mark.parametrize(
+    ("more", "waits"),
+    [
+        ({}, [1, 2, 3]),
+        ({"stem": "男，45岁"}, [1]),
+        ({"stem": f"有位{PATIENT}"}, [1]),
+        ({"group": "g"}, [1]),
+    ],
+)
+def test_a_case_ends_where_another_begins(more, waits):
+    block = Block(["一", "男，45岁，上腹痛"])
+    found = reasons(question(1, block=block), question(2, block=block, **more), question(3, block=block))
+    assert [number for number, why in enumerate(found, 1) if why] == waits
+
+
+@pytest.mark.parametrize(("group", "last"), [(None, 10), ("g", 1)])
+def test_a_case_behind_the_options_of_a_question_may_be_that_of_nine(group, last):
+    block = Block()
+    held = question(1, f"甲 乙 {PATIENT}", block=block, group=group)
+    found = reasons(held, *[question(number, block=block) for number in range(2, 13)])
+    assert [number for number, why in enumerate(found, 1) if why] == [*range(1, last + 1)]
+
+
+@pytest.mark.parametrize(
+    ("stem", "waits"),
+    [
+        ("根据材料回答2-3题", [1, 2, 3]),
+        ("根据材料回答1-2题", [1, 2]),
+        ("回答3-4", [1, 3, 4]),
+        ("甲", []),
+    ],
+)
+def test_questions_that_another_names_lack_their_case(stem, waits):
+    found = reasons(question(1, stem=stem), *[question(number) for number in (2, 3, 4)])
+    assert [number for number, why in enumerate(found, 1) if why] == waits
+
+
+def test_questions_with_a_case_are_not_looked_for():
+    piece = ParsedLine("甲", 1, None, None, LineKind.TEXT)
+    named = [question(1, stem="根据材料回答2-3题"), question(2, shared_pieces=[piece]), question(3)]
+    assert reasons(*named) == [["case_inside"], [], ["case_missing"]]
+
+
+@pytest.mark.parametrize(("text", "waits"), [("甲，回答2-3题", True), ("答：2-3分钟", False)])
+def test_an_item_without_options_names_questions_too(text, waits):
+    aside = question(1, pieces=lines(text), set_aside=("short_answer", "in words"))
+    aside.options = []
+    found = ["case_missing"] if waits else []
+    assert reasons(aside, question(2), question(3)) == [[], found, found]
+
+
+@pytest.mark.parametrize(
+    ("heads", "style", "before", "waits"),
+    [
+        (["一", "1. 某人就诊"], "paren", [], True),
+        (["一", "1. 某人就诊"], "dot", [], False),
+        (["一"], "paren", ["1. 某人就诊"], True),
+        (["1. 某人就诊"], "paren", [], False),
+        (["一", "（1）某人就诊"], "paren", [], False),
+        (["一", "1) 某人就诊"], "paren", [], False),
+        (["一", "1. 请填写在答题卡"], "paren", [], False),
+        (["一", "1. 某人就诊", "说明"], "paren", [], True),
+    ],
+)
+def test_parts_in_brackets_under_a_number_with_a_dot_may_lack_their_case(heads, style, before, waits):
+    block = Block(list(heads))
+    items = [NumberedItem(number, number, 0, [], block, style=style) for number in (1, 2)]
+    found = reasons(*[question(number, block=block) for number in (1, 2)], before=before, items=items)
+    assert found == [["case_missing"] if waits else []] * 2
