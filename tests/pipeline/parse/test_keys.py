@@ -500,3 +500,71 @@ def test_a_number_that_refers_to_a_note_waits_for_it():
     assert applied(deepcopy(runs), sections(3))[2] == {1: ["note_not_read"]}
     assert applied(deepcopy(runs), sections(3), corrections=corrections("第2题送分。"))[2] == {}
     assert applied(deepcopy(runs), [asked(1), asked(2, options=False), asked(3)])[2] == {}
+
+
+def entry_of(number, run, letters, *, head="", explanation=None, of_parts=False):
+    draft = Draft(number, run, [], Block([head, "说明"] if head else []), entry=True)
+    draft.answer, draft.explanation, draft.of_parts = letters, explanation, of_parts
+    return draft
+
+
+def test_entries_among_the_questions_make_a_run_each():
+    drafts = [
+        entry_of(1, 0, "A"),
+        asked(1, 1),
+        asked(2, 2),
+        entry_of(1, 7, "B", head="二、多选题", explanation="甲", of_parts=True),
+        entry_of(None, 7, "C"),
+        entry_of(2, 7, None, head="二、多选题"),
+        asked(1, 1),
+        entry_of(1, 8, "D"),
+    ]
+    runs = key_of(Outline(), drafts).runs
+    assert [(run.after_section, run.head, run.title, run.rule) for run in runs] == [
+        (0, "", "", "key_entries"),
+        (2, "二", "二、多选题", "key_entries")
+        if runs[1].head == "二"
+        else (2, "二、多选题", "二、多选题", "key_entries"),
+        (2, "", "", "key_entries"),
+    ]
+    told = [
+        [(number, one.letters, one.explanation, one.of_parts) for number, one in run.entries.items()]
+        for run in runs
+    ]
+    assert told == [
+        [(1, "A", None, False)],
+        [(1, "B", "甲", True), (2, None, None, False)],
+        [(1, "D", None, False)],
+    ]
+
+
+def test_notes_count_in_a_key_or_where_nothing_is_asked():
+    outline = Outline(prose=["第3题送分"])
+    assert key_of(outline, [asked(3)]).corrections == []
+    assert len(key_of(outline, [asked(3, options=False)]).corrections) == 1
+    outline.keys = [KeyLine(line_pairs("1.A"))]
+    assert len(key_of(outline, [asked(3)]).corrections) == 1
+
+
+def test_a_line_of_answers_behind_items_of_no_section_is_of_none():
+    outline = Outline(items=[NumberedItem(1, 1, 5, [], Block())], keys=[KeyLine(line_pairs("1.A"), item=1)])
+    assert [run.after_section for run in key_of(outline, [asked(1)]).runs] == [0]
+
+
+def test_a_key_answers_no_entry_and_no_question_without_a_number():
+    drafts = [asked(None), entry_of(1, 1, None), asked(1)]
+    drafts[1].options = [("A", "甲"), ("B", "乙")]
+    assert applied([run_of("A", 1)], drafts) == ([], "--A", {})
+
+
+@pytest.mark.parametrize(
+    ("runs", "drafts", "expected"),
+    [
+        ([run_of("AB", 3, title="第一套答案"), run_of("CD", 3, title="第二套答案")], sections(2, 2, 2), "ABCD--"),
+        ([run_of("AB", 3, title="第一套答案"), run_of("CD", 3, title="第四套答案")], sections(2, 2, 2), "------"),
+        ([run_of("ABCD", 2)], [asked(1), asked(2), asked(3, 2), asked(4, 2)], "ABCD"),
+        ([run_of("AB", 1, "一")], sections(2, 2, heads="一一"), "AB--"),
+    ],
+)  # fmt: skip
+def test_a_run_and_the_sections_that_its_title_or_its_numbers_tell(runs, drafts, expected):
+    assert applied(deepcopy(runs), deepcopy(drafts))[1] == expected

@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 
+from pipeline.parse.draft import Draft
+from pipeline.parse.fields import split_fields
 from pipeline.parse.options import find_run
+from pipeline.parse.outline import Block, NumberedItem
 from pipeline.parse.paper import finish
-from pipeline.parse.parts import parts_with_options, split_off, stems_after_options
+from pipeline.parse.parts import (
+    Parts,
+    SubItem,
+    continue_cases,
+    fold_copies,
+    joint_answers,
+    part_drafts,
+    parts_with_options,
+    split_off,
+    stems_after_options,
+)
 from pipeline.parse.stage import check_gates, read_paper
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, items
@@ -423,3 +438,149 @@ def test_options_that_run_on_after_an_answer(text, expected):
 )
 def test_questions_that_share_an_item_a_case_or_an_answer(text, expected):
     assert story(text) == expected
+
+
+def drafted(number, run=0, stem="甲", answer=None, *, options="一 二", **more):
+    draft = Draft(number, run, [], more.pop("block", None) or Block(), stem=stem, answer=answer)
+    draft.options = list(zip("ABCDEF", options.split(), strict=False))
+    for name, value in more.items():
+        setattr(draft, name, value)
+    return draft
+
+
+STEM = "甲乙丙丁戊己"  # with A一B二 ten characters
+
+
+def copied(stems, answers):
+    """The places of copies that become entries, and of questions whose copy reads otherwise."""
+    first = [drafted(number, stem=STEM) for number in range(1, len(stems) + 1)]
+    second = [
+        drafted(number, 1, stem, answer)
+        for number, (stem, answer) in enumerate(zip(stems, answers, strict=True), 1)
+    ]
+    fold_copies([*first, *second])
+    assert not any(one.entry for one in first)
+    return [one.number for one in second if one.entry], [one.number for one in first if one.flags]
+
+
+@pytest.mark.parametrize(
+    ("stems", "answers", "expected"),
+    [
+        ([STEM] * 3, "AAA", ([1, 2, 3], [])),
+        ([STEM] * 2, "AA", ([], [])),
+        ([STEM] * 3, "AA-", ([1, 2, 3], [])),
+        ([STEM] * 3, "A--", ([], [])),
+        ([STEM] * 4, "AA--", ([], [])),
+        ([STEM] * 4, "AAA-", ([1, 2, 3, 4], [])),
+        ([STEM] * 3 + ["庚辛壬癸子丑"] * 3, "AAAAAA", ([1, 2, 3], [])),
+        ([STEM] * 3 + ["庚辛壬癸子丑"] * 4, "AAAAAAA", ([], [])),
+        ([STEM] * 3 + ["甲乙丙丁戊庚"], "AAAA", ([1, 2, 3, 4], [4])),
+        ([STEM] * 3 + ["甲乙丙丁庚辛"], "AAAA", ([1, 2, 3], [])),
+        ([STEM] * 2 + ["甲乙丙丁戊庚"], "AAA", ([1, 2, 3], [3])),
+        ([STEM] * 2 + ["甲乙丙丁庚辛"], "AAA", ([], [])),
+        (["（ ）甲乙 丙丁戊己"] * 3, "AAA", ([1, 2, 3], [])),
+    ],
+)
+def test_three_questions_printed_again_with_their_answers_are_entries(stems, answers, expected):
+    assert copied(stems, [letter.strip("-") or None for letter in answers]) == expected
+
+
+def test_what_differs_in_a_copy_is_told_by_sixty_characters():
+    first = [drafted(number, stem="长" * 70) for number in (1, 2, 3)]
+    second = [drafted(number, 1, "短" + "长" * 69, "A") for number in (1, 2, 3)]
+    fold_copies([*first, *second])
+    assert first[0].flags == [("copies_differ", f"printed again, it reads otherwise: {'短' + '长' * 59!r}")]
+
+
+def test_parts_and_entries_are_no_copies():
+    first = [drafted(number, stem=STEM) for number in (1, 2, 3)]
+    for more in ({"suffix": "a"}, {"entry": True}, {"options": ""}):
+        second = [drafted(number, 1, STEM, "A", **more) for number in (1, 2, 3)]
+        fold_copies([*first, *second])
+        assert [one.entry for one in second] == [more.get("entry", False)] * 3
+    explained = [drafted(number, 1, STEM, explanation="因为") for number in (1, 2, 3)]
+    fold_copies([*first, *explained])
+    assert [one.entry for one in explained] == [True] * 3
+
+
+def joint(*drafts):
+    """Answers, and the places of questions that wait, that share a group and that have a case."""
+    joint_answers(drafts)
+    places = [
+        [at for at, one in enumerate(drafts) if told(one)]
+        for told in (lambda one: one.flags, lambda one: one.group, lambda one: one.shared_stem)
+    ]
+    return "".join(one.answer or "-" for one in drafts), *places
+
+
+NEXT_STEM = "该患者首选的检查是"
+FIRST_STEM = f"{CASE}最可能的诊断是"
+
+
+@pytest.mark.parametrize(
+    ("drafts", "expected"),
+    [
+        ([drafted(1, stem=FIRST_STEM), drafted(2, stem=NEXT_STEM, answer="AB")], ("AB", [], [0, 1], [1])),
+        (
+            [
+                drafted(1, stem=FIRST_STEM),
+                drafted(2, stem=NEXT_STEM),
+                drafted(3, stem=NEXT_STEM, answer="ABA"),
+            ],
+            ("ABA", [], [0, 1, 2], [1, 2]),
+        ),
+        ([drafted(1, stem=FIRST_STEM), drafted(2, stem="甲", answer="AB")], ("-AB", [0, 1], [], [])),
+        ([drafted(1, stem="甲"), drafted(2, stem=NEXT_STEM, answer="AB")], ("-AB", [0, 1], [], [])),
+        ([drafted(1, stem=FIRST_STEM), drafted(2, stem=NEXT_STEM, answer="ABA")], ("-ABA", [], [], [])),
+        ([drafted(1), drafted(2), drafted(3, answer="AB")], ("--AB", [2], [], [])),
+        ([drafted(1), drafted(2), drafted(3, answer="A")], ("--A", [], [], [])),
+        ([drafted(1), drafted(2), drafted(3, answer="AB", key_head="一")], ("--AB", [], [], [])),
+        ([drafted(1), drafted(2), drafted(3, answer="AB", block=Block(["二、X型题"]))], ("--AB", [], [], [])),
+        ([drafted(1), drafted(2, entry=True), drafted(3, answer="AB")], ("--AB", [], [], [])),
+        ([drafted(1), drafted(2, suffix="a"), drafted(3, answer="AB")], ("--AB", [], [], [])),
+        ([drafted(1), drafted(2, options=""), drafted(3, answer="AB")], ("--AB", [], [], [])),
+        ([drafted(1), drafted(2, answered=True), drafted(3, answer="AB")], ("--AB", [], [], [])),
+        ([drafted(1), drafted(2, answer="A"), drafted(3, answer="AB")], ("-AAB", [], [], [])),
+        ([drafted(1, answer="AB")], ("AB", [], [], [])),
+    ],
+)
+def test_letters_for_each_of_the_questions_before(drafts, expected):
+    assert joint(*deepcopy(drafts)) == expected
+
+
+@pytest.mark.parametrize(
+    ("stem", "shared"),
+    [
+        ("承上题，首选的检查是", (1, "乙")),
+        ("承第1题，首选的检查是", (0, "甲")),
+        ("承第9题，首选的检查是", None),
+        ("首选的检查是", None),
+    ],
+)
+def test_a_question_shares_the_case_of_the_one_it_names(stem, shared):
+    drafts = [drafted(1, stem="甲"), drafted(2, stem="乙"), drafted(3, stem=stem)]
+    continue_cases(drafts)
+    named = [at for at in (0, 1) if drafts[at].group]
+    found = (named[0], drafts[2].shared_stem) if named else None
+    assert found == shared
+    assert drafts[2].group == (drafts[named[0]].group if named else None)
+
+
+def test_a_question_shares_no_case_of_an_entry_or_an_item_without_options():
+    for more in ({"entry": True}, {"options": ""}):
+        drafts = [drafted(1, stem="乙", **more), drafted(2, stem="承上题，首选的检查是")]
+        continue_cases(drafts)
+        assert (drafts[1].group, drafts[1].shared_stem) == (None, None)
+    own = [drafted(1, stem="乙"), drafted(2, stem="承上题，首选的检查是", shared_stem="丙")]
+    continue_cases(own)
+    assert (own[1].group, own[1].shared_stem) == (None, "丙")
+    both = [drafted(1, stem="乙", shared_stem="丙", group="g"), drafted(2, stem="承上题，首选的检查是")]
+    continue_cases(both)
+    assert (both[1].group, both[1].shared_stem) == ("g", "丙")
+
+
+def test_twenty_six_parts_have_letters_and_later_ones_numbers():
+    item = NumberedItem(7, 7, 0, [], Block())
+    found = Parts("", tuple(SubItem("甲", (("A", "一"),), None) for _ in range(28)), shared_options=False)
+    suffixes = [draft.suffix for draft in part_drafts(item, [], found, split_fields(""))]
+    assert suffixes == [*"abcdefghijklmnopqrstuvwxyz", "z26", "z27"]
