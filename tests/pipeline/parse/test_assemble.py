@@ -465,3 +465,54 @@ KEYED = f"一、单选题\n{items(1, 2)}\n参考答案\n1.A 2.B\n"
 )
 def test_what_stands_behind_a_key_under_a_head_seen_before_explains(text, expected):
     assert outcome(text) == expected
+
+
+def drafted(text):
+    """Number, stem, options, answer and the names of the doubts of each draft, before gates."""
+    return [
+        (
+            one.number,
+            one.stem,
+            "|".join(option for _, option in one.options),
+            one.answer,
+            [why for why, _ in one.flags],
+        )
+        for one in read_paper("x.pdf", lines_of(text)).drafts
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"问\n{FOUR}\nA. 一\nB. 二", ("问", "甲|乙|丙|丁A. 一B. 二", None, [])),
+        (
+            f"问\n{FOUR}\nA. 一\nB. 二\nC. 三",
+            ("问", "甲|乙|丙|丁A. 一B. 二C. 三", None, ["several_option_runs"]),
+        ),
+        (
+            "问\nA. 甲\nB. 乙\nA. 一\nB. 二",
+            ("问", "甲|乙A. 一B. 二", None, ["several_option_runs", "label_inside_text"]),
+        ),
+        (
+            f"问 A. 一 B. 二 C. 三 的\n{FOUR}",
+            ("问 A. 一 B. 二 C. 三 的", "甲|乙|丙|丁", None, ["several_option_runs"]),
+        ),
+        (f"问 A. 一 B. 二 的\n{FOUR}", ("问 A. 一 B. 二 的", "甲|乙|丙|丁", None, [])),
+        (f"问\n{FOUR}\nD. 戊", ("问", "甲|乙|丙|丁D. 戊", None, ["label_inside_text"])),
+        (f"问？（1）\n{FOUR}", ("问？", "甲|乙|丙|丁", None, [])),
+        (f"问？（2）\n{FOUR}", ("问？（2）", "甲|乙|丙|丁", None, [])),
+        (f".问\n{FOUR}", ("问", "甲|乙|丙|丁", None, [])),
+        (f"问（B）的\n{FOUR}\n答案：B", ("问（ ）的", "甲|乙|丙|丁", "B", [])),
+        (f"问（C）的\n{FOUR}\n答案：B", ("问（C）的", "甲|乙|丙|丁", "B", ["answers_disagree"])),
+        (f"问\n{FOUR}\n答案：乙", ("问", "甲|乙|丙|丁", "B", [])),
+        (f"问\n{FOUR}\n答案：己", ("问", "甲|乙|丙|丁", None, ["answer_not_read"])),
+    ],
+)
+def test_an_item_and_what_is_doubtful_about_it(text, expected):
+    assert drafted(f"1. {text}") == [(1, *expected)]
+
+
+@pytest.mark.parametrize(("letters", "answers"), [("ABC", "ABC"), ("AB", "---"), ("ABCD", "---")])
+def test_letters_for_a_range_of_numbers_answer_one_each(letters, answers):
+    found = drafted(f"{items(9, 10, 11)}\n参考答案\n9～11．{letters}")[:3]
+    assert "".join(answer or "-" for *_, answer, _ in found) == answers

@@ -8,10 +8,17 @@ import pytest
 from typer.testing import CliRunner
 
 from annotation.llm import limits
+from annotation.llm.messages import BadAnswerError
 from pipeline.cli.app import app
-from pipeline.parse.params import ParseParams
+from pipeline.parse.draft import Draft
+from pipeline.parse.keys import Key
+from pipeline.parse.lines import ParsedLine
+from pipeline.parse.outline import Block, Outline, PointedItem, Pointing, Role
+from pipeline.parse.paper import Gap, ParsedPaper
+from pipeline.parse.params import ParseParams, PointParams
+from pipeline.parse.pointing import Pointed, accept, requests_of
 from pipeline.parse.stage import problems, run
-from schemas.documents import Document, Line, SourceRow
+from schemas.documents import Document, Line, LineKind, SourceRow
 from tests.annotation.scripted_server import Reply, ScriptedServer
 from tests.pipeline.parse.conftest import document_of, lines_of
 from tests.pipeline.parse.short import FOUR, items
@@ -138,3 +145,173 @@ def test_a_dry_run_counts_the_requests_and_asks_nobody(tmp_path):
     assert shown.exit_code == 0, shown.output
     assert "1 request" in shown.output
     assert server.asked.total() == 0
+
+
+def judged(*sizes, failing=(), reason="no_answer", gaps=(), heads=(), tables=(), key=False):
+    """A paper of items of so many lines, some of which failed a gate; heads and tables stand before items."""
+    texts, roles, kinds, drafts = [], [], [], []
+    for number, size in enumerate(sizes, 1):
+        if number in heads:
+            texts.append(f"第{number}部分")
+            roles.append(Role.SECTION)
+            kinds.append(LineKind.TEXT)
+        own = range(len(texts), len(texts) + size)
+        texts += [f"{number}.{at}" for at in range(size)]
+        roles += [Role.NUMBER, *[Role.TEXT] * (size - 1)]
+        kinds += [LineKind.TEXT] * (size - 1) + [LineKind.TABLE if number in tables else LineKind.TEXT]
+        drafts.append((number, own))
+    pieces = [
+        ParsedLine(text, 1, None, None, kind, order=at)
+        for at, (text, kind) in enumerate(zip(texts, kinds, strict=True))
+    ]
+    found = []
+    for number, own in drafts:
+        draft = Draft(number, 0, [pieces[at] for at in own], Block(), section=1)
+        draft.options = [("A", "甲"), ("B", "乙")]
+        draft.flags = [(reason, "")] if number in failing else []
+        found.append(draft)
+    paper = ParsedPaper("x.pdf", pieces, [], found, Key(), None, "", Outline(roles=roles))
+    paper.gaps = [Gap(1, number, "") for number in gaps]
+    return paper
+
+
+def regions(paper, most=80):
+    found = requests_of([paper], PointParams(lines=most))
+    assert [request.id for _, request in found] == [f"x.pdf#{region.first}" for region, _ in found]
+    return [(region.first, region.last) for region, _ in found]
+
+
+@pytest.mark.parametrize(
+    ("paper", "expected"),
+    [
+        (judged(5, 5, 5, 5), []),
+        (judged(5, 5, 5, 5, failing=[1]), [(0, 9)]),
+        (judged(5, 5, 5, 5, failing=[2]), [(5, 14)]),
+        (judged(5, 5, 5, 5, failing=[4]), [(15, 19)]),
+        (judged(5, 5, 5, 5, failing=[1, 2]), [(0, 14)]),
+        (judged(5, 5, 5, 5, failing=[1, 3]), [(0, 9), (10, 19)]),
+        (judged(5, 5, 5, 5, failing=[1], reason="flat_power"), []),
+        (judged(5, 5, 5, 5, gaps=[3]), [(5, 14)]),
+        (judged(5, 5, 5, 5, failing=[2], heads=[3]), [(5, 9)]),
+        (judged(5, 5, 5, 5, failing=[2], tables=[2]), []),
+        (judged(5, 5, 5, 5, failing=[2], tables=[3]), [(5, 9)]),
+        (judged(5, 5, 5, 5, failing=[1, 2, 3, 4]), [(0, 19)]),
+    ],
+)
+def test_a_region_is_of_items_that_failed_and_the_next_one(paper, expected):
+    assert regions(paper) == expected
+
+
+@pytest.mark.parametrize(
+    ("most", "expected"),
+    [
+        (10, [(0, 9), (10, 19)]),
+        (14, [(0, 9), (10, 19)]),
+        (15, [(0, 14), (15, 19)]),
+        (19, [(0, 14), (15, 19)]),
+        (20, [(0, 19)]),
+    ],
+)
+def test_a_region_has_as_many_lines_as_may_be_shown(most, expected):
+    assert regions(judged(5, 5, 5, 5, failing=[1, 2, 3, 4]), most) == expected
+    shorter = [one for one in expected if one != (15, 19)]  # the last item is sound
+    assert regions(judged(5, 5, 5, 5, failing=[1, 2, 3]), most) == shorter
+
+
+def request(size=4):
+    ((_, found),) = requests_of([judged(size, failing=[1])], PointParams())
+    return found
+
+
+def answer(*questions, none=()):
+    parts = ("stem", "options", "answer", "explanation")
+    told = [{"number": number, **dict(zip(parts, ranges, strict=True))} for number, *ranges in questions]
+    return json.dumps({"questions": told, "none": list(none)})
+
+
+def test_lines_are_shown_with_their_numbers():
+    system, user = request().messages
+    assert (system["role"], user["role"]) == ("system", "user")
+    assert user["content"] == "1| 1.0\n2| 1.1\n3| 1.2\n4| 1.3"
+
+
+@pytest.mark.parametrize(
+    ("text", "good"),
+    [
+        (answer((1, [1, 1], [2, 4], None, None)), True),
+        (answer((1, [1, 1], [2, 3], [4, 4], None)), True),
+        (answer((1, [1, 1], [2, 3], None, None), none=[4]), True),
+        (answer((1, [2, 2], [3, 4], None, None), none=[1]), True),
+        (answer((1, [1, 1], [2, 3], None, None)), False),
+        (answer((1, [1, 1], [2, 5], None, None)), False),
+        (answer((1, [1, 2], [2, 4], None, None)), False),
+        (answer((1, [3, 4], [1, 2], None, None)), False),
+        (answer(("1", [1, 1], [2, 4], None, None)), False),
+        (answer((1, [0, 1], [2, 4], None, None)), False),
+        ('{"questions": []}', False),
+        ("[]", False),
+        ("{", False),
+    ],
+)
+def test_every_line_belongs_to_one_range_in_order_or_to_none(text, good):
+    check = request().check
+    assert check is not None
+    if good:
+        check(text)
+        return
+    with pytest.raises(BadAnswerError):
+        check(text)
+
+
+def pointing(first=5, last=9, count=1, dropped=()):
+    item = PointedItem(2, (first, first), (first + 1, last), None, None, frozenset(dropped), "m")
+    return Pointing(first, last, (item,) * count, frozenset(dropped))
+
+
+def test_an_answer_is_kept_where_its_questions_are_sound():
+    before, after = judged(5, 5, 5, failing=[2]), judged(5, 5, 5)
+    assert accept(before, after, [pointing()]) == [pointing()]
+    assert accept(before, after, [pointing(count=2)]) == []
+    assert accept(before, after, [pointing(last=10, count=2)]) == [pointing(last=10, count=2)]
+    assert accept(before, after, [pointing(first=4, count=2)]) == [pointing(first=4, count=2)]
+    assert accept(before, judged(5, 5, 5, failing=[2]), [pointing()]) == []
+    assert accept(before, judged(5, 5, 5, failing=[1]), [pointing()]) == []
+    assert accept(before, judged(5, 5, failing=[]), [pointing()]) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "sound"), [({"set_aside": ("a", "b")}, False), ({"options": []}, False), ({}, True)]
+)
+def test_a_sound_question_has_options_and_is_not_set_aside(change, sound):
+    after = judged(5, 5, 5)
+    for name, value in change.items():
+        setattr(after.drafts[1], name, value)
+    assert accept(judged(5, 5, 5, failing=[2]), after, [pointing()]) == ([pointing()] if sound else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "again", "kept"),
+    [("某网站", 0, False), ("某网站", 1, True), ("内科学试卷", 0, True), ("第3页", 0, True)],
+)
+def test_a_line_that_is_left_out_comes_again_or_is_a_title_or_a_foot(text, again, kept):
+    after = judged(5, 5, 5)
+    places = [7, 12][: 1 + again]
+    after.pieces = [
+        ParsedLine(text if at in places else piece.text, 1, None, None, LineKind.TEXT, order=at)
+        for at, piece in enumerate(after.pieces)
+    ]
+    told = pointing(dropped=[7])
+    assert accept(judged(5, 5, 5, failing=[2]), after, [told]) == ([told] if kept else [])
+
+
+def test_a_key_alone_is_not_asked_about():
+    paper = judged(5, failing=[1])
+    assert len(requests_of([paper, paper], PointParams())) == 2
+    paper.drafts = []
+    assert requests_of([paper], PointParams()) == []
+
+
+def test_what_is_told_of_the_answers():
+    found = Pointed({"x.pdf": [pointing()], "y.pdf": [pointing(), pointing()]}, asked=5, failed=1)
+    assert found.facts() == {"asked": 5, "failed": 1, "accepted": 3, "cost": 0.0}
+    assert Pointed().facts() == {"asked": 0, "failed": 0, "accepted": 0, "cost": 0.0}

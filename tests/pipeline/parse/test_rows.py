@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import polars as pl
 import pytest
 
 from pipeline.parse.columns import Unclear
-from pipeline.parse.rows import RowError, questions_of
+from pipeline.parse.rows import RowError, questions_of, sources_of, with_former_names, with_ids
 from schemas.documents import Document, SourceRow
 
 DOCUMENT = Document(
@@ -256,3 +257,221 @@ def test_rows_with_counts_of_right_answers_have_their_accuracy(shared_data):
         assert doubts == []
         assert question.human_accuracy == pytest.approx(fields["n_right"] / fields["n_total"])
         assert "".join(question.answer) == fields["answer"].replace("@", "")
+
+
+CHOICE = {"A": "甲药", "B": "乙药", "C": "丙药"}
+
+
+def table(*rows: dict[str, Any], sheet: str | None = None, document: str = "rows.jsonl") -> list[SourceRow]:
+    return [
+        SourceRow(document=document, row=at, sheet=sheet, fields=json.dumps(fields, ensure_ascii=False))
+        for at, fields in enumerate(rows, 1)
+    ]
+
+
+def asked(stem: str, **more: Any) -> dict[str, Any]:
+    return {"题干": stem, **CHOICE, "答案": "A", **more}
+
+
+def found_in(*rows: dict[str, Any]) -> list[Any]:
+    """The question and the reasons of its doubts, or the reason of the error, of each row."""
+    return [
+        found.reason if isinstance(found, RowError) else (found[0], [why for why, _ in found[1]])
+        for _, found in questions_of(table(*rows), DOCUMENT).rows
+    ]
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        (["1", "0.5"], [1.0, 0.5]),
+        (["1", "50"], [0.01, 0.5]),
+        (["1", "1.5"], [0.01, 0.015]),
+        (["1", "50%"], [1.0, 0.5]),
+        (["101", "50"], [None, 0.5]),
+        (["0.5", "-2"], [0.5, None]),
+    ],
+)
+def test_accuracies_above_one_are_percentages_as_all_of_their_column(shares, expected):
+    read = found_in(*[asked(f"问{at}", 正确率=share) for at, share in enumerate(shares)])
+    assert [question.human_accuracy for question, _ in read] == [
+        None if one is None else pytest.approx(one) for one in expected
+    ]
+
+
+@pytest.mark.parametrize(
+    ("right", "total", "expected"),
+    [(3, 4, 0.75), (4, 4, 1.0), (5, 4, None), (0, 4, 0.0), (0, 0, None), (None, 4, None)],
+)
+def test_no_more_people_are_right_than_were_asked(right, total, expected):
+    ((question, _),) = found_in(asked("问一", 答对人数=right, 作答人数=total))
+    assert question.human_accuracy == expected
+
+
+def cases(*told: str | None, **more: Any) -> list[int]:
+    """The rows whose case may be that of a row above."""
+    rows = [asked(f"问{at}", 病例=case or "", **more) for at, case in enumerate(told, 1)]
+    return [at for at, one in enumerate(found_in(*rows), 1) if "case_missing" in one[1]]
+
+
+def test_eight_rows_below_a_case_may_be_on_it():
+    assert cases("甲", *[None] * 10) == [2, 3, 4, 5, 6, 7, 8, 9]
+    assert cases(None, "甲", None) == [3]
+    assert cases("甲", None, "乙", None) == [2, 4]
+    assert cases("甲", "甲", "乙", None) == []
+    assert cases(*[None] * 3) == []
+    assert cases("甲", None, 题型="A3/A4") == [2]
+    assert cases("甲", None, 题型="A1") == []
+    assert cases("甲", None, 题组="一") == []
+
+
+def test_a_row_that_is_no_question_counts_below_a_case():
+    rows = [asked("问一", 病例="甲"), {"题干": "", "病例": ""}, asked("问三", 病例="")]
+    read = found_in(*rows)
+    assert (read[1], read[2][1]) == ("no_stem", ["case_missing"])
+
+
+def test_a_doubt_about_a_case_names_its_row():
+    rows = [asked("问一", 病例=""), asked("问二", 病例="甲"), asked("问三", 病例="")]
+    (_, found) = questions_of(table(*rows), DOCUMENT).rows[2]
+    assert not isinstance(found, RowError)
+    assert found[1] == [("case_missing", "the case of row 2 may be its own too")]
+
+
+def test_sheets_are_tables_of_their_own():
+    one, two = table(asked("问一", id="7"), sheet="一"), table(asked("问二", id="7"), sheet="二")
+    alone, (first, second) = sources_of(one, DOCUMENT, {}), sources_of([*one, *two], DOCUMENT, {})
+    assert [(table.name, table.part) for table in (*alone, first, second)] == [
+        ("rows.jsonl", ""),
+        ("rows.jsonl#一", ""),
+        ("rows.jsonl#二", "#二"),
+    ]
+    assert [source.own_ids for source in (first, second)] == [{1: "7"}, {1: "7"}]
+
+
+def test_an_id_that_comes_twice_is_none():
+    read = questions_of(table(asked("问一", id="7"), asked("问二", id="8"), asked("问三", id="8")), DOCUMENT)
+    assert read.own_ids == {1: "7"}
+
+
+def test_rows_that_say_the_same_are_counted():
+    (source,) = with_ids([questions_of(table(*[asked("问一")] * 3), DOCUMENT)])
+    ids = [found[0].question_id for _, found in source.rows if not isinstance(found, RowError)]
+    assert ids == [ids[0], f"{ids[0]}-2", f"{ids[0]}-3"]
+
+
+def released(rows: list[dict[str, Any]], changed: int, document: str = "old.jsonl") -> pl.DataFrame:
+    """The ids under which rows were released from a file, some with other words since."""
+    old = Document(document=document, sha256="cd" * 32, format="jsonl", pages=None, rows=1)
+    found = [one for _, one in questions_of(table(*rows, document=document), old).rows]
+    questions = [one[0] for one in found if not isinstance(one, RowError)]
+    return pl.DataFrame(
+        {
+            "question_id": [question.question_id for question in questions],
+            "content_hash": [
+                "0" if at < changed else question.content_hash for at, question in enumerate(questions)
+            ],
+            "document": [document] * len(questions),
+        }
+    )
+
+
+@pytest.mark.parametrize(("changed", "kept"), [(0, True), (1, True), (2, True), (3, False), (4, False)])
+def test_a_renamed_file_keeps_ids_half_of_which_say_what_they_said(changed, kept):
+    rows = [asked(f"问{at}", id=str(at)) for at in range(4)]
+    ids = released(rows, changed)
+    (source,) = with_former_names([questions_of(table(*rows), DOCUMENT)], ids)
+    named = [found[0].question_id for _, found in source.rows if not isinstance(found, RowError)]
+    assert (named == ids["question_id"].to_list()) is kept
+
+
+def test_a_file_that_was_released_under_its_own_name_takes_no_other():
+    rows = [asked(f"问{at}", id=str(at)) for at in range(4)]
+    own, other = released(rows, 4, "rows.jsonl"), released(rows, 0)
+    (source,) = with_former_names([questions_of(table(*rows), DOCUMENT)], pl.concat([own, other]))
+    named = [found[0].question_id for _, found in source.rows if not isinstance(found, RowError)]
+    assert named == own["question_id"].to_list()
+
+
+@pytest.mark.parametrize(
+    ("change", "stem", "answer", "doubts"),
+    [
+        ({}, "首选的药是", ["A"], []),
+        ({"题干": "首选的药是（B）。", "答案": None}, "首选的药是（ ）。", ["B"], []),
+        ({"题干": "首选的药是（A）。"}, "首选的药是（ ）。", ["A"], []),
+        ({"题干": "首选的药是（B）。"}, "首选的药是（B）。", ["A"], ["answer_in_text"]),
+        ({"答案": "丁药"}, "首选的药是", None, ["answer_not_read"]),
+        ({"答案": "AB", "题型": "单选题"}, "首选的药是", ["A", "B"], ["several_answers"]),
+        ({"答案": "AB", "题型": "多选题"}, "首选的药是", ["A", "B"], []),
+        ({"答案": "A或B", "题型": "单选题"}, "首选的药是", ["A", "B"], []),
+        ({"解析": "故选B"}, "首选的药是", ["A"], []),
+        ({"C": "A.丙药"}, "首选的药是", ["A"], ["label_inside_text"]),
+        ({"B": ""}, "首选的药是", ["A"], ["options_not_contiguous"]),
+        ({"B": "", "解析": "故选C"}, "首选的药是", ["A"], ["options_not_contiguous", "answer_disputed"]),
+        ({"B": "", "解析": "故选A"}, "首选的药是", ["A"], ["options_not_contiguous"]),
+        ({"B": "", "解析": "故选C", "答案": None}, "首选的药是", None, ["options_not_contiguous"]),
+    ],
+)
+def test_a_row_and_its_doubts(change, stem, answer, doubts):
+    others = [asked(f"问{at}", 题型="单选题", 解析="无") for at in range(8)]
+    question, why = found_in(*others, {**asked("首选的药是", 题型="单选题", 解析="无"), **change})[-1]
+    assert (question.stem, question.answer, why) == (stem, answer, doubts)
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        ({}, "A1"),
+        ({"题型": "A2"}, "A2"),
+        ({"题型": "A2", "答案": "AB"}, "A2"),
+        ({"题型": "多选题"}, "X"),
+        ({"答案": "AB"}, "X"),
+        ({"答案": "A或B"}, "A1"),
+        ({"病例": "男，45岁"}, "A3/A4"),
+        ({"题干": "患者，男，45岁，上腹痛三天伴黄疸发热寒战呕吐"}, "A2"),
+    ],
+)
+def test_the_type_of_a_row(change, kind):
+    ((question, _),) = found_in({**asked("首选的药是"), **change})
+    assert question.question_type == kind
+
+
+@pytest.mark.parametrize(
+    ("rows", "reasons"),
+    [
+        ([{"题干": "问", "答案": "对"}], ["true_false"]),
+        ([{"题干": "问", "答案": "A"}], ["no_options"]),
+        ([{"题干": "问", "答案": "A", "题型": "判断题"}], ["true_false"]),
+        ([{"题干": "问", "答案": "A", "题型": "单选题"}], ["no_options"]),
+        ([asked("问"), {"题干": "问二", "答案": "错"}], ["true_false"]),
+        ([asked("问"), {"题干": "问二", "答案": "A"}], ["no_options"]),
+        ([asked("问"), {"题干": ""}], ["no_stem"]),
+    ],
+)
+def test_a_row_that_is_no_question_tells_why(rows, reasons):
+    assert [one for one in found_in(*rows) if isinstance(one, str)] == reasons
+
+
+def test_figures_groups_and_exams_of_a_row():
+    full = asked("问", 图片="a.png", 题组="7", exam_type="甲", exam_class="乙", exam_subject="丙", 备注="丁")
+    (read, _), (bare, _) = found_in(full, asked("问二", 图片=""))
+    assert (read.attachments, bare.attachments) == (["figure"], None)
+    assert (read.group_id[-2:], bare.group_id) == ("-7", None)
+    assert [read.exam_type, read.exam_class, read.exam_subject, read.comment] == list("甲乙丙丁")
+    assert (bare.exam_type, bare.exam_class) == ("医师考试", None)
+
+
+def test_what_people_must_know_of_a_table():
+    keyed, bare = asked("问一"), {"题干": "问二", **CHOICE}
+    told = [
+        questions_of(table(*rows), DOCUMENT).told()
+        for rows in ([keyed], [keyed | {"答案": ""}], [bare, bare])
+    ]
+    assert told[0] == []
+    assert [one[0].split(",")[0] for one in told[1:]] == [
+        "no column holds the key of 1 question",
+        "no column holds the key of 2 questions",
+    ]
+    stopped = questions_of(table({"题干": "问", "答案": "A"}), DOCUMENT).told()
+    assert stopped[0].startswith("1 row not read: no column holds the options")
+    assert questions_of(table({"题干": "问", "答案": "对"}), DOCUMENT).told() == []

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 
 import polars as pl
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.parse.paper import finish
 from pipeline.parse.params import ParseParams
-from pipeline.parse.stage import check_gates, read_paper, run
+from pipeline.parse.stage import check_gates, declared_for, problems, read_paper, run
+from schemas.dataset import DatasetParams, SourceParams
 from schemas.documents import Box, Document, Line, LineKind, Page, SourceRow
 from schemas.questions import Question
 from schemas.release import ReleasedId
@@ -199,3 +201,99 @@ def test_options_inside_a_table_are_options():
     ]
     (draft,) = read_paper("p.pdf", lines).questions
     assert [label for label, _ in draft.options] == list("ABCD")
+
+
+def numbers(text):
+    """The numbers of the items of a text, and the lines that are no part of them."""
+    found = read_paper("x.pdf", [line("x.pdf", order, one) for order, one in enumerate(text.split("\n"))])
+    return [draft.number for draft in found.items], [draft.section for draft in found.items], found
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"第3题\n【第3题】甲\n{OPTIONS}", 3),
+        (f"第3题\n第3题 甲\n{OPTIONS}", 3),
+        (f"第3题\n第4题 甲\n{OPTIONS}", 4),
+        (f"第3题甲\n第3题 乙\n{OPTIONS}", 4),
+        (f"3.\n第3题 甲\n{OPTIONS}", 4),
+        (f"第3题\n甲\n{OPTIONS}", 4),
+        ("第3题", 1),
+    ],
+)
+def test_a_heading_that_is_the_number_of_the_next_line_is_left_out(text, lines):
+    assert len(numbers(text)[2].pieces) == lines
+
+
+def test_sections_count_from_one_and_instructions_are_none():
+    two = f"一、单选题\n{paper(1, 2)}\n二、多选题\n{paper(1, 2)}"
+    assert numbers(two)[:2] == ([1, 2, 1, 2], [1, 1, 2, 2])
+    cover = f"1. 请将答案填涂在答题卡上\n2. 考试时间为两小时\n{paper(1, 2)}"
+    assert numbers(cover)[1][-2:] == [1, 1]
+
+
+def test_what_is_told_of_papers_rows_and_keys(context):
+    result = run(tables(TEXTS, ROWS), ParseParams(), context)
+    counts = result.counts
+    assert (counts.n_input, counts.kept, counts.merged, counts.rejected, counts.waiting) == (11, 4, 1, 3, 3)
+    assert result.facts["keys"] == {"paper_key.pdf": "paper.pdf"}
+    assert sorted(result.facts) == ["columns", "keys", "left_over"]
+    assert result.complete
+
+
+def test_questions_without_a_key_are_told_once(context):
+    notes = run(tables({"甲.pdf": paper(1, 2)}, []), ParseParams(), context).notes
+    named = (
+        "甲.pdf: 2 questions without a key; put one beside it, named like it and _answers (甲_answers.pdf), "
+    )
+    assert notes == [f"{named}or they are rejected as no_answer"]
+    keyed = {"甲.pdf": paper(1, 2), "甲_key.pdf": "参考答案\n1.A 2.B"}
+    assert run(tables(keyed, []), ParseParams(), context).notes == []
+    half = {"甲.pdf": f"{paper(1)}\n答案：A\n{paper(2)}"}
+    assert run(tables(half, []), ParseParams(), context).notes == []
+
+
+def test_documents_without_text_or_rows_are_rejected(context):
+    given = tables({"甲.pdf": "", "乙.pdf": "这里没有题目。"}, ROWS[:1])
+    more = Document(document="z.jsonl", sha256="e" * 64, format="jsonl", pages=None, rows=0)
+    given["documents"] = pl.concat([given["documents"], Document.to_frame([more])])
+    result = run(given, ParseParams(), context)
+    assert sorted(item.item_id for item in result.rejects) == ["z.jsonl", "乙.pdf", "甲.pdf"]
+    assert {item.reason for item in result.rejects} == {"no_questions"}
+    assert result.counts.n_input == 4
+
+
+BANK, OTHER = SourceParams(stem="甲"), SourceParams(stem="乙")
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ({"bank.xlsx": BANK}, {None: BANK}),
+        ({"a/bank.xlsx": BANK}, {None: BANK}),
+        ({"bank.xlsx": BANK, "a/bank.xlsx": OTHER}, {None: OTHER}),
+        ({"a/bank.xlsx": OTHER, "bank.xlsx": BANK}, {None: OTHER}),
+        ({"bank.xlsx#一": BANK, "bank.xlsx": OTHER}, {"一": BANK, None: OTHER}),
+        ({"a/bank.xlsx#一": BANK}, {"一": BANK}),
+        ({"bank.xlsxx": BANK, "ank.xlsx": BANK}, {}),
+    ],
+)
+def test_the_declarations_of_a_document_and_its_sheets(entries, expected):
+    assert declared_for("a/bank.xlsx", entries) == expected
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("rows.jsonl", False), ("rows.jsonl#一", False), ("row.jsonl", True), ("row.jsonl#一", True)],
+)
+def test_declarations_of_no_file_are_told(context, name, told):
+    params = ParseParams(sources={name: SourceParams()})
+    notes = [f'[sources."{name}"] in dataset.toml names no file that was read'] if told else []
+    assert run(tables({}, ROWS[:1]), params, context).notes == notes
+
+
+def test_a_model_is_looked_at_where_its_section_is_written():
+    dataset = DatasetParams.model_construct()
+    assert problems(ParseParams(), dataset) == []
+    (told,) = problems(ParseParams.model_validate({"llm": {"temperature": 0.5}}), dataset)
+    assert told.startswith("[parse.llm] ")
