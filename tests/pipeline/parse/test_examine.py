@@ -301,7 +301,7 @@ def question(number=1, options="甲 乙 丙 丁", *, stem="下列说法正确的
 
 
 def examined(*drafts, **outline):
-    """What cross-examination says of questions, by their place."""
+    """The doubts of cross-examination, by the place of their question."""
     blocks = list({id(draft.block): draft.block for draft in drafts}.values())
     preamble = [ParsedLine(text, 1, None, None, LineKind.TEXT) for text in outline.pop("before", [])]
     whole = Outline(blocks=blocks, preamble=preamble, **outline)

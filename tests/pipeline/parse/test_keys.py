@@ -232,7 +232,7 @@ def run_of(answers, after=0, head="", *, first=1, title="", noted=(), short=None
 
 
 def applied(runs, drafts, titles=None, corrections=(), *, replace=False):
-    """What a key left unmatched, the answers of a paper, and the reasons for which its questions wait."""
+    """The entries left unmatched, the answers of a paper, and the reasons for which its questions wait."""
     unmatched = apply_entries(Key(runs, [*corrections]), drafts, titles or {}, replace=replace)
     letters = "".join(draft.answer or "-" for draft in drafts)
     return (
