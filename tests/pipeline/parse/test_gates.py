@@ -422,6 +422,7 @@ def test_a_question_without_words_has_no_stem(stem: str, shared: str | None, exp
         ("", "AB", None, []),
         ("单选题", "AB", None, [("several_answers", "answer AB under a head for one answer")]),
         ("单选题", "A", ["AB", "B"], []),
+        ("单选题", "A", ["ABCD"], []),
         ("单选题", "A", ["AE", "B", "F"], [("answer_not_in_options", "accepted AE F, options A B C D")]),
     ],
 )
@@ -569,6 +570,7 @@ def gaps(*sections: Sequence[int | None], **more: Any) -> list[tuple[int, int]]:
         ([[1, 2, 3]], {"count": 5}, [(1, 4), (1, 5)]),
         ([[1, 2, 3]], {"count": 3}, []),
         ([[1, 2, 3]], {"count": 2}, []),
+        ([[1, 3]], {"count": 3}, [(1, 2)]),
         ([[3, 4]], {"count": 3}, [(1, 1), (1, 2), (1, 5)]),
         ([[11, 12]], {"count": 3}, [(1, 13)]),
         ([[1, 2], [1, 2]], {"count": 5}, []),
@@ -613,7 +615,7 @@ def test_a_head_and_a_group_state_the_last_number() -> None:
 )
 def test_a_head_counts_numbers_and_items_without_one(head: str, expected: object) -> None:
     block = Block([head])
-    drafts = [draft(1, suffix="a", block=block), draft(1, suffix="b", block=block), draft(2, block=block)]
+    drafts = [draft(1, suffix=part, block=block) for part in "abc"] + [draft(2, block=block)]
     drafts += [draft(None, suffix="a", block=block), draft(None, suffix="b", block=block)]
     assert (
         list(count_mismatches(paper_of([*drafts, draft(3), draft(3, block=block, entry=True)]))) == expected
@@ -864,6 +866,7 @@ UNDER = ["题", "A.甲", "B.乙", "C.丙", "D.丁"]
         ([*UNDER, "第二套"], {"suffix": "a"}, None),
         ([*UNDER[:4], "D." + "丁" * 13, "甲" * 10, "第二套"], {}, "第二套"),
         (["题", "A.甲 B.乙 C.丙", "D.丁 E.戊", "第二套"], {}, None),
+        (["题", "甲  A.甲 B.乙", "第二套"], {}, "第二套"),
         (["题", "甲甲甲甲甲  A.甲", "乙  B.乙", "第二套"], {}, None),
         (["题", "甲甲甲甲甲甲  A.甲", "乙  B.乙", "第二套"], {}, "第二套"),
         (["题", "甲 A.甲", "乙  B.乙", "第二套"], {}, None),
@@ -895,3 +898,9 @@ def test_a_line_under_the_last_option_may_be_told_of_the_next_questions_of_its_g
     left = [("text_left_over", "'第二套' stands under the last option")]
     case = [("case_missing", "what stands under number 3 may be told of it too")]
     assert compared(drafts, 20) == [left, case, [], [], left, []]
+
+
+def test_a_gap_before_the_announced_last_number_is_told_by_its_neighbours() -> None:
+    assert find_gaps(paper_of([draft(1), draft(3)], count=3)) == [
+        Gap(1, 2, "the numbers around it are there")
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.lines import in_one_script, line_spans, parsed_lines, place_of
+from pipeline.parse.lines import in_one_script, is_traditional, line_part, line_spans, parsed_lines, place_of
 from schemas.documents import Box, Line, LineKind
 
 
@@ -77,3 +77,70 @@ def test_recognised_characters_of_another_script_are_mended_in_a_traditional_pap
     assert [piece.text for piece in in_one_script(parsed_lines(told))] == ["醫學診療藥", "藥", "药"]
     told = [line("醫學診療", confidence=0.9), line("药", order=1, confidence=0.9)]
     assert [piece.text for piece in in_one_script(parsed_lines(told))] == ["醫學診療", "药"]
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [
+        (30.5, 89.5, True),
+        (30.0, 90.0, False),
+        (35.0, 75.5, True),
+        (35.0, 75.0, False),
+        (45.0, 84.5, True),
+        (45.0, 85.0, False),
+    ],
+)
+def test_a_centred_line_in_a_column_that_begins_further_right(
+    left: float, right: float, expected: bool
+) -> None:
+    column = [line("甲乙丙", 10.0, 100.0), line("甲乙", 10.0, 110.0, order=1)]
+    assert parsed_lines([*column, line("丁", left, right, order=2)])[2].centred is expected
+
+
+def test_only_lines_of_text_make_a_column_and_stand_in_tables() -> None:
+    wide = line("", 0.0, 300.0, kind=LineKind.FIGURE)
+    found = parsed_lines([wide, line("甲", order=1), line("乙", 30.0, 70.0, order=2)])
+    assert [one.centred for one in found] == [False, False, True]
+    table = line("", 0.0, 100.0, 0.0, 50.0, kind=LineKind.TABLE)
+    other = line("", 0.0, 100.0, 0.0, 50.0, kind=LineKind.TABLE, page=2)
+    inside = line("丙", 10.0, 90.0, 10.0, 20.0, order=3)
+    assert [one.in_table for one in parsed_lines([table, inside])] == [False, True]
+    assert [one.in_table for one in parsed_lines([inside, other])] == [False, False]
+    formula = line("", 10.0, 90.0, 10.0, 20.0, order=4, kind=LineKind.FORMULA)
+    assert [one.in_table for one in parsed_lines([table, formula])] == [False, False]
+
+
+def test_a_line_without_a_box_is_neither_centred_nor_in_a_table() -> None:
+    bare = line("甲", order=1).model_copy(update={"box": None})
+    table = line("", 0.0, 100.0, 0.0, 50.0, kind=LineKind.TABLE)
+    flat = table.model_copy(update={"box": None})
+    assert [(one.centred, one.in_table) for one in parsed_lines([table, bare])] == [(False, False)] * 2
+    assert [one.in_table for one in parsed_lines([flat, line("甲", order=2)])] == [False, False]
+    assert [one.centred for one in parsed_lines([line("甲", 50.0, 50.0)])] == [False]
+
+
+def test_headers_footers_and_empty_parts_are_left_out_and_parts_keep_their_place() -> None:
+    header = line("页眉", kind=LineKind.HEADER)
+    footer = line("页脚", kind=LineKind.FOOTER, order=9)
+    text = line("甲手术二、X型题\n \n乙", order=1, confidence=0.9).model_copy(update={"other": "丙"})
+    found = parsed_lines([header, text, line("", kind=LineKind.FIGURE, order=2), footer])
+    assert [(one.text, one.order, one.confidence, one.other) for one in found] == [
+        ("甲手术", 1, 0.9, "丙"),
+        ("二、X型题", 1, 0.9, "丙"),
+        ("乙", 1, 0.9, "丙"),
+        ("", 2, None, None),
+    ]
+    part = line_part(text, "部分")
+    assert (part.text, part.centred, part.in_table, part.page, part.order) == ("部分", False, False, 1, 1)
+    assert (line_part(text, "", centred=True).centred, line_part(text, "", in_table=True).in_table) == (
+        True,
+        True,
+    )
+
+
+def test_a_traditional_paper_has_more_than_four_traditional_characters_to_a_simplified_one() -> None:
+    assert [is_traditional(["醫學診療藥"[:count] + "药"]) for count in range(6)] == [*[False] * 5, True]
+    assert [is_traditional(["醫學診療藥劑體驗"[:count], "药诊"]) for count in (7, 8)] == [False, False]
+    assert is_traditional(["醫學診療藥劑體驗檢", "药诊"])
+    assert is_traditional(["醫"])
+    assert not is_traditional([])

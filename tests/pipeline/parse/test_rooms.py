@@ -428,8 +428,8 @@ def on_pages(
     drafts: list[Draft] = []
     for page in range(1, count + 1):
         less, more = short.get(page, 0.0), low.get(page, 0.0)
-        own = lay(5, 5, page=page, top=more)
-        own.append(spot("末", 100 - less, 3, page))
+        own = lay(5, 5, page=page, top=50 + more)
+        own.append(spot("末", 150 - less, 3, page))
         drafts.append(own_draft(page, own))
         pieces += own
     return pieces, drafts
@@ -451,6 +451,9 @@ def on_pages(
         (4, {}, {1: 15}, {}),
         (3, {}, {3: 15}, {}),
         (4, {2: 15}, {3: 30}, {(2, 3): 3.0}),
+        (12, {2: 9, 5: 15}, {}, {(5, 3): 1.0}),
+        (12, {2: 15, 5: 15}, {}, {}),
+        (12, {}, {2: 9, 5: 15}, {(4, 3): 1.0}),
         (21, {2: 15, 9: 15}, {}, {(2, 3): 1.0, (9, 3): 1.0}),
         (21, {2: 15, 5: 15, 9: 15}, {}, {}),
         (26, {2: 15, 5: 15, 9: 15}, {}, {}),
@@ -581,6 +584,7 @@ def test_the_smallest_numbers_of_options_of_each_section() -> None:
         (["题", "A.甲 B.乙 C.丙"], 3, {"full": 1}, "its last line is full, and nothing shows where it ends"),
         (["题", "A.甲 B.乙 C.丙"], 3, {"full": 0}, None),
         (["题", "A.甲 B.乙 C.丙", "续行"], 3, {}, "lines follow its last option"),
+        (["题 A 甲", "A.甲 B.乙 C.丙"], 3, {}, None),
         (["题", "A.甲 B.乙 A.丙 B.丁"], 2, {}, "options may begin twice"),
         (["题"], 2, {}, "options may begin twice"),
         (["题"], 0, {}, None),
@@ -649,7 +653,12 @@ def test_room_between_the_lines_of_a_question_before_a_lost_number(
 
 def test_a_question_over_two_pages_is_not_closed() -> None:
     pieces = [*lay(5), *lay(5, page=2)]
-    for mine, told in ((pieces, "it crosses a column or a page"), (pieces[:2], None), (pieces[2:], None)):
+    for mine, told in (
+        (pieces, "it crosses a column or a page"),
+        (pieces[:3], "it crosses a column or a page"),
+        (pieces[:2], None),
+        (pieces[2:], None),
+    ):
         one = own_draft(1, mine)
         assert _not_closed(one, rooms_of(pieces, [one])) == told
     bare = own_draft(1, [replace(piece, box=None) for piece in pieces])
@@ -757,6 +766,7 @@ def test_a_line_that_begins_like_another_question_makes_all_concerned_wait() -> 
     pieces = lay(*[5.0] * 9)
     drafts = [own_draft(at, pieces[2 * at : 2 * at + 2]) for at in range(5)]
     drafts[3].group = drafts[4].group = "g"
+    drafts[0].run = 1
     other = replace(own_draft(3, []), run=1)
     rival = replace(pieces[3], text="3. " + "甲" * 30)
     check_rivals([(rival, 3)], [*drafts, other])
@@ -773,3 +783,45 @@ def test_a_rival_before_the_first_question_names_none() -> None:
     assert [len(one.flags) for one in drafts] == [1, 1]
     check_rivals([], drafts)
     assert [len(one.flags) for one in drafts] == [1, 1]
+
+
+def test_a_long_stem_at_the_end_of_a_page_is_told_by_its_last_twenty_characters() -> None:
+    one, other = lay(5), lay(5, page=2)
+    full = replace(one[1], text="甲" * 30, box=Box(x0=0, y0=15, x1=100, y1=25))
+    pieces = [one[0], full, replace(other[0], text="A.甲"), other[1]]
+    told = f"a page ends after {'甲' * 20!r}, which may go on"
+    assert checked(pieces, [own_draft(1, pieces)]) == [[("room_inside", told)]]
+
+
+def test_the_end_of_a_page_without_a_box_tells_nothing() -> None:
+    pieces, drafts = on_pages(5, {2: 15})
+    pieces[11] = replace(pieces[11], box=None)
+    drafts[2].pieces[3] = pieces[11]
+    assert {place for place in holes(rooms_of(pieces, drafts))[0] if place[1] == 3} == {(2, 3)}
+
+
+def test_questions_of_one_line_have_no_usual_white() -> None:
+    pieces = lay(5, 5)
+    assert rooms_of(pieces, [own_draft(at, [piece]) for at, piece in enumerate(pieces)]).usual == 0.0
+    assert not ColumnEdges([]).ends_short(ParsedLine("", 1, None, None, LineKind.TEXT))
+
+
+def test_of_two_holes_the_first_names_the_missing_case() -> None:
+    whites = [5.0] * 44
+    whites[0] = whites[2] = 50
+    pieces = in_threes(*whites)
+    drafts = [own_draft(at, pieces[3 * at : 3 * at + 3]) for at in range(45)]
+    drafts[44].group_headed, drafts[44].group = True, "g"
+    checked(pieces, drafts)
+    assert missing(drafts) == list(range(1, 44))
+    told = [detail for one in drafts for reason, detail in one.flags if reason == "case_missing"]
+    assert told == ["a head and a case may have stood before number 1"] * 43
+
+
+def test_a_question_that_is_whole_and_alone_holds_no_lost_number() -> None:
+    pieces = [spot("题", 0, 0, end=100), spot("A.甲 B.乙 C.丙", 15, 1), spot("宽", 30, 2, end=100)]
+    drafts = [own_draft(1, pieces[:2], 3), own_draft(3, pieces[2:], 3)]
+    drafts[1].section = 1
+    assert checked(pieces, drafts, [Gap(1, 2, "")]) == [[], []]
+    other = [replace(one, section=2) for one in drafts]
+    assert checked(pieces, other, [Gap(1, 2, "")]) == [[], []]

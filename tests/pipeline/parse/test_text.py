@@ -106,3 +106,66 @@ def test_lines_of_a_paragraph_are_joined(text, expected):
 )
 def test_widths_in_half_characters(text, expected):
     assert (width(text), without_digits(text)) == expected
+
+
+@pytest.mark.parametrize(
+    ("counts", "labels"),
+    [
+        ((2, 2, 1), 3),
+        ((3, 3, 1), 0),
+        ((4, 4, 2), 3),
+        ((5, 4, 2), 0),
+        ((1, 1), 0),
+        ((1, 1, 1, 9), 3),
+        ((2, 2, 2, 4), 4),
+        ((2, 2, 2, 5), 3),
+        ((0, 1, 1, 1), 3),
+    ],
+)
+def test_private_labels_stand_about_equally_often(counts: tuple[int, ...], labels: int) -> None:
+    texts = [f"{chr(0xE000 + at)}甲" for at, count in enumerate(counts) for _ in range(count)]
+    first = 0xE000 + (counts[0] == 0)
+    assert private_labels(texts) == {first + at: f"{chr(65 + at)}." for at in range(labels)}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("甲" + " " * 39 + "乙", "甲" + " " * 39 + "乙"),
+        ("甲" + " " * 41 + "乙", "甲" + " " * 40 + "乙"),
+        ("甲" + "  " + "A.乙", "甲  A.乙"),
+        ("甲" + "   " + "A.乙", "甲\tA.乙"),
+        ("甲" + "    " + "（B）乙", "甲\t（B）乙"),
+        ("甲\x08\x0b\x1f\r乙", "甲乙"),
+        ("甲\t乙\n", "甲\t乙"),
+    ],
+)
+def test_gaps_and_control_characters(text: str, expected: str) -> None:
+    assert fold(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ""),
+        ("a-\nb", "a-b"),
+        ("甲-\nb", "甲-b"),
+        ("1-\nb", "1-b"),
+        ("-\nb", "-b"),
+        ("ab-\n甲", "ab-甲"),
+        ("a\tb\n丙\td", "a b\n丙 d"),
+        ("甲\n乙\td", "甲乙 d"),
+        ("甲a\n乙", "甲a乙"),
+        ("甲a\n(b", "甲a (b"),
+        ("I. 甲\nII. 乙", "I. 甲\nII. 乙"),
+        ("甲\n\n\n乙", "甲乙"),
+        ("else:\nx = 1", "else:\nx = 1"),
+    ],
+)
+def test_the_joint_of_two_lines(text: str, expected: str) -> None:
+    assert join_lines(text) == expected
+
+
+@pytest.mark.parametrize(("text", "size"), [("", 0), ("a", 1), ("甲", 2), ("a甲，", 5)])
+def test_the_width_of_a_text(text: str, size: int) -> None:
+    assert width(text) == size
