@@ -1,4 +1,4 @@
-"""What asking a model to point at lines takes."""
+"""Costs of asking a model to point at lines, and limits of what it is shown."""
 
 from __future__ import annotations
 
