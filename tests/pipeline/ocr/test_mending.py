@@ -10,9 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.characters import UNREADABLE
-from pipeline.ocr import engines, stage, tasks
+from pipeline.ocr import engines, mending, stage, tasks
 from pipeline.ocr.interfaces import Word
-from pipeline.ocr.mending import compare_readings, lost_lines, mend_line, mend_page
+from pipeline.ocr.mending import (
+    compare_readings,
+    lost_boxes,
+    lost_lines,
+    mend_line,
+    mend_page,
+    readings_differ,
+)
 from pipeline.ocr.model import PageLine, PageRead, Rect
 from pipeline.ocr.params import OcrParams
 from pipeline.stage import Failure
@@ -166,3 +173,122 @@ def test_boxes_meet_within_a_reach_and_share_an_area(flips):
     assert flips(lambda y: one.touches(Rect(0, y, 5, y + 5), 2.0), range(-20, 30)) == [-7, 13]
     assert (one.within(Rect(5, -5, 20, 8)), one.overlap(Rect(5, -5, 20, 8))) == ((5, 0, 10, 8), 40)
     assert Rect(5, 5, 3, 9).area == 0.0
+
+
+def page_of(*lines: PageLine, method: ReadMethod = ReadMethod.TEXT_LAYER) -> PageRead:
+    return PageRead(1, 1, method, "e", "v", None, list(lines))
+
+
+BOX = Rect(0, 0, 1, 1)
+
+
+def test_lost_characters_count_in_lines_of_text_that_have_a_place():
+    kinds = [
+        PageLine("甲\ufffd", BOX),
+        PageLine("甲\ufffd", BOX, LineKind.FIGURE),
+        PageLine("甲\ufffd", None),
+    ]
+    assert lost_lines([PageLine("甲", BOX), *kinds]) == [1]
+    value = page_of(PageLine("甲", BOX), PageLine("乙\ufffd", Rect(1, 2, 3, 4)), *kinds[1:]).to_json()
+    assert lost_boxes(value) == (Rect(1, 2, 3, 4),)
+    assert lost_boxes(page_of(PageLine("甲", BOX)).to_json()) == ()
+    assert lost_boxes({"needs_ocr": "no_text_layer"}) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "seen", "mended"),
+    [
+        ("一二三四\uef43五六七八", "九二三四疱五六七九", "一二三四疱五六七八"),
+        ("一二三四\uef43五六七八", "一九三四疱五六七八", "一二三四\uef43五六七八"),
+        ("一二三四\uef43五六七八", "一二三四疱五六九八", "一二三四\uef43五六七八"),
+        ("甲\uef43乙", "甲疱乙", "甲疱乙"),
+        ("甲\uef43", "甲疱", "甲\uef43"),
+        ("甲乙\uef43", "甲乙疱", "甲乙疱"),
+        ("甲乙\uef43", "甲乙", "甲乙\uef43"),
+        ("\uef43甲乙", "疱甲乙", "疱甲乙"),
+        ("\uef43甲乙", "一二三疱甲乙", "\uef43甲乙"),
+        ("甲乙\uef43丙丁", "甲乙一二三丙丁", "甲乙一二三丙丁"),
+        ("甲乙\uef43丙丁", "甲乙一二三四丙丁", "甲乙\uef43丙丁"),
+        ("甲乙\uef43\uef43丙丁", "甲乙一二三四五六丙丁", "甲乙一二三四五六丙丁"),
+        ("甲乙\uef43\uef43丙丁", "甲乙一二三四五六七丙丁", "甲乙\uef43\uef43丙丁"),
+        ("甲乙\uef43丙丁", "甲乙\ufffd丙丁", "甲乙\uef43丙丁"),
+        ("甲乙\uef43丙\ufffd丁", "甲乙疱丙\ufffd丁", "甲乙\uef43丙\ufffd丁"),
+        ("甲乙\x03丙丁", "甲乙丙丁", "甲乙丙丁"),
+        ("甲乙\x03丙丁", "甲乙一丙丁", "甲乙一丙丁"),
+        ("甲乙\x03\uef43丙丁", "甲乙丙丁", "甲乙\x03\uef43丙丁"),
+        ("甲乙\uef43丙丁", "甲 乙 疱 丙 丁", "甲乙疱丙丁"),
+        ("甲²\uef43丙丁", "甲2疱丙丁", "甲²\uef43丙丁"),
+        ("㎎乙\uef43丙丁", "㎎乙疱丙丁", "㎎乙疱丙丁"),
+    ],
+)
+def test_three_neighbours_on_each_side_find_up_to_three_characters_for_each_lost_one(text, seen, mended):
+    assert mend_line(text, seen) == mended
+
+
+def test_what_stays_lost_is_shown_as_unreadable_and_other_digits_are_kept_beside_a_line():
+    def mended(text: str, seen: str, sure: float = 0.9) -> tuple[str, float | None, str | None]:
+        (line,) = mend_page(page_of(PageLine(text, BOX)), [[seen, sure]]).lines
+        return line.text, line.confidence, line.other
+
+    assert mended("丙\x03甲\uef43", "") == ("丙\ufffd甲\uef43", None, None)
+    assert mended("5mg\ufffd", "") == ("5mg\ufffd", None, None)
+    assert mended("5mg\ufffd", "6mg甲") == ("5mg\ufffd", None, "6mg甲")
+    assert mended("5mg甲\ufffd丙丁", "5mg甲乙丙丁") == ("5mg甲乙丙丁", 0.9857, None)
+    assert mended("10⁹甲\ufffd丙", "10⁹甲乙丙") == ("10⁹甲乙丙", 0.9833, None)
+    assert mended("10⁹乙甲丁\ufffd丙", "109乙甲丁癸丙") == ("10⁹乙甲丁癸丙", 0.9875, None)
+    assert mended("甲乙\ufffd\ufffd丙", "甲乙一二丙", 0.87654) == ("甲乙一二丙", 0.9506, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "other", "differ"),
+    [
+        ("血压12mg", "血压 12 mg", False),
+        ("血压12mg", "血压12μg", True),
+        ("10⁹", "109", True),
+        ("10⁹", "10⁹", False),
+        ("（5）", "(5)", False),
+        ("5mg", "5MG", False),
+        ("何者不正确", "何者正确", True),
+        ("何者正确", "何者无误的说法", True),
+        ("甲", "乙", False),
+    ],
+)
+def test_readings_differ_in_what_changes_an_answer(text, other, differ):
+    assert readings_differ(text, other) == differ
+
+
+def compared(texts: list[PageLine], others: list[PageLine]) -> list[tuple[float | None, str | None]]:
+    first, second = page_of(*texts, method=ReadMethod.OCR), page_of(*others, method=ReadMethod.OCR)
+    return [(line.confidence, line.other) for line in compare_readings(first, second).lines]
+
+
+def test_lines_of_figures_and_lines_without_confidence_are_not_made_surer():
+    def line(text: str, sure: float | None = 0.9, kind: LineKind = LineKind.TEXT) -> PageLine:
+        return PageLine(text, None, kind, confidence=sure)
+
+    assert compared([line("血压")], [line("血压", None)]) == [(pytest.approx(0.9), None)]
+    assert compared([line("血压", None)], [line("血压")]) == [(None, None)]
+    figure = line("12", 0.5, LineKind.FIGURE)
+    assert compared([figure, line("血压12")], [line("血压12", 0.5)]) == [
+        (0.5, None),
+        (pytest.approx(0.95), None),
+    ]
+    assert compared([line("血压12")], [figure, line("血压12", 0.5)]) == [(pytest.approx(0.95), None)]
+    assert compared([line("血 压")], [line("血压")]) == [(pytest.approx(0.99), None)]
+
+
+@pytest.mark.parametrize(
+    ("texts", "others", "counterparts"),
+    [
+        (["血压12", "mg高"], ["血压1", "3mg高"], ["血压13", "mg高"]),
+        (["甲乙", "丙丁"], ["甲乙戊丙丁"], ["甲乙戊", "丙丁"]),
+        (["甲乙", "丙丁"], ["甲", "丁"], ["甲", "丁"]),
+        (["甲乙", "丙丁戊"], ["己乙丙丁", "庚"], ["己乙", "丙丁庚"]),
+        (["甲 乙", " ", "丙"], ["甲乙丙"], ["甲乙", "", "丙"]),
+        (["甲乙丙丁", "戊己"], ["甲乙辛壬戊己"], ["甲乙辛壬", "戊己"]),
+        ([" "], [], [""]),
+    ],
+)
+def test_a_second_reading_is_broken_into_the_lines_of_the_first(texts, others, counterparts):
+    second = page_of(*(PageLine(text, None) for text in others))
+    assert list(mending._counterparts([PageLine(text, None) for text in texts], second)) == counterparts

@@ -211,3 +211,117 @@ def test_a_few_sure_words_do_not_outweigh_a_page(flips):
     assert mean_confidence([]) == 0.0
     words = [word("题", 0, 0, 9, 9, sure=0.5), word("题题题", 0, 0, 9, 9, sure=0.9)]
     assert mean_confidence(words) == pytest.approx(0.8)
+
+
+def test_a_page_that_was_read_upside_down_keeps_its_size():
+    page = np.full((120, 100, 3), 255, np.uint8)
+    bad, good = [word("囗囗", 0, 0, 20, 10, sure=0.1)] * 3, [word("题" * 30, 10, 20, 80, 10)] * 3
+    found = recognise(Scripted(bad, good), PageImage(page, 50.0, 60.0), OcrParams())
+    assert (found["width"], found["height"], found["turned"]) == (50.0, 60.0, 180)
+
+
+def test_what_an_engine_finds_is_rounded():
+    page = np.full((120, 100, 3), 255, np.uint8)
+    page[30:32, 10:90] = 0
+    seen = [word("甲", 10, 20, 31, 11, sure=0.123456)]
+    found = recognise(Scripted(seen), PageImage(page, 33.3333, 44.4444), OcrParams())
+    assert found == {
+        "width": 33.33,
+        "height": 44.44,
+        "turned": 0,
+        "legibility": 1.0,
+        "words": [["甲", 3.33, 7.41, 13.67, 7.41, 13.67, 11.48, 3.33, 11.48, 0.1235]],
+        "marks": {"across": [[3.7, 11.1, 30.3, 12.2]], "down": [], "figures": []},
+    }
+
+
+def test_pages_of_a_screenshot_are_not_turned_and_as_legible_as_the_least():
+    page = np.full((1500, 500, 3), 255, np.uint8)
+    page[1000:] = 170
+    on_end = [word("题题", 10, 20, 10, 80)] * 3
+    engine = Scripted(on_end, on_end)
+    found = recognise(engine, PageImage(page, 500.0, 1500.0), OcrParams())
+    assert (len(engine.shapes), found["turned"], len(found["words"])) == (2, 0, 6)
+    assert found["legibility"] < 1
+    assert (
+        recognise(Scripted(on_end, on_end), PageImage(page[::-1], 500.0, 1500.0), OcrParams())["legibility"]
+        < 1
+    )
+
+
+def test_a_page_is_read_as_it_is_where_nothing_is_cleaned():
+    page = np.full((120, 100, 3), 200, np.uint8)
+    seen = []
+    for clean in (False, True):
+        engine = Scripted([])
+        recognise(engine, PageImage(page, 50.0, 60.0), OcrParams(clean_images=clean))
+        seen.append(bool((engine.seen[0] == page).all()))
+    assert seen == [True, False]
+
+
+def test_words_in_the_middle_of_a_box_are_its_text():
+    """The box is 68 pixels high when it is cut out, so that its middle is at 34."""
+    pixels = np.zeros((400, 200, 3), np.uint8)
+
+    def texts(top: float, height: float) -> str:
+        seen = [word("甲", 5, top, 10, height)]
+        return str(reread_box(Scripted(seen), PageImage(pixels, 100.0, 100.0), Rect(20, 30, 60, 40))[0])
+
+    assert [texts(top, 20) for top in (13, 14, 15, 33, 34)] == ["", "", "甲", "甲", ""]
+
+
+def test_a_box_at_the_edge_is_cut_where_the_page_ends():
+    pixels = np.zeros((100, 100, 3), np.uint8)
+    page = PageImage(pixels, 100.0, 100.0)
+
+    def shape(*edges: float) -> tuple[int, int]:
+        engine = Scripted([])
+        reread_box(engine, page, Rect(*edges))
+        return tuple(engine.shapes[0])
+
+    assert shape(0, 0, 20, 10) == (14, 24)
+    assert shape(80, 90, 100, 100) == (14, 24)
+    assert shape(10, 10, 50, 30) == (34, 54)
+
+
+def test_three_words_or_more_tell_how_a_page_lies(flips):
+    def turned(on_end: int, others: int) -> int:
+        words = [word("题题", 0, 0, 10, 80)] * on_end + [word("题题", 0, 0, 80, 10)] * others
+        return read_upright(Scripted(words, [word("题", 0, 0, 9, 9)], []), BLACK)[0]
+
+    assert [turned(count, 0) for count in range(5)] == [0, 0, 0, 90, 90]
+    assert [turned(3, others) for others in (1, 2, 3)] == [90, 0, 0], "more than three of five"
+
+
+def test_the_better_of_both_ways_up_is_taken():
+    def turned(first: float, second: float, length: int = 30) -> int:
+        one, other = ([word("题" * length, 0, 0, 80, 10, sure=sure)] * 3 for sure in (first, second))
+        return read_upright(Scripted(one, other), BLACK)[0]
+
+    assert [turned(0.5, sure) for sure in (0.4, 0.5, 0.6)] == [0, 0, 180]
+    assert turned(0.6, 0.9) == 0
+    on_end = [word("题题", 0, 0, 10, 80)] * 3
+    left, right = ([word("题" * 9, 0, 0, 80, 10, sure=sure)] * 3 for sure in (0.5, 0.7))
+    assert read_upright(Scripted(on_end, left, right), BLACK)[0] == 270
+    engine = Scripted(on_end, left, right)
+    marked = np.zeros((30, 20, 3), np.uint8)
+    marked[0, 0] = 9
+    read_upright(engine, marked)
+    places = [[int(at) for at in np.argwhere(seen[..., 0] == 9)[0]] for seen in engine.seen]
+    assert places == [[0, 0], [19, 0], [0, 29]]
+
+
+def test_of_twenty_characters_on_confidence_counts_in_full(flips):
+    first = [word("题" * 9, 0, 0, 80, 10, sure=0.5)] * 3
+
+    def turned(length: int) -> int:
+        return read_upright(Scripted(first, [word("题" * length, 0, 0, 80, 10, sure=0.8)]), BLACK)[0]
+
+    assert flips(turned, range(1, 30)) == [13]
+
+
+def test_words_that_lean_are_read_from_left_to_right():
+    page = PageImage(np.zeros((400, 200, 3), np.uint8), 100.0, 100.0)
+    first = Word("甲", ((5, 20), (50, 35), (50, 45), (5, 30)), 0.9)
+    second = Word("乙", ((10, 19), (30, 19), (30, 45), (10, 45)), 0.9)
+    assert reread_box(Scripted([second, first]), page, Rect(20, 30, 60, 40)) == ["甲乙", 0.9]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import cos, radians, sin
+from math import atan2, cos, degrees, radians, sin, tan
 
 import pytest
 
@@ -131,3 +131,48 @@ def test_a_tilted_page_turns_about_its_middle(flips):
         return to_page(value(tilted), "image", "e", "v").lines[0].text == "样卷\t第1页"
 
     assert flips(head, range(30, 120)) == [64]
+
+
+def leaning(dx: float, dy: float, text: str = "题干") -> Word:
+    """A word along a line, as thin as that line."""
+    return Word(text, ((0.0, 0.0), (dx, dy), (dx, dy), (0.0, 0.0)), 0.9)
+
+
+def test_the_steepest_page_that_is_straightened_leans_by_eight_degrees():
+    steepest, least = 64 * tan(radians(8.0)), 64 * tan(radians(0.15))
+    assert page_angle([leaning(64.0, steepest)]) == 8.0
+    assert page_angle([leaning(64.0, -steepest)]) == -8.0
+    assert page_angle([leaning(64.0, least)]) == 0.15
+    assert page_angle([leaning(64.0, 1.001 * steepest)]) == page_angle([leaning(64.0, 0.999 * least)]) == 0.0
+
+
+def test_of_two_words_of_one_length_the_first_angle_counts():
+    assert page_angle([leaning(30.0, 1.0), leaning(30.0, -1.0)]) == pytest.approx(-degrees(atan2(1, 30)))
+    assert page_angle([leaning(30.0, -1.0), leaning(31.5, 1.0)]) == pytest.approx(degrees(atan2(1, 31.5)))
+
+
+def test_a_watermark_leans_by_more_than_twelve_degrees_and_is_longer_than_high():
+    level = word("盗版", 0, 0, 40, 10)
+    assert [is_slanted(level, angle) for angle in (12.0, 12.01, 77.99, 78.0)] == [False, True, True, False]
+    assert [is_slanted(level, -angle) for angle in (12.0, 12.01, 77.99, 78.0)] == [False, True, True, False]
+    short = Word("盗版", ((0.0, 0.0), (12.0, 9.0), (6.0, 17.0), (-6.0, 8.0)), 0.9)
+    long = Word("盗版", ((0.0, 0.0), (12.8, 9.6), (6.8, 17.6), (-6.0, 8.0)), 0.9)
+    assert [is_slanted(short, 0.0), is_slanted(long, 0.0)] == [False, True], "15 and 16 by 10"
+
+
+def test_a_word_may_have_more_corners_than_four():
+    corners = ((0.0, 0.0), (30.0, 0.0), (30.0, 10.0), (0.0, 10.0), (0.0, 5.0))
+    more = Word("盗版", corners, 0.9)
+    assert (page_angle([more]), scanpage.word_height(more), is_slanted(more, 40.0)) == (0.0, 10.0, True)
+
+
+def test_runs_stand_a_fifth_of_their_height_above_the_ends_of_their_boxes(monkeypatch):
+    taken = []
+    monkeypatch.setattr(scanpage.layout, "arrange", lambda *given: taken.extend(given) or [])
+    to_page(value([word("甲", 100, 100, 20, 25), word("乙", 200, 300, 20, 20, sure=0.5)]), "image", "e", "v")
+    runs, regions, frame, rules = taken
+    assert [(run.text, run.box, run.baseline, round(run.size, 6), run.confidence) for run in runs] == [
+        ("甲", (100, 100, 120, 125), 120.0, 18.0, 0.45),
+        ("乙", (200, 300, 220, 320), 316.0, 14.4, 0.25),
+    ]
+    assert (regions, frame, rules) == ([], (0.0, 0.0, 600.0, 800.0), [])

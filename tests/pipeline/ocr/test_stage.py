@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 
 import docx
+import polars as pl
 import pymupdf
 import pytest
 from PIL import Image
 
 from pipeline.ocr import engines, stage, tasks
+from pipeline.ocr.assemble import Exam
 from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.readers import pdf
@@ -364,3 +366,133 @@ def test_a_file_that_changes_while_it_is_read_is_told_and_nothing_of_it_is_store
     with pytest.raises(UserError, match=r"paper\.pdf changed while it was read: run the same command again"):
         stage.run({"files": files}, OcrParams(), context)
     assert not context.store.items
+
+
+def page_row(number: int, method: str, reason: str | None, confidence: float | None = None) -> Page:
+    return Page(
+        document="a.pdf", page=number, width=1.0, height=1.0, method=method, reason=reason,
+        engine="e", engine_version="v", confidence=confidence, lines=1,
+    )  # fmt: skip
+
+
+def test_facts_name_the_pages_that_were_lost_and_those_that_are_doubtful(flips):
+    def facts(*pages: Page) -> dict[str, object]:
+        return stage._facts({"pages": Page.to_frame(pages), "documents": FORMATS}, {"b": "a"}, OcrParams())
+
+    rows = [
+        page_row(1, "blank", "no_content"),
+        page_row(2, "blank", "timeout: 180 s"),
+        page_row(3, "ocr", "image: dark", 0.899),
+        page_row(4, "ocr", "image", 0.9),
+        page_row(5, "text_layer", None),
+        page_row(6, "blank", None),
+    ]
+    assert facts(*rows) == {
+        "documents_by_format": {"docx": 1, "pdf": 2},
+        "pages_by_method": {"blank": 3, "ocr": 2, "text_layer": 1},
+        "pages_by_reason": {"image": 2, "no_content": 1, "timeout": 1},
+        "pages_lost": ["a.pdf#2: timeout: 180 s", "a.pdf#6: None"],
+        "pages_of_low_confidence": ["a.pdf#3: 0.90"],
+        "duplicate_files": {"b": "a"},
+        "ocr_engine": "rapidocr",
+    }
+    assert facts(rows[4])["ocr_engine"] is None
+
+
+FORMATS = pl.DataFrame({"format": ["pdf", "docx", "pdf"]})
+
+
+def test_three_names_are_told_of_many():
+    told = [stage._some([str(number) for number in range(count)]) for count in (1, 3, 4, 9)]
+    assert told == ["0", "0, 1, 2", "0, 1, 2 …", "0, 1, 2 …"]
+
+
+def test_notes_tell_what_is_to_be_looked_at():
+    facts = {"duplicate_files": {"b": "a"}, "pages_lost": ["x"] * 4, "pages_of_low_confidence": ["y"]}
+    assert list(stage._notes(facts)) == [
+        "merged, since they have the bytes of others: b of a",
+        "4 pages could not be read and are blank: x, x, x …",
+        "1 pages were read with low confidence: y",
+    ]
+    assert list(stage._notes({"duplicate_files": {}, "pages_lost": [], "pages_of_low_confidence": []})) == []
+    assert stage._astray({"a": Exam(), "b": Exam(), "c": Exam()}, ["b"]) == [
+        "manifest.csv names 2 files that are not there: a, c"
+    ]
+    assert stage._astray({"b": Exam()}, ["a", "b"]) == []
+
+
+def listened(context, monkeypatch, answer=None) -> list[tuple[str, object, float]]:
+    """What each task is, its pages or document, and its limit on the clock."""
+    heard: list[tuple[str, object, float]] = []
+
+    def listen(function, items, *, timeout=None):
+        for item in items:
+            heard.append((function.__name__, getattr(item, "pages", item.document), timeout))
+            found = answer(function, item) if answer else None
+            yield item, found or function(item)
+
+    monkeypatch.setattr(context, "map", listen)
+    return heard
+
+
+def test_pages_are_read_in_chunks_of_thirty_two_with_ten_times_their_seconds(put, read, context, monkeypatch):
+    put("paper.pdf", *[f"{number}. 题干" for number in range(33)])
+    heard = listened(context, monkeypatch)
+    read(OcrParams(page_timeout=7.0))
+    assert heard == [
+        ("inspect_file", "paper.pdf", 70.0),
+        ("read_pages", tuple(range(1, 33)), 70.0),
+        ("read_pages", (33,), 70.0),
+    ]
+
+
+def test_pages_are_recognised_one_by_one_with_ten_times_their_seconds(
+    put, read, context, monkeypatch, engine
+):
+    put("paper.pdf", STEM, STEM)
+    heard = listened(context, monkeypatch)
+    read(OcrParams(page_timeout=7.0, force_ocr=True))
+    assert heard[2:] == [("recognise_page", (1,), 70.0), ("recognise_page", (2,), 70.0)]
+
+
+def test_a_page_that_timed_out_beside_one_that_crashed_is_tried_again_alone(put, read, context, monkeypatch):
+    put("paper.pdf", STEM, "2. 第二题", "3. 第三题")
+
+    def answer(function, item):
+        if function is not tasks.read_pages or item.pages == (1,):
+            return None
+        if item.pages == (2,) and sum(pages == (2,) for _, pages, _ in heard) == 2:
+            return None
+        return Failure("crashed" if item.pages == (3,) else "timeout", "")
+
+    heard = listened(context, monkeypatch, answer)
+    result = read()
+    assert [pages for _, pages, _ in heard[1:]] == [(1, 2, 3), (1,), (2,), (3,), (2, 3), (2,), (3,)]
+    assert result.facts["pages_lost"] == ["paper.pdf#3: crashed: "]
+    assert not result.complete
+
+
+def test_three_pages_that_timed_out_are_not_tried_again(put, read, context, monkeypatch):
+    put("paper.pdf", STEM, "2. 第二题", "3. 第三题", "4. 第四题")
+
+    def answer(function, item):
+        late = function is tasks.read_pages and item.pages != (1,)
+        return Failure("timeout", "slow") if late else None
+
+    heard = listened(context, monkeypatch, answer)
+    assert read().facts["pages_lost"] == [f"paper.pdf#{page}: timeout: slow" for page in (2, 3, 4)]
+    assert [pages for _, pages, _ in heard[1:]] == [(1, 2, 3, 4), (1,), (2,), (3,), (4,)]
+
+
+def test_pages_after_the_third_that_failed_say_that_they_were_not_tried(put, read, context, monkeypatch):
+    put("paper.pdf", *[f"{number}. 题干" for number in range(1, 7)])
+
+    def answer(function, item):
+        return Failure("crashed", "ended") if function is tasks.read_pages and item.pages != (1,) else None
+
+    heard = listened(context, monkeypatch, answer)
+    assert read().facts["pages_lost"] == [
+        *(f"paper.pdf#{page}: crashed: ended" for page in (2, 3, 4)),
+        *(f"paper.pdf#{page}: crashed: not tried after 3 pages: ended" for page in (5, 6)),
+    ]
+    assert len(heard) == 6
