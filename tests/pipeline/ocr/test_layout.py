@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.ocr import layout
 from pipeline.ocr.layout import arrange
-from pipeline.ocr.model import PageRegion, Rect, TextRun
+from pipeline.ocr.model import PageLine, PageRegion, Rect, TextRun
 from schemas.documents import LineKind
 
 PAGE = Rect(0, 0, 595, 842)
@@ -341,3 +342,176 @@ def test_a_space_stands_between_latin_characters_alone(first, second, joined):
 )
 def test_a_blank_to_fill_in_has_a_bracket_right_beside_it(first, second, joined):
     assert words(run(50, 100, first), run(50, 100, second), 30) == joined
+
+
+def at(x0: float, x1: float, y: float = 100.0, text: str = "甲", size: float = 20.0, **more) -> TextRun:
+    """A run of 20 points, whose shares are exact: its box reaches up from its baseline by its size."""
+    return TextRun(text, Rect(x0, y - size, x1, y), y, size, **more)
+
+
+@pytest.mark.parametrize("top", [0.0, 50.0])
+def test_a_running_row_stands_in_the_outer_tenth_and_apart_by_its_height(top):
+    page = Rect(0.0, top, 100.0, top + 1000.0)
+
+    def running(*spans: tuple[float, float]) -> set[int]:
+        rows = [[[TextRun("甲", Rect(0, top + y0, 9, top + y1), y1, 9)]] for y0, y1 in spans]
+        return layout._running_rows(rows, page)
+
+    text = [(300.0, 310.0), (400.0, 410.0)]
+    assert running((80.0, 90.0), text[0]) == set(), "two rows are no head and text"
+    assert running((80.0, 90.0), *text) == {0}
+    assert running(*text, (80.0, 90.0)) == {2}
+    assert [running((80.0, edge), *text) for edge in (99.75, 100.0)] == [{0}, set()]
+    assert [running((80.0, 90.0), (y, y + 10), *text) for y in (100.0, 100.25)] == [set(), {0}]
+    assert [running(*text, (edge, 910.0)) for edge in (900.0, 900.25)] == [set(), {2}]
+    assert [running(*text, (y - 10, y), (920.0, 930.0)) for y in (909.75, 910.0)] == [{3}, set()]
+    assert running((80.0, 90.0), *text, (920.0, 930.0)) == {0, 3}
+
+
+def test_a_run_within_a_figure_stands_out_by_less_than_two_em():
+    def within(x: float, wide: float, size: float = 10.0) -> bool:
+        return layout._within(TextRun("甲", Rect(x, 10, x + wide, 20), 20, size), Rect(0, 0, 100, 100))
+
+    assert [within(x, 100.0) for x in (-19.75, -20.0)] == [True, False]
+    assert [within(x, 100.0) for x in (19.75, 20.0)] == [True, False]
+    assert [within(x, 20.0) for x in (-7.75, -8.0)] == [True, False], "more than three fifths are in it"
+
+
+def test_a_raised_digit_stands_off_by_more_than_a_seventh_of_an_em_and_close():
+    def carries(shift: float, gap: float = 0.0, **more) -> bool:
+        return layout._carries(at(0, 40, 0.0, "10", **more), at(40 + gap, 50 + gap, shift, "9"))
+
+    assert [carries(shift) for shift in (3.0, 3.25, 11.75, 12.0)] == [False, True, True, False]
+    assert [carries(-shift) for shift in (3.0, 3.25, 11.75, 12.0)] == [False, True, True, False]
+    assert [carries(5.0, gap) for gap in (-3.0, -2.75, 2.75, 3.0)] == [False, True, True, False]
+    assert not carries(5.0, confidence=0.9)
+
+
+def test_rows_are_looked_for_up_to_three_eighths_of_an_inch_away():
+    buckets = {key: [key] for key in range(40)}
+    assert list(layout._near(at(0, 9, 100.0), buckets)) == list(range(9, 16))
+    assert list(layout._near(at(0, 9, 103.9), buckets)) == list(range(9, 16))
+    assert list(layout._near(at(0, 9, 104.0), buckets)) == list(range(10, 17))
+
+
+def distance(down: float, size: float = 20.0, x: float = 500.0, sure: float | None = None) -> float | None:
+    lead = at(0, 100)
+    return layout._row_distance(at(x, x + 20, 100 + down, size=size, confidence=sure), lead, [lead])
+
+
+def test_how_far_off_a_row_its_runs_stand():
+    assert [distance(down) for down in (7.0, 7.25, -7.0, -7.25)] == [7.0, None, 7.0, None]
+    assert [distance(down, sure=0.9) for down in (9.0, 9.25)] == [9.0, None]
+    assert [distance(down, 10.0, sure=0.9) for down in (4.5, 4.75)] == [4.5, None]
+    assert [distance(5.0, size) for size in (18.0, 17.75)] == [5.0, None]
+    assert [distance(down, 10.0) for down in (3.0, 3.25)] == [3.0, None]
+    assert [distance(12.0, 10.0, x) for x in (111.75, 112.0)] == [12.0, None]
+    assert [distance(12.0, 10.0, x) for x in (-31.75, -32.0)] == [12.0, None]
+    assert [distance(down, 10.0, 100.0) for down in (12.0, 12.25)] == [12.0, None]
+
+
+def test_the_run_of_a_line_is_the_longest_of_the_size_most_characters_have():
+    number, stem, more = (
+        at(0, 9, text="12", size=12.0),
+        at(9, 99, text="甲乙丙", size=10.4),
+        at(0, 9, text="丁"),
+    )
+    assert layout._main([number, stem]) is stem
+    assert (
+        layout._main([number, at(0, 9, text="乙", size=10.0), at(0, 9, text="丙丁", size=9.6)]).text == "丙丁"
+    )
+    assert layout._main([at(0, 9, text="甲乙", size=10.0), at(0, 9, text="丙丁", size=12.0)]).text == "丙丁"
+    assert layout._main([more, stem]) is stem
+
+
+def script(down: float, size: float, text: str = "2", last: TextRun | None = None, **more) -> str:
+    return layout._script(at(40, 50, down, text, size, **more), at(0, 40, 0.0, "甲乙"), last)
+
+
+def test_a_script_is_smaller_than_nine_tenths_and_off_the_line_by_a_share_of_its_size():
+    assert [script(-5.0, size) for size in (17.75, 18.0)] == ["²", "2"]
+    assert [script(-down, 12.0) for down in (3.0, 3.25)] == ["2", "²"]
+    assert [script(down, 12.0) for down in (0.6, 0.61)] == ["2", "₂"]
+    assert [script(down, 16.0) for down in (1.6, 1.61)] == ["2", "₂"]
+    assert [script(1.0, size) for size in (15.0, 15.25)] == ["₂", "2"]
+    assert script(-5.0, 12.0, confidence=0.9) == "2"
+    assert [script(-5.0, size, "Na2") for size in (15.0, 15.25)] == ["^(Na2)", "Na2"]
+
+
+def test_a_script_as_large_as_its_line_is_off_the_line_and_off_the_run_before():
+    before = at(30, 40, -1.0, "10")
+    assert [script(down, 20.0, last=before) for down in (2.75, 3.0, 3.25)] == ["2", "₂", "₂"]
+    assert [script(down, 20.0, last=at(30, 40, 0.0, "10")) for down in (-3.0, -3.25)] == ["2", "²"]
+    assert script(-5.0, 20.0) == "2"
+
+
+@pytest.mark.parametrize(
+    ("last", "run", "gaps", "joints"),
+    [
+        ("甲", "乙", (30.0, 30.25), ["", "\t"]),
+        ("ab", "cd", (4.0, 4.25, 30.0, 30.25), ["", " ", " ", "\t"]),
+        ("（", "乙", (30.0, 30.25), ["", "  "]),
+        ("甲", "）", (30.0, 30.25), ["", "  "]),
+    ],
+)
+def test_joints_by_their_white_space(last, run, gaps, joints):
+    def joint(gap: float, **more) -> str:
+        return layout._joint(at(0, 20, text=last), at(20 + gap, 50, text=run, **more), last, run)
+
+    assert [joint(gap) for gap in gaps] == joints
+    assert joint(0.0, new_cell=True) == "\t"
+
+
+def test_joints_of_recognised_words_and_of_spaces_that_the_file_has():
+    def joint(gap: float, spaced: bool, sure: float | None) -> str:
+        last, run = at(0, 20, space_after=spaced), at(20 + gap, 50, confidence=sure)
+        return layout._joint(last, run, "甲", "乙")
+
+    assert [joint(gap, True, None) for gap in (3.0, 3.25)] == ["", " "]
+    assert [joint(gap, False, 0.9) for gap in (0.0, 0.25, 22.0, 22.25)] == ["", " ", " ", "\t"]
+
+
+def test_a_segment_is_cut_where_half_an_em_of_white_space_stands_in_the_gutter():
+    def cut(end: float, start: float) -> int:
+        return len(layout._cut([at(0, 50), at(60, end), at(start, 400), at(410, 500)], 300.0))
+
+    assert [cut(295.0, start) for start in (304.75, 305.0)] == [1, 2]
+    assert [cut(end, 320.0) for end in (301.0, 301.25)] == [2, 1]
+    assert [cut(280.0, start) for start in (298.75, 299.0)] == [1, 2]
+    left, right = layout._cut([at(0, 50), at(60, 290), at(310, 400)], 300.0)
+    assert [len(left), len(right)] == [2, 1]
+
+
+def test_columns_end_and_begin_within_a_point_of_the_gutter():
+    def column(x0: float, x1: float, gutter: float | None = 300.0) -> int:
+        return layout._column(Rect(x0, 0, x1, 9), gutter)
+
+    assert [column(0.0, end) for end in (301.0, 301.25)] == [0, -1]
+    assert [column(start, 500.0) for start in (298.75, 299.0)] == [-1, 1]
+    assert column(0.0, 500.0, None) == 0
+    assert layout._line([at(0, 500)], 300.0).column == 0
+    sure = layout._line([at(0, 9, confidence=0.8), at(9, 18), at(18, 27, confidence=0.7)], None)
+    assert (sure.confidence, layout._line([at(0, 9)], None).confidence) == (0.7, None)
+
+
+def test_text_stands_where_three_tenths_of_its_height_are():
+    def first(figure: float, text: float) -> str:
+        boxes = (
+            PageLine("", Rect(50, figure, 60, 200), LineKind.FIGURE),
+            PageLine("甲", Rect(0, text, 9, text + 10)),
+        )
+        return layout.reading_order([*boxes], None)[0].text
+
+    assert [first(figure, 97.0) for figure in (99.95, 100.0, 100.25)] == ["", "甲", "甲"]
+
+
+def test_lines_across_the_gutter_part_bands_and_come_first_in_them():
+    def line(text: str, x0: float, x1: float, y: float) -> PageLine:
+        return PageLine(text, Rect(x0, y, x1, y + 10), column=1 if x0 > 300 else 0)
+
+    placed = [line("右", 310, 500, 90), line("左", 0, 290, 100), line("题", 0, 500, 150)]
+    placed += [line("右二", 310, 500, 200), line("左二", 0, 290, 210), line(" ", 0, 9, 300)]
+    found = layout.reading_order(placed, 300.0)
+    assert [(one.text, one.column) for one in found] == [
+        ("左", 0), ("右", 1), ("题", 0), ("左二", 0), ("右二", 1),
+    ]  # fmt: skip
