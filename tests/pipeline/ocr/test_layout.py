@@ -498,11 +498,11 @@ def test_text_stands_where_three_tenths_of_its_height_are():
     def first(figure: float, text: float) -> str:
         boxes = (
             PageLine("", Rect(50, figure, 60, 200), LineKind.FIGURE),
-            PageLine("甲", Rect(0, text, 9, text + 10)),
+            PageLine("甲", Rect(0, text, 9, text + 20)),
         )
         return layout.reading_order([*boxes], None)[0].text
 
-    assert [first(figure, 97.0) for figure in (99.95, 100.0, 100.25)] == ["", "甲", "甲"]
+    assert [first(figure, 94.0) for figure in (99.95, 100.0, 100.25)] == ["", "甲", "甲"]
 
 
 def test_lines_across_the_gutter_part_bands_and_come_first_in_them():
@@ -515,3 +515,23 @@ def test_lines_across_the_gutter_part_bands_and_come_first_in_them():
     assert [(one.text, one.column) for one in found] == [
         ("左", 0), ("右", 1), ("题", 0), ("左二", 0), ("右二", 1),
     ]  # fmt: skip
+
+
+def test_one_run_in_a_figure_of_a_line_that_goes_on_outside_tells_of_a_seal():
+    figure = PageRegion(LineKind.FIGURE, Rect(100, 100, 200, 200))
+
+    def labels(*crossing: TextRun) -> list[str]:
+        found = arrange([*crossing, run(150, 190, "心房")], [figure], PAGE)
+        return [line.text for line in found if line.kind is LineKind.FIGURE and line.text]
+
+    lines_of_text = [[run(50, y, "甲乙丙丁戊"), run(101, y, "己")] for y in (120, 150)]
+    assert labels(*lines_of_text[0]) == ["心房"]
+    assert labels(*lines_of_text[0], *lines_of_text[1]) == []
+
+
+def test_a_rule_stands_beside_the_first_word_of_a_row():
+    first, second = at(0, 20, 100.0), at(30, 50, 110.0)
+    marks = [
+        layout._mark_cells([first, second], [Rect(25, 70, 25, end)])[1].new_cell for end in (88.75, 89.0)
+    ]
+    assert marks == [False, True]

@@ -13,10 +13,11 @@ from PIL import Image
 from pipeline.ocr import engines, stage, tasks
 from pipeline.ocr.assemble import Exam
 from pipeline.ocr.interfaces import Word
+from pipeline.ocr.model import PageRead
 from pipeline.ocr.params import EngineName, OcrParams
 from pipeline.ocr.readers import pdf
 from pipeline.stage import Failure, Result
-from schemas.documents import Document, Line, Page, SourceRow
+from schemas.documents import Document, Line, Page, ReadMethod, SourceRow
 from schemas.errors import UserError
 
 STEM = "1. 下列哪项是急性胃炎的病因"
@@ -422,7 +423,7 @@ def test_notes_tell_what_is_to_be_looked_at():
 
 
 def listened(context, monkeypatch, answer=None) -> list[tuple[str, object, float]]:
-    """What each task is, its pages or document, and its limit on the clock."""
+    """Each task by its name, with its pages or document and its limit on the clock."""
     heard: list[tuple[str, object, float]] = []
 
     def listen(function, items, *, timeout=None):
@@ -435,9 +436,25 @@ def listened(context, monkeypatch, answer=None) -> list[tuple[str, object, float
     return heard
 
 
-def test_pages_are_read_in_chunks_of_thirty_two_with_ten_times_their_seconds(put, read, context, monkeypatch):
-    put("paper.pdf", *[f"{number}. 题干" for number in range(33)])
-    heard = listened(context, monkeypatch)
+def blank_paper(context, pages: int) -> None:
+    document = pymupdf.open()
+    for _ in range(pages):
+        document.new_page()
+    document.save(context.raw / "paper.pdf")
+
+
+def nothing_seen(function, item):
+    """Made-up contents of blank pages, without a look at them."""
+    if function is tasks.read_pages:
+        page = PageRead(9.0, 9.0, ReadMethod.TEXT_LAYER, "e", "v").to_json()
+        return [{"needs_ocr": "forced"} if item.params.force_ocr else page for _ in item.pages]
+    seen = {"width": 9.0, "height": 9.0, "turned": 0, "legibility": 1.0, "words": [], "marks": {}}
+    return seen if function is tasks.recognise_page else None
+
+
+def test_pages_are_read_in_chunks_of_thirty_two_with_ten_times_their_seconds(read, context, monkeypatch):
+    blank_paper(context, 33)
+    heard = listened(context, monkeypatch, nothing_seen)
     read(OcrParams(page_timeout=7.0))
     assert heard == [
         ("inspect_file", "paper.pdf", 70.0),
@@ -446,11 +463,9 @@ def test_pages_are_read_in_chunks_of_thirty_two_with_ten_times_their_seconds(put
     ]
 
 
-def test_pages_are_recognised_one_by_one_with_ten_times_their_seconds(
-    put, read, context, monkeypatch, engine
-):
-    put("paper.pdf", STEM, STEM)
-    heard = listened(context, monkeypatch)
+def test_pages_are_recognised_one_by_one_with_ten_times_their_seconds(read, context, monkeypatch):
+    blank_paper(context, 2)
+    heard = listened(context, monkeypatch, nothing_seen)
     read(OcrParams(page_timeout=7.0, force_ocr=True))
     assert heard[2:] == [("recognise_page", (1,), 70.0), ("recognise_page", (2,), 70.0)]
 
