@@ -10,11 +10,15 @@ from pathlib import Path
 
 import pytest
 
+from annotation import learned_annotator
+from annotation.annotator import Identity
 from annotation.llm import limits
 from annotation.params import AnnotateLlmOptions, AnnotateParams
-from pipeline.annotate import run
+from pipeline import annotate
+from pipeline.annotate import choose, problems, run
 from pipeline.catalogue import stage
 from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
+from schemas.errors import UserError
 from schemas.questions import Option, Question
 from schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import Reply, ScriptedServer
@@ -151,7 +155,8 @@ def test_the_key_is_in_no_table_fact_note_or_store(context, server, monkeypatch)
 CHILD = """
 import sys
 from pathlib import Path
-from pipeline.annotate import run
+from pipeline import annotate
+from pipeline.annotate import choose, problems, run
 from pipeline.runtime.store import ItemStore
 from schemas.dataset import DatasetParams
 from tests.conftest import FakeContext
@@ -230,3 +235,83 @@ def test_examples_come_from_what_was_pulled_and_change_the_prompt_s_hash(context
     assert shown == [2] * 6 + [2 + 2 * 2] * 6
     assert taught.facts["prompt_hash"] != plain.facts["prompt_hash"]
     assert taught.facts["shots"] == 2
+
+
+def bill(number: int, **more) -> AnnotationRequest:
+    given = {"prompt_tokens": 100, "completion_tokens": 10, "cost": 0.1234567} | more
+    return AnnotationRequest(question_id=f"q{number}", annotator="llm:m", prompt_hash="h", model="m", **given)
+
+
+@pytest.mark.parametrize(
+    ("rows", "told"),
+    [
+        (
+            [bill(1), bill(2)],
+            {"requests": 2, "prompt_tokens": 200, "completion_tokens": 20, "cost": 0.246913},
+        ),
+        ([bill(1), bill(2, cost=None)], {"requests": 2, "cost": None, "prompt_tokens": 200}),
+        ([bill(1, prompt_tokens=None)], {"requests": 1, "prompt_tokens": None, "cost": 0.123457}),
+        ([bill(1, unusable=2, unusable_cost=0.00000149)], {"unusable_calls": 2, "unusable_cost": 0.000001}),
+        ([bill(1, unseen=1, unseen_cost=0.5)], {"unseen_calls": 1, "unseen_cost_at_most": 0.5}),
+    ],
+)
+def test_a_bill_is_a_sum_to_six_places_and_unknown_where_a_part_is(rows, told) -> None:
+    found = annotate._bill(Identity("llm:m", "m", "h"), AnnotationRequest.to_frame(rows), "EUR")
+    assert {name: found[name] for name in told} == told
+    assert (found["model"], found["prompt_hash"], found["currency"]) == ("m", "h", "EUR")
+    wasted = {name for name in found if name.startswith("un")}
+    assert wasted == {name for name in told if name.startswith("un")}
+    assert annotate._bill(Identity("lexicon"), AnnotationRequest.to_frame(rows), "EUR") == {}
+
+
+@pytest.mark.parametrize("annotator", ["learned", "embeddings"])
+@pytest.mark.parametrize(("count", "enough"), [(19, False), (20, True)])
+def test_twenty_reviewed_questions_are_enough_to_learn_from(annotator, count, enough, monkeypatch) -> None:
+    made = []
+    monkeypatch.setattr(learned_annotator, "LearnedAnnotator", lambda *args: made.append(args) or "made")
+    reviewed = [None] * count
+    params = AnnotateParams(annotator=annotator, embeddings={"base_url": "http://localhost/v1", "model": "e"})
+    if not enough:
+        with pytest.raises(UserError, match=f"^{count} questions are reviewed, {annotator} needs 20: run"):
+            choose(params, None, reviewed)
+        return
+    assert choose(params, None, reviewed) == "made"
+    [[given, *more]] = made
+    assert given == reviewed
+    assert more[1:] == ([] if annotator == "learned" else ["embeddings:e"])
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, []),
+        ({"reviewed": "here"}, []),
+        ({"reviewed": "none"}, ["no file"]),
+        ({"annotator": "lexicon", "reviewed": "none"}, []),
+        ({"annotator": "learned", "reviewed": "none"}, ["no file"]),
+        ({"annotator": "embeddings"}, ["[annotate.embeddings]"]),
+        ({"annotator": "embeddings", "reviewed": "none"}, ["[annotate.embeddings]", "no file"]),
+        ({"annotator": "llm"}, ["[annotate.llm]"]),
+        ({"annotator": "llm", "reviewed": "none"}, ["[annotate.llm]"]),
+    ],
+)
+def test_every_obstacle_to_annotating_is_told(tmp_path, context, given, told) -> None:
+    (tmp_path / "here").touch()
+    if "reviewed" in given:
+        given = given | {"reviewed": tmp_path / given["reviewed"]}
+    found = problems(AnnotateParams(**given), context.dataset)
+    assert len(found) == len(told)
+    assert all(part in line for part, line in zip(told, found, strict=True))
+
+
+@pytest.mark.parametrize(("annotator", "learns"), [("auto", True), ("learned", True), ("lexicon", False)])
+def test_reviews_are_read_only_by_annotators_that_learn(annotator, learns) -> None:
+    from tests.annotation.test_reviewed import review
+
+    rows = questions(2)
+    said = [review(rows[0].question_id, "易", dimension="difficulty")]
+    given = {"pulled": ExpertReview.to_frame(said)}
+    params = AnnotateParams(annotator=annotator)
+    found = annotate.reviewed_questions(rows, given, params)
+    assert [item.question.question_id for item in found] == ([rows[0].question_id] if learns else [])
+    assert annotate.reviewed_questions(rows, {}, params) == []

@@ -3,7 +3,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.rendering.markdown import code, number, percent, scalar, table, text
+from pipeline.rendering.markdown import code, environment, number, percent, scalar, table, text
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -25,6 +25,7 @@ def test_yaml_scalars_read_back_equal(value):
         ("2-3 (b)", "2-3 (b)"),
         ("<b>&", "&lt;b&gt;&amp;"),
         ("a\n\nb", "a b"),
+        ("\"x\" 'y'", "\"x\" 'y'"),
         ("[x](y) *z* `c`", r"\[x\](y) \*z\* \`c\`"),
     ],
 )
@@ -55,3 +56,15 @@ def test_a_table_aligns_numbers_to_the_right():
 
 def test_yaml_keeps_chinese_and_escapes_what_readers_trip_over():
     assert scalar("甲\x85\ufeff") == '"甲\\u0085\\ufeff"'
+
+
+@pytest.mark.parametrize(
+    ("template", "shown"),
+    [
+        ("a\n  {% if 1 %}\n b\n  {% endif %}\nc", "a\n b\nc"),
+        ("{% if 1 %}\n\n{% endif %}x", "\nx"),
+        ("{{ 1234.5|number }} {{ 1|percent(8) }} {{ 2|counted('question') }}", "1,234 12.5 % 2 questions"),
+    ],
+)
+def test_lines_of_tags_leave_no_lines(template: str, shown: str) -> None:
+    assert environment("pipeline.rendering").from_string(template).render() == shown
