@@ -1,3 +1,5 @@
+from typing import Any, Literal
+
 import polars as pl
 import pytest
 from pydantic import ValidationError
@@ -60,3 +62,32 @@ class Optionals(Record):
 
 def test_optional_fields_have_the_type_of_what_they_hold():
     assert Optionals.polars_schema() == pl.Schema({"value": pl.Int64, "names": pl.List(pl.String)})
+
+
+@pytest.mark.parametrize(
+    ("annotation", "kind"),
+    [
+        (Literal["a"], pl.String),
+        (Literal[1], pl.Int64),
+        (list[int], pl.List(pl.Int64)),
+        (tuple[str, ...], pl.List(pl.String)),
+        (bool | None, pl.Boolean),
+        (QuestionType, pl.String),
+    ],
+)
+def test_an_annotation_has_one_column_type(annotation: Any, kind: pl.DataType) -> None:
+    assert column_type(annotation) == kind
+
+
+@pytest.mark.parametrize("annotation", [int | str, int | str | None, dict[str, int], None])
+def test_what_may_be_of_several_types_is_no_column(annotation: Any) -> None:
+    with pytest.raises(TypeError, match="no column type"):
+        column_type(annotation)
+
+
+def test_columns_that_a_table_lacks_have_their_defaults() -> None:
+    class Later(Record):
+        name: str
+        count: int = 3
+
+    assert list(Later.from_frame(pl.DataFrame({"name": ["x"], "other": [1]}))) == [Later(name="x", count=3)]

@@ -8,7 +8,14 @@ import ssl
 import pytest
 from pydantic import BaseModel, ValidationError, field_validator
 
-from schemas.errors import UnreadableDocument, bad_certificate, first_problem
+from schemas.errors import (
+    UnreadableDocument,
+    UserError,
+    bad_certificate,
+    first_problem,
+    refused_as,
+    trusted_certificates,
+)
 
 
 class Row(BaseModel):
@@ -59,3 +66,27 @@ def test_a_certificate_is_blamed_however_deep_it_lies_and_nothing_else_is():
     assert told is not None
     assert told.startswith("the certificate of https://x cannot be verified (self-signed): ")
     assert bad_certificate(OSError("x"), "https://x") is bad_certificate(None, "https://x") is None
+
+
+@pytest.mark.parametrize(
+    ("error", "told"), [(OSError(2, "No such file"), "No such file"), (OSError("odd"), "odd")]
+)
+def test_certificates_that_cannot_be_read_are_one_line(monkeypatch, error, told) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", "x.pem")
+    with pytest.raises(UserError) as caught, trusted_certificates():
+        raise error
+    assert str(caught.value) == f"SSL_CERT_FILE=x.pem: {told}: name a file of certificates in PEM"
+
+
+@pytest.mark.parametrize("length", [199, 200, 201])
+def test_a_document_is_refused_with_two_hundred_characters_of_the_reason(length) -> None:
+    with pytest.raises(UnreadableDocument) as caught, refused_as("broken", "cut short", ValueError):
+        raise ValueError("x" * length)
+    assert (caught.value.reason, caught.value.detail) == ("broken", f"cut short: {'x' * min(length, 200)}")
+
+
+def test_a_lack_of_memory_is_not_the_documents() -> None:
+    for error in (MemoryError(), UnreadableDocument("timeout", "x")):
+        with pytest.raises(type(error)) as caught, refused_as("broken", "cut short", Exception):
+            raise error
+        assert caught.value is error

@@ -54,3 +54,48 @@ def test_a_file_that_is_no_table_is_left_to_the_page_of_papers(tmp_path):
     (tmp_path / "empty.csv").write_text("")
     with pytest.raises(UserError, match="empty_file"):
         view_bank("empty.csv", tmp_path / "empty.csv", OcrParams(), {})
+
+
+def bank(count: int, key: str = "B") -> str:
+    rows = (f"首选的药物{number},甲{number},乙{number},{key},\n" for number in range(count))
+    return "试题内容,选项A,选项B,正确答案,难度\n" + "".join(rows)
+
+
+@pytest.mark.parametrize(("rows", "shown"), [(1, 1), (2, 2), (3, 3), (4, 3), (9, 3)])
+def test_three_rows_of_each_outcome_are_shown(tmp_path, rows, shown) -> None:
+    path = tmp_path / "bank.csv"
+    path.write_text(bank(rows) + "没有答案的题,甲,乙,,\n" * rows, encoding="utf-8")
+    [table] = view_bank("bank.csv", path, OcrParams(), {})[0]
+    assert table.ends["kept"] == rows
+    kept = [sample for sample in table.samples if sample.doubt is None]
+    assert [sample.row for sample in kept] == [sample.row for sample in table.samples[:shown]]
+    assert len(kept) == shown
+    told = [sample.doubt for sample in table.samples if sample.doubt is not None]
+    assert {line.partition(":")[0] for line in told} == {end for end in table.ends if end != "kept"}
+    [table] = view_bank("bank.csv", path, OcrParams(), {}, most=1)[0]
+    assert len(table.samples) == len(table.ends)
+
+
+def test_a_row_without_a_key_is_told_as_the_next_stage_will_take_it(tmp_path) -> None:
+    path = tmp_path / "bank.csv"
+    path.write_text(bank(2, ""), encoding="utf-8")
+    [table] = view_bank("bank.csv", path, OcrParams(), {})[0]
+    assert table.ends == {"no_answer": 2}
+    assert [sample.doubt for sample in table.samples] == [
+        "no_answer: it has no key; the clean stage rejects it"
+    ] * 2
+
+
+def test_a_file_is_found_by_its_path_inside_and_outside_of_the_papers(tmp_path, monkeypatch) -> None:
+    (tmp_path / "raw" / "deep").mkdir(parents=True)
+    for name in ("raw/deep/one.csv", "raw/two.csv", "raw/two-more.csv", "else.csv"):
+        (tmp_path / name).write_text(bank(1), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    told = dataset(tmp_path / "raw")
+    assert find_bank(told, "raw/deep/one.csv")[0] == "deep/one.csv"
+    assert find_bank(told, "else.csv")[0] == "else.csv"
+    assert find_bank(told, "one")[0] == "deep/one.csv"
+    assert find_bank(told, "two.csv")[0] == "two.csv"
+    assert find_bank(told, "two") is None
+    assert find_bank(dataset(tmp_path / "none"), "one") is None
+    assert find_bank(dataset(tmp_path / "none"), "else.csv")[0] == "else.csv"

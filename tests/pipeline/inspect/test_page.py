@@ -18,6 +18,7 @@ from pipeline.inspect.page import (
     PaperTables,
     _became,
     _boxes,
+    _facts,
     _fate,
     _marked,
     _reading_order,
@@ -25,9 +26,10 @@ from pipeline.inspect.page import (
     draw_page,
     inspect_page,
     item_cards,
+    page_views,
     view_paper,
 )
-from schemas.documents import Box, Line, Span, Trace
+from schemas.documents import Box, Document, Line, Page, Span, Step, Trace
 from schemas.errors import UserError
 
 
@@ -270,3 +272,109 @@ def test_the_facts_of_a_paper_are_told(view, built):
 @pytest.mark.parametrize(("pages", "most"), [(1, 260_000), (34, 260_000), (35, 257_142), (120, 75_000)])
 def test_pictures_share_9_million_bytes(pages, most):
     assert min(module._MAX_BYTES, module._BUDGET // pages) == most
+
+
+def paper(lines, traces=(), keys=None, sheets=(), **about) -> PaperTables:
+    """The tables of a paper, without a build."""
+    made = object.__new__(PaperTables)
+    plain = {"document": "a", "sha256": "0123456789abcdef" * 4, "format": "pdf", "pages": 2, "rows": None}
+    made.document = Document(**plain | about)
+    made.lines, made.traces, made.keys, made.pages = list(lines), list(traces), keys or {}, list(sheets)
+    return made
+
+
+def spans(page: int, first: int, last: int) -> list[Span]:
+    return [Span(page=page, first=first, last=last)]
+
+
+def step(part: str, first: int, last: int) -> Step:
+    return Step(part=part, rule="r", detail=None, spans=spans(1, first, last))
+
+
+def on(page: int, order: int, text: str = "题", kind: str = "text", *, boxed: bool = True) -> Line:
+    one = line(order, text, kind)
+    return one.model_copy(update={"page": page} | ({} if boxed else {"box": None}))
+
+
+LINES = [
+    *(on(1, 0, kind="header"), on(1, 1), on(1, 2), on(1, 3), on(1, 4, "", "figure"), on(1, 5), on(1, 6)),
+    *(on(1, 7, ""), on(2, 0), on(2, 1), on(2, 2, kind="footer"), on(2, 3)),
+]
+OWN = Trace(document="a", item_id="a", spans=spans(1, 1, 3), steps=[step("head", 1, 2), step("key", 3, 3)])
+ITEM = Trace(document="a", item_id="q", spans=[*spans(1, 2, 2), *spans(2, 1, 1)], steps=[])
+
+
+@pytest.mark.parametrize("keys", [{}, {"a": "paper"}, {"other": "a"}])
+def test_every_line_of_text_has_the_fate_of_its_step_or_none(keys) -> None:
+    made = paper(LINES, [OWN, ITEM], keys)
+    rest = Fate.KEY if "a" in keys else Fate.UNUSED
+    assert made.items == {(1, 2): ["q"], (2, 1): ["q"]}
+    assert made.fates == {
+        (1, 0): Fate.RUNNING,
+        (1, 1): Fate.HEAD,
+        (1, 3): Fate.KEY,
+        (1, 5): rest,
+        (1, 6): rest,
+        (1, 7): rest,
+        (2, 0): rest,
+        (2, 2): Fate.RUNNING,
+        (2, 3): rest,
+    }
+    runs = {name: [(one.page, one.order) for one in run] for name, run in made.unused.items()}
+    unused = {"unused-1-5": [(1, 5), (1, 6)], "unused-2-0": [(2, 0)], "unused-2-3": [(2, 3)]}
+    assert runs == ({} if "a" in keys else unused)
+
+
+def sheet(number: int, width: float = 100.0, method: str = "ocr", reason: str | None = None) -> Page:
+    return Page(
+        document="a", page=number, width=width, height=1, method=method, reason=reason, engine="e",
+        engine_version="1", confidence=None, lines=1,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("about", "width", "boxed", "shows"),
+    [
+        ({}, 100.0, True, "boxes"),
+        ({}, 0.0, True, "texts"),
+        ({}, 0.5, True, "boxes"),
+        ({}, 100.0, False, "texts"),
+        ({"format": "docx"}, 100.0, True, "texts"),
+    ],
+)
+def test_a_page_without_layout_shows_its_lines(about, width, boxed, shows) -> None:
+    lines = [on(1, 0), on(1, 1, boxed=boxed), on(2, 0)]
+    item = Trace(document="a", item_id="q", spans=spans(1, 0, 0), steps=[])
+    made = paper(lines, [item], sheets=[sheet(number, width) for number in (1, 2)], **about)
+    cards = [ItemCard("q", Fate.KEPT), ItemCard("unused-1-1", Fate.UNUSED)]
+    [first] = page_views(made, cards, range(1, 2))
+    marks = {"boxes": first.marks, "texts": first.texts}
+    assert [(mark.style, mark.cards) for mark in marks.pop(shows)] == [
+        ("kept", ("q",)),
+        ("unused", ("unused-1-1",)),
+    ]
+    assert [*marks.values()] == [[]]
+    assert [view.page.page for view in page_views(made, cards, range(1, 3))] == [1, 2]
+    assert [view.page.page for view in page_views(made, cards, range(2, 3))] == [2]
+
+
+def test_the_facts_name_ways_of_reading_the_exam_and_keys() -> None:
+    pages = [
+        sheet(1),
+        sheet(2, reason="garbled: x"),
+        sheet(3, reason="garbled: y"),
+        sheet(4, method="text_layer"),
+    ]
+    plain = paper([], sheets=pages)
+    assert _facts(plain) == [
+        ("format 格式", "pdf, 2 pages"),
+        ("read by 读取", "ocr 1, ocr (garbled) 2, text_layer 1"),
+        ("sha256", "0123456789abcdef"),
+    ]
+    told = paper([], keys={"a": "p", "k2": "a", "k1": "a"}, exam_type="医师", exam_subject="内科", pages=1)
+    assert _facts(told)[0] == ("format 格式", "pdf, 1 page")
+    assert _facts(told)[2:5] == [
+        ("exam 考试", "医师 · 内科"),
+        ("answers of 所答试卷", "p"),
+        ("answers from 答案来自", "k1, k2"),
+    ]
