@@ -1,0 +1,183 @@
+"""Figures at a glance, sources, what waits and from what the report was made, in exact numbers."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import polars as pl
+import pytest
+
+from pipeline.aside import SourceLoss
+from pipeline.report import flow
+from pipeline.report.build import Build, StageRun, notice
+from pipeline.report.params import ReportParams
+from schemas.annotations import Label
+from schemas.dataset import DatasetParams
+from schemas.documents import Page
+
+from .conftest import manifest, manifests
+
+
+def build(*ran: dict[str, Any], tables: dict[str, pl.DataFrame] | None = None, **params: Any) -> Build:
+    given = {"manifests": manifests(*ran), **(tables or {})}
+    return Build(given, ReportParams(**params), DatasetParams(name="x"))
+
+
+def rows(**sizes: int | None) -> dict[str, Any]:
+    return {"outputs": {f"{name}.parquet": {"rows": size} for name, size in sizes.items()}}
+
+
+def label(number: int, status: str) -> Label:
+    return Label(
+        question_id=f"q{number}", dimension="difficulty", label="易", label_en="e", status=status, annotator=None,
+        estimate=False, reviewers=[],
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("sizes", "released"),
+    [
+        ({"train": 3, "validation": 1, "test": 1}, True),
+        ({"train": 3, "validation": 2, "test": 0}, True),
+        ({"train": 3, "validation": 1, "test": 2}, False),
+        ({"train": 3, "validation": 1, "test": 0}, False),
+        ({"train": 5}, False),
+    ],
+)
+def test_the_splits_are_the_release_where_they_hold_all_that_is_kept(monkeypatch, sizes, released) -> None:
+    losses = [
+        SourceLoss("a", kept=3, merged=2, rejected=1),
+        SourceLoss("b", kept=2, merged=1, waiting=4),
+    ]
+    monkeypatch.setattr(flow, "source_losses", lambda find: losses)
+    found = flow.overview(
+        build(
+            manifest("ocr", 2, facts={"pages_by_method": {"ocr": 7, "text_layer": 2}}, **rows(pages=9)),
+            manifest("parse", 5, facts={"keys": {"k": "a", "l": "b"}}),
+            manifest("export", 5, **rows(**sizes)),
+            tables={
+                "review/labels": Label.to_frame(
+                    [label(1, "agreed"), label(2, "unreviewed"), label(3, "single")]
+                )
+            },
+        )
+    ).values
+    assert found["parts"] == {"kept": 5, "merged": 3, "rejected": 1, "waiting": 4}
+    assert (found["total"], found["released"]) == (13, released)
+    assert found["sizes"] == [sizes.get(name) for name in ("train", "validation", "test")]
+    assert (found["keys"], found["pages"], found["by_ocr"]) == (2, 9, 7)
+    assert (found["labels"], found["seen"]) == (3, 2)
+    assert found["files"]["kept"] == 2
+
+
+@pytest.mark.parametrize("sources", [2, 12, 13])
+def test_the_matrix_is_of_the_sources_that_share_most(monkeypatch, sources) -> None:
+    names = [f"s{number:02}" for number in range(sources)]
+    pairs = Counter({(one, other): 1 for one in names for other in names if one < other})
+    pairs["s00", names[-1]] = 9
+    monkeypatch.setattr(flow, "source_losses", lambda find: [SourceLoss(name, kept=1) for name in names])
+    monkeypatch.setattr(flow, "shared_questions", lambda find: pairs)
+    values = flow.sources(build()).values
+    shown = values["names"]
+    assert shown == sorted(shown)
+    assert len(shown) == min(sources, 12)
+    assert "s00" in shown
+    assert [row[at] for at, row in enumerate(values["matrix"])] == [0] * len(shown)
+    assert all(
+        values["matrix"][row][column] == values["matrix"][column][row]
+        for row in range(len(shown))
+        for column in range(len(shown))
+    )
+    assert values["matrix"][0][1:] == (
+        [9] if sources == 2 else [1] * (len(shown) - 2) + [9 if sources == 12 else 1]
+    )
+    assert values["shared"]["s00"] == sources - 2 + 9
+    assert (len(values["sources"]), values["more"]) == (sources, 0)
+
+
+@pytest.mark.parametrize(("count", "more"), [(200, 0), (201, 1)])
+def test_two_hundred_sources_are_listed(monkeypatch, count, more) -> None:
+    losses = [SourceLoss(f"{number}", kept=1) for number in range(count)]
+    monkeypatch.setattr(flow, "source_losses", lambda find: losses)
+    values = flow.sources(build()).values
+    assert (len(values["sources"]), values["more"], values["names"], values["matrix"]) == (200, more, [], [])
+
+
+def test_what_waits_before_the_release_is_missing_and_what_waits_later_is_unsettled() -> None:
+    clean = manifest("clean", 1, waiting={"r": 3}, **rows(questions=1))
+    ocr = manifest("ocr", 1, waiting={"r": 2})
+    review = manifest("review", 1, waiting={"r": 1})
+    quiet = manifest("dedup", 1, **rows(questions=1))
+    told = list(flow._unsettled(build(ocr, clean, quiet, review)))
+    assert [each.lost for each in told] == [5, 0]
+    assert "1 question" in told[1].english
+    assert "1 questions" not in told[1].english
+    assert [each.lost for each in flow._unsettled(build(review))] == [0]
+    assert list(flow._unsettled(build(quiet))) == []
+
+
+def test_stages_that_did_not_end_ran_before_their_input_or_not_at_all_are_told() -> None:
+    made = {"questions.parquet": {"rows": 1, "sha256": "new"}, "rejects.parquet": {"rows": 0, "sha256": "r"}}
+    parse = manifest("parse", 1, outputs=made, inputs={"raw/files": "x"})
+    clean = manifest("clean", 1, inputs={"parse/questions": "old", "parse/rejects": "r"}, complete=False)
+    dedup = manifest("dedup", 1, inputs={"parse/questions": "new"})
+    found = build(parse, clean, dedup)
+    assert found.outdated == {"clean": ["parse"]}
+    told = [each.english for each in flow._unfinished(found)]
+    assert len(told) == 3
+    assert ["clean" in line for line in told] == [True, True, False]
+    assert "export" in told[2]
+    assert "dedup" not in "".join(told)
+    assert found.stage("none").manifest == {}
+    assert StageRun("x").reasons == {"rejected": {}, "waiting": {}}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "assigned", "found"),
+    [
+        ({"train": 1, "validation": 2, "test": 3}, {}, {"train": 1, "validation": 2, "test": 3}),
+        ({"train": 1, "validation": 2}, {"test": 5, "train": 4}, {"train": 4, "test": 5}),
+        ({}, {}, {}),
+    ],
+)
+def test_splits_are_those_of_the_export_where_all_three_are_there(sizes, assigned, found) -> None:
+    stages = [manifest("export", 1, **rows(**sizes)), manifest("split", 1, facts={"splits": assigned})]
+    told = flow.funnel(build(*stages))
+    assert told.values["splits"] == found
+    assert [*told.values["splits"]] == [*found]
+
+
+def test_a_source_that_lost_more_than_the_limit_is_told_the_largest_loss_first() -> None:
+    few = SourceLoss("few.pdf", kept=1, rejected=1, reasons=Counter({"no_answer": 1}))
+    many = SourceLoss(
+        "many.pdf", kept=6, rejected=2, waiting=2, reasons=Counter({"no_answer": 3, "truncated": 1})
+    )
+    refused = SourceLoss("x.pdf", refused="encrypted", detail='save "FILE" anew')
+    found = flow.loss_notices([few, many, refused], 0.3)
+    assert [each.lost for each in found] == [4, 1, 0]
+    assert [each.lost for each in flow.loss_notices([few, many], 0.4)] == [1]
+    assert [each.lost for each in flow.loss_notices([few, many], 0.5)] == []
+    assert "4 of 10 (40%)" in found[0].english
+    assert "3 as no_answer" in found[0].english
+    assert 'save "x.pdf" anew' in found[2].english
+
+
+def test_versions_and_engines_are_told_once() -> None:
+    page = Page(
+        document="a", page=1, width=1, height=1, method="ocr", reason=None, engine="e", engine_version="2",
+        confidence=None, lines=1,
+    )  # fmt: skip
+    pages = Page.to_frame([page, page, page.model_copy(update={"engine": "d"})])
+    stages = [manifest("ocr", 1, versions={"a": "1", "b": "3"}), manifest("parse", 1, versions={"a": "2"})]
+    values = flow.provenance(build(*stages, tables={"ocr/pages": pages})).values
+    assert values["versions"] == [("a", "1, 2"), ("b", "3")]
+    assert values["engines"] == [("d", "2"), ("e", "2")]
+    assert [stage.name for stage in values["stages"]] == ["ocr", "parse"]
+
+
+def test_numbers_in_notices_are_told_with_what_they_count() -> None:
+    assert notice("conflicts", n=1, lost=2).lost == 2
+    one, two = (notice("conflicts", n=n, lost=2).english for n in (1, 2))
+    assert one != two
+    assert "1 " in one
