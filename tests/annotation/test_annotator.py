@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.annotator import difficulty_bin, measured_difficulty
+from annotation.annotator import Identity, Labelled, Verdict, difficulty_bin, measured_difficulty
 from schemas.questions import Question
+from schemas.taxonomy import dimensions
 
 ACCURACY = st.floats(0, 1)
 
@@ -66,3 +67,25 @@ def test_nobodys_answers_measure_nothing():
     assert measured_difficulty(question()) is None
     assert measured_difficulty(question(human_accuracy=0.0, respondents=0)) is None
     assert measured_difficulty(question(human_accuracy=0.5, respondents=3)).estimate is False
+
+
+def test_labels_are_rows_in_the_order_of_the_set_and_a_measured_one_takes_its_place() -> None:
+    names = list(dimensions())
+    by = Identity("llm:m", "m", "h")
+    said = {
+        name: Verdict(dimensions()[name].labels[1], 0.5, estimate=name == "difficulty")
+        for name in reversed(names)
+    }
+    plain = list(Labelled("q", said).annotations(by))
+    assert [row.dimension for row in plain] == names
+    assert {(row.annotator, row.model, row.prompt_hash, row.confidence) for row in plain} == {
+        ("llm:m", "m", "h", 0.5)
+    }
+    assert [row.estimate for row in plain] == [name == "difficulty" for name in names]
+    measured = measured_difficulty(question(human_accuracy=0.9))
+    last = list(Labelled("q", said).annotations(by, measured))[-1]
+    assert (last.dimension, last.label, last.annotator, last.model, last.prompt_hash, last.estimate) == (
+        "difficulty", "易", "human_accuracy", None, None, False,
+    )  # fmt: skip
+    assert [row.dimension for row in Labelled("q", {}).annotations(by, measured)] == ["difficulty"]
+    assert list(Labelled("q", {}).annotations(by)) == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from annotation.adjudication import answered_flags, decided_corrections
+from schemas.annotations import CorrectionStatus
 from tests.annotation.records import correction
 
 
@@ -57,3 +58,28 @@ def test_an_accepted_correction_answers_the_flag_that_asked_for_it():
     )
     assert answered_flags(accepted) == {"q": {"wrong_key", "wrong_stem", "out_of_scope"}}
     assert answered_flags(decided_corrections([correction("a", "B")], [])) == {}
+
+
+@pytest.mark.parametrize(
+    ("field", "origin", "flags"),
+    [
+        ("answer", "review", {"wrong_key"}),
+        ("answer", "verification", {"wrong_key"}),
+        ("stem", "review", {"wrong_stem"}),
+        ("option:B", "verification", {"wrong_stem"}),
+        ("verdict", "review", {"out_of_scope"}),
+        ("verdict", "verification", {"out_of_scope", "wrong_key", "wrong_stem"}),
+    ],
+)
+def test_an_accepted_correction_answers_the_flags_of_its_field(
+    field: str, origin: str, flags: set[str]
+) -> None:
+    accepted, proposed = (
+        correction("a", "B", field=field, origin=origin, status=CorrectionStatus(status))
+        for status in ("accepted", "proposed")
+    )
+    assert answered_flags([accepted]) == {"q": flags}
+    assert answered_flags([proposed]) == {}
+    assert answered_flags([accepted, correction("a", "B", status=CorrectionStatus.ACCEPTED)]) == {
+        "q": flags | {"wrong_key"}
+    }

@@ -142,3 +142,8 @@ def test_the_latest_list_price_is_told_with_its_own_share_for_batches():
     assert half.with_list_prices() == (half, None)
     dates = [prices["date"] for prices in price_lists()]
     assert dates == sorted(dates, reverse=True)
+
+
+def test_who_asks_nobody_costs_nothing() -> None:
+    found = tokens.estimate([question("q")] * 3, AnnotateParams(annotator="lexicon"))
+    assert tuple(found) == ("lexicon", 3, 0, 0, 0, 0, 0.0, "USD", 0.0, 0.0, "", None)

@@ -1,4 +1,4 @@
-"""Whose questions are sent where, and what is fetched of whom."""
+"""Questions go to the right people, and corrections come back."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_corrections_wait_where_one_is_accepted(tmp_path, states, wait) -> None:
 
 @pytest.fixture
 def sent(monkeypatch):
-    """What is sent: the project, the questions and further options."""
+    """Calls of the sender: the project, the questions and further options."""
     calls = []
 
     def send(kind, tasks, params, context, **more):
