@@ -149,3 +149,74 @@ def test_what_waits_elsewhere_is_sent_with_the_number_of_what_holds_no_question(
     )
     assert exchange.verify(ReviewParams(crops=crops), context) == (1, 7)
     assert (taken, sent[0][2]) == (cut, ["q", "q"])
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "version"), [(projects.REVIEW, "title", "v2"), (projects.ADJUDICATION, None, "none")]
+)
+def test_tasks_are_sent_in_batches_under_the_title_of_the_review_alone(
+    monkeypatch, context, kind, title, version
+) -> None:
+    calls = []
+    studio = SimpleNamespace(accounts={})
+    monkeypatch.setattr(exchange, "connect", lambda params: studio)
+    monkeypatch.setattr(
+        exchange.pushing, "push", lambda *given, **more: calls.append((given, more)) or "report"
+    )
+    tasks = [
+        SimpleNamespace(question_id="q0", prediction=None),
+        SimpleNamespace(question_id="q1", prediction={"model_version": "v2"} if version == "v2" else None),
+    ]
+    params = ReviewParams(project="title", batch=7)
+    assert exchange.send(kind, tasks, params, context, count=3) == "report"
+    [((_, sent, owner, given), more)] = calls
+    assert (sent, given, owner) == (kind, tasks, folder.owner_of(context))
+    assert {name: more[name] for name in ("title", "version", "batch", "count", "adopt")} == {
+        "title": title, "version": version, "batch": 7, "count": 3, "adopt": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("there", "before", "fetched", "fails"),
+    [
+        ([], [], [], True),
+        (["review"], [], ["review"], False),
+        (["verification"], [], ["verification"], False),
+        (["verification"], ["review"], ["review", "verification"], True),
+        (["review"], ["verification"], ["review", "verification"], False),
+    ],
+)
+def test_what_is_or_was_there_is_fetched_and_a_review_that_is_gone_is_told(
+    monkeypatch, context, there, before, fetched, fails
+) -> None:
+    studio = SimpleNamespace(accounts={}, projects=lambda begin: [begin])
+    monkeypatch.setattr(exchange, "connect", lambda params: studio)
+    monkeypatch.setattr(
+        projects,
+        "find",
+        lambda studio, kind, *, owner, adopt, listed: kind.name if kind.name in there else None,
+    )
+    for name in before:
+        kind = next(kind for kind in projects.KINDS if kind.name == name)
+        folder.write_pulled(context.build, kind, Pulled(project="p"))
+    found: list[str] = []
+
+    def pull(studio, kind, owner, earlier, *, project, full, force, advance):
+        found.append(kind.name)
+        assert (project, full, force) == (kind.name, True, False)
+        return Pulled(project="p"), SimpleNamespace(kind=kind.name)
+
+    def report(kind, *_, remedy):
+        found.append(kind.name)
+        return SimpleNamespace(kind=kind.name)
+
+    monkeypatch.setattr(exchange.pulling, "pull", pull)
+    monkeypatch.setattr(exchange.pulling, "report_of", report)
+    monkeypatch.setattr(exchange.pulling, "no_project", lambda *_: RuntimeError("no project"))
+    if fails:
+        with pytest.raises(RuntimeError, match="no project"):
+            exchange.pull(ReviewParams(), context, full=True)
+    else:
+        assert [each.kind for each in exchange.pull(ReviewParams(), context, full=True)] == found
+    assert sorted(found) == fetched
+    assert (context.build / "reviews" / "pulled.parquet").exists()
