@@ -5,7 +5,7 @@ printed keys, most of them errors of the source, and against 2,423 of replaced k
 5 and 2,379.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pipeline.claims.grammar import Text
@@ -56,6 +56,16 @@ def read_explanation(
         return None  # B正确 where the wrong one is asked for: the answer, or a sound statement
     verdicts = _Marks(frozenset(right), frozenset(bad), detail=explanation[start:end][:_SHOWN].strip())
     return _decided(verdicts, options, several=several, wrong=wrong)
+
+
+def contradiction(
+    explanation: str | None, stem: str, options: Mapping[str, str], answer: Sequence[str]
+) -> str | None:
+    """Tell how an explanation speaks against an answer; None where it does not, or not surely."""
+    said = read_explanation(explanation, stem, options, several=len(answer) > 1) if answer else None
+    if said is None or said.rule not in SURE or said.answer == frozenset(answer):
+        return None
+    return f"answer {''.join(answer)}, but the explanation says {said.detail!r}"
 
 
 class _Marks(NamedTuple):

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pipeline.claims.explanations import SURE, read_explanation
+from pipeline.claims.explanations import contradiction
 from pipeline.parse import heads
 from pipeline.parse.draft import Draft, text_of
 from pipeline.parse.fields import split_fields
@@ -231,11 +231,8 @@ def _explained_together(draft: Draft) -> bool:
 
 def _check_verdict(draft: Draft) -> None:
     """The answer against what the explanation says of the options."""
-    if not draft.answer or not draft.explanation or _explained_together(draft):
-        return
-    said = read_explanation(draft.explanation, draft.stem, dict(draft.options), several=len(draft.answer) > 1)
-    if said and said.rule in SURE and said.answer != frozenset(draft.answer):
-        why = f"answer {draft.answer}, but the explanation says {said.detail!r}"
+    why = contradiction(draft.explanation, draft.stem, dict(draft.options), draft.answer or "")
+    if why and not _explained_together(draft):
         draft.flag("explanation_disagrees", why)
 
 

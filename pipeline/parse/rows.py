@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from pipeline.claims.explanations import contradiction
 from pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
 from pipeline.parse.cells import Fields
 from pipeline.parse.columns import Columns, Unclear, options_of
-from pipeline.parse.fields import concluded_answer, filled_blank
+from pipeline.parse.fields import filled_blank
 from pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
 from pipeline.parse.row_texts import Doubts
 from schemas.columns import roles_of, vocabulary
@@ -241,7 +242,13 @@ def _question(
         stem, answer = blank, list(filled)
     elif filled:
         doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
-    doubts += _doubts(options, answer, stated, text.get("explanation"))
+    doubts += _doubts(options, answer, stated)
+    why = (
+        contradiction(text.get("explanation"), stem, dict(options.pairs), answer or ())
+        if not accepted
+        else None
+    )
+    doubts += [("explanation_disagrees", why)] if why else []
     doubts += row_texts.unusual_texts(options, habits.size, [stem, *(one for _, one in options.pairs)])
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
@@ -316,16 +323,12 @@ def _answers(
     return answer_cells.read_answer(stated, options, encoding), None
 
 
-def _doubts(options: cells.Options, answer: list[str] | None, stated: Any, explanation: str | None) -> Doubts:
+def _doubts(options: cells.Options, answer: list[str] | None, stated: Any) -> Doubts:
     """Return the open points of a row. The clean stage decides whether it makes a sound question."""
     doubts = []
     labels = [label for label, _ in options.pairs]
     if labels != [chr(65 + index) for index in range(len(labels))]:
         doubts.append(("options_not_contiguous", f"labels {' '.join(labels)}"))
-        said = cells.string(concluded_answer(explanation))
-        if said and answer and said != "".join(answer):
-            detail = f"the key is {''.join(answer)}, the explanation concludes {said}"
-            doubts.append(("answer_disputed", detail))
     if inside := cells.labels_inside(options):
         doubts.append(("label_inside_text", f"what looks like a label stands inside {' '.join(inside)}"))
     listed = isinstance(stated, dict | list)

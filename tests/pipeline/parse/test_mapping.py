@@ -387,10 +387,19 @@ def test_printed_labels_are_kept_and_no_option_swallows_another(options, labels)
     assert doubts[0][0] == "options_not_contiguous"
 
 
-def test_a_key_that_the_explanation_denies_is_told_where_labels_are_in_doubt():
+@pytest.mark.parametrize(
+    "explanation", ["……，故选B", "A错，B对，C错", "肺炎（A错），哮喘（B对），肺癌（C错）", "答案是哮喘"]
+)
+def test_a_row_whose_explanation_argues_for_another_answer_waits(explanation):
+    row = {"question": "问题", "options": "A.肺炎\nB.哮喘\nC.肺癌", "explanation": explanation}
+    doubts = [parse([row | {"answer": key}]).rows[0][1][1] for key in "AB"]
+    assert [[reason for reason, _ in one] for one in doubts] == [["explanation_disagrees"], []]
+
+
+def test_an_explanation_of_another_question_is_seen_with_labels_in_doubt_too():
     row = {"question": "问题", "options": "B.甲\nC.乙\nD.丙", "answer": "C", "explanation": "……，故选D"}
     _, doubts = parse([row]).rows[0][1]
-    assert [reason for reason, _ in doubts] == ["options_not_contiguous", "answer_disputed"]
+    assert [reason for reason, _ in doubts] == ["options_not_contiguous", "explanation_disagrees"]
 
 
 def test_everybody_gets_the_mark_of_a_void_question():
