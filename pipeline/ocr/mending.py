@@ -112,11 +112,12 @@ def _counterparts(lines: Sequence[PageLine], second: PageRead) -> Iterator[str]:
     """The second reading in place of each line, without spaces: pages may be broken into other lines."""
     texts = [_flat(line.text) for line in lines]
     other = "".join(_flat(line.text) for line in second.lines if line.kind is LineKind.TEXT)
-    places = {0: 0}  # in the second reading, by index in the first
+    places = dict[int, int]()  # in the second reading, by index in the first
     for step in Levenshtein.opcodes("".join(texts), other):
         equal = step.tag == "equal"
         for index in range(step.src_start, step.src_end):
             places[index] = step.dest_start + (index - step.src_start) * equal
         places[step.src_end] = step.dest_end
+    places[0] = 0  # what only the second reading begins with belongs to the first line
     for start, end in pairwise(accumulate(map(len, texts), initial=0)):
         yield other[places[start] : places[end]]

@@ -176,7 +176,8 @@ def _weigh(document: Any, page: Any) -> int:
 def _embedded(document: Any, page: Any, params: OcrParams) -> Pixels | None:
     """The image that alone makes up the page, as stored: no resampling, and 400 times faster than rendering."""
     infos = page.get_image_info(xrefs=True)
-    if len(infos) != 1 or page.rotation or page.get_text("words"):
+    # Without colours it is a stencil, which the page fills with its own.
+    if len(infos) != 1 or page.rotation or not infos[0]["colorspace"] or page.get_text("words"):
         return None
     info = infos[0]
     a, b, c, d, *_ = info["transform"]
@@ -195,7 +196,7 @@ def _rendered(page: Any, params: OcrParams) -> Pixels:
 
 
 def _pixels(pixmap: Any) -> Pixels:
-    if pixmap.colorspace is None or pixmap.colorspace.n != 3 or pixmap.alpha:
+    if pixmap.colorspace.n != 3 or pixmap.alpha:
         pixmap = pymupdf.Pixmap(pymupdf.csRGB, pixmap)
     if pixmap.alpha:
         pixmap = pymupdf.Pixmap(pixmap, 0)

@@ -142,6 +142,7 @@ def test_two_readings_make_a_line_surer_or_stand_beside_each_other():
     assert compared("血压12mg", "血压12mg") == (pytest.approx(0.98), None)
     assert compared("血压12mg", "血压13mg") == (0.9, "血压13mg")
     assert compared("血压", "血压高") == (0.9, None)
+    assert compared("宜用", "不宜用") == (0.9, "不宜用")  # what only the second begins with
 
 
 def test_a_mended_line_is_as_sure_as_the_characters_that_were_taken():

@@ -159,6 +159,26 @@ def test_an_image_only_page_needs_ocr_and_gives_its_own_image(tmp_path):
     assert PdfReader().image(path, 1, OcrParams()).pixels.shape == (1203, 850, 3)
 
 
+def stencil_page(path: Path) -> Path:
+    """A page that is one image of a bit a point, black where a bit is 0: the left half."""
+    document = pymupdf.open()
+    page = document.new_page(width=100, height=100)
+    page.insert_image(page.rect, pixmap=pymupdf.Pixmap(pymupdf.csGRAY, pymupdf.IRect(0, 0, 80, 80), False))
+    [(xref, *_)] = page.get_images()
+    document.update_stream(xref, (b"\x00" * 5 + b"\xff" * 5) * 80)
+    for name, value in [("ColorSpace", "null"), ("BitsPerComponent", "1"), ("ImageMask", "true")]:
+        document.xref_set_key(xref, name, value)
+    document.save(path)
+    return path
+
+
+def test_a_scan_stored_as_a_stencil_is_drawn(tmp_path):
+    path = stencil_page(tmp_path / "fax.pdf")
+    image = PdfReader().image(path, 1, OcrParams())
+    row = image.pixels[len(image.pixels) // 2, :, 0]
+    assert (row[len(row) // 4], row[3 * len(row) // 4]) == (0, 255)
+
+
 def test_every_page_is_recognised_when_that_is_asked_for(make_pdf):
     path = make_pdf([[(60, 100, PROSE)]])
     assert PdfReader().read(path, [1], OcrParams(force_ocr=True)) == [NeedsOcr("forced")]
