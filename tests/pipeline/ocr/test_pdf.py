@@ -357,6 +357,7 @@ def test_the_image_that_makes_up_a_page_is_upright_whole_and_not_stretched(flips
         info = {
             "width": 100,
             "height": 200,
+            "colorspace": 3,
             "transform": (100, 0, 0, 200, 0, 0),
             "bbox": (0, 0, 100, 200),
             "xref": 5,
@@ -374,7 +375,12 @@ def test_the_image_that_makes_up_a_page_is_upright_whole_and_not_stretched(flips
     assert flips(lambda c: taken(transform=(100, 0, c / 10, 200, 0, 0)), range(40)) == [20]
     assert flips(lambda right: taken(bbox=(0, 0, right, 200)), range(80, 130)) == [95, 111]
     assert flips(lambda width: taken(width=width), range(80, 120)) == [96, 106]
-    refused = ({"transform": (-100, 0, 0, 200, 0, 0)}, {"transform": (100, 0, 0, -200, 0, 0)}, {"xref": 0})
+    refused = (
+        {"transform": (-100, 0, 0, 200, 0, 0)},
+        {"transform": (100, 0, 0, -200, 0, 0)},
+        {"xref": 0},
+        {"colorspace": 0},
+    )
     assert not any(taken(**more) for more in refused)
     assert (taken(width=1000, height=2000), taken(width=700, height=1400)) == (False, True)
 
