@@ -16,9 +16,8 @@ _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
-ENOUGH = (
-    20  # least number of numbered answers among which one that is never a key tells that they are no places
-)
+ENOUGH = 20
+"""Least number of numbered answers for a number that never occurs (2 of 0–3) to show that they name no places."""
 CONCLUSIONS = 3  # explanations that conclude a letter (故选C), at least, to decide the base of numbered keys
 
 

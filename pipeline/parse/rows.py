@@ -243,11 +243,8 @@ def _question(
     elif filled:
         doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
     doubts += _doubts(options, answer, stated)
-    why = (
-        contradiction(text.get("explanation"), stem, dict(options.pairs), answer or ())
-        if not accepted
-        else None
-    )
+    keyed = () if accepted else answer or ()
+    why = contradiction(text.get("explanation"), stem, dict(options.pairs), keyed)
     doubts += [("explanation_disagrees", why)] if why else []
     doubts += row_texts.unusual_texts(options, habits.size, [stem, *(one for _, one in options.pairs)])
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
