@@ -253,7 +253,8 @@ def _check_case(draft: Draft) -> None:
     if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
         return
     found = _P.asked_before.match(draft.stem)  # 该患者首选的检查是
-    if found or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
+    # （2～3题共用题干） with nothing under it: the case stands above the head
+    if found or draft.group_headed or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
         draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
 
 

@@ -140,13 +140,13 @@ def is_key_head(text: str) -> bool:
 
 def numeral_value(text: str) -> int | None:
     """The number of a head such as 二、, （三） or 试题四; None without one."""
-    found = re.match(rf"\s*(?:[试試][题題]|[(（])?\s*([{CHINESE}]{{1,3}})\s*(?:[)）、.．,，(（]|$)", text)
+    digit = f"[{CHINESE[:9]}]"  # 十二十 and 三五 are none
+    number = rf"(?:({digit}?)十({digit}?)|({digit}))"
+    found = re.match(rf"\s*(?:[试試][题題]|[(（])?\s*{number}\s*(?:[)）、.．,，(（]|$)", text)
     if not found:
         return None
-    tens, _, ones = found[1].rpartition("十")  # 二十三: 二, 三; 十一: none, 一
-    if "十" not in found[1]:
-        return CHINESE.index(ones[-1]) + 1
-    return 10 * (CHINESE.index(tens) + 1 if tens else 1) + (CHINESE.index(ones) + 1 if ones else 0)
+    tens, ones, alone = ((CHINESE.index(part) + 1 if part else None) for part in found.groups())
+    return alone or 10 * (tens or 1) + (ones or 0)
 
 
 def may_be_key_head(text: str) -> bool:

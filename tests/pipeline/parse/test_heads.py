@@ -356,13 +356,15 @@ def test_every_head_behind_text_begins_a_part(text: str, expected: list[str]) ->
         ("试题十二", 12),
         ("（十）", 10),
         ("(二)", 2),
-        ("一二、", 2),
+        ("一二、", None),
+        ("十二十、", None),
+        ("三五十、", None),
         ("十", 10),
         ("二十", 20),
         ("十三", 13),
     ],
 )
-def test_tens_and_ones_of_a_numeral(text: str, expected: int) -> None:
+def test_tens_and_ones_of_a_numeral(text: str, expected: int | None) -> None:
     assert numeral_value(text) == expected
 
 

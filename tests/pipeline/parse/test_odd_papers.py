@@ -131,6 +131,17 @@ def test_a_key_that_the_last_option_runs_into_is_no_part_of_it(key: str) -> None
     assert [one for one in outcome(f"{asked}\n{key}") if "3" in one] == ["?3 text_left_over"]
 
 
+@pytest.mark.parametrize(
+    "case", ["男，45岁。腹痛3天，伴发热。", "某厂连续三年有多人发热。", "资料：某地1990年的患病率为3%。"]
+)
+@pytest.mark.parametrize(
+    "head", ["（2～3题共用题干）", "(2-3题共用题干)", "依此回答第2题至第3题", "根据以上资料回答2～3题"]
+)
+def test_questions_under_a_head_whose_case_stands_above_it_wait(case: str, head: str) -> None:
+    asked = f"1. 关于心的是\n{FOUR}\n{case}\n{head}\n2. 首先考虑\n{FOUR}\n3. 首选的检查是\n{FOUR}"
+    assert kept(f"{asked}\n答案 1.A 2.B 3.C") == []
+
+
 @pytest.mark.parametrize("answer", ["A（B也可）", "A，B亦可", "A（或B）", "A/B"])
 def test_an_answer_beside_which_another_earns_the_mark_waits(answer: str) -> None:
     assert kept(f"1. 关于心的是\n{FOUR}\n答案：{answer}\n2. 关于肝的是\n{FOUR}\n答案：B") == ["2B"]
