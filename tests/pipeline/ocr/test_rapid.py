@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pymupdf
@@ -149,3 +151,82 @@ def test_a_line_is_cut_level_at_the_height_that_recognisers_want(flips):
     assert int(network.cut_line(page, box, 1.0).max()) == 0
     assert network.narrow_line(np.zeros((48, 101, 3), np.uint8), 0.5).shape == (48, 51, 3)
     assert network.narrow_line(np.zeros((48, 10, 3), np.uint8), 0.5).shape == (48, 8, 3)
+
+
+class FakeDetector:
+    def __init__(self, *given: object) -> None:
+        self.given = given
+
+    def find(self, page: np.ndarray) -> list[np.ndarray]:
+        assert page.flags["C_CONTIGUOUS"]
+        self.page = page
+        return [CORNERS, CORNERS + 20, CORNERS + 40]
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_tiny_models_read_lines_at_full_width_and_the_small_one_alone_reads_them_squeezed(
+    quick: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[int] = []
+    cut: list[tuple[float, float]] = []
+
+    def load(path: Path, backend: str, known: Path | None) -> tuple[str, str, str | None]:
+        return (path.name, backend, known and known.name)
+
+    class FakeCascade:
+        def __init__(self, *given: object) -> None:
+            self.given = given
+
+    def cut_line(page: np.ndarray, box: np.ndarray, squeeze: float) -> np.ndarray | None:
+        cut.append((float(box[0, 0]), squeeze))
+        return None if box[0, 0] == 20 else np.full((48, 60, 3), 255, np.uint8)
+
+    monkeypatch.setattr("cv2.setNumThreads", threads.append)
+    monkeypatch.setattr(rapid, "Detector", FakeDetector)
+    monkeypatch.setattr(rapid, "Cascade", FakeCascade)
+    monkeypatch.setattr(rapid.Recogniser, "load", load)
+    monkeypatch.setattr(rapid, "cut_line", cut_line)
+    engine = RapidEngine(RapidOcrParams(backend="onnxruntime", tiny_first=quick))
+    assert threads == [1]
+    size = "tiny" if quick else "small"
+    side = RapidOcrParams().detection_side
+    detector: Any = engine._detector
+    assert detector.given == (rapid._model(size, "det"), "onnxruntime", side)
+    good = ("PP-OCRv6_rec_small.onnx", "onnxruntime", None)
+    tiny = ("PP-OCRv6_rec_tiny.onnx", "onnxruntime", "PP-OCRv6_rec_tiny.txt")
+    reading: Any = engine._recogniser_of_lines
+    assert (reading.given if quick else reading) == ((tiny, good, 0.8) if quick else good)
+
+    class Reads:
+        def read(self, images: list[np.ndarray]) -> list[list[Glyph]]:
+            assert len(images) == 2
+            return [[Glyph("甲", 0.9, 0)], [Glyph("乙", 0.1, 0)]]
+
+    monkeypatch.setattr(engine, "_recogniser_of_lines", Reads())
+    coloured = np.zeros((60, 80, 3), np.uint8)
+    coloured[:, :, 0] = 200
+    words = engine.recognise(coloured)
+    squeeze = 1.0 if quick else 0.8
+    assert cut == [(0.0, squeeze), (20.0, squeeze), (40.0, squeeze)]
+    assert [(word.text, word.corners[0]) for word in words] == [("甲", (0.0, 0.0))]
+    assert detector.page[0, 0].tolist() == [0, 0, 200], "networks want blue first"
+
+
+@pytest.mark.parametrize(("flags", "told"), [("avx2", "onnxruntime"), ("avx2 amx_bf16", "openvino")])
+def test_with_no_backend_installed_the_one_to_install_is_the_faster(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, flags: str, told: str
+) -> None:
+    (tmp_path / "cpuinfo").write_text(f"flags\t\t: fpu {flags}\n")
+    monkeypatch.setattr(rapid, "_CPUINFO", tmp_path / "cpuinfo")
+    monkeypatch.setattr(rapid, "find_spec", lambda name: None)
+    assert rapid.backend(RapidOcrParams()) == told
+    with pytest.raises(UserError, match=f"'{told}': not installed; pip install {told}"):
+        RapidEngine.check(RapidOcrParams())
+
+
+def test_the_confidence_of_a_word_is_kept_to_the_millionth() -> None:
+    assert RapidEngine.calibrated, "its confidence needs no other measure"
+    sure = [0.911 + at / 9000 for at in range(9)]
+    found = [rapid._word(CORNERS, [Glyph("甲", score, 0)]) for score in sure]
+    assert [word and word.confidence for word in found] == [round(rapid.share_right(at), 6) for at in sure]
+    assert any(round(rapid.share_right(at), 6) != round(rapid.share_right(at), 7) for at in sure)

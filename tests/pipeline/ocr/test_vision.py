@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -12,6 +18,7 @@ from pipeline.ocr import engines, stage, tasks
 from pipeline.ocr.engines import vision
 from pipeline.ocr.interfaces import Word
 from pipeline.ocr.params import OcrParams, VisionParams
+from pipeline.stage import Failure
 from schemas.documents import Line
 from schemas.errors import UserError
 from tests.annotation.scripted_server import Reply, ScriptedServer
@@ -228,3 +235,42 @@ def test_the_estimate_counts_a_picture_by_its_pixels():
     assert told.startswith("10 pages to send, about 38,080 tokens in and 30,000 out: cost unknown")
     small = VisionParams(model="m", price_in=1000.0, price_out=2000.0, side=1000, max_tokens=100)
     assert small.estimate(3) == "3 pages to send, about 3,306 tokens in and 300 out: 3.91 USD"
+
+
+def test_a_line_alone_without_a_box_stands_at_the_top_of_its_page() -> None:
+    found = vision._page([{"text": "甲"}], 200.1264, 400.1264, VisionParams(model="m"))
+    assert (found["width"], found["height"]) == (200.13, 400.13)
+    (word,) = found["words"]
+    assert word[1:9] == pytest.approx([10.00632, 0, 190.12008, 0, 190.12008, 280.08848, 10.00632, 280.08848])
+
+
+def test_pages_are_drawn_four_for_each_request_in_flight(monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn: list[int] = []
+
+    def draw(work: Any, pages: Any, timeout: float) -> Iterator[tuple[Any, Failure]]:
+        assert (work, timeout) == (vision.picture, 7.0)
+        drawn.append(len(pages))
+        for page in pages:
+            yield page, Failure("timeout", "slow")
+
+    asks = SimpleNamespace(complete_many=lambda requests, store: requests)
+    monkeypatch.setattr(vision, "LlmClient", lambda options: asks)
+    context: Any = SimpleNamespace(map=draw, store=None)
+    given: Any = list(range(19))
+    options = VisionParams(base_url="http://127.0.0.1:9", model="m", concurrency=2)
+    found = list(vision.recognise_pages(given, options, context, 7.0))
+    assert drawn == [8, 8, 3]
+    assert found == [(page, Failure("timeout", "slow")) for page in range(19)]
+
+
+def test_a_picture_is_a_good_jpeg_no_longer_than_asked_for(tmp_path: Path) -> None:
+    Image.effect_noise((600, 800), 60).save(tmp_path / "scan.png")
+    params = OcrParams.model_validate({"vision": {"side": 512}})
+    task: Any = SimpleNamespace(format="image", path=tmp_path / "scan.png", pages=(1,), params=params)
+    found = vision.picture(task)
+    sent = Image.open(io.BytesIO(base64.b64decode(found["jpeg"])))
+    like = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(like, "JPEG", quality=90)
+    assert (sent.format, sent.size) == ("JPEG", (384, 512))
+    assert getattr(sent, "quantization") == getattr(Image.open(like), "quantization")  # noqa: B009
+    assert (found["width"], found["height"]) == pytest.approx((631.5, 842))
