@@ -131,6 +131,11 @@ def test_a_key_that_the_last_option_runs_into_is_no_part_of_it(key: str) -> None
     assert [one for one in outcome(f"{asked}\n{key}") if "3" in one] == ["?3 text_left_over"]
 
 
+def test_a_key_behind_options_with_small_labels_is_no_part_of_the_last() -> None:
+    asked = "\n".join(f"{at}. 关于{at}的是\na. 胸 b. 腹 c. 盆 d. 颅" for at in (1, 2))
+    assert outcome(f"{asked}\n答案 1.a 2.b") == ["1-", "?2 text_left_over"]
+
+
 @pytest.mark.parametrize(
     "case", ["男，45岁。腹痛3天，伴发热。", "某厂连续三年有多人发热。", "资料：某地1990年的患病率为3%。"]
 )
