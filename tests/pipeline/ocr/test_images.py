@@ -506,3 +506,169 @@ def test_strips_of_a_tall_picture_meet_without_a_seam(tmp_path):
     assert half.shape == (1500, 225, 3)
     middles = (np.arange(1500) + 0.5) * 2000 / 1500 / 8
     assert np.abs(half[:, 0, 0] - (middles - 0.5)).max() <= 0.6
+
+
+def diagonal(count: int, size: int = 400, first: int = 100, thick: int = 3) -> np.ndarray:
+    """A mask with so many marked pixels in a slanted band from the given row on."""
+    mask = np.zeros((size, size), np.uint8)
+    band = ((row, row + across - 1) for row in range(first, size) for across in range(thick))
+    for _, (row, column) in zip(range(count), band, strict=False):
+        mask[row, column] = 1
+    return mask
+
+
+def on_white(mask: np.ndarray, grey: int = 200) -> np.ndarray:
+    return np.repeat(np.where(mask > 0, grey, 255).astype(np.uint8)[:, :, None], 3, axis=2)
+
+
+def test_a_watermark_takes_one_pixel_of_two_thousand(flips) -> None:
+    assert flips(lambda count: images._slanted(diagonal(count)) is None, range(74, 100)) == [80]
+    assert flips(lambda count: images._slanted(diagonal(count, 600)) is None, range(174, 200)) == [180]
+    group = images._slanted(diagonal(300, 600))
+    assert group is not None
+    rows, columns = np.nonzero(group)
+    assert (group.shape, rows.size) == ((600, 600), 2028)
+    assert (rows.min(), rows.max(), columns.min(), columns.max()) == (94, 205, 93, 206)
+
+
+def test_the_grey_of_a_watermark_is_twelve_times_as_frequent_as_others(flips) -> None:
+    def goes(count: int) -> bool:
+        page = on_white(diagonal(count - 10))
+        page[-3:] = np.append(np.repeat(np.arange(130, 246), 10), [255] * 40).reshape(3, 400, 1)
+        return changed_by(remove_flat_watermark, page)
+
+    def goes_alone(count: int) -> bool:
+        return changed_by(remove_flat_watermark, on_white(diagonal(count, 150, 40, 1), 150))
+
+    assert flips(goes, range(100, 140)) == [121]
+    assert flips(goes_alone, range(2, 40)) == [13]
+
+
+def test_half_of_a_page_is_white_where_a_grey_watermark_is_taken_off(flips) -> None:
+    def goes(white: int) -> bool:
+        page = np.full((400, 400, 3), 100, np.uint8)
+        page[:white] = 255
+        page[diagonal(300, first=20) > 0] = 200
+        return changed_by(remove_flat_watermark, page)
+
+    assert flips(goes, range(190, 210)) == [201], "300 pixels of the white are the watermark's"
+
+
+def test_greys_close_to_that_of_a_watermark_go_with_it_and_so_do_paler_ones() -> None:
+    rows, columns = (at[::4] for at in diagonal(450).nonzero())
+
+    def left(other: int) -> int:
+        page = on_white(diagonal(450))
+        page[rows, columns] = other
+        return int(remove_flat_watermark(page)[rows, columns, 0].min())
+
+    assert [left(other) for other in range(194, 206)] == [194, 195, 196, 197, *[255] * 8]
+
+
+def test_a_cloud_that_is_twice_as_long_as_wide_has_a_slant(flips) -> None:
+    turn = np.radians(30)
+
+    def slant(length: int) -> float | None:
+        down, across = np.mgrid[0:10, 0:length].reshape(2, -1)
+        level = np.column_stack([across, down])
+        turned = level @ [[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]]
+        return images._slant(turned.astype(np.float32))
+
+    assert flips(lambda length: slant(length) is None, range(2, 60)) == [6, 20]
+    assert slant(60) == pytest.approx(30.0, abs=1e-3)
+
+
+def test_paper_is_as_light_as_its_median_and_its_darkest_twentieth(flips) -> None:
+    def divided(rows: int, value: int) -> bool:
+        page = np.full((400, 400, 3), 255, np.uint8)
+        page[:rows] = value
+        return changed_by(even_background, page)
+
+    assert flips(lambda rows: divided(rows, 150), range(18, 30)) == [24], "ink's neighbours reach in by three"
+    assert flips(lambda rows: divided(rows, 210), range(198, 210)) == [204]
+    black = [even_background(np.full((40, 40, 3), value, np.uint8)) for value in (30, 31, 32, 33)]
+    assert [int(page[0, 0, 0]) for page in black] == [239, 247, 255, 255]
+
+
+def test_the_paper_is_looked_at_on_a_copy_of_five_hundred_pixels() -> None:
+    page = np.full((1200, 900, 3), 250, np.uint8)
+    page[:, :450] = 190
+    assert images._background(page).shape == (500, 375)
+    assert images._background(page[:300, :200]).shape == (300, 200)
+    assert images._background(page)[100, ::20].tolist() == [190] * 10 + [250] * 9
+    ramp = np.linspace(100, 255, 600).astype(np.uint8)[None, :, None].repeat(800, 0).repeat(3, 2)
+    assert images._background(ramp)[200, ::40].tolist() == pytest.approx(
+        [101, 117, 134, 150, 167, 184, 200, 217, 233, 250], abs=1
+    )
+    assert even_background(ramp)[400, ::50, 0].tolist() == pytest.approx(
+        [252, 251, 253, 253, 252, 253, 254, 254, 254, 254, 254, 254], abs=1
+    )
+
+
+def test_copies_are_never_without_a_row_or_a_column(flips) -> None:
+    def made(height: int, width: int) -> tuple[int, ...]:
+        return shrink(np.zeros((height, width), np.uint8), 100).shape
+
+    assert [made(1000, width) for width in (1, 4, 15, 24, 25, 1000)] == [
+        (100, 1),
+        (100, 1),
+        (100, 2),
+        (100, 2),
+        (100, 2),
+        (100, 100),
+    ]
+    assert [made(height, 1000) for height in (1, 15, 26)] == [(1, 100), (2, 100), (3, 100)]
+    assert made(5, 10) == (50, 100)
+    kept = flips(
+        lambda side: fit_opencv(np.zeros((side, 2), np.uint8)).shape[0] == side, range(29_990, 30_010)
+    )
+    assert kept == [30_001]
+
+
+def test_ink_of_a_small_page_is_joined_over_two_pixels_and_of_a_large_one_over_more(flips) -> None:
+    def joined(gap: int, height: int) -> bool:
+        mask = np.zeros((height, 300), np.uint8)
+        mask[50:150, 50:150] = mask[50:150, 150 + gap : 250 + gap] = 1
+        return len(find_figures(mask, [])) == 1
+
+    assert flips(lambda gap: joined(gap, 200), range(1, 40)) == [3]
+    assert flips(lambda gap: joined(gap, 449), range(1, 40)) == [4]
+    assert flips(lambda gap: joined(gap, 450), range(1, 40)) == [5]
+
+
+def test_a_figure_is_as_high_and_as_wide_as_three_lines(flips) -> None:
+    assert flips(lambda side: bool(find_figures(ink_at((50, 50, 50 + side, 250)), [])), range(30, 80)) == [50]
+    assert flips(lambda side: bool(find_figures(ink_at((50, 50, 250, 50 + side)), [])), range(30, 80)) == [50]
+
+
+def test_dust_is_no_figure(flips) -> None:
+    """A frame of one pixel has 4 n - 4 pixels of ink in its n x n."""
+
+    def found(side: int) -> bool:
+        mask = np.zeros((850, 850), np.uint8)
+        mask[20 : 20 + side, 20 : 20 + side] = 1
+        mask[21 : 19 + side, 21 : 19 + side] = 0
+        return bool(find_figures(mask, []))
+
+    assert flips(found, range(390, 410)) == [399]
+
+
+def test_ink_under_what_is_known_is_no_figure() -> None:
+    mask = ink_at((100, 100, 200, 200))[:850]
+    assert find_figures(mask, [(100, 100, 200, 200)]) == []
+    assert find_figures(mask, [(100, 100, 150, 200)]) == [(150, 100, 200, 200)]
+    assert find_figures(mask, [(100, 150, 200, 200)]) == [(100, 100, 200, 150)]
+    assert find_figures(mask, [(-20, 120, 99, 180), (120, -20, 180, 99)]) == [(100, 100, 200, 200)]
+    assert mask.sum() == 10_000, "the mask itself stays"
+
+
+def test_a_slightly_turned_rule_is_one() -> None:
+    page = np.full((840, 620, 3), 255, np.uint8)
+    for step in range(4):
+        page[50 + step, 40 + 40 * step : 80 + 40 * step] = 0
+        page[200 + 40 * step : 240 + 40 * step, 300 + step] = 0
+    assert find_marks(page, []) == {
+        "across": [(40, 50, 200, 55)],
+        "down": [(300, 200, 305, 360)],
+        "figures": [],
+    }
