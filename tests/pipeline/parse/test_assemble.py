@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.parse.assemble import _is_entry
+from pipeline.parse.fields import split_fields
 from pipeline.parse.paper import finish
 from pipeline.parse.stage import check_gates, read_paper
 from tests.pipeline.parse import short
@@ -516,3 +518,45 @@ def test_an_item_and_what_is_doubtful_about_it(text, expected):
 def test_letters_for_a_range_of_numbers_answer_one_each(letters, answers):
     found = drafted(f"{items(9, 10, 11)}\n参考答案\n9～11．{letters}")[:3]
     assert "".join(answer or "-" for *_, answer, _ in found) == answers
+
+
+@pytest.mark.parametrize(
+    ("text", "is_entry"),
+    [
+        ("", False),
+        ("【解析】略", True),
+        ("\n【解析】略", True),
+        ("【答案】A", True),
+        ("甲", False),
+        ("甲【解析】略", False),
+        ("A", True),
+        ("A．", True),
+        ("K.", True),
+        ("L", False),
+        ("ABCDEFGHIJK", True),
+        ("ABCDEFGHIJKA", False),
+    ],
+)
+def test_a_numbered_line_of_a_key_says_only_an_answer_or_an_explanation(text, is_entry):
+    assert _is_entry(split_fields(text)) is is_entry
+
+
+@pytest.mark.parametrize(
+    "again", ["（A）五 （B）六 （C）七", "A五\nB六\nC七", "A 五\nB 六\nC 七", "A. 五 B. 六 C. 七"]
+)
+def test_options_that_start_again_are_told_however_labelled(again):
+    (first, *_) = told(f"1. 甲是\nA. 甲\nB. 乙\nC. 丙\n{again}\n{items(2)}")
+    assert "several_option_runs: options start again after C" in first[2]
+
+
+def test_bare_letters_of_one_line_are_no_second_options():
+    (first, *_) = told(f"1. 甲是\nA. 甲\nB. 乙\nC. 丙\nA 五 B 六 C 七\n{items(2)}")
+    assert first[2] == []
+
+
+def test_an_explanation_is_traced_to_the_line_of_its_mark():
+    (first, *_) = told(f"1. 甲是\n{FOUR}\n答案：B\n解析：乙对。\n{items(2)}")
+    assert [step for step in first[1].split() if step.startswith("mark")] == [
+        "mark(答案：)@5-5",
+        "mark(解析：)@6-6",
+    ]

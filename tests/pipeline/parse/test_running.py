@@ -484,3 +484,35 @@ def test_a_running_line_comes_below_lines_shorter_than_three_fifths():
 
 def test_the_first_two_hundred_lines_tell_the_width():
     assert [anywhere(24, filler=filler, longer=60) for filler in (151, 152)] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "foot", ["以下何者正确？", "某某题库何者整理？", "AABBCCDD", "ABCD ABCD", "12. 某某题库整理"]
+)
+def test_what_asks_or_is_letters_or_has_a_number_is_no_foot(foot):
+    assert not leaves(behind(6, 6, foot), foot)
+
+
+@pytest.mark.parametrize(
+    "line", ["【解析】2020年某某资格考试试题", "解析:2020年某某资格考试试题", "一、2020年某某资格考试试题"]
+)
+def test_an_explanation_or_a_head_is_no_title(line):
+    assert is_title("2020年某某资格考试试题")
+    assert not is_title(line)
+
+
+@pytest.mark.parametrize(
+    ("name", "gone"),
+    [
+        ("天天网", True),
+        ("天天", False),
+        ("天Medical网", False),
+        ("Medical", False),
+        ("学医Med", True),
+        ("学医！网", False),
+        ("天天学医网" * 4, True),
+        ("天天学医网" * 4 + "站", False),
+    ],
+)
+def test_a_stamped_name_is_3_to_20_letters_two_of_them_chinese_side_by_side(name, gone):
+    assert (not stamped(4, 2, name)) is gone
