@@ -118,7 +118,16 @@ def pytest_sessionfinish() -> None:
 
     Modules with private names are left to those that import them: ``_asyncio`` before ``asyncio`` breaks both.
     """
-    ours = ("pipeline", "annotation", "schemas", "tests", "benchmarks", "conftest", "__main__")
+    ours = (
+        "build_dataset",
+        "pipeline",
+        "annotation",
+        "schemas",
+        "tests",
+        "benchmarks",
+        "conftest",
+        "__main__",
+    )
     names = sorted(
         name
         for name in list(sys.modules)
