@@ -30,6 +30,19 @@ LABELS = {
 }
 
 
+class Store:
+    """Outputs by key."""
+
+    def __init__(self) -> None:
+        self.items: dict[str, Any] = {}
+
+    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
+        return {key: self.items[key] for key in keys if key in self.items}
+
+    def put(self, key: str, value: Any) -> None:
+        self.items[key] = value
+
+
 def make_question(number: int, answer: str = "A", **changes: Any) -> ReleaseRow:
     """A question with four options; ``options`` may name others as one string of letters."""
     letters = changes.pop("options", "ABCD")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,20 +22,7 @@ from pipeline.evaluate.backends.local.base import (
 from pipeline.evaluate.params import TransformersModel
 from pipeline.evaluate.prompting import Prompt
 from pipeline.stage import Failure
-from tests.pipeline.evaluate.conftest import make_question
-
-
-class Store:
-    """Outputs by key."""
-
-    def __init__(self) -> None:
-        self.items: dict[str, Any] = {}
-
-    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
-        return {key: self.items[key] for key in keys if key in self.items}
-
-    def put(self, key: str, value: Any) -> None:
-        self.items[key] = value
+from tests.pipeline.evaluate.conftest import Store, make_question
 
 
 class Words:
