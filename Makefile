@@ -35,11 +35,11 @@ test-paddle: .venv-paddle/.ready ## Run the tests of the PaddleOCR engine in an 
 test-tools: $(VENV)/.services .venv-tools/lm-eval/.ready .venv-tools/inspect-ai/.ready ## Run exported task files with lm-evaluation-harness and Inspect
 	$(BIN)/python -m pytest tests/services/test_handover.py $(SERVICES)
 
-lint: $(VENV)/.dev ## Check style, types and import directions
+lint: $(VENV)/.dev $(VENV)/linked ## Check style, types and import directions
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/lint-imports
+	cd $(VENV)/linked && ../bin/mypy --config-file $(CURDIR)/pyproject.toml
+	cd $(VENV)/linked && ../bin/lint-imports --config $(CURDIR)/pyproject.toml
 
 format: $(VENV)/.dev ## Format the code
 	$(BIN)/ruff check --fix .
@@ -49,11 +49,11 @@ sample: $(VENV)/.core ## Write the sample exam in raw/sample anew
 	$(BIN)/python raw/sample/make_sample.py
 
 label-studio: $(VENV)/.core ## Install Label Studio into its own environment and start it on loopback
-	$(BIN)/python -m annotation.label_studio.server install
-	$(BIN)/python -m annotation.label_studio.server start
+	$(BIN)/python -m build_dataset.annotation.label_studio.server install
+	$(BIN)/python -m build_dataset.annotation.label_studio.server start
 
 label-studio-stop: $(VENV)/.core ## Stop it
-	$(BIN)/python -m annotation.label_studio.server stop
+	$(BIN)/python -m build_dataset.annotation.label_studio.server stop
 
 lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the environment)
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
@@ -102,10 +102,16 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.core
 	$(INSTALL) -r requirements/dev.txt
 	touch $@
 
+# The folders below their import name, as an installation has them: for tools that read files and import nothing.
+$(VENV)/linked: | $(VENV)/.dev
+	mkdir -p $@/build_dataset
+	for each in build_dataset/__init__.py build_dataset/__main__.py schemas annotation pipeline; do \
+	  ln -sfn $(CURDIR)/$$each $@/build_dataset/$${each#build_dataset/} || exit 1; done
+
 $(VENV)/.services: requirements/services.txt $(VENV)/.dev
 	$(PIP_INSTALL) $(TORCH)
 	$(INSTALL) -r requirements/services.txt
-	$(BIN)/python -m annotation.label_studio.server install
+	$(BIN)/python -m build_dataset.annotation.label_studio.server install
 	touch $@
 
 # Each tool in an environment of its own: they pin packages that clash with each other and with ours.

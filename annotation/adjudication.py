@@ -8,11 +8,18 @@ from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
 
-from annotation.annotator import MEASURED
-from annotation.label_studio.editable import ANSWER, VERDICT
-from schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview, Label, LabelStatus
-from schemas.grouping import group_values
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.annotator import MEASURED
+from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
+from build_dataset.schemas.annotations import (
+    Annotation,
+    Correction,
+    CorrectionStatus,
+    ExpertReview,
+    Label,
+    LabelStatus,
+)
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.taxonomy import dimensions
 
 ADJUDICATION = "adjudication"  # the project whose reviews are rulings
 

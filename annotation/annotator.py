@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
-from schemas.annotations import Annotation, AnnotationRequest
-from schemas.questions import Question
-from schemas.taxonomy import DIFFICULTY, LEVELS, LabelName, dimensions
+from build_dataset.schemas.annotations import Annotation, AnnotationRequest
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import DIFFICULTY, LEVELS, LabelName, dimensions
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from annotation.llm.messages import AnswerStore, ChatRequest
-from annotation.llm_annotator import choose_shots, example, prompts, requests_for
-from annotation.params import AnnotateParams
-from annotation.reviewed import Reviewed
-from schemas.questions import Question
+from build_dataset.annotation.llm.messages import AnswerStore, ChatRequest
+from build_dataset.annotation.llm_annotator import choose_shots, example, prompts, requests_for
+from build_dataset.annotation.params import AnnotateParams
+from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.schemas.questions import Question
 
 SECONDS_A_REQUEST = 2.0  # latency to reckon with; the endpoint's own is unknown before it is asked
 MESSAGE_TOKENS = 4  # tokens that frame each message, as OpenAI counts them

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
-from annotation.lexicon_annotator import estimated_difficulty, fold, shares_of
-from annotation.reviewed import LEAST, Reviewed, digest
-from schemas.identity import sha256
-from schemas.questions import Question
-from schemas.taxonomy import Dimension, dimensions
+from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from build_dataset.annotation.lexicon_annotator import estimated_difficulty, fold, shares_of
+from build_dataset.annotation.reviewed import LEAST, Reviewed, digest
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import Dimension, dimensions
 
 NAME = "learned"  # of the annotator
 Matrix = NDArray[np.float64]  # one row a question

@@ -9,9 +9,9 @@ from importlib.resources import files
 import polars as pl
 from pydantic import BaseModel, Field, field_validator
 
-from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
-from schemas.questions import Question
-from schemas.taxonomy import DIFFICULTY, Dimension, LabelName, cmexam, dimensions, label_set
+from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, LabelName, cmexam, dimensions, label_set
 
 STRONG = 3.0  # score of a term that names the label
 WEAK = 1.0  # score of a term that often goes with it
@@ -71,7 +71,7 @@ def lexicon(dimension: str) -> Lexicon:
 
 @cache
 def _ours(dimension: str) -> Lexicon:
-    text = (files("annotation.lexicon") / f"{dimension}.toml").read_text(encoding="utf-8")
+    text = (files("build_dataset.annotation.lexicon") / f"{dimension}.toml").read_text(encoding="utf-8")
     return Lexicon(tuple(LabelTerms.model_validate(item) for item in tomllib.loads(text)["label"]))
 
 
@@ -186,8 +186,7 @@ def _of_exam(words: Lexicon, exam: str) -> Mapping[str, float]:
     """Scores before any term is read: what labels begin with, and what the exam's name adds."""
     said = fold(exam)
     return {
-        item.name: item.base + (EXAM_BONUS if any(word in said for word in item.exam) else 0.0)
-        for item in words.labels
+        item.name: item.base + (EXAM_BONUS if any(word in said for word in item.exam) else 0.0) for item in words.labels
     }
 
 

@@ -14,17 +14,17 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
-from annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
-from annotation.llm import messages as wire
-from annotation.llm.client import LlmClient
-from annotation.llm.limits import waste_cost
-from annotation.params import AnnotateLlmOptions
-from annotation.reviewed import Reviewed
-from schemas.annotations import AnnotationRequest
-from schemas.identity import sha256
-from schemas.questions import Question
-from schemas.taxonomy import Dimension, LabelName, dimensions, label_set
-from schemas.wording import SPECIAL_TOKENS
+from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from build_dataset.annotation.llm import messages as wire
+from build_dataset.annotation.llm.client import LlmClient
+from build_dataset.annotation.llm.limits import waste_cost
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.schemas.annotations import AnnotationRequest
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import Dimension, LabelName, dimensions, label_set
+from build_dataset.schemas.wording import SPECIAL_TOKENS
 
 ALL_AT_ONCE = "label.v3.zh.md"  # file of the prompt; a change of it asks every question anew
 ONE_AT_A_TIME = "dimension.v2.zh.md"
@@ -51,7 +51,7 @@ class LabelPrompt:
         """Instructions, definitions and labels; the same for every question."""
         medical = ALL_AT_ONCE if len(self.dimensions) > 1 else ONE_AT_A_TIME
         name = medical if label_set().has_cmexam else GENERAL
-        text = (files("annotation.prompts") / name).read_text(encoding="utf-8")
+        text = (files("build_dataset.annotation.prompts") / name).read_text(encoding="utf-8")
         filled = {
             "subject": label_set().subject,
             "count": _NUMERALS[len(self.dimensions)],
@@ -240,9 +240,7 @@ def requests_for(
     found = []
     for question, (part, prompt) in product(questions, enumerate(asked)):
         messages, check = prompt.messages(question), partial(read_labels, dimensions=prompt.dimensions)
-        first = wire.ChatRequest(
-            question.question_id, messages, prompt.form, check, part=part, logprobs=logprobs
-        )
+        first = wire.ChatRequest(question.question_id, messages, prompt.form, check, part=part, logprobs=logprobs)
         found += [replace(first, sample=sample) for sample in range(options.samples)]
     return found
 

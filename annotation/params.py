@@ -7,11 +7,11 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeInt, model_validator
 
-from annotation.llm.options import Endpoint, LlmOptions
-from annotation.reviewed import LEAST
-from schemas.errors import UserError
-from schemas.identity import file_sha256
-from schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
+from build_dataset.annotation.llm.options import Endpoint, LlmOptions
+from build_dataset.annotation.reviewed import LEAST
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import file_sha256
+from build_dataset.schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
 
 
 class AnnotateLlmOptions(LlmOptions):
@@ -27,13 +27,11 @@ class AnnotateLlmOptions(LlmOptions):
     )
     logprobs: bool = option(
         True,
-        "Ask how probable each token of the answer was: the confidence of its labels. False for models that"
-        " refuse it.",
+        "Ask how probable each token of the answer was: the confidence of its labels. False for models that refuse it.",
     )
     samples: int = option(
         1,
-        "Answers to each question; with several, a label's confidence is the share that agrees. Needs a "
-        "temperature.",
+        "Answers to each question; with several, a label's confidence is the share that agrees. Needs a temperature.",
         ge=1,
         le=25,
     )
@@ -61,9 +59,7 @@ class AnnotateParams(Params):
     learn_from: int = option(100, "Reviewed questions from which auto prefers learned to lexicon.", ge=LEAST)
     batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
-    embeddings: Endpoint = option(
-        Endpoint(), "Embedding model of the annotator embeddings; a local server's, too."
-    )
+    embeddings: Endpoint = option(Endpoint(), "Embedding model of the annotator embeddings; a local server's, too.")
 
     def chosen(self, reviewed: int = 0) -> Literal["llm", "embeddings", "learned", "lexicon"]:
         """The annotator that will run: ``auto`` settled by what is configured and reviewed.
@@ -125,9 +121,7 @@ class ReviewParams(Params):
     blind: Share = non_semantic(
         0.0, "Share of questions sent without labels filled in, drawn by lot, to measure anchoring"
     )
-    assign: bool = non_semantic(
-        False, "Give each of reviewers a project of their own with their part of the questions"
-    )
+    assign: bool = non_semantic(False, "Give each of reviewers a project of their own with their part of the questions")
     quotas: dict[Person, NonNegativeInt] = non_semantic(
         {},
         "With assign, the most questions of an expert; 0 for one who has stopped. The others share the rest",
@@ -144,9 +138,7 @@ class ReviewParams(Params):
     crops: bool = non_semantic(True, "Show the cut-out from the page beside questions that were read by OCR")
     url: Address = non_semantic("http://127.0.0.1:8080", "Address of Label Studio")
     project: str | None = non_semantic(None, "Title of the project there; made from dataset.name when absent")
-    api_key_env: VariableName = non_semantic(
-        "LABEL_STUDIO_API_KEY", "Environment variable that holds the API token"
-    )
+    api_key_env: VariableName = non_semantic("LABEL_STUDIO_API_KEY", "Environment variable that holds the API token")
     batch: int = non_semantic(500, "Questions in one import", ge=1, le=5000)
     timeout: float = non_semantic(120.0, "Seconds to wait for an answer of Label Studio", gt=0)
 

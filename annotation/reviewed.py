@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from annotation.adjudication import ADJUDICATION, Rules, latest_reviews, standing_flags
-from schemas.annotations import ExpertReview
-from schemas.identity import sha256
-from schemas.questions import Question
-from schemas.taxonomy import LabelName, dimensions
+from build_dataset.annotation.adjudication import ADJUDICATION, Rules, latest_reviews, standing_flags
+from build_dataset.schemas.annotations import ExpertReview
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import LabelName, dimensions
 
 LEAST = 20  # least number of reviewed questions for learning: in all, and in one dimension
 _OUTWEIGHS = 1000  # votes

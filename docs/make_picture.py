@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pipeline.catalogue import STAGES
+from build_dataset.pipeline.catalogue import STAGES
 
 IMAGES = Path(__file__).parent / "img"
 HEIGHT, STEP, LEFT, TOP = 400, 104, 150, 128
@@ -57,9 +57,7 @@ def text() -> str:
 def _raw() -> list[str]:
     parts = [f'<text x="14" y="{TOP - 32}" class="head">raw/</text>']
     parts.append(f'<rect class="raw" x="12" y="{TOP - 22}" width="112" height="{BOX_H + 44}"/>')
-    parts += [
-        f'<text x="22" y="{TOP + index * 18}" class="note">{name}</text>' for index, name in enumerate(INPUTS)
-    ]
+    parts += [f'<text x="22" y="{TOP + index * 18}" class="note">{name}</text>' for index, name in enumerate(INPUTS)]
     parts.append(_arrow(124, TOP + BOX_H / 2, LEFT, TOP + BOX_H / 2))
     return parts
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline.catalogue import STAGES
-from pipeline.cli.report import reason_line, sum_line
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli.report import reason_line, sum_line
 
 ROOT = Path(__file__).resolve().parents[1]
 READMES = (ROOT / "README.md", ROOT / "README.zh-CN.md")
@@ -53,9 +53,7 @@ def filled(text: str, build: Path) -> str:
     """A README with its blocks filled in."""
     for name, block in (("demo", demo(build)), ("rows", rows(build))):
         pattern = rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)"
-        text = re.sub(
-            pattern, lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text, flags=re.DOTALL
-        )
+        text = re.sub(pattern, lambda match, block=block: f"{match[1]}{block}\n{match[2]}", text, flags=re.DOTALL)
     return text
 
 

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from pipeline.catalogue import STAGES
-from schemas.annotations import ExpertReview
-from schemas.base import Record
-from schemas.documents import RawFile, StageManifest
-from schemas.questions import Rejection, ReviewItem
-from schemas.wording import reason_names
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.schemas.annotations import ExpertReview
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.documents import RawFile, StageManifest
+from build_dataset.schemas.questions import Rejection, ReviewItem
+from build_dataset.schemas.wording import reason_names
 
 TARGET = Path(__file__).with_name("tables.md")
 GATES = Path(__file__).with_name("gates.md")
@@ -50,8 +50,7 @@ def gates() -> str:
     """The page of the parser's gates."""
     rows = tomllib.loads(GATES.with_suffix(".toml").read_text(encoding="utf-8"))["gates"]
     return GATES_INTRODUCTION + "".join(
-        f"| `{row['reason']}` | {reason_names()[row['reason']]} | {row['for']} | {row['example']} |\n"
-        for row in rows
+        f"| `{row['reason']}` | {reason_names()[row['reason']]} | {row['for']} | {row['example']} |\n" for row in rows
     )
 
 

@@ -6,19 +6,26 @@ from typing import Any
 
 import polars as pl
 
-from annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
-from annotation.lexicon_annotator import LexiconAnnotator
-from annotation.llm.messages import AnswerStore
-from annotation.params import AnnotateParams
-from annotation.reviewed import LEAST, Reviewed, from_reviews, merge_reviewed
-from pipeline.inspect.bank import read_labelled
-from pipeline.rendering.markdown import notes
-from pipeline.stage import Context, Counts, Result, Tables
-from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.questions import Question, ReviewItem
-from schemas.wording import tally_failures
+from build_dataset.annotation.annotator import (
+    MEASURED,
+    Annotator,
+    Identity,
+    Labelled,
+    Unlabelled,
+    measured_difficulty,
+)
+from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
+from build_dataset.annotation.llm.messages import AnswerStore
+from build_dataset.annotation.params import AnnotateParams
+from build_dataset.annotation.reviewed import LEAST, Reviewed, from_reviews, merge_reviewed
+from build_dataset.pipeline.inspect.bank import read_labelled
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Question, ReviewItem
+from build_dataset.schemas.wording import tally_failures
 
 
 def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
@@ -51,7 +58,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
         notes=[
             *by.notes,
             *notes(
-                "annotation",
+                "build_dataset.annotation",
                 waiting=len(waiting),
                 reasons=tally_failures((found.reason, found.detail) for found in waiting),
                 capped=any(found.reason == "spending_cap" for found in waiting),
@@ -63,9 +70,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     )
 
 
-def reviewed_questions(
-    questions: Sequence[Question], tables: Tables, params: AnnotateParams
-) -> list[Reviewed]:
+def reviewed_questions(questions: Sequence[Question], tables: Tables, params: AnnotateParams) -> list[Reviewed]:
     """Return questions that experts labelled, here and in the file that is named; none if unused."""
     if not params.learns():
         return []
@@ -111,7 +116,7 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
     chosen = params.chosen(len(reviewed))
     if chosen == "llm":
         # openai takes half a second to import
-        from annotation.llm_annotator import LlmAnnotator, choose_shots
+        from build_dataset.annotation.llm_annotator import LlmAnnotator, choose_shots
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
     if chosen in ("learned", "embeddings"):
@@ -120,11 +125,11 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
                 f"{len(reviewed)} questions are reviewed, {chosen} needs {LEAST}: run `build-dataset review pull`, "
                 "name a file in [annotate] reviewed, or set annotator = 'lexicon'"
             )
-        from annotation.learned_annotator import LearnedAnnotator
+        from build_dataset.annotation.learned_annotator import LearnedAnnotator
 
         if chosen == "learned":
             return LearnedAnnotator(reviewed)
-        from annotation.llm.embeddings import embed
+        from build_dataset.annotation.llm.embeddings import embed
 
         option = "annotate.embeddings.base_url"
         vectors = partial(embed, endpoint=params.embeddings, store=store, option=option)

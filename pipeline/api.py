@@ -13,14 +13,14 @@ from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pipeline.catalogue import STAGES
-from pipeline.config import load
-from schemas.errors import UserError
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.config import load
+from build_dataset.schemas.errors import UserError
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from pipeline.runtime.runner import Report
+    from build_dataset.pipeline.runtime.runner import Report
 
 
 def build(
@@ -50,12 +50,10 @@ def build(
     return copy_context().run(_build, Path(config), settings, stage_names(first, last), force)
 
 
-def _build(
-    config: Path, settings: dict[str, Any], names: list[str], force: bool
-) -> dict[str, Mapping[str, Any]]:
+def _build(config: Path, settings: dict[str, Any], names: list[str], force: bool) -> dict[str, Mapping[str, Any]]:
     """Run stages in a context of its own, so that the label set of one dataset does not reach the next."""
-    from pipeline.doctor import preflight
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.doctor import preflight
+    from build_dataset.pipeline.runtime.runner import Runner
 
     loaded = load(config, settings)
     runner = Runner(loaded)
@@ -75,7 +73,7 @@ def table(config: str | Path, name: str) -> pl.DataFrame:
     Raises:
         UserError: there is no such table, or its stage has not run.
     """
-    from pipeline.runtime.publish import read_table
+    from build_dataset.pipeline.runtime.publish import read_table
 
     folder = copy_context().run(load, Path(config)).dataset.build.resolve()
     path = (folder / f"{name}.parquet").resolve()

@@ -23,8 +23,8 @@ from itertools import chain, count
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
-from schemas.errors import UnreadableDocument, UserError, refused_as
-from schemas.identity import file_sha256, is_ignored
+from build_dataset.schemas.errors import UnreadableDocument, UserError, refused_as
+from build_dataset.schemas.identity import file_sha256, is_ignored
 
 SUFFIX = ".zip"
 MEMBERS = 20_000

@@ -17,10 +17,10 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.catalogue import STAGES
-from pipeline.runtime.publish import find_table
-from schemas.questions import Rejection, ReviewItem
-from schemas.wording import in_both_languages
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.runtime.publish import find_table
+from build_dataset.schemas.questions import Rejection, ReviewItem
+from build_dataset.schemas.wording import in_both_languages
 
 TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}  # table of each outcome
 _LOSING = ("parse", "clean", "dedup", "split", "export")

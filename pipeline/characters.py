@@ -11,8 +11,7 @@ COMPATIBILITY: dict[int, str] = {
 (character error rate 1.3 % without folding, .15 % with it), whereas full NFKC would turn ① into 1 and ² into 2."""
 
 WIDE: dict[int, str] = {
-    code: chr(code - 0xFEE0)
-    for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+    code: chr(code - 0xFEE0) for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
 }
 """Full-width digits and letters → ASCII."""
 

@@ -11,13 +11,13 @@ from typing import Any, Literal, TypeVar
 from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
-from pipeline.catalogue import STAGES
-from schemas.dataset import DatasetParams, SourceParams
-from schemas.errors import UserError
-from schemas.params import Params, non_semantic
-from schemas.questions import Question
-from schemas.release import ReleaseRow, label_columns
-from schemas.taxonomy import LabelSet, use_label_set
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.schemas.dataset import DatasetParams, SourceParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.params import Params, non_semantic
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.release import ReleaseRow, label_columns
+from build_dataset.schemas.taxonomy import LabelSet, use_label_set
 
 FILE_NAME = "dataset.toml"
 Section = TypeVar("Section", bound=Params)
@@ -95,9 +95,7 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     except ValidationError as error:
         told = (_explain(origins.get(_where(problem), path.name), problem) for problem in error.errors())
         raise UserError("\n".join(told)) from None
-    sections = {
-        name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)
-    }
+    sections = {name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)}
     named = tuple(sorted({name for source in config.sources.values() for name in source.headers()}))
     sections["ocr"] = sections["ocr"].model_copy(update={"columns": named})  # a tuple: engines are kept by it
     sections["parse"] = sections["parse"].model_copy(update={"sources": config.sources})

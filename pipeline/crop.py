@@ -12,17 +12,17 @@ import numpy as np
 import polars as pl
 from PIL import Image
 
-from pipeline.archives import locate
-from pipeline.ocr.interfaces import Pixels, VisualReader
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import reader
-from pipeline.rendering.html import data_uri
-from pipeline.runtime.executor import LocalExecutor
-from pipeline.runtime.publish import find_rows
-from pipeline.stage import Context, Failure
-from schemas.errors import UnreadableDocument, UserError
-from schemas.identity import file_sha256
-from schemas.questions import Question, Region
+from build_dataset.pipeline.archives import locate
+from build_dataset.pipeline.ocr.interfaces import Pixels, VisualReader
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import reader
+from build_dataset.pipeline.rendering.html import data_uri
+from build_dataset.pipeline.runtime.executor import LocalExecutor
+from build_dataset.pipeline.runtime.publish import find_rows
+from build_dataset.pipeline.stage import Context, Failure
+from build_dataset.schemas.errors import UnreadableDocument, UserError
+from build_dataset.schemas.identity import file_sha256
+from build_dataset.schemas.questions import Question, Region
 
 DPI = 150  # Resolution of the cut-outs: indices and subscripts of 5 pt type can be read
 MAX_PIXELS = 8_000_000  # Of a page, and of a cut-out: an A4 page has 2.2 million at 150 dpi

@@ -12,13 +12,13 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 
-from annotation.label_studio.server import EXTRA, START
-from annotation.params import AnnotateParams, ReviewParams
-from pipeline.catalogue import STAGES
-from pipeline.config import ConfigBase
-from pipeline.runtime.executor import available_cores
-from pipeline.runtime.ray_executor import room
-from schemas.errors import UserError, bad_certificate, trusted_certificates
+from build_dataset.annotation.label_studio.server import EXTRA, START
+from build_dataset.annotation.params import AnnotateParams, ReviewParams
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.config import ConfigBase
+from build_dataset.pipeline.runtime.executor import available_cores
+from build_dataset.pipeline.runtime.ray_executor import room
+from build_dataset.schemas.errors import UserError, bad_certificate, trusted_certificates
 
 _PATIENCE = 2.0  # seconds for a server on the same machine to answer
 

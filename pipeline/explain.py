@@ -8,12 +8,12 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.aside import TABLES
-from pipeline.catalogue import STAGES
-from pipeline.runtime.publish import built, find_rows, find_table
-from schemas.documents import Span, Trace
-from schemas.errors import UserError
-from schemas.questions import Region
+from build_dataset.pipeline.aside import TABLES
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.runtime.publish import built, find_rows, find_table
+from build_dataset.schemas.documents import Span, Trace
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Region
 
 Row = dict[str, Any]  # of a table
 

@@ -10,11 +10,11 @@ import numpy as np
 import polars as pl
 from rapidfuzz import fuzz
 
-from pipeline.dedup.grams import Banding, candidate_pairs, similarities
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.identity import content_hash
-from schemas.questions import SPLITS
+from build_dataset.pipeline.dedup.grams import Banding, candidate_pairs, similarities
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import SPLITS
 
 CHANGELOG = "CHANGELOG.md"
 Version = tuple[int, int, int]

@@ -9,10 +9,10 @@ from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from schemas.base import Record
-from schemas.dataset import DatasetParams
-from schemas.params import Params
-from schemas.questions import Rejection, ReviewItem
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.params import Params
+from build_dataset.schemas.questions import Rejection, ReviewItem
 
 if TYPE_CHECKING:
     import polars as pl

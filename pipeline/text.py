@@ -11,8 +11,8 @@ import re
 import unicodedata
 from functools import lru_cache
 
-from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
-from pipeline.ocr import glyphs
+from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
+from build_dataset.pipeline.ocr import glyphs
 
 CJK = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # ideographs, as the inside of a character class
 

@@ -1,12 +1,12 @@
 """Headers under which tabular sources keep the parts of a question; the names are data, in ``columns.toml``."""
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Iterable
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from build_dataset.schemas.data import shipped_toml
 
 _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干（必填）
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
@@ -17,7 +17,7 @@ _CHINESE = "一二三四五六七八九十"  # numbers of options
 @cache
 def vocabulary() -> dict[str, Any]:
     """The content of ``columns.toml``."""
-    return tomllib.loads((files("schemas") / "columns.toml").read_text(encoding="utf-8"))
+    return shipped_toml("build_dataset.schemas", "columns.toml")
 
 
 def names(role: str) -> tuple[str, ...]:

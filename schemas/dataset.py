@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from schemas.params import Params, Share, non_semantic, option
+from build_dataset.schemas.params import Params, Share, non_semantic, option
 
 
 def _date(value: str) -> str:
@@ -50,13 +50,9 @@ class SourceParams(Params):
     """Roles of columns that are set by hand; every key is optional and wins over what is found."""
 
     stem: str | None = option(None, "Column of the stem")
-    options: str | list[str] | None = option(
-        None, "Column of all options, or the columns of one option each, A first"
-    )
+    options: str | list[str] | None = option(None, "Column of all options, or the columns of one option each, A first")
     answer: str | None = option(None, "Column of the key")
-    answer_as: Literal["letters", "texts", "index_from_0", "index_from_1"] | None = option(
-        None, "How the key is given"
-    )
+    answer_as: Literal["letters", "texts", "index_from_0", "index_from_1"] | None = option(None, "How the key is given")
     explanation: str | None = option(None, "Column of the explanation")
     id: str | None = option(None, "Column of the source's own ids")
     type: str | None = option(None, "Column of the item type")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from schemas.base import Record
+from build_dataset.schemas.base import Record
 
 
 class StageManifest(Record):

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from schemas.base import Record
+from build_dataset.schemas.base import Record
 
 
 class Outcome(StrEnum):

@@ -21,9 +21,7 @@ def _address(value: str) -> str:
 
 def _variable(value: str) -> str:
     if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", value):
-        raise ValueError(
-            "must be the name of an environment variable that holds the key, never the key itself"
-        )
+        raise ValueError("must be the name of an environment variable that holds the key, never the key itself")
     return value
 
 

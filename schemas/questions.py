@@ -6,8 +6,8 @@ from typing import Literal, get_args
 
 from pydantic import Field
 
-from schemas.base import Record
-from schemas.documents import Box
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.documents import Box
 
 
 class QuestionType(StrEnum):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ConfigDict, Field, model_validator
 
-from schemas.base import Record
-from schemas.questions import Option
-from schemas.taxonomy import dimensions
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.questions import Option
+from build_dataset.schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
     import polars as pl

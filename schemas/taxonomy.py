@@ -9,9 +9,9 @@ from typing import Any
 
 from pydantic import BaseModel, Field, field_validator, model_validator
 
-from schemas.identity import sha256
+from build_dataset.schemas.identity import sha256
 
-_TAXONOMIES = files("schemas") / "taxonomies"  # label sets that are built in; CMB's catalogue
+_TAXONOMIES = files("build_dataset.schemas") / "taxonomies"  # label sets that are built in; CMB's catalogue
 DIFFICULTY = "difficulty"
 """The dimension that is cut from people's accuracy where a source has it, in every label set that has one."""
 LEVELS = 5  # its labels, from easy to hard (CMExam, section 3)
@@ -114,9 +114,7 @@ class LabelSet(BaseModel, extra="forbid", frozen=True):
         if not isinstance(named, list) or not isinstance(own, list):
             return values
         if unknown := [name for name in named if name not in _built_in()]:
-            raise ValueError(
-                f"extends: no label set {unknown[0]!r} is built in; there are {', '.join(_built_in())}"
-            )
+            raise ValueError(f"extends: no label set {unknown[0]!r} is built in; there are {', '.join(_built_in())}")
         first = [dimension for name in named for dimension in _built_in()[name]["dimensions"]]
         return {**values, "extends": named, "dimensions": [*first, *own]}
 
@@ -198,6 +196,4 @@ def cmb_catalogue() -> tuple[Category, ...]:
 def _built_in() -> dict[str, Any]:
     """Return the label sets that ship with the project, by name."""
     found = sorted((path.name, path) for path in _TAXONOMIES.iterdir() if path.name.endswith(".toml"))
-    return {
-        name.removesuffix(".toml"): tomllib.loads(path.read_text(encoding="utf-8")) for name, path in found
-    }
+    return {name.removesuffix(".toml"): tomllib.loads(path.read_text(encoding="utf-8")) for name, path in found}

@@ -1,16 +1,15 @@
 """Numbers in sentences; reasons for which items are rejected or wait, with their Chinese names and what to do."""
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
-from schemas.grouping import group_values
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.grouping import group_values
 
 SPECIAL_TOKENS = (
     r"<[|｜][\w▁ -]{1,40}[|｜]>|</?(?:think|tool_call|start_of_turn|end_of_turn)>|<(?:start|end)_of_turn>"
@@ -82,4 +81,4 @@ def _code() -> re.Pattern[str]:
 
 @cache
 def _read() -> dict[str, Any]:
-    return tomllib.loads((files("schemas") / "reasons.toml").read_text(encoding="utf-8"))
+    return shipped_toml("build_dataset.schemas", "reasons.toml")

@@ -13,9 +13,9 @@ import pytest
 from filelock import FileLock
 from hypothesis import settings
 
-from pipeline.stage import Failure
-from schemas.dataset import DatasetParams
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UnreadableDocument
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -105,9 +105,9 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[P
 @pytest.fixture(scope="session")
 def sample_build(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
     """The build folder of the sample exam, made once by the real pipeline."""
-    from pipeline.catalogue import STAGES
-    from pipeline.config import load
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.catalogue import STAGES
+    from build_dataset.pipeline.config import load
+    from build_dataset.pipeline.runtime.runner import Runner
 
     def make(build: Path) -> None:
         config = load(ROOT / "dataset.toml", {"dataset.build": str(build)})

@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from schemas.identity import content_hash
-from schemas.questions import Option, Question
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question
 
 
 def make_question(

@@ -11,8 +11,8 @@ import lxml.html
 import pytest
 
 from benchmarks.attack import fuzz
-from pipeline.config import load
-from schemas.taxonomy import use_label_set
+from build_dataset.pipeline.config import load
+from build_dataset.schemas.taxonomy import use_label_set
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +64,7 @@ def injected(tmp_path_factory):
     (home / "raw" / "paper.txt").write_text("\n".join(lines), encoding="utf-8")
     label = [{"zh": text, "en": text, "words": ["乙"]} for text in HOSTILE]
     quoted = json.dumps(label, ensure_ascii=False).replace('": ', '" = ')
-    dimension = (
-        f'name = "area"\nzh = {json.dumps(HOSTILE[1])}\nen = {json.dumps(HOSTILE[2])}\nlabels = {quoted}\n'
-    )
+    dimension = f'name = "area"\nzh = {json.dumps(HOSTILE[1])}\nen = {json.dumps(HOSTILE[2])}\nlabels = {quoted}\n'
     (home / "labels.toml").write_text(f"subject = {json.dumps(HOSTILE[0])}\n[[dimensions]]\n{dimension}")
     title = json.dumps(HOSTILE[0])
     config = f'title = {title}\ndescription = {title}\nlabels = "labels.toml"\n[executor]\nworkers = 1\n'
@@ -103,7 +101,7 @@ def test_latex_of_results_runs_no_command_of_a_paper(injected):
 
 
 def test_the_experts_screen_is_one_document_with_the_labels_as_values(injected):
-    from annotation.label_studio.screen import review_config
+    from build_dataset.annotation.label_studio.screen import review_config
 
     load(injected.parent / "dataset.toml")
     try:

@@ -6,7 +6,7 @@ import duckdb
 import polars as pl
 import pytest
 
-from pipeline.catalogue import STAGES
+from build_dataset.pipeline.catalogue import STAGES
 
 QUESTION = {
     "question_id": pl.String,
@@ -73,9 +73,7 @@ def test_every_kept_question_has_one_label_in_each_dimension(sample_build):
 
 def test_the_export_is_three_splits_that_the_ecosystem_opens(sample_build, tmp_path, monkeypatch):
     export = sample_build / "export"
-    heights = {
-        name: pl.read_parquet(export / f"{name}.parquet").height for name in ("train", "validation", "test")
-    }
+    heights = {name: pl.read_parquet(export / f"{name}.parquet").height for name in ("train", "validation", "test")}
     assert all(heights.values())
     for name, height in heights.items():
         assert duckdb.sql(f"select count(*) from '{export / name}.parquet'").fetchall() == [(height,)]
@@ -88,8 +86,7 @@ def test_the_export_is_three_splits_that_the_ecosystem_opens(sample_build, tmp_p
 
 def test_no_question_that_was_set_aside_is_exported(sample_build):
     exported = pl.concat(
-        pl.read_parquet(sample_build / "export" / f"{name}.parquet")
-        for name in ("train", "validation", "test")
+        pl.read_parquet(sample_build / "export" / f"{name}.parquet") for name in ("train", "validation", "test")
     )
     aside = [
         pl.read_parquet(sample_build / stage / f"{table}.parquet")["item_id"]

@@ -13,14 +13,14 @@ import polars as pl
 import pytest
 
 from benchmarks.attack.machine import memory_group
-from pipeline.runtime.sources import SOURCES
-from pipeline.runtime.store import ItemStore
-from schemas.annotations import Correction, ExpertReview
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.evaluation import AnswerScore
+from build_dataset.pipeline.runtime.sources import SOURCES
+from build_dataset.pipeline.runtime.store import ItemStore
+from build_dataset.schemas.annotations import Correction, ExpertReview
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import AnswerScore
 
-PROGRAM = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()"]
 PAPER = "\n".join(
     f"{n}. 关于第{n}种疾病的治疗，下列正确的是\nA. 甲药{n}\nB. 乙药{n}\nC. 丙药{n}\nD. 丁药{n}\n答案：{'ABCD'[n % 4]}"
     for n in range(1, 9)
@@ -119,7 +119,7 @@ def mounted(options: str) -> list[str]:
 
 def test_a_disk_that_fills_up_half_way_ends_in_one_line_and_loses_nothing(home):
     small = mounted("-t tmpfs -o size=160k x build")
-    careless = "from pipeline import doctor; doctor._LEAST_DISK = 0; from pipeline.cli import main; main()"
+    careless = "from build_dataset.pipeline import cli, doctor; doctor._LEAST_DISK = 0; cli.main()"
     done = subprocess.run(
         [*small, sys.executable, "-c", careless, "run"],
         cwd=home,
@@ -220,16 +220,10 @@ def test_peoples_work_in_a_form_of_another_version_is_one_line_and_never_ignored
     (tmp_path / "reviews").mkdir()
     path = tmp_path / "reviews" / f"{table}.parquet"
     row = pl.DataFrame(
-        {
-            name: pl.Series(["x"]).cast(kind, strict=False)
-            for name, kind in frame.schema.items()
-            if kind == pl.String
-        }
+        {name: pl.Series(["x"]).cast(kind, strict=False) for name, kind in frame.schema.items() if kind == pl.String}
     )
     change(row).write_parquet(path)
-    with pytest.raises(
-        UserError, match=r"another version: move it away and run `build-dataset .* pull --full`"
-    ):
+    with pytest.raises(UserError, match=r"another version: move it away and run `build-dataset .* pull --full`"):
         SOURCES[f"reviews/{table}"](DatasetParams(name="x", build=tmp_path))
 
 

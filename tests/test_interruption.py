@@ -31,14 +31,12 @@ def _module(path: Path):
 
 
 def command(build: Path, *words: str) -> list[str]:
-    program = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+    program = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()"]
     return [*program, *words, "--config", str(ROOT / "dataset.toml"), "--set", f"dataset.build={build}"]
 
 
 def finish(build: Path, *words: str) -> None:
-    done = subprocess.run(
-        command(build, *words), capture_output=True, text=True, timeout=PATIENCE, check=False
-    )
+    done = subprocess.run(command(build, *words), capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert done.returncode == 0, done.stderr
 
 
@@ -74,9 +72,7 @@ def runs(build: Path, stage: str) -> list[dict]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {
-        path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()
-    }
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.slow

@@ -15,9 +15,9 @@ _LOOPBACK = re.compile(r"127\.\d+\.\d+\.\d+|::1|localhost|^b?'/")
 
 def test_onnxruntime_keeps_no_identity_and_so_reports_nothing(tmp_path):
     script = (
-        "import pipeline, onnxruntime\n"
-        "from pipeline.ocr.engines.rapid import RapidEngine\n"
-        "from pipeline.ocr.params import RapidOcrParams\n"
+        "import build_dataset.pipeline, onnxruntime\n"
+        "from build_dataset.pipeline.ocr.engines.rapid import RapidEngine\n"
+        "from build_dataset.pipeline.ocr.params import RapidOcrParams\n"
         "RapidEngine(RapidOcrParams(backend='onnxruntime'))\n"
     )
     environment = {key: value for key, value in os.environ.items() if key != "ORT_DISABLE_TELEMETRY"}
@@ -44,7 +44,7 @@ def test_a_whole_demo_run_opens_no_connection_but_to_this_machine(tmp_path):
         "sys.addaudithook(note)\n"
     )
     strace = ["strace", "-f", "-qq", "-e", "trace=connect,sendto", "-o", str(traced)]
-    program = [sys.executable, "-c", "from pipeline.cli import main; main()", "demo", "demo"]
+    program = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()", "demo", "demo"]
     environment = {**os.environ, "PYTHONPATH": f"{hook}{os.pathsep}{ROOT}"}
     subprocess.run(
         [*(strace if shutil.which("strace") else []), *program],

@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from schemas.taxonomy import dimensions
+from build_dataset.schemas.taxonomy import dimensions
 
 ROOT = Path(__file__).resolve().parents[1]
 GOLD = json.loads((ROOT / "raw" / "sample" / "gold.json").read_text(encoding="utf-8"))
@@ -114,9 +114,7 @@ def is_kept(question: dict[str, Any]) -> bool:
 
 def fold(text: str | None) -> str:
     """Text for comparison: full-width forms folded, white space kept between Latin words and numbers alone."""
-    wide = re.sub(
-        r"[\u3000\uff01-\uff5e]", lambda found: unicodedata.normalize("NFKC", found.group()), text or ""
-    )
+    wide = re.sub(r"[\u3000\uff01-\uff5e]", lambda found: unicodedata.normalize("NFKC", found.group()), text or "")
     return re.sub(r"(?<![0-9A-Za-z])\s+|\s+(?![0-9A-Za-z])", "", wide)
 
 
@@ -155,9 +153,7 @@ def _same_text(name: str, found: str | None, expected: str | None, *, ocr: bool)
         assert fold(found) == fold(expected), name
         return
     rate = _errors(found, expected) / len(fold(expected))
-    assert rate <= MAX_OCR_ERROR_OF_ONE, (
-        f"{name}: {rate:.1%} of characters wrong: {found!r}, expected {expected!r}"
-    )
+    assert rate <= MAX_OCR_ERROR_OF_ONE, f"{name}: {rate:.1%} of characters wrong: {found!r}, expected {expected!r}"
 
 
 def _errors(found: str | None, expected: str) -> int:
@@ -177,12 +173,8 @@ def test_texts_read_by_ocr_are_nearly_free_of_errors(build: Build, layout: str) 
     assert errors / sum(len(fold(expected)) for _, expected in texts) <= MAX_OCR_ERROR
 
 
-@pytest.mark.parametrize(
-    "question", gold(lambda question: is_parsed(question) and question["section"] is None)
-)
-def test_what_a_tabular_source_says_beside_the_question_is_kept(
-    build: Build, question: dict[str, Any]
-) -> None:
+@pytest.mark.parametrize("question", gold(lambda question: is_parsed(question) and question["section"] is None))
+def test_what_a_tabular_source_says_beside_the_question_is_kept(build: Build, question: dict[str, Any]) -> None:
     row = build.parsed[question["document"], question["number"]]
     assert row["human_accuracy"] == pytest.approx(question["human_accuracy"])
     assert (row["respondents"], row["comment"]) == (question["respondents"], question["comment"])
@@ -234,9 +226,7 @@ def test_every_file_is_read_or_rejected_with_its_reason(build: Build, document: 
 
 
 def test_the_scan_was_read_by_ocr_and_the_digital_papers_were_not(build: Build) -> None:
-    methods = {
-        (row["document"], row["method"]) for row in build.rows("ocr", "pages") if row["method"] != "blank"
-    }
+    methods = {(row["document"], row["method"]) for row in build.rows("ocr", "pages") if row["method"] != "blank"}
     assert {method for document, method in methods if document == "scan-2024-03.pdf"} == {"ocr"}
     for digital in ("internal-medicine.pdf", "surgery-obgyn-paediatrics.pdf", "scan-2024-03_answers.pdf"):
         assert {method for document, method in methods if document == digital} == {"text_layer"}
@@ -255,9 +245,7 @@ def test_nothing_comes_out_that_is_not_in_the_gold(build: Build) -> None:
 
 
 @pytest.mark.parametrize("question", gold(is_kept))
-def test_every_kept_question_has_a_label_in_all_five_dimensions(
-    build: Build, question: dict[str, Any]
-) -> None:
+def test_every_kept_question_has_a_label_in_all_five_dimensions(build: Build, question: dict[str, Any]) -> None:
     found = build.id_of(question)
     rows = build.table("annotate", "annotations").filter(pl.col("question_id") == found).to_dicts()
     labels = {row["dimension"]: row["label"] for row in rows}

@@ -25,7 +25,7 @@ def dataset(tmp_path):
 
 
 def start(folder: Path, build: str) -> subprocess.Popen:
-    program = [sys.executable, "-c", "from pipeline.cli import main; main()", "ocr"]
+    program = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()", "ocr"]
     options = ["--config", str(folder / "dataset.toml"), "--set", f"dataset.build={folder / build}"]
     return subprocess.Popen([*program, *options], stderr=subprocess.PIPE, text=True, env={**os.environ})
 

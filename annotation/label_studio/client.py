@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from importlib.resources import files
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import httpx
 
-from annotation.label_studio.server import EXTRA, START
-from schemas.errors import UserError, bad_certificate, trusted_certificates
-from schemas.grouping import group_values
+from build_dataset.annotation.label_studio.server import EXTRA, START
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.errors import UserError, bad_certificate, trusted_certificates
+from build_dataset.schemas.grouping import group_values
 
-_REFUSALS = tomllib.loads((files("annotation.label_studio") / "refusals.toml").read_text(encoding="utf-8"))
+_REFUSALS = shipped_toml("build_dataset.annotation.label_studio", "refusals.toml")
 _ONCE = {"max_retries": 0}
 """Options of a request that must not be repeated: the SDK repeats a POST whose reply was lost, which gave 200
 tasks for 100 while the caller saw success."""
@@ -217,9 +216,7 @@ class Studio:
         """Apply an action to tasks, at least one: without any, the server takes all tasks of the project."""
         with self._told(lost=True):
             chosen = {"all": False, "included": sorted(task_ids)}
-            self._sdk.actions.create(
-                id=action, project=project_id, selected_items=chosen, request_options=_ONCE
-            )
+            self._sdk.actions.create(id=action, project=project_id, selected_items=chosen, request_options=_ONCE)
 
     def _check_server(self) -> None:
         reply = self._http.get(f"{self.url}/api/version")

@@ -13,8 +13,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from annotation.label_studio.tasks import ARM, BATCH, BATCH_SIZE, DIGEST, QUESTION_ID, ReviewTask
-from schemas.grouping import group_values
+from build_dataset.annotation.label_studio.tasks import (
+    ARM,
+    BATCH,
+    BATCH_SIZE,
+    DIGEST,
+    QUESTION_ID,
+    ReviewTask,
+)
+from build_dataset.schemas.grouping import group_values
 
 Prediction = Mapping[str, Any]  # of Label Studio: model_version, score, result
 _REPLACING = 4  # cost of deleting a prediction and adding another, in additions

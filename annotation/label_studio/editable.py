@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 from rapidfuzz.distance import Postfix, Prefix
 
-from schemas.annotations import Correction
-from schemas.grouping import group_values
-from schemas.questions import Question
+from build_dataset.schemas.annotations import Correction
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.questions import Question
 
 STEM, SHARED, ANSWER, VERDICT = "stem", "shared_stem", "answer", "verdict"  # names of fields in `Correction`
 OPTION = "option:"  # begins the name of an option's field: option:A
@@ -121,9 +121,7 @@ def key_letters(text: str) -> str:
     return "".join(sorted(set(letters)))
 
 
-def changed_fields(
-    before: Mapping[str, str], after: Mapping[str, str]
-) -> dict[str, tuple[str | None, str | None]]:
+def changed_fields(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
     """(before, after) by field, of fields that differ in more than white space."""
     pairs = {name: (before.get(name), after.get(name)) for name in (*before, *after)}
     return {name: (old, new) for name, (old, new) in pairs.items() if _bare(old) != _bare(new)}

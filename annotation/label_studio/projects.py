@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-from annotation.label_studio import screen
-from annotation.label_studio.client import Project, ReplyLostError, Studio
-from schemas.errors import UserError
+from build_dataset.annotation.label_studio import screen
+from build_dataset.annotation.label_studio.client import Project, ReplyLostError, Studio
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.errors import UserError
 
 SETTLE_SECONDS = 10.0
 """Time after which a request whose reply was lost has reached the database: also an import of 5,000
@@ -64,9 +63,7 @@ def _most_answered(project: Project) -> tuple[int, int, int]:
     return project.annotations, project.tasks, -project.id
 
 
-def create(
-    studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wanted: bool, **settings: Any
-) -> Project:
+def create(studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wanted: bool, **settings: Any) -> Project:
     """Make the folder's project, of which there is none yet.
 
     The server runs a half-done request again when its database was locked, and leaves a project each time: those
@@ -145,7 +142,7 @@ class Kind:
         return f"{self.purpose} {self.marker(owner)}"
 
 
-_KINDS = tomllib.loads((files("annotation.label_studio") / "kinds.toml").read_text(encoding="utf-8"))
+_KINDS = shipped_toml("build_dataset.annotation.label_studio", "kinds.toml")
 REVIEW, ADJUDICATION, VERIFICATION, SCORING = (
     Kind(name=name, config=getattr(screen, f"{name}_config"), **facts) for name, facts in _KINDS.items()
 )

@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from annotation.label_studio.client import Project, Studio, task_filter
-from annotation.label_studio.projects import Kind, Owner, find
-from annotation.label_studio.read import PulledRows, SeenAnnotation, read_task, timestamp
-from annotation.label_studio.tasks import QUESTION_ID
-from schemas.annotations import Correction, ExpertReview
-from schemas.errors import UserError
-from schemas.questions import Rejection
+from build_dataset.annotation.label_studio.client import Project, Studio, task_filter
+from build_dataset.annotation.label_studio.projects import Kind, Owner, find
+from build_dataset.annotation.label_studio.read import PulledRows, SeenAnnotation, read_task, timestamp
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID
+from build_dataset.schemas.annotations import Correction, ExpertReview
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Rejection
 
 _OVERLAP = timedelta(seconds=10)
 """Looked at again each time: a transaction may become visible after a later one. Reading twice changes nothing."""
@@ -175,9 +175,7 @@ def no_project(studio: Studio, kind: Kind, owner: Owner, before: Pulled) -> User
     )
 
 
-def _fetch(
-    studio: Studio, kind: Kind, project: Project, start: Pulled, advance: Callable[[int], object]
-) -> Pulled:
+def _fetch(studio: Studio, kind: Kind, project: Project, start: Pulled, advance: Callable[[int], object]) -> Pulled:
     people = studio.reviewers
     seen: dict[str, list[Mapping[str, Any]]] = {}
     data: dict[str, Mapping[str, Any]] = {}

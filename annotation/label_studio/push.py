@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
-from annotation.label_studio import comparison
-from annotation.label_studio.client import Project, ReplyLostError, Studio
-from annotation.label_studio.projects import Kind, Owner, create, find, pause, wait_until
-from annotation.label_studio.tasks import ReviewTask
-from schemas.errors import UserError
+from build_dataset.annotation.label_studio import comparison
+from build_dataset.annotation.label_studio.client import Project, ReplyLostError, Studio
+from build_dataset.annotation.label_studio.projects import Kind, Owner, create, find, pause, wait_until
+from build_dataset.annotation.label_studio.tasks import ReviewTask
+from build_dataset.schemas.errors import UserError
 
 _ROUNDS = 4
 """Most rounds of a push in which something is missing, and most in which a reply is lost: what the server loses while

@@ -13,13 +13,13 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
 
-from annotation.label_studio import editable, screen
-from annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
-from annotation.rubric import LEAST, MOST, aspects
-from schemas.annotations import Correction, CorrectionStatus, ExpertReview
-from schemas.base import Record
-from schemas.questions import Rejection
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.label_studio import editable, screen
+from build_dataset.annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFILLED, QUESTION_ID
+from build_dataset.annotation.rubric import LEAST, MOST, aspects
+from build_dataset.schemas.annotations import Correction, CorrectionStatus, ExpertReview
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.questions import Rejection
+from build_dataset.schemas.taxonomy import dimensions
 
 STAGE = "review"  # of what is rejected here
 DROP, UNSURE = "drop", "unsure"  # kinds of verdicts that read differently from keep
@@ -112,9 +112,7 @@ def _seen(
     )
 
 
-def _author(
-    annotation: Mapping[str, Any], people: Mapping[int, str]
-) -> tuple[str | None, tuple[str, str] | None]:
+def _author(annotation: Mapping[str, Any], people: Mapping[int, str]) -> tuple[str | None, tuple[str, str] | None]:
     """Return who made an annotation, None where nobody knows; and what is wrong with the signature.
 
     Label Studio takes any ``completed_by`` from anybody, but notes itself in ``updated_by`` who sent it.
@@ -242,9 +240,7 @@ class _Answer:
             )
         )
 
-    def _correct(
-        self, name: str, base_name: str, changed: Callable[[str, editable.BaseText], Changes]
-    ) -> bool:
+    def _correct(self, name: str, base_name: str, changed: Callable[[str, editable.BaseText], Changes]) -> bool:
         """Add what was corrected in a field; return whether it could be read."""
         text, base = self._text(name), self._base(base_name)
         if text is None or base is None:

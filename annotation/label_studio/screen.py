@@ -13,9 +13,9 @@ from xml.etree import ElementTree as ET
 
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-from annotation.rubric import aspects
-from schemas.errors import UserError
-from schemas.taxonomy import DIFFICULTY, Dimension, LabelName, dimensions
+from build_dataset.annotation.rubric import aspects
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, LabelName, dimensions
 
 TEXT = "question"  # the object that all controls belong to
 NOTE, CROP, FLAGS, OPINIONS, VERDICT = "note", "crop", "flags", "opinions", "verdict"  # parts
@@ -50,7 +50,7 @@ class Offer(NamedTuple):
 
 
 def _read(name: str) -> str:
-    return (files("annotation.label_studio") / "screens" / name).read_text(encoding="utf-8")
+    return (files("build_dataset.annotation.label_studio") / "screens" / name).read_text(encoding="utf-8")
 
 
 FLAG_NAMES, VERDICTS = (

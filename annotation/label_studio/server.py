@@ -1,4 +1,4 @@
-"""A Label Studio of one's own on this machine alone: ``python -m annotation.label_studio.server``.
+"""A Label Studio of one's own on this machine alone: ``python -m build_dataset.annotation.label_studio.server``.
 
 It lives in its own virtual environment and keeps its data and its credentials in one folder. Secrets are written
 to a file that only its owner can read, and are never arguments of a process.
@@ -16,7 +16,6 @@ import socket
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -28,7 +27,8 @@ import httpx
 import typer
 from filelock import FileLock
 
-from schemas.errors import UserError
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.errors import UserError
 
 HOST = "127.0.0.1"  # never reachable from another machine
 _RECORD = "server.json"  # process id and port of the server that runs
@@ -37,13 +37,13 @@ _STOP_SECONDS = 10.0  # until a server that was asked to stop is killed
 _STAMP = ".installed"  # holds the hash of the requirements that were installed completely
 
 _CLONE = (Path(__file__).resolve().parents[2] / "Makefile").is_file()  # or an installed package
-START = "make label-studio" if _CLONE else "python -m annotation.label_studio.server install (then start)"
+START = "make label-studio" if _CLONE else "python -m build_dataset.annotation.label_studio.server install (then start)"
 """Command that installs and starts Label Studio: of a clone, or of an installed package."""
-STOP = "make label-studio-stop" if _CLONE else "python -m annotation.label_studio.server stop"
+STOP = "make label-studio-stop" if _CLONE else "python -m build_dataset.annotation.label_studio.server stop"
 EXTRA = "pip install -e '.[review]'" if _CLONE else "pip install 'build-dataset[review]'"
 """Command that installs the client of Label Studio."""
 
-_QUIET_SERVER = tomllib.loads((files("annotation.label_studio") / "quiet.toml").read_text(encoding="utf-8"))
+_QUIET_SERVER = shipped_toml("build_dataset.annotation.label_studio", "quiet.toml")
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,10 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
     _run(
-        [str(installation.venv / "bin" / "python"), str(files("annotation.label_studio") / "_accounts.py")],
+        [
+            str(installation.venv / "bin" / "python"),
+            str(files("build_dataset.annotation.label_studio") / "_accounts.py"),
+        ],
         f"cannot set up Label Studio in {home}",
         input=json.dumps([asdict(account) for account in accounts]),
         env=installation.environment(home),
@@ -177,7 +180,7 @@ class Installation:
     def install(self) -> None:
         """Create the environment and install Label Studio into it; a half-made one is made anew."""
         _run([sys.executable, "-m", "venv", "--clear", str(self.venv)], f"cannot create {self.venv}")
-        requirements = str(files("annotation.label_studio") / "requirements.txt")
+        requirements = str(files("build_dataset.annotation.label_studio") / "requirements.txt")
         pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--requirement"]
         _run([str(self.venv / "bin" / "python"), *pip, requirements], "cannot install Label Studio")
         (self.venv / _STAMP).write_text(_requirements_hash(), encoding="utf-8")
@@ -190,7 +193,7 @@ class Installation:
 
 
 def _requirements_hash() -> str:
-    requirements = (files("annotation.label_studio") / "requirements.txt").read_bytes()
+    requirements = (files("build_dataset.annotation.label_studio") / "requirements.txt").read_bytes()
     return hashlib.sha256(requirements).hexdigest()
 
 
@@ -299,7 +302,7 @@ def main() -> None:
 
 def _installed(venv: Path) -> Installation:
     if not (installation := Installation(venv)).ready():
-        command = "python -m annotation.label_studio.server install"
+        command = "python -m build_dataset.annotation.label_studio.server install"
         raise UserError(f"Label Studio is not installed in {venv}: run `{command}`")
     return installation
 

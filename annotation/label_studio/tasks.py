@@ -8,17 +8,29 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from annotation.adjudication import Standing, proposed_labels
-from annotation.annotator import MEASURED
-from annotation.label_studio.editable import base_text, changed_part, field_title, with_proposals
-from annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
-from annotation.rubric import ShownAnswer
-from schemas.annotations import Annotation, Correction, LabelStatus
-from schemas.grouping import group_values
-from schemas.identity import lot, sha256
-from schemas.questions import Question, ReviewItem
-from schemas.taxonomy import dimensions
-from schemas.wording import findings, in_both_languages
+from build_dataset.annotation.adjudication import Standing, proposed_labels
+from build_dataset.annotation.annotator import MEASURED
+from build_dataset.annotation.label_studio.editable import (
+    base_text,
+    changed_part,
+    field_title,
+    with_proposals,
+)
+from build_dataset.annotation.label_studio.screen import (
+    BASE,
+    CROP,
+    FLAG_NAMES,
+    OPINIONS,
+    TEXT,
+    numbered_dimensions,
+)
+from build_dataset.annotation.rubric import ShownAnswer
+from build_dataset.schemas.annotations import Annotation, Correction, LabelStatus
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.identity import lot, sha256
+from build_dataset.schemas.questions import Question, ReviewItem
+from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas.wording import findings, in_both_languages
 
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""
@@ -199,9 +211,7 @@ def adjudication_tasks(
     return tasks
 
 
-def verification_tasks(
-    items: Iterable[tuple[ReviewItem, Question]], *, crops: Mapping[str, str]
-) -> list[ReviewTask]:
+def verification_tasks(items: Iterable[tuple[ReviewItem, Question]], *, crops: Mapping[str, str]) -> list[ReviewTask]:
     """Return tasks for badly read or cut questions, with the reasons; a question that waits twice is one task."""
     tasks = []
     pairs = sorted(items, key=lambda pair: pair[1].question_id)

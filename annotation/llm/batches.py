@@ -16,11 +16,18 @@ from typing import Any, Final, NamedTuple
 
 import openai
 
-from annotation.llm import messages as wire
-from annotation.llm.limits import CostAccount, Fault, classify, fault_of_status, over_cap, worst_cost
-from annotation.llm.options import LlmOptions, openai_client
-from schemas.errors import UserError
-from schemas.identity import sha256
+from build_dataset.annotation.llm import messages as wire
+from build_dataset.annotation.llm.limits import (
+    CostAccount,
+    Fault,
+    classify,
+    fault_of_status,
+    over_cap,
+    worst_cost,
+)
+from build_dataset.annotation.llm.options import LlmOptions, openai_client
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
 
 _ENDED = {"completed", "failed", "expired", "cancelled"}  # states of a batch that change no more
 _QUEUE_IS_FULL = "token_limit_exceeded"  # OpenAI bounds the tokens of all batches under way

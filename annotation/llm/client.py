@@ -10,12 +10,12 @@ from typing import Any
 
 from openai import AsyncOpenAI
 
-from annotation.llm import limits
-from annotation.llm import messages as wire
-from annotation.llm.batches import BatchRun
-from annotation.llm.options import LlmOptions, openai_client
-from schemas.errors import UserError
-from schemas.grouping import group_values
+from build_dataset.annotation.llm import limits
+from build_dataset.annotation.llm import messages as wire
+from build_dataset.annotation.llm.batches import BatchRun
+from build_dataset.annotation.llm.options import LlmOptions, openai_client
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.grouping import group_values
 
 _DEAD_AFTER = 20  # failed requests in a row, retries included, after which an endpoint counts as down
 _WRONG_FORM_AFTER = 5  # refusals without any acceptance after which the form of requests is at fault
@@ -168,9 +168,7 @@ class _ClientRun:
         if self.unusable >= (_UNUSABLE_LATER if self.answered else wire.UNUSABLE_AFTER):
             raise wire.no_usable_answer_error(self.unusable, bad.detail, completion, self.options)
 
-    async def _complete(
-        self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest
-    ) -> wire.Completion | wire.Failed:
+    async def _complete(self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest) -> wire.Completion | wire.Failed:
         """Ask for one completion, with retries as long as they may help."""
         worst = limits.worst_cost(request, self.options)
         for attempt in count():

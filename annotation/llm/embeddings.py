@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.llm.messages import AnswerStore
-from annotation.llm.options import Endpoint, openai_client
-from schemas.errors import UserError, bad_certificate
-from schemas.identity import sha256
+from build_dataset.annotation.llm.messages import AnswerStore
+from build_dataset.annotation.llm.options import Endpoint, openai_client
+from build_dataset.schemas.errors import UserError, bad_certificate
+from build_dataset.schemas.identity import sha256
 
 _BATCH = 64  # texts of one request
 _CHARACTERS = 2000  # of a text that are embedded: models cut longer ones, each in its own way

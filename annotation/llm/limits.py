@@ -8,18 +8,25 @@ import math
 import random
 import re
 import time
-import tomllib
 from collections.abc import Mapping
 from dataclasses import asdict
-from importlib.resources import files
 from typing import NamedTuple
 
 import httpx
 import openai
 
-from annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Usage, Waste, stored_cost
-from annotation.llm.options import LlmOptions
-from schemas.errors import UserError, bad_certificate
+from build_dataset.annotation.llm.messages import (
+    AnswerStore,
+    ChatRequest,
+    Failed,
+    Reason,
+    Usage,
+    Waste,
+    stored_cost,
+)
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.errors import UserError, bad_certificate
 
 LONGEST_WAIT = 300.0  # longest wait in seconds; an endpoint that asks for more counts as failed
 _FIRST_BACKOFF = 0.5  # seconds; doubles with every attempt
@@ -113,7 +120,7 @@ def _number(value: str | None) -> float | None:
     return number if math.isfinite(number) and number >= 0 else None
 
 
-_FAULTS = tomllib.loads((files("annotation.llm") / "faults.toml").read_text(encoding="utf-8"))
+_FAULTS = shipped_toml("build_dataset.annotation.llm", "faults.toml")
 _RETRIED_STATUS = {408, 409, 425}  # timeout, conflict, too early
 _GATEWAY = {502, 504, 524}  # a gateway gave up on a server that may have worked, and charged, behind it
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)

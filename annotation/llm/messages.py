@@ -10,9 +10,9 @@ from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
 
-from annotation.llm.options import LlmOptions
-from schemas.errors import UserError
-from schemas.identity import sha256
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
 
 Message = Mapping[str, Any]  # role and content
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Any, Literal, Self
 
 from pydantic import model_validator
 
-from schemas.errors import trusted_certificates
-from schemas.params import Address, Params, VariableName, non_semantic, option
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.errors import trusted_certificates
+from build_dataset.schemas.params import Address, Params, VariableName, non_semantic, option
 
 _AZURE = re.compile(r"([^?]*?)(?:/chat/completions)?/?\?api-version=([\w.-]+)")
 OPENAI_URL = "https://api.openai.com/v1"  # alone gets the key without being asked to
@@ -21,9 +20,7 @@ OPENAI_URL = "https://api.openai.com/v1"  # alone gets the key without being ask
 class Endpoint(Params):
     """A model at an OpenAI-compatible endpoint. Keys are read from the environment and nowhere else."""
 
-    base_url: Address = option(
-        OPENAI_URL, "Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …"
-    )
+    base_url: Address = option(OPENAI_URL, "Address of the API, up to and with /v1: OpenAI, Azure, vLLM, llama.cpp …")
     api_version: str | None = option(
         None,
         "Version of Azure's classic API, e.g. 2024-10-21: base_url ends in /openai/deployments/NAME. It may"
@@ -76,9 +73,7 @@ class LlmOptions(Endpoint):
     extra_body: dict[str, Any] = option({}, "Further fields of the request, e.g. {reasoning_effort = 'low'}.")
     price_in: float | None = option(None, "Price of a million prompt tokens.", ge=0)
     price_out: float | None = option(None, "Price of a million answer tokens.", ge=0)
-    batch_share: float = option(
-        0.5, "What the endpoint's Batch API costs, as a share of these prices.", ge=0, le=1
-    )
+    batch_share: float = option(0.5, "What the endpoint's Batch API costs, as a share of these prices.", ge=0, le=1)
     currency: str = option("USD", "Currency of the prices and of max_cost.")
     max_cost: float | None = non_semantic(
         None, "Stop before the request that could bring the cost of all answers above this.", ge=0
@@ -95,9 +90,7 @@ class LlmOptions(Endpoint):
             raise ValueError("max_cost needs price_in and price_out (per million tokens)")
         return self
 
-    def cost(
-        self, prompt_tokens: int | None, completion_tokens: int | None, *, batched: bool = False
-    ) -> float | None:
+    def cost(self, prompt_tokens: int | None, completion_tokens: int | None, *, batched: bool = False) -> float | None:
         """Price of so many tokens in ``currency``; None where prices or counts are unknown."""
         if self.price_in is None or self.price_out is None:
             return None
@@ -133,7 +126,7 @@ class LlmOptions(Endpoint):
 @cache
 def price_lists() -> list[dict[str, Any]]:
     """Return the list prices of vendors, the latest first."""
-    content = tomllib.loads((files("annotation") / "prices.toml").read_text(encoding="utf-8"))
+    content = shipped_toml("build_dataset.annotation", "prices.toml")
     return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 

@@ -7,7 +7,7 @@ from importlib.resources import files
 
 from pydantic import BaseModel
 
-from schemas.identity import sha256
+from build_dataset.schemas.identity import sha256
 
 LEAST, MOST = 1, 5  # ends of every aspect's scale
 Scale = tuple[str, str, str, str, str]  # worst first
@@ -26,7 +26,7 @@ class Aspect(BaseModel, extra="forbid", frozen=True):
 @cache
 def aspects() -> tuple[Aspect, ...]:
     """Return the aspects, in the order of every table and screen."""
-    text = (files("annotation.rubric") / "aspects.toml").read_text(encoding="utf-8")
+    text = (files("build_dataset.annotation.rubric") / "aspects.toml").read_text(encoding="utf-8")
     return tuple(Aspect.model_validate(item) for item in tomllib.loads(text)["aspects"])
 
 

@@ -10,11 +10,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from annotation.llm_annotator import LlmAnnotator, prompts, requests_for
-from annotation.params import AnnotateLlmOptions
 from benchmarks.annotation.questions import questions
 from benchmarks.annotation.server import CONTENT
-from pipeline.runtime.store import ItemStore
+from build_dataset.annotation.llm_annotator import LlmAnnotator, prompts, requests_for
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.pipeline.runtime.store import ItemStore
 
 VALUE = {"text": CONTENT, "finish_reason": "stop", "prompt_tokens": 1500, "completion_tokens": 36}
 

@@ -19,12 +19,12 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from annotation.annotator import Labelled
-from annotation.llm import limits
-from annotation.llm_annotator import LlmAnnotator
-from annotation.params import AnnotateLlmOptions
 from benchmarks.annotation.questions import questions
-from pipeline.runtime.store import ItemStore
+from build_dataset.annotation.annotator import Labelled
+from build_dataset.annotation.llm import limits
+from build_dataset.annotation.llm_annotator import LlmAnnotator
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.pipeline.runtime.store import ItemStore
 from tests.annotation.scripted_server import Reply, ScriptedServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -88,9 +88,7 @@ def faults(count: int, folder: str) -> None:
     second = annotate(server.url, store, count)
     again = {number_of(message) for message in server.asked}
     paid_again = sum(number not in kinds for number in again)
-    print(
-        f"second run: {len(second)} labelled, {sum(server.asked.values())} requests, {paid_again} paid before"
-    )
+    print(f"second run: {len(second)} labelled, {sum(server.asked.values())} requests, {paid_again} paid before")
     server.asked.clear()
     annotate(server.url, store, count)
     print(f"third run: {sum(server.asked.values())} requests; stored answers {stored(store)} of {count}")

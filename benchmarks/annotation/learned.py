@@ -19,14 +19,14 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import f1_score
 
-from annotation.annotator import Annotator
-from annotation.learned_annotator import Embed, LearnedAnnotator
-from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
-from annotation.llm.embeddings import embed
-from annotation.llm.options import Endpoint
-from annotation.reviewed import Reviewed
-from pipeline.inspect.bank import read_labelled
-from pipeline.stats.intervals import wilson
+from build_dataset.annotation.annotator import Annotator
+from build_dataset.annotation.learned_annotator import Embed, LearnedAnnotator
+from build_dataset.annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
+from build_dataset.annotation.llm.embeddings import embed
+from build_dataset.annotation.llm.options import Endpoint
+from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.pipeline.inspect.bank import read_labelled
+from build_dataset.pipeline.stats.intervals import wilson
 
 FIRST = 300
 BARE = {"options": [], "answer": None, "explanation": None}

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from annotation.llm_annotator import LlmAnnotator, prompts, requests_for
-from annotation.params import AnnotateLlmOptions
 from benchmarks.annotation.questions import questions
 from benchmarks.annotation.server import running
-from pipeline.runtime.store import ItemStore
+from build_dataset.annotation.llm_annotator import LlmAnnotator, prompts, requests_for
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.pipeline.runtime.store import ItemStore
 
 LATENCY = 0.2
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from annotation.lexicon_annotator import lexicon
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
+from build_dataset.annotation.lexicon_annotator import lexicon
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question, QuestionType
 
 
 def questions(count: int) -> list[Question]:

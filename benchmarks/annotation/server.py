@@ -88,9 +88,7 @@ def _wait(url: str) -> None:
 
 
 async def serve(port: int, latency: float) -> None:
-    server = await asyncio.get_running_loop().create_server(
-        lambda: Server(latency), "127.0.0.1", port, backlog=1024
-    )
+    server = await asyncio.get_running_loop().create_server(lambda: Server(latency), "127.0.0.1", port, backlog=1024)
     await server.serve_forever()
 
 

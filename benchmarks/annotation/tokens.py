@@ -18,12 +18,12 @@ import tempfile
 from importlib.resources import files
 from pathlib import Path
 
-from annotation.estimate import token_counter
-from annotation.llm_annotator import example, prompts, requests_for
-from annotation.params import AnnotateLlmOptions
 from benchmarks.annotation.questions import questions
-from pipeline.inspect.bank import read_labelled
-from schemas.questions import Question
+from build_dataset.annotation.estimate import token_counter
+from build_dataset.annotation.llm_annotator import example, prompts, requests_for
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.pipeline.inspect.bank import read_labelled
+from build_dataset.schemas.questions import Question
 
 
 def encoding(folder: str):
@@ -44,9 +44,7 @@ def measure(asked: list[Question], one_dimension_a_call: bool, count) -> dict[st
     found = {"prompt": 0, "schema": 0, "answer": 0}
     for request in requests_for(asked, options, shown):
         found["prompt"] += sum(count(message["content"]) + 4 for message in request.messages)
-        found["schema"] += count(
-            json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":"))
-        )
+        found["schema"] += count(json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":")))
         found["answer"] += count(example(shown[request.part].dimensions, "10"))
     return {name: tokens / len(asked) for name, tokens in found.items()}
 

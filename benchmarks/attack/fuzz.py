@@ -65,8 +65,8 @@ ROW = {"id": 1, "question": "x", "options": {"A": "甲", "B": "乙"}, "answer": 
 
 def command(*arguments: str) -> tuple[int, str]:
     """Run the command line in this process; return its exit code and what it printed."""
-    from pipeline.cli.app import main
-    from schemas.taxonomy import use_label_set
+    from build_dataset.pipeline.cli.app import main
+    from build_dataset.schemas.taxonomy import use_label_set
 
     told = io.StringIO()
     sys.argv = ["build-dataset", *arguments]
@@ -125,9 +125,7 @@ def damage(draw: random.Random, data: bytes) -> bytes:
 
 
 def _json(draw: random.Random, content: Any) -> bytes:
-    data = json.dumps(
-        mutate(draw, content) if draw.random() < 0.7 else content, ensure_ascii=draw.random() < 0.5
-    )
+    data = json.dumps(mutate(draw, content) if draw.random() < 0.7 else content, ensure_ascii=draw.random() < 0.5)
     whole = data.encode(errors="surrogatepass")
     return damage(draw, whole) if draw.random() < 0.3 else whole
 
@@ -148,8 +146,7 @@ def _toml(draw: random.Random, text: str) -> bytes:
 def config(draw: random.Random, home: Path) -> tuple[int, str]:
     """A damaged dataset.toml."""
     sections = "".join(
-        f"[{name}]\n{key} = 1\n"
-        for name, key in (("ocr", "max_pixels"), ("clean", "max_stem"), ("split", "method"))
+        f"[{name}]\n{key} = 1\n" for name, key in (("ocr", "max_pixels"), ("clean", "max_stem"), ("split", "method"))
     )
     (home / "dataset.toml").write_bytes(_toml(draw, CONFIG + (sections if draw.random() < 0.3 else "")))
     return command(*draw.choice([("status",), ("status", "--json"), ("run", "--to", "parse")]))
@@ -170,9 +167,7 @@ def manifest(draw: random.Random, home: Path) -> tuple[int, str]:
         content = mutate(draw, content)
     path.write_bytes(_json(draw, content))
     return command(
-        *draw.choice(
-            [("status",), ("status", "--json"), ("release",), ("explain", "a"), ("run",), ("report",)]
-        )
+        *draw.choice([("status",), ("status", "--json"), ("release",), ("explain", "a"), ("run",), ("report",)])
     )
 
 

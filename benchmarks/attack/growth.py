@@ -24,8 +24,8 @@ from re import _constants as c  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 
-from pipeline.patterns import Patterns
-from schemas.documents import Box, Document, Line, LineKind
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Box, Document, Line, LineKind
 
 COMMON = (
     *" \t\n_＿.。…·-—(（)【[<《、，A1①第不的|$\\图表K+=选",
@@ -63,7 +63,7 @@ _LONG = 2.0
 def patterns() -> dict[str, re.Pattern[str]]:
     """Return every compiled expression at the top of a module of ours, by module and name."""
     found: dict[str, re.Pattern[str]] = {}
-    for package in ("pipeline", "annotation", "schemas"):
+    for package in ("build_dataset.pipeline", "build_dataset.annotation", "build_dataset.schemas"):
         root = importlib.import_module(package)
         for item in pkgutil.walk_packages(root.__path__, f"{package}."):
             try:
@@ -150,14 +150,14 @@ def _member(items: Any) -> str:
 
 def targets() -> dict[str, Callable[[str], object]]:
     """Return what foreign text goes through, by name."""
-    from pipeline.clean import filters
-    from pipeline.clean.params import CleanParams
-    from pipeline.dedup.keys import with_keys
-    from pipeline.evaluate.extraction import extract
-    from pipeline.leaks.tokens import tokenise
-    from pipeline.parse.answer_cells import Options, read_answer
-    from pipeline.parse.keylines import grid, line_pairs
-    from schemas.questions import Question
+    from build_dataset.pipeline.clean import filters
+    from build_dataset.pipeline.clean.params import CleanParams
+    from build_dataset.pipeline.dedup.keys import with_keys
+    from build_dataset.pipeline.evaluate.extraction import extract
+    from build_dataset.pipeline.leaks.tokens import tokenise
+    from build_dataset.pipeline.parse.answer_cells import Options, read_answer
+    from build_dataset.pipeline.parse.keylines import grid, line_pairs
+    from build_dataset.schemas.questions import Question
 
     options = {"A": "青霉素", "B": "链霉素", "C": "红霉素", "D": "四环素"}
 
@@ -177,9 +177,7 @@ def targets() -> dict[str, Callable[[str], object]]:
         "parse, stem": lambda text: _paper(
             f"1. {text}\nA. 甲\nB. 乙\nC. 丙\nD. 丁\n解析：{text}\n2. x\nA. 甲\nB. 乙\n"
         ),
-        "parse, lines": lambda text: _paper(
-            "1. 下列正确的是\n" + "\n".join(re.findall(r"(?s).{1,60}", text))
-        ),
+        "parse, lines": lambda text: _paper("1. 下列正确的是\n" + "\n".join(re.findall(r"(?s).{1,60}", text))),
         "parse, key page": lambda text: _paper(
             "1. x\nA. 甲\nB. 乙\n2. y\nA. 甲\nB. 乙\n参考答案\n1. A 2. B\n"
             + "\n".join(re.findall(r"(?s).{1,60}", text))
@@ -197,30 +195,28 @@ def targets() -> dict[str, Callable[[str], object]]:
 
 
 MEETS = {
-    "parse": ("pipeline.parse", "pipeline.claims", "pipeline.text"),
-    "keys": ("pipeline.parse",),
-    "captions": ("pipeline.clean",),
-    "clean": ("pipeline.clean", "pipeline.text"),
-    "dedup": ("pipeline.dedup", "pipeline.text"),
-    "leaks": ("pipeline.leaks", "pipeline.text"),
-    "answers": ("pipeline.evaluate", "pipeline.claims"),
+    "parse": ("build_dataset.pipeline.parse", "build_dataset.pipeline.claims", "build_dataset.pipeline.text"),
+    "keys": ("build_dataset.pipeline.parse",),
+    "captions": ("build_dataset.pipeline.clean",),
+    "clean": ("build_dataset.pipeline.clean", "build_dataset.pipeline.text"),
+    "dedup": ("build_dataset.pipeline.dedup", "build_dataset.pipeline.text"),
+    "leaks": ("build_dataset.pipeline.leaks", "build_dataset.pipeline.text"),
+    "answers": ("build_dataset.pipeline.evaluate", "build_dataset.pipeline.claims"),
 }
 """Modules whose patterns a target's text meets, by the target's first word; their units are tried with it."""
 
 
 def _paper(text: str) -> None:
     rows = [
-        Line(
-            document="p", page=1, order=at, text=line, box=None, confidence=None, column=0, kind=LineKind.TEXT
-        )
+        Line(document="p", page=1, order=at, text=line, box=None, confidence=None, column=0, kind=LineKind.TEXT)
         for at, line in enumerate(line for line in text.split("\n") if line.strip())
     ]
     _parse(rows)
 
 
 def _parse(rows: list[Line]) -> None:
-    from pipeline.parse.paper import finish
-    from pipeline.parse.stage import check_gates, read_paper
+    from build_dataset.pipeline.parse.paper import finish
+    from build_dataset.pipeline.parse.stage import check_gates, read_paper
 
     paper = read_paper("p", rows)
     check_gates(paper)
@@ -261,7 +257,7 @@ def _seconds(work: Callable[[str], object], unit: str, size: int) -> float:
 def _timed(work: Callable[[], object]) -> float:
     """Return the CPU seconds of a call that finds nothing remembered of the texts before it."""
     for name, module in list(sys.modules.items()):
-        for value in vars(module).values() if name.startswith("pipeline.") else ():
+        for value in vars(module).values() if name.startswith("build_dataset.pipeline.") else ():
             if isinstance(value, functools._lru_cache_wrapper) and value.cache_parameters()["maxsize"]:
                 value.cache_clear()
     started = time.thread_time()
@@ -319,9 +315,7 @@ def main() -> int:
     bad = 0
     for name, work in targets().items():
         met = MEETS[name.split(",")[0].split()[0]]
-        hostile = sorted(
-            {unit for at, found in known.items() if at.startswith(met) for unit in found} | {*COMMON}
-        )
+        hostile = sorted({unit for at, found in known.items() if at.startswith(met) for unit in found} | {*COMMON})
         drawn = set(random.Random(given.seed).sample(hostile, len(hostile) // _DRAWN))
         usual: list[float] = []
         if given.only in name:

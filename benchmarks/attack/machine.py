@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-PROGRAM = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()"]
 ROOT = Path(__file__).parents[2]
 LIMIT = 300
 """Seconds after which a run counts as hanging: an undisturbed one takes about 20."""
@@ -54,9 +54,7 @@ def dataset(home: Path, pages: bool) -> None:
     (raw / "paper.txt").write_text("\n".join(questions[:20]), encoding="utf-8")
     rows = [f"第{n}项检查的意义是什么,一{n},二{n},三{n},四{n},{'ABCD'[n % 4]}" for n in range(200)]
     (raw / "bank.csv").write_text("\n".join(["题目,A,B,C,D,答案", *rows]), encoding="utf-8")
-    (home / "dataset.toml").write_text(
-        '[dataset]\nname = "x"\ndate = "2026-01-02"\n[executor]\nworkers = 1\n'
-    )
+    (home / "dataset.toml").write_text('[dataset]\nname = "x"\ndate = "2026-01-02"\n[executor]\nworkers = 1\n')
     if not pages:
         return
     document = pymupdf.open()
@@ -139,13 +137,9 @@ def memory_cases() -> Iterator[tuple[str, Any]]:
             yield f"{name} {megabytes} MB", lambda kind=kind, megabytes=megabytes: rlimit(kind, megabytes)
 
 
-def judge(
-    name: str, home: Path, outcome: Outcome, clean: dict[str, str], words: tuple[str, ...]
-) -> str | None:
+def judge(name: str, home: Path, outcome: Outcome, clean: dict[str, str], words: tuple[str, ...]) -> str | None:
     """Return what is wrong with a case's end and what it left; None for nothing."""
-    print(
-        f"{name}: exit {outcome.code} in {outcome.seconds:.0f} s: {outcome.told.strip()[-300:]}", flush=True
-    )
+    print(f"{name}: exit {outcome.code} in {outcome.seconds:.0f} s: {outcome.told.strip()[-300:]}", flush=True)
     if outcome.code not in (0, 2, 3, KILLED):
         return f"exit code {outcome.code}"
     if "Traceback" in outcome.told or (outcome.code == 2 and "error: " not in outcome.told):
@@ -175,9 +169,7 @@ def attack(kinds: list[str], only: str, words: tuple[str, ...]) -> int:
                     continue
                 shutil.copytree(fresh, home)
                 try:
-                    outcome = (
-                        _network(home, case, words) if kind == "network" else _limited(home, case, words)
-                    )
+                    outcome = _network(home, case, words) if kind == "network" else _limited(home, case, words)
                     wrong = judge(name, home, outcome, hashes(clean), words)
                 except OSError as error:
                     print(f"{name}: not tried: {error}", flush=True)

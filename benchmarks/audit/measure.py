@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.audit.answers import Answers
-from pipeline.audit.params import AuditParams
-from pipeline.audit.stage import audit
-from pipeline.claims.explanations import read_explanation
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
+from build_dataset.pipeline.audit.answers import Answers
+from build_dataset.pipeline.audit.params import AuditParams
+from build_dataset.pipeline.audit.stage import audit
+from build_dataset.pipeline.claims.explanations import read_explanation
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question, QuestionType
 
 SHARE = 0.02
 Planted = dict[str, str]
@@ -34,9 +34,7 @@ class Material:
     answers: Answers
 
 
-def question(
-    name: str, stem: str, options: dict[str, str], key: str, explanation: str | None = None
-) -> Question:
+def question(name: str, stem: str, options: dict[str, str], key: str, explanation: str | None = None) -> Question:
     return Question(
         question_id=name,
         document="benchmark",
@@ -80,9 +78,7 @@ def simulated(respondents: int, seed: int, items: int = 2000) -> Material:
     abilities = draw.normal(1, 1, respondents)
     slopes, levels = np.exp(draw.normal(0, 0.4, items)), draw.normal(0, 1.5, items)
     pulls = draw.dirichlet([0.7] * 4, items)
-    right = draw.random((items, respondents)) < 1 / (
-        1 + np.exp(-slopes[:, None] * (abilities - levels[:, None]))
-    )
+    right = draw.random((items, respondents)) < 1 / (1 + np.exp(-slopes[:, None] * (abilities - levels[:, None])))
     found, answers = [], {}
     for at in range(items):
         name = f"s{at:05}"
@@ -102,9 +98,7 @@ def planted(material: Material, seed: int) -> tuple[Material, Planted]:
     for at in sorted(chosen.tolist()):
         row = material.questions[at]
         others = [option.label for option in row.options if option.label not in (row.answer or ())]
-        said = {
-            letter for letters in material.answers.get(row.question_id, {}).values() for letter in letters
-        }
+        said = {letter for letters in material.answers.get(row.question_id, {}).values() for letter in letters}
         wrong[row.question_id] = str(draw.choice([letter for letter in others if letter in said] or others))
     changed = [
         row.model_copy(update={"answer": [wrong[row.question_id]]}) if row.question_id in wrong else row
@@ -169,9 +163,7 @@ def cleanlab_text(material: Material) -> Scores:
     keys = np.array([option.label in (material.questions[at].answer or ()) for at, option in rows])
     groups = [at for at, _ in rows]
     model = LogisticRegression(max_iter=1000, class_weight="balanced")
-    chances = cross_val_predict(
-        model, features, keys, groups=groups, cv=GroupKFold(5), method="predict_proba"
-    )[:, 1]
+    chances = cross_val_predict(model, features, keys, groups=groups, cv=GroupKFold(5), method="predict_proba")[:, 1]
     shares = np.full((len(material.questions), 5), 1e-3)
     for (at, option), chance in zip(rows, chances, strict=True):
         shares[at, "ABCDE".index(option.label)] = chance
@@ -202,9 +194,7 @@ def met(scores: Scores, wrong: np.ndarray, most: int) -> float:
     return float(wrong[over].sum() + (most - over.sum()) * wrong[level].mean())
 
 
-def measured(
-    name: str, material: Material, ways: dict[str, Callable[[Material], Scores]], seeds: int
-) -> None:
+def measured(name: str, material: Material, ways: dict[str, Callable[[Material], Scores]], seeds: int) -> None:
     """Print a row a way: planted keys in the first 1 % and in the first 5 %, mean over seeds with 95 % intervals.
 
     The last row is the mean of the paired differences of the audit and the vote.
@@ -212,9 +202,7 @@ def measured(
     count = len(material.questions)
     first, budget, total = int(0.01 * count), round(0.05 * count), ceil(SHARE * count)
     print(f"\n{name}: {count:,} questions, {total} planted, {seeds} draws\n")
-    print(
-        f"| | planted in the first {first} | precision | in the first {budget} | recall |\n|---|---:|---:|---:|---:|"
-    )
+    print(f"| | planted in the first {first} | precision | in the first {budget} | recall |\n|---|---:|---:|---:|---:|")
     draws = [planted(material, seed) for seed in range(seeds)]
     found = {}
     for way, rating in ways.items():
@@ -228,9 +216,7 @@ def measured(
         print(f"| {way} | {cells} |", flush=True)
     if "vote" in found:
         (one, half_one), (five, half_five) = map(_interval, (found["audit"] - found["vote"]).T)
-        print(
-            f"| audit - vote | {one:+.2f} ± {half_one:.2f} | | {five:+.2f} ± {half_five:.2f} | |", flush=True
-        )
+        print(f"| audit - vote | {one:+.2f} ± {half_one:.2f} | | {five:+.2f} ± {half_five:.2f} | |", flush=True)
 
 
 def _interval(values: np.ndarray) -> tuple[float, float]:
@@ -244,9 +230,7 @@ def main() -> None:
     parser.add_argument("--cmexam", type=Path, help="val_dev.jsonl, or another file of its form")
     parser.add_argument("--models", type=Path, help="cnmleqa_models_dev.json, or another file of its form")
     parser.add_argument("--seeds", type=int, default=20)
-    parser.add_argument(
-        "--top", type=int, default=0, help="list so many of the most suspicious, nothing planted"
-    )
+    parser.add_argument("--top", type=int, default=0, help="list so many of the most suspicious, nothing planted")
     parser.add_argument("--reader", action="store_true", help="measure the reader of explanations alone")
     args = parser.parse_args()
     if args.cmexam and args.reader:
@@ -288,9 +272,7 @@ def reader(material: Material) -> None:
             counts = found.setdefault(said.rule, [0, 0])
             counts[0] += said.answer != frozenset(row.answer or ())
             counts[1] += said.answer != {wrong}
-    print(
-        f"| rule | printed keys spoken against, of {len(material.questions):,} | replaced keys |\n|---|---:|---:|"
-    )
+    print(f"| rule | printed keys spoken against, of {len(material.questions):,} | replaced keys |\n|---|---:|---:|")
     for rule, (printed, replaced) in sorted(found.items()):
         print(f"| {rule} | {printed} | {replaced} |")
 

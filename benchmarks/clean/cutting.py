@@ -16,18 +16,16 @@ from pathlib import Path
 
 from benchmarks.dedup.generate import read_questions
 from benchmarks.dedup.measure import interval
-from pipeline.clean.filters import truncated
-from pipeline.clean.params import CleanParams
-from schemas.questions import Question
+from build_dataset.pipeline.clean.filters import truncated
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.schemas.questions import Question
 
 SLIPS = ("，", "、", "；", ",", "（")
 SHOWN = 10
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()

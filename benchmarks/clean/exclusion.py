@@ -17,18 +17,16 @@ from types import SimpleNamespace
 
 from benchmarks.dedup.generate import read_questions
 from benchmarks.dedup.measure import interval
-from pipeline.clean.params import CleanParams
-from pipeline.clean.stage import run
-from schemas.questions import Question
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.pipeline.clean.stage import run
+from build_dataset.schemas.questions import Question
 
 MOST = 0.005
 """Largest share of sound questions that may go."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     options = parser.parse_args()
     questions = read_questions(options.questions)

@@ -12,10 +12,10 @@ import csv
 from collections import Counter
 from pathlib import Path
 
-from pipeline.clean.filters import judge_question
-from pipeline.clean.params import CleanParams
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
+from build_dataset.pipeline.clean.filters import judge_question
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question, QuestionType
 
 LIST = Path(__file__).with_name("labelled.tsv")
 REASONS = ("needs_figure", "needs_table", "truncated")

@@ -17,17 +17,15 @@ from rapidfuzz import fuzz, process
 
 from benchmarks.dedup.generate import generate, read_questions
 from benchmarks.dedup.measure import distinct, interval
-from pipeline.dedup.candidates import OPTIONS, find_candidates, framed
-from pipeline.dedup.keys import with_keys
-from schemas.questions import Question
+from build_dataset.pipeline.dedup.candidates import OPTIONS, find_candidates, framed
+from build_dataset.pipeline.dedup.keys import with_keys
+from build_dataset.schemas.questions import Question
 
 SIMILARITIES = (95, 90, 85, 80, 75, 70)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--size", type=int, default=5_000)
     parser.add_argument("--seed", type=int, default=0)
@@ -43,9 +41,7 @@ def main() -> None:
     proposed = {(int(one), int(other)) for one, other in candidates.near}
     texts = [text for part in framed(keys, "key", OPTIONS) for text in part]
     before = time.perf_counter()
-    scores = process.cdist(
-        texts, texts, scorer=fuzz.ratio, score_cutoff=SIMILARITIES[-1], dtype=np.uint8, workers=2
-    )
+    scores = process.cdist(texts, texts, scorer=fuzz.ratio, score_cutoff=SIMILARITIES[-1], dtype=np.uint8, workers=2)
     compared = time.perf_counter() - before
     one, other = np.nonzero(np.triu(scores, 1))
     met = np.array(

@@ -17,10 +17,10 @@ from itertools import count, islice, pairwise
 from pathlib import Path
 
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS, Maker, with_texts
-from pipeline.dedup.keys import ASKED, FILLER, FUNCTION, OPPOSITES
-from pipeline.dedup.misreading import look_alike
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
+from build_dataset.pipeline.dedup.keys import ASKED, FILLER, FUNCTION, OPPOSITES
+from build_dataset.pipeline.dedup.misreading import look_alike
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question, QuestionType
 
 COPIES = ("exact", "reordered", "reworded", "noise1", "noise3", "noise5")
 TWINS = ("negation", "number", "unit", "sex", "age", "term", "word", "right_option")
@@ -28,9 +28,7 @@ TWINS = ("negation", "number", "unit", "sex", "age", "term", "word", "right_opti
 
 def _pairs(*lines: str) -> tuple[tuple[str, str], ...]:
     """``old>new`` pairs; nothing after the sign drops the old words."""
-    return tuple(
-        (old, new) for line in lines for old, _, new in (pair.partition(">") for pair in line.split())
-    )
+    return tuple((old, new) for line in lines for old, _, new in (pair.partition(">") for pair in line.split()))
 
 
 _FLIPS = _pairs(
@@ -53,9 +51,7 @@ _UNITS = (
     ("cm", "mm"),
     ("g/L", "mg/L"),
 )
-_WORDS = re.compile(
-    "|".join([FILLER, *sorted(ASKED), "[0-9A-Za-z]+", *(f"[{pair}]" for pair in sorted(OPPOSITES))])
-)
+_WORDS = re.compile("|".join([FILLER, *sorted(ASKED), "[0-9A-Za-z]+", *(f"[{pair}]" for pair in sorted(OPPOSITES))]))
 _IDEOGRAPH = re.compile("[\u4e00-\u9fff]")
 _TERM = re.compile("[\u4e00-\u9fff]{2,8}")
 
@@ -244,9 +240,7 @@ class Terms:
             words = [word for word in words if not FUNCTION.issuperset(word)]
             for word in words:
                 self._kinds.setdefault(word, []).append(words)
-        self._pattern = re.compile(
-            "|".join(sorted(map(re.escape, self._kinds), key=len, reverse=True)) or "(?!)"
-        )
+        self._pattern = re.compile("|".join(sorted(map(re.escape, self._kinds), key=len, reverse=True)) or "(?!)")
 
     def exchanged(self, base: Question, rng: random.Random) -> Question | None:
         """A term of the stem exchanged for another of its kind, under the same options as a list of stems has."""
@@ -270,18 +264,12 @@ class Words:
         """Count the pairs of characters."""
         texts = [text for base in bases for text in (base.stem, *(option.text for option in base.options))]
         chars = Counter(char for text in texts for char in text)
-        pairs = Counter(
-            pair for text in texts for pair in set(pairwise(text)) if all(map(_IDEOGRAPH.match, pair))
-        )
+        pairs = Counter(pair for text in texts for pair in set(pairwise(text)) if all(map(_IDEOGRAPH.match, pair)))
         total = chars.total()
         self._others: dict[tuple[str, str], list[tuple[str, str]]] = {}
         beside: dict[tuple[int, str], list[tuple[str, str]]] = defaultdict(list)
         for pair, found in pairs.items():
-            if (
-                found >= 4
-                and found * total > 8 * chars[pair[0]] * chars[pair[1]]
-                and FUNCTION.isdisjoint(pair)
-            ):
+            if found >= 4 and found * total > 8 * chars[pair[0]] * chars[pair[1]] and FUNCTION.isdisjoint(pair):
                 beside[0, pair[0]].append(pair)
                 beside[1, pair[1]].append(pair)
                 self._others[pair] = []
@@ -294,8 +282,7 @@ class Words:
             (place, other)
             for place, pair in enumerate(pairwise(text))
             for other in self._others.get(pair, ())
-            if not alike
-            or all(one == two or look_alike(one, two) for one, two in zip(pair, other, strict=True))
+            if not alike or all(one == two or look_alike(one, two) for one, two in zip(pair, other, strict=True))
         ]
         if not found:
             return None
@@ -336,9 +323,7 @@ def _unit_changed(text: str) -> str | None:
 
 def _keyed_otherwise(base: Question | None, rng: random.Random) -> Question | None:
     """The question with another key, or with its own, as often."""
-    others = (
-        [option.label for option in base.options if option.label not in (base.answer or [])] if base else []
-    )
+    others = [option.label for option in base.options if option.label not in (base.answer or [])] if base else []
     if base is None or not others or rng.random() < 0.5:
         return base
     return base.model_copy(update={"answer": [rng.choice(others)]})

@@ -18,22 +18,20 @@ import polars as pl
 
 from benchmarks.dedup.generate import alphabet_of, generate, read_questions, renaming
 from benchmarks.dedup.measure import distinct, table
-from pipeline.dedup import stage
-from pipeline.dedup.candidates import batches, find_candidates
-from pipeline.dedup.grams import bigrams
-from pipeline.dedup.keys import comparable_items, with_keys
-from pipeline.dedup.params import DedupParams
-from pipeline.runtime.runner import relaxed_gc
-from schemas.questions import Question
+from build_dataset.pipeline.dedup import stage
+from build_dataset.pipeline.dedup.candidates import batches, find_candidates
+from build_dataset.pipeline.dedup.grams import bigrams
+from build_dataset.pipeline.dedup.keys import comparable_items, with_keys
+from build_dataset.pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.runtime.runner import relaxed_gc
+from build_dataset.schemas.questions import Question
 
 FIRST_RENAMING = 1_000_000
 """Renamings from here on, which the generator itself does not reach."""
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=[31_250, 62_500, 125_000])
     parser.add_argument("--made", type=int, default=125_000)

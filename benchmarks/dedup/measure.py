@@ -22,11 +22,11 @@ import polars as pl
 
 from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questions
 from benchmarks.dedup.styles import HELD_OUT_COPIES, HELD_OUT_TWINS
-from pipeline.dedup.params import DedupParams
-from pipeline.dedup.stage import run
-from pipeline.runtime.runner import relaxed_gc
-from pipeline.stage import Result
-from schemas.questions import Question
+from build_dataset.pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.dedup.stage import run
+from build_dataset.pipeline.runtime.runner import relaxed_gc
+from build_dataset.pipeline.stage import Result
+from build_dataset.schemas.questions import Question
 
 
 class Origin(NamedTuple):
@@ -52,9 +52,7 @@ def deduplicated(questions: pl.DataFrame, **params: Any) -> Result:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--size", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)

@@ -126,9 +126,7 @@ def text_dedup() -> Callable[[Sequence[str]], list[int]]:
     def run(texts: Sequence[str]) -> list[int]:
         tables: list[dict[bytes, set[int]]] = [{} for _ in range(BANDS)]
         for place, text in enumerate(texts):
-            for table, band in zip(
-                tables, embed_func(" ".join(text), place, **options)[SIGNATURE_COLUMN], strict=True
-            ):
+            for table, band in zip(tables, embed_func(" ".join(text), place, **options)[SIGNATURE_COLUMN], strict=True):
                 table.setdefault(band, set()).add(place)
         union = UnionFind()
         for table in tables:

@@ -33,23 +33,19 @@ from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questi
 from benchmarks.dedup.measure import deduplicated, distinct, places
 from benchmarks.dedup.peer import PEERS
 from benchmarks.dedup.styles import HELD_OUT_TWINS
-from pipeline.dedup.candidates import OPTIONS, find_candidates, framed
-from pipeline.dedup.grams import components
-from pipeline.dedup.keys import with_keys
-from pipeline.stage import Result
-from schemas.questions import Question
+from build_dataset.pipeline.dedup.candidates import OPTIONS, find_candidates, framed
+from build_dataset.pipeline.dedup.grams import components
+from build_dataset.pipeline.dedup.keys import with_keys
+from build_dataset.pipeline.stage import Result
+from build_dataset.schemas.questions import Question
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--size", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--python", default=sys.executable, help="the interpreter that has the other libraries"
-    )
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that has the other libraries")
     options = parser.parse_args()
     made = list(generate(distinct(read_questions(options.questions)), options.size, options.seed))
     frame = Question.to_frame(item.question for item in made)
@@ -64,9 +60,7 @@ def main() -> None:
     print_row("build-dataset, all of it", *took, made, (found, related(merged, result), merged))
     missing = [name for name in PEERS if not run_peer(name, options.python, made, frame)]
     if missing:
-        print(
-            f"\nnot installed for {options.python}: {', '.join(missing)}; see benchmarks/dedup/requirements.txt"
-        )
+        print(f"\nnot installed for {options.python}: {', '.join(missing)}; see benchmarks/dedup/requirements.txt")
 
 
 def proposed(frame: pl.DataFrame) -> dict[str, str]:
@@ -115,9 +109,7 @@ def print_row(
         made: the questions.
         stages: of each question, what it was found with, clustered with, merged into.
     """
-    copies = [
-        f"{sum(found) / len(found):.4f}" for place in stages if (found := _together(made, place, COPIES))
-    ]
+    copies = [f"{sum(found) / len(found):.4f}" for place in stages if (found := _together(made, place, COPIES))]
     twins = _together(made, stages[-1], (*TWINS, *HELD_OUT_TWINS))
     cells = [who, f"{seconds:.2f}", f"{processor:.2f}", *copies, f"{sum(twins):,} of {len(twins):,}"]
     print(f"| {' | '.join(cells)} |", flush=True)

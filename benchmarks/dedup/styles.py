@@ -9,8 +9,8 @@ import random
 import re
 from collections.abc import Callable
 
-from schemas.identity import content_hash
-from schemas.questions import Option, Question
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question
 
 Maker = Callable[[Question, random.Random], Question | None]
 """Makes another question of one, or none where it does not lend itself to that."""
@@ -46,9 +46,7 @@ _TRADITIONAL = dict(
 
 def with_texts(base: Question, stem: str, texts: list[str]) -> Question:
     """The question with another stem and other texts of its options."""
-    options = [
-        Option(label=option.label, text=text) for option, text in zip(base.options, texts, strict=True)
-    ]
+    options = [Option(label=option.label, text=text) for option, text in zip(base.options, texts, strict=True)]
     said = content_hash(stem, texts, base.shared_stem)
     return base.model_copy(update={"stem": stem, "options": options, "content_hash": said})
 
@@ -100,9 +98,7 @@ def case_apart(base: Question, _: random.Random) -> Question | None:
 def traditional(base: Question, _: random.Random) -> Question | None:
     """Common characters in their traditional form."""
     table = str.maketrans(_TRADITIONAL)
-    made = with_texts(
-        base, base.stem.translate(table), [option.text.translate(table) for option in base.options]
-    )
+    made = with_texts(base, base.stem.translate(table), [option.text.translate(table) for option in base.options])
     return made if made != base else None
 
 

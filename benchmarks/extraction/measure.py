@@ -23,8 +23,8 @@ from typing import Any
 
 from benchmarks.extraction import peers
 from benchmarks.extraction.peers import Rule
-from pipeline.claims import read_claims
-from pipeline.evaluate.extraction import answers_first, extract
+from build_dataset.pipeline.claims import read_claims
+from build_dataset.pipeline.evaluate.extraction import answers_first, extract
 
 _HERE = Path(__file__).parent
 _CASES = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
@@ -106,10 +106,7 @@ def hard_cases() -> None:
     options: Mapping[str, Mapping[str, str]] = json.loads(
         (_CASES / "extraction_options.json").read_text(encoding="utf-8")
     )
-    cases = [
-        json.loads(line)
-        for line in (_CASES / "extraction_cases.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
+    cases = [json.loads(line) for line in (_CASES / "extraction_cases.jsonl").read_text(encoding="utf-8").splitlines()]
     print(f"\n| read | right of {len(cases)} hard cases |\n|---|---:|")
     for name, rule in _PEERS.items():
         right = sum(
@@ -183,8 +180,7 @@ def chains(path: Path) -> None:
         shares = []
         for some in (stated, rows):
             found = [
-                (rule(row["raw_output"], row["options"], several=False) == row["answer"]) == row["flag"]
-                for row in some
+                (rule(row["raw_output"], row["options"], several=False) == row["answer"]) == row["flag"] for row in some
             ]
             shares.append(f"{sum(found) / len(found):.4f}")
         print(f"| {name} | " + " | ".join(shares) + " |")

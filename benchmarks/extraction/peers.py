@@ -56,9 +56,7 @@ def _file(package: str, path: str, *stubs: str) -> dict[str, Any]:
 
 def opencompass(text: str, options: Mapping[str, str], *, several: bool) -> str:
     """OpenCompass: ``first_option_postprocess``, and ``multiple_select_postprocess`` as its CMB has it."""
-    rules = _file(
-        "opencompass", "opencompass/utils/text_postprocessors.py", "opencompass", "opencompass.registry"
-    )
+    rules = _file("opencompass", "opencompass/utils/text_postprocessors.py", "opencompass", "opencompass.registry")
     if several:
         return str(rules["multiple_select_postprocess"](text))
     return str(rules["first_option_postprocess"](text, "".join(options)))

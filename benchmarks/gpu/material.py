@@ -7,10 +7,10 @@ import random
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.evaluate.prompting import Prompt, load_template, messages
-from schemas.questions import Option
-from schemas.release import ReleaseRow
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline.evaluate.prompting import Prompt, load_template, messages
+from build_dataset.schemas.questions import Option
+from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas.taxonomy import dimensions
 
 SIZES: dict[str, dict[str, int]] = {
     "7b": {
@@ -116,9 +116,7 @@ def layer_weights(size: str) -> int:
 def _question(number: int, exam_class: str, draw: random.Random) -> ReleaseRow:
     """A question whose stem is as long as CMExam's are: median 18 characters, quartiles 12 and 32 (table 2)."""
     length = max(6, min(300, round(draw.lognormvariate(3.0, 0.75))))
-    options = [
-        Option(label=letter, text=_text(draw, draw.randint(2, 14)) + str(number)) for letter in LETTERS
-    ]
+    options = [Option(label=letter, text=_text(draw, draw.randint(2, 14)) + str(number)) for letter in LETTERS]
     needed = (name for name, field in ReleaseRow.model_fields.items() if field.is_required())
     nothing = dict.fromkeys(needed) | {f"{name}_status": "unreviewed" for name in dimensions()}
     return ReleaseRow.model_validate(

@@ -28,8 +28,8 @@ from typing import Any
 
 from benchmarks.gpu.material import SIZES, layer_weights, make_exam, make_model
 from benchmarks.gpu.ways import Bench
-from pipeline.evaluate.backends.local.backend import Engine
-from pipeline.evaluate.params import TransformersModel
+from build_dataset.pipeline.evaluate.backends.local.backend import Engine
+from build_dataset.pipeline.evaluate.params import TransformersModel
 
 PEAKS = {"H100": 989e12, "H200": 989e12, "A100": 312e12, "A800": 312e12, "L40S": 362e12, "RTX 4090": 165e12}
 """Dense bf16 FLOP/s by the makers' data sheets."""
@@ -112,9 +112,7 @@ def table(found: list[Measured], size: str, card: str) -> str:
         ratios = [f"{rates[0] / one.rate(cpu=cpu):.1f}" if one else "–" for one in peers]
         flops = 2 * layer_weights(size) * row.tokens / row.seconds
         share = f"{100 * flops / peak:.1f} %" if peak else "–"
-        lines.append(
-            f"| {row.shots} | {row.way} | {rates[0]:.1f} | {' | '.join(ratios)} | {row.tokens:,} | {share} |"
-        )
+        lines.append(f"| {row.shots} | {row.way} | {rates[0]:.1f} | {' | '.join(ratios)} | {row.tokens:,} | {share} |")
     return "\n".join(lines)
 
 
@@ -123,9 +121,7 @@ def main() -> None:
     import torch
 
     here = torch.cuda.is_available()
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", choices=sorted(SIZES), default="7b" if here else "25m")
     parser.add_argument("--questions", type=int, default=2000 if here else 140)
     parser.add_argument("--loop-questions", type=int, help="Fewer for the slow loop; rates are per question.")

@@ -10,12 +10,12 @@ from typing import Any
 from unittest.mock import patch
 
 from benchmarks.gpu.material import LETTERS
-from pipeline.evaluate.backends import Setting
-from pipeline.evaluate.backends.local import backend as workers
-from pipeline.evaluate.backends.local.backend import Engine, TransformersBackend
-from pipeline.evaluate.backends.local.loading import render
-from pipeline.evaluate.params import TransformersModel
-from pipeline.evaluate.prompting import Prompt
+from build_dataset.pipeline.evaluate.backends import Setting
+from build_dataset.pipeline.evaluate.backends.local import backend as workers
+from build_dataset.pipeline.evaluate.backends.local.backend import Engine, TransformersBackend
+from build_dataset.pipeline.evaluate.backends.local.loading import render
+from build_dataset.pipeline.evaluate.params import TransformersModel
+from build_dataset.pipeline.evaluate.prompting import Prompt
 
 Way = Callable[[Sequence[Prompt]], dict[str, str]]
 """Answers prompts; gives each prompt's output."""
@@ -95,9 +95,7 @@ class Bench:
         from lm_eval.api.instance import Instance
         from lm_eval.models.huggingface import HFLM
 
-        model = HFLM(
-            pretrained=self.engine._model, tokenizer=self.engine.tokenizer, batch_size=self.peer_batch
-        )
+        model = HFLM(pretrained=self.engine._model, tokenizer=self.engine.tokenizer, batch_size=self.peer_batch)
         instances = [Instance(kind, {}, arguments, number) for number, arguments in enumerate(asked)]
         made: list[Any] = getattr(model, kind)(instances, disable_tqdm=True)
         return made

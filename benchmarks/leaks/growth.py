@@ -22,27 +22,23 @@ import polars as pl
 
 from benchmarks.dedup.generate import generate, read_questions
 from benchmarks.dedup.measure import distinct
-from pipeline.leaks.params import LeaksParams
-from pipeline.leaks.stage import run
-from pipeline.stage import Context
-from schemas.questions import Assignment, Question
+from build_dataset.pipeline.leaks.params import LeaksParams
+from build_dataset.pipeline.leaks.stage import run
+from build_dataset.pipeline.stage import Context
+from build_dataset.schemas.questions import Assignment, Question
 
 _SPLITS = ["train"] * 8 + ["validation", "test"]
 _AT_ONCE = 20_000
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("benchmark", type=Path)
     parser.add_argument("--sizes", type=int, nargs="+", default=[31_000, 125_000, 280_000])
     parser.add_argument("--folder", type=Path, help="keeps the tables that are made for the next time")
     options = parser.parse_args()
-    print(
-        "| questions | with tables read, MiB | peak, MiB | CPU s | wall s | leaks |\n|---:|---:|---:|---:|---:|---:|"
-    )
+    print("| questions | with tables read, MiB | peak, MiB | CPU s | wall s | leaks |\n|---:|---:|---:|---:|---:|---:|")
     with tempfile.TemporaryDirectory() as folder:
         table = (options.folder or Path(folder)) / f"questions-{max(options.sizes)}.parquet"
         if not table.exists():

@@ -19,17 +19,15 @@ from multiprocessing import get_context
 from pathlib import Path
 
 from benchmarks.dedup.generate import generate, read_questions
-from pipeline.leaks.files import read_texts
-from pipeline.leaks.overlap import Index
+from build_dataset.pipeline.leaks.files import read_texts
+from build_dataset.pipeline.leaks.overlap import Index
 
 SIZE = 13
 _TOKEN = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]{2,}|[0-9]")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("benchmark", type=Path)
     parser.add_argument("--size", type=int, default=20_000)
@@ -45,9 +43,7 @@ def main() -> None:
         print(f"| {name} | {found:,} | {seconds:.1f} | {memory:,} |")
 
 
-def measured(
-    function: Callable[[list[str], Path], int], texts: list[str], path: Path
-) -> tuple[int, float, int]:
+def measured(function: Callable[[list[str], Path], int], texts: list[str], path: Path) -> tuple[int, float, int]:
     before, clock = peak(), time.process_time()
     found = function(texts, path)
     return found, time.process_time() - clock, peak() - before

@@ -33,10 +33,7 @@ class Endpoint(BaseHTTPRequestHandler):
             states = self.model(**read).last_hidden_state
         mask = read["attention_mask"].unsqueeze(-1).float()
         vectors = ((states * mask).sum(1) / mask.sum(1)).tolist()
-        rows = [
-            {"object": "embedding", "index": place, "embedding": vector}
-            for place, vector in enumerate(vectors)
-        ]
+        rows = [{"object": "embedding", "index": place, "embedding": vector} for place, vector in enumerate(vectors)]
         usage = {"prompt_tokens": 0, "total_tokens": 0}
         answer = {"object": "list", "model": asked.get("model", ""), "data": rows, "usage": usage}
         self.send_response(200)

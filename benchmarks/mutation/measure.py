@@ -23,7 +23,7 @@ from pathlib import Path
 from benchmarks.mutation.choice import Choice
 from benchmarks.mutation.mutants import PACKAGES, ROOT, Mutant, draw
 from benchmarks.mutation.recording import Recording, Row, copy_to, environment
-from pipeline.stats.intervals import wilson
+from build_dataset.pipeline.stats.intervals import wilson
 
 
 class Workers:
@@ -112,9 +112,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sample", type=int, default=260)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument(
-        "--under", nargs="*", default=PACKAGES, help="packages, folders or files to draw from"
-    )
+    parser.add_argument("--under", nargs="*", default=PACKAGES, help="packages, folders or files to draw from")
     parser.add_argument("--near", action="store_true", help="leave out the last step: tests of other folders")
     parser.add_argument("--budget", type=float, default=60.0, help="processor seconds of a mutant's tests")
     parser.add_argument("--jobs", type=int, default=1)
@@ -161,9 +159,7 @@ def main() -> None:
             mutants = areas[area] if area else drawn
             decided = list(pool.map(lambda mutant, choice=choice: decide(choice, mutant), mutants))
         noticing = {
-            test: row["seconds"]
-            for test, row in choice.rows.items()
-            if test in {row["test"] for row in decided}
+            test: row["seconds"] for test, row in choice.rows.items() if test in {row["test"] for row in decided}
         }
         unsound = pool.submit(workers.unsound, noticing).result()
     for row in decided:

@@ -49,9 +49,7 @@ def mutants(path: Path) -> Iterator[Mutant]:
     def text(node: ast.expr) -> str:
         return source[slice(*span(node))]
 
-    without_effect = {
-        id(inner) for node in ast.walk(tree) for inner in (*_annotation(node), *_declaration(node))
-    }
+    without_effect = {id(inner) for node in ast.walk(tree) for inner in (*_annotation(node), *_declaration(node))}
     texts = [node for node in ast.walk(tree) if isinstance(node, ast.JoinedStr)]
     formatted = {id(inner) for node in texts for inner in ast.walk(node)}
     for node in ast.walk(tree):
@@ -122,9 +120,7 @@ def draw(under: Sequence[str], sample: int, seed: int) -> list[Mutant]:
     folders: dict[str, list[Mutant]] = defaultdict(list)
     lines: Counter[str] = Counter()
     parts = [ROOT / part for part in under]
-    for path in sorted(
-        {path for part in parts for path in ([part] if part.is_file() else part.rglob("*.py"))}
-    ):
+    for path in sorted({path for part in parts for path in ([part] if part.is_file() else part.rglob("*.py"))}):
         folder = str(path.parent.relative_to(ROOT))
         folders[folder].extend(mutants(path))
         lines[folder] += len(path.read_text(encoding="utf-8").splitlines())

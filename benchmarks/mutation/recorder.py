@@ -120,9 +120,6 @@ def pytest_sessionfinish() -> None:
     """
     ours = (
         "build_dataset",
-        "pipeline",
-        "annotation",
-        "schemas",
         "tests",
         "benchmarks",
         "conftest",
@@ -137,9 +134,7 @@ def pytest_sessionfinish() -> None:
         out.write(json.dumps({"libraries": names}) + "\n")
 
 
-def functions(
-    tree: ast.AST, prefix: str = ""
-) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+def functions(tree: ast.AST, prefix: str = "") -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
     """Yield the functions of a module and of its classes with their qualified names, but none inside another."""
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

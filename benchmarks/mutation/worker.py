@@ -76,9 +76,7 @@ class Chosen:
 def _write(test: str, text: str) -> None:
     if not RESULT.exists():
         told = [line for line in text.splitlines() if line.startswith("E  ")]
-        RESULT.write_text(
-            json.dumps({"test": test, "why": (told or [text[-160:]])[0][:160]}), encoding="utf-8"
-        )
+        RESULT.write_text(json.dumps({"test": test, "why": (told or [text[-160:]])[0][:160]}), encoding="utf-8")
 
 
 def _no_end(*_: object) -> None:

@@ -32,9 +32,7 @@ _BLANK = re.compile(r"[_()\[\]]+|\.{2,}")
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("scan", type=Path)
     parser.add_argument("twin", type=Path)
     parser.add_argument("--watermark", action="append", default=[], help="text that must not occur")
@@ -44,9 +42,7 @@ def main() -> None:
     twin, _ = built(options.twin)
     found = {number: scan[number] for number in twin if number in scan}
     whole = [number for number in found if len(found[number]["options"]) == len(twin[number]["options"])]
-    print(
-        f"questions of the twin: {len(twin)}; found in the scan: {len(found)}; with all options: {len(whole)}"
-    )
+    print(f"questions of the twin: {len(twin)}; found in the scan: {len(found)}; with all options: {len(whole)}")
     print(f"found with their options: {len(whole) / max(1, len(twin)):.1%}")
     pairs = [(number, said(twin[number]), said(found[number])) for number in whole]
     report("all pairs", pairs)
@@ -67,7 +63,7 @@ def built(path: Path) -> tuple[dict[int, dict[str, Any]], str]:
         shutil.copy(path, home / "raw" / path.name)
         (home / "dataset.toml").write_text('[dataset]\nname = "twin"\n', encoding="utf-8")
         for stage in ("ocr", "parse"):
-            run = "from pipeline.cli import main; main()"
+            run = "from build_dataset.pipeline.cli import main; main()"
             environment = {"PYTHONPATH": str(ROOT), "PATH": "/usr/bin:/bin", "HOME": name}
             done = subprocess.run(
                 [sys.executable, "-c", run, stage], cwd=home, env=environment, capture_output=True, text=True
@@ -109,9 +105,7 @@ def report(name: str, pairs: list[tuple[int, str, str]]) -> None:
     chars = sum(len(truth) for _, truth, _ in pairs)
     errors = sum(Levenshtein.distance(truth, read) for _, truth, read in pairs)
     exact = sum(truth == read for _, truth, read in pairs)
-    print(
-        f"{name}: {len(pairs)}, {chars} characters, {errors / max(1, chars):.2%} errors, {exact} without any"
-    )
+    print(f"{name}: {len(pairs)}, {chars} characters, {errors / max(1, chars):.2%} errors, {exact} without any")
 
 
 if __name__ == "__main__":

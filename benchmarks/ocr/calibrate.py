@@ -30,15 +30,15 @@ import numpy as np
 
 from benchmarks.ocr import texts
 from benchmarks.ocr.pages import TruthPage, folded, make
-from pipeline.ocr.assemble import lines_of
-from pipeline.ocr.engines import rapid
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.scanpage import to_page
-from pipeline.ocr.tasks import PageTask, recognise_page
-from pipeline.parse.paper import finish
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import Document
-from schemas.questions import Question
+from build_dataset.pipeline.ocr.assemble import lines_of
+from build_dataset.pipeline.ocr.engines import rapid
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.scanpage import to_page
+from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import Document
+from build_dataset.schemas.questions import Question
 
 EDGES = (0.0, 0.6, 0.7, 0.8, 0.85, 0.9, 0.94, 0.97, 0.985, 0.995, 1.0001)
 SCORES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
@@ -71,16 +71,10 @@ class Made:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument(
-        "--pages", type=int, default=10, help="of each of four conditions, two of them photographs"
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=10, help="of each of four conditions, two of them photographs")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--questions", type=Path, help="JSONL in CMExam's form to print; without, texts are made"
-    )
+    parser.add_argument("--questions", type=Path, help="JSONL in CMExam's form to print; without, texts are made")
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
     told, rapid.share_right = (
@@ -136,9 +130,7 @@ def photographed(pixels: np.ndarray, rng: np.random.Generator) -> bytes:
     sharp = cv2.GaussianBlur(lit, (0, 0), rng.uniform(0.5, 1.0 + 0.6 * hard))
     soft = cv2.GaussianBlur(lit, (0, 0), rng.uniform(1.2, 1.6 + 1.6 * hard))
     angle = rng.uniform(0, 2 * np.pi)
-    away = np.clip((x - 0.5) * np.cos(angle) + (y - 0.5) * np.sin(angle) + rng.uniform(-0.3, 0.5), 0, 1)[
-        ..., None
-    ]
+    away = np.clip((x - 0.5) * np.cos(angle) + (y - 0.5) * np.sin(angle) + rng.uniform(-0.3, 0.5), 0, 1)[..., None]
     lit = sharp * (1 - away) + soft * away
     if hard > 0.5 and rng.random() < 0.5:
         lit = _moved(lit, rng)
@@ -167,9 +159,7 @@ def _bent(pixels: np.ndarray, rng: np.random.Generator, hard: float) -> np.ndarr
 def _light(x: np.ndarray, y: np.ndarray, rng: np.random.Generator, hard: float) -> np.ndarray:
     """Light from one side, and perhaps the edge of a shadow."""
     angle = rng.uniform(0, 2 * np.pi)
-    light = rng.uniform(0.7, 0.95) - rng.uniform(0.1, 0.3 + 0.3 * hard) * (
-        x * np.cos(angle) + y * np.sin(angle)
-    )
+    light = rng.uniform(0.7, 0.95) - rng.uniform(0.1, 0.3 + 0.3 * hard) * (x * np.cos(angle) + y * np.sin(angle))
     if rng.random() < 0.3 + 0.5 * hard:
         angle = rng.uniform(0, 2 * np.pi)
         edge = (x - 0.5) * np.cos(angle) + (y - 0.5) * np.sin(angle) - rng.uniform(-0.2, 0.3)
@@ -229,9 +219,7 @@ def _same(question: Question, printed: texts.Printed) -> bool:
 
 
 def _kept(name: str, asked: Sequence[tuple[float | None, bool]]) -> None:
-    print(
-        f"\n{name}: {len(asked)} questions\n| min_confidence | kept | wrong of those |\n| --- | ---: | ---: |"
-    )
+    print(f"\n{name}: {len(asked)} questions\n| min_confidence | kept | wrong of those |\n| --- | ---: | ---: |")
     for least in THRESHOLDS:
         kept = [right for confidence, right in asked if confidence is not None and confidence >= least]
         print(f"| {least} | {len(kept) / len(asked):.2f} | {1 - np.mean(kept):.3f} |")

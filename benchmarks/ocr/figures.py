@@ -29,12 +29,12 @@ import pymupdf
 from PIL import Image
 
 from benchmarks.papers.noisy import picture, spoil
-from pipeline.ocr.model import PageRead, Rect
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import reader
-from pipeline.ocr.scanpage import to_page
-from pipeline.ocr.tasks import PageTask, recognise_page
-from schemas.documents import LineKind
+from build_dataset.pipeline.ocr.model import PageRead, Rect
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import reader
+from build_dataset.pipeline.ocr.scanpage import to_page
+from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
+from build_dataset.schemas.documents import LineKind
 
 DRAWN = (LineKind.FIGURE, LineKind.TABLE)
 LEAST = 20.0
@@ -42,9 +42,7 @@ LEAST = 20.0
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("papers", type=Path, nargs="+")
     parser.add_argument("--pages", type=int, default=8, help="of each paper, those with figures first")
     parser.add_argument("--seed", type=int, default=0)

@@ -54,15 +54,11 @@ class Row:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=7, help="of each condition")
     parser.add_argument("--conditions", default="abcd")
     parser.add_argument("--engines", default=",".join(ENGINES))
-    parser.add_argument(
-        "--questions", type=Path, help="JSONL in CMExam's form to print; without, texts are made"
-    )
+    parser.add_argument("--questions", type=Path, help="JSONL in CMExam's form to print; without, texts are made")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=Path)
     options = parser.parse_args()

@@ -20,14 +20,12 @@ import numpy as np
 import pymupdf
 
 from benchmarks.ocr.texts import generated
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import PageTask, read_pages, recognise_page
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.tasks import PageTask, read_pages, recognise_page
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", type=int, default=1000)
     parser.add_argument("--text", action="store_true", help="pages with a text layer")
     options = parser.parse_args()

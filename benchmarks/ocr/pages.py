@@ -155,9 +155,7 @@ def make(folder: Path, questions: Iterator[Printed], condition: str, count: int)
             name += ".png"
         (folder / name).write_bytes(encoded)
         lines = [_truth(part, setting.size, font) for part in placed]
-        made.append(
-            TruthPage(name, pixels.shape[1] / WIDTH, angle, [line for line in lines if line.segments])
-        )
+        made.append(TruthPage(name, pixels.shape[1] / WIDTH, angle, [line for line in lines if line.segments]))
     return made
 
 
@@ -182,9 +180,7 @@ def scanned(pixels: np.ndarray, angle: float, rng: np.random.Generator) -> bytes
     turn = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
     grey = cv2.warpAffine(grey, turn, (width, height), flags=cv2.INTER_CUBIC, borderValue=240)
     grey = cv2.GaussianBlur(grey, (0, 0), 0.7) + rng.normal(0, 8, grey.shape)
-    return cv2.imencode(".jpg", np.clip(grey, 0, 255).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, 40])[
-        1
-    ].tobytes()
+    return cv2.imencode(".jpg", np.clip(grey, 0, 255).astype(np.uint8), [cv2.IMWRITE_JPEG_QUALITY, 40])[1].tobytes()
 
 
 def folded(text: str) -> str:

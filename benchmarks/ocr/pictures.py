@@ -99,9 +99,7 @@ def photograph(chance: random.Random) -> Made:
 
 def broken_exif(chance: random.Random) -> Made:
     """EXIF that is none."""
-    exif = (
-        b"Exif\x00\x00" + chance.choice((b"", b"II*\x00", b"MM\x00*\x00\x00\x00\x08")) + chance.randbytes(40)
-    )
+    exif = b"Exif\x00\x00" + chance.choice((b"", b"II*\x00", b"MM\x00*\x00\x00\x00\x08")) + chance.randbytes(40)
     return ".jpg", _file(sheet(chance), "JPEG", exif=exif)
 
 

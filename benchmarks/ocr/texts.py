@@ -37,10 +37,7 @@ def _options(rng: random.Random, terms: list[str]) -> list[str]:
     chosen = rng.sample(terms, 5)
     style = rng.random()
     if style < 0.2:
-        return [
-            f"{term}{rng.choice(TERMS['endings'])}，{_filled(rng.choice(TERMS['tests']), rng)}"
-            for term in chosen
-        ]
+        return [f"{term}{rng.choice(TERMS['endings'])}，{_filled(rng.choice(TERMS['tests']), rng)}" for term in chosen]
     if style < 0.3:
         return [f"{rng.randint(1, 99)}.{rng.randint(0, 9)}%" for _ in chosen]
     if style < 0.45:
@@ -81,7 +78,5 @@ def read(path: Path) -> Iterator[Printed]:
     with path.open(encoding="utf-8") as lines:
         for line in lines:
             row = json.loads(line)
-            options = tuple(
-                (text[0], text[1:].strip()) for text in row["Options"].split("\n") if text[:1].isalpha()
-            )
+            options = tuple((text[0], text[1:].strip()) for text in row["Options"].split("\n") if text[:1].isalpha())
             yield Printed(row["Question"].strip(), options, None)

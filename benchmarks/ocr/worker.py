@@ -23,9 +23,7 @@ from benchmarks.ocr.pages import load
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("engine")
     parser.add_argument("folder", type=Path)
     parser.add_argument("out", type=Path)
@@ -73,15 +71,14 @@ def _cpu() -> float:
 
 def _ours(image: Path, engine: str = "auto", **options: Any) -> list[Any]:
     """An engine of ours the way the stage calls it, cleaning and the search for figures included."""
-    from pipeline.ocr.params import OcrParams
-    from pipeline.ocr.tasks import PageTask, recognise_page
+    from build_dataset.pipeline.ocr.params import OcrParams
+    from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
 
     params = OcrParams.model_validate({"engine": engine, **options})
     page = recognise_page(PageTask("page", image, "image", (1,), params))
     across, down = _scale(image, page)
     return [
-        [row[0], [[x * across, y * down] for x, y in zip(row[1:9:2], row[2:9:2], strict=True)]]
-        for row in page["words"]
+        [row[0], [[x * across, y * down] for x, y in zip(row[1:9:2], row[2:9:2], strict=True)]] for row in page["words"]
     ]
 
 
@@ -118,8 +115,8 @@ def _paddleocr(image: Path) -> list[Any]:
 def _paddleocr_engine() -> Any:
     from contextlib import ExitStack
 
-    from pipeline.ocr.engines.paddle import _models, _unpacked
-    from pipeline.ocr.params import PaddleOcrParams
+    from build_dataset.pipeline.ocr.engines.paddle import _models, _unpacked
+    from build_dataset.pipeline.ocr.params import PaddleOcrParams
 
     os.environ.setdefault("PADDLE_PDX_DISABLE_MODEL_SOURCE_CHECK", "True")
     from paddleocr import PaddleOCR

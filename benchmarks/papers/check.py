@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from benchmarks.papers.model import ASIDE, Kind, Paper, Printed, Truth
 from benchmarks.papers.render import render, truths
-from pipeline.parse.paper import ParseOutcome, finish
-from pipeline.parse.stage import check_gates, pair_keys, read_paper
-from schemas.documents import Document, Line, LineKind
-from schemas.questions import Question
+from build_dataset.pipeline.parse.paper import ParseOutcome, finish
+from build_dataset.pipeline.parse.stage import check_gates, pair_keys, read_paper
+from build_dataset.schemas.documents import Document, Line, LineKind
+from build_dataset.schemas.questions import Question
 
 WAITS = "waits:"
 """Beginning of a line about an item that waits for a person."""
@@ -59,9 +59,7 @@ def differences(paper: Paper, outcome: ParseOutcome | None = None) -> list[str]:
     found = {(question.section or 0, question.number or 0): question for question in outcome.questions}
     wrong = [f"{WAITS} {item.item_id} {item.detail}" for item in outcome.review]
     waiting = {item.item_id.split("-", 1)[-1] for item in outcome.review}
-    aside = {
-        item.item_id.split("-", 1)[1]: item.reason for item in outcome.rejects if item.reason != "instruction"
-    }
+    aside = {item.item_id.split("-", 1)[1]: item.reason for item in outcome.rejects if item.reason != "instruction"}
     for place, truth in expected.items():
         name = f"{place[0]}-{place[1]:03d}"
         if truth.kind in ASIDE:
@@ -86,11 +84,7 @@ def _differences(truth: Truth, question: Question) -> list[str]:
         "type": (_type(truth), question.question_type.value),
         "grouped": (truth.group is not None, question.group_id is not None),
     }
-    return [
-        f"{name}: printed {printed!r}, read {read!r}"
-        for name, (printed, read) in pairs.items()
-        if printed != read
-    ]
+    return [f"{name}: printed {printed!r}, read {read!r}" for name, (printed, read) in pairs.items() if printed != read]
 
 
 def _one_line(text: str | None) -> str | None:

@@ -40,9 +40,7 @@ _TRADITIONAL = str.maketrans(
 )
 
 
-def sections(
-    seed: int, kinds: tuple[Kind, ...], size: int, options: int, *, explained: bool
-) -> tuple[Section, ...]:
+def sections(seed: int, kinds: tuple[Kind, ...], size: int, options: int, *, explained: bool) -> tuple[Section, ...]:
     """A section a kind, of about ``size`` items, each with ``options`` options."""
     random = Random(seed)
     return tuple(_section(random, kind, size, options, explained=explained) for kind in kinds)
@@ -58,9 +56,7 @@ def _section(random: Random, kind: Kind, size: int, options: int, *, explained: 
         sizes = [min(3, size - start) for start in range(0, size, 3)]
         if sizes[-1] == 1:  # a group of one is none
             sizes[-1] = 2
-        return Section(
-            kind, tuple(_group(random, kind, count, options, explained=explained) for count in sizes)
-        )
+        return Section(kind, tuple(_group(random, kind, count, options, explained=explained) for count in sizes))
     items = [_item(random, kind, options, explained=explained) for _ in range(size)]
     return Section(kind, tuple(Group((item,)) for item in items))
 
@@ -68,9 +64,7 @@ def _section(random: Random, kind: Kind, size: int, options: int, *, explained: 
 def _group(random: Random, kind: Kind, count: int, options: int, *, explained: bool) -> Group:
     if kind is Kind.A3:
         case = random.choice(_CASES[:3]).format(random.randint(20, 80))
-        return Group(
-            tuple(_item(random, kind, options, explained=explained) for _ in range(count)), case=case
-        )
+        return Group(tuple(_item(random, kind, options, explained=explained) for _ in range(count)), case=case)
     shared = tuple(random.sample(_ANSWERS, options))
     if kind is Kind.C:
         shared = (*shared[:2], "两者均有", "两者均无")

@@ -22,11 +22,11 @@ from typing import Any
 import polars as pl
 from rapidfuzz.distance import Levenshtein
 
-from pipeline.clean.filters import needs_figure
-from pipeline.clean.params import CleanParams
-from pipeline.config import load
-from pipeline.runtime.runner import Runner
-from schemas.questions import Question
+from build_dataset.pipeline.clean.filters import needs_figure
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.questions import Question
 
 DIGITAL_STEM, NOISY_TEXT = 0.0, 0.1
 """Character error from which on a stem is listed; and up to which an option counts as read after OCR."""
@@ -49,9 +49,7 @@ class Score:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("exams", type=Path)
     parser.add_argument("reference", type=Path)
     parser.add_argument("--engine", help="OCR engine, for papers that are images")
@@ -118,23 +116,17 @@ def _options(score: Score, row: dict[str, Any], question: Question) -> bool:
         wrong = Levenshtein.distance(expected, texts.get(letter, ""))
         if wrong > max(1, NOISY_TEXT * len(expected)):
             right = False
-            score.listed.append(
-                f"{row['題號']}: option {letter}: reference {expected!r}, read {texts.get(letter)!r}"
-            )
+            score.listed.append(f"{row['題號']}: option {letter}: reference {expected!r}, read {texts.get(letter)!r}")
     return right
 
 
 def _answer(score: Score, row: dict[str, Any], question: Question) -> bool:
     """Return whether the answer is that of the reference, or one of those accepted after appeals."""
     stated = set(row["正確答案"] or "") & set("ABCD")
-    accepted = {"".join(letters) for letters in question.accepted_answers or []} | {
-        "".join(question.answer or [])
-    }
+    accepted = {"".join(letters) for letters in question.accepted_answers or []} | {"".join(question.answer or [])}
     right = bool(accepted & stated) if row["答案來源"] == "原始" else question.accepted_answers is not None
     if not right:
-        score.listed.append(
-            f"{row['題號']}: answer {row['正確答案']} ({row['答案來源']}), read {sorted(accepted)}"
-        )
+        score.listed.append(f"{row['題號']}: answer {row['正確答案']} ({row['答案來源']}), read {sorted(accepted)}")
     return right
 
 

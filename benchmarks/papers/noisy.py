@@ -27,9 +27,7 @@ PAPER = (236, 255)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("papers", type=Path, nargs="+")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--dpi", type=int, nargs=2, default=(150, 200), metavar=("LOW", "HIGH"))
@@ -66,9 +64,7 @@ def spoil(image: Image.Image, random: Random, turn: float = 1.0) -> bytes:
     pixels = np.asarray(blurred, dtype=np.float32) * (random.randint(*PAPER) / 255)
     noise = np.random.default_rng(random.getrandbits(32)).normal(0, random.uniform(*NOISE), pixels.shape)
     data = io.BytesIO()
-    Image.fromarray((pixels + noise).clip(0, 255).astype(np.uint8)).save(
-        data, "JPEG", quality=random.randint(*QUALITY)
-    )
+    Image.fromarray((pixels + noise).clip(0, 255).astype(np.uint8)).save(data, "JPEG", quality=random.randint(*QUALITY))
     return data.getvalue()
 
 

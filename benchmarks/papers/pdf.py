@@ -33,9 +33,7 @@ def to_pdf(pages: Sequence[Sequence[str]], *, columns: int = 1) -> bytes:
     return bytes(document.tobytes(deflate=True, no_new_id=True))
 
 
-def _write(
-    writer: pymupdf.TextWriter, font: pymupdf.Font, line: str, left: float, base: float, width: float
-) -> None:
+def _write(writer: pymupdf.TextWriter, font: pymupdf.Font, line: str, left: float, base: float, width: float) -> None:
     cells = line.split("\t")
     for place, cell in enumerate(cells):
         if cell.strip():

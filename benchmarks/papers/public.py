@@ -17,16 +17,14 @@ from typing import Annotated, Any
 
 import typer
 
-from pipeline.api import build, table
-from schemas.errors import UserError
+from build_dataset.pipeline.api import build, table
+from build_dataset.schemas.errors import UserError
 
 STAGES = ("parse", "clean")
 SUSPECT = {
     "an option's label": re.compile(r"^[A-K]\s?[、.．:：]\s*\S"),  # B、肺炎 as the text of option B
     "an answer": re.compile(r"(?:正确|参考|我的)?答案\s*[:：]|【解析】"),  # 层次模型 正确答案：B
-    "a type or mark": re.compile(
-        r"[（(【\[]\s*(?:单选|多选|判断|难度|\d+(?:\.\d+)?\s*分)"
-    ),  # (单选题, 1分)下列…
+    "a type or mark": re.compile(r"[（(【\[]\s*(?:单选|多选|判断|难度|\d+(?:\.\d+)?\s*分)"),  # (单选题, 1分)下列…
     "its number": re.compile(r"^\s*\d{1,4}\s*[、．]\s*\D"),  # 12、下列…
     "a rule": re.compile(r"[-=*]{5,}"),  # -----------
     "markup": re.compile(r"&(?:nbsp|lt|gt|amp);|!\[|</?(?:p|div|span|br|img)\b"),  # &nbsp;
@@ -48,9 +46,7 @@ def repeated_ends(questions: list[dict[str, Any]]) -> dict[str, int]:
 
 def main(
     folder: Annotated[Path, typer.Argument(help="Folder with a folder for each dataset.")],
-    work: Annotated[
-        Path, typer.Option(help="Folder to build in; what it holds of these datasets is replaced.")
-    ],
+    work: Annotated[Path, typer.Option(help="Folder to build in; what it holds of these datasets is replaced.")],
     shown: Annotated[int, typer.Option(help="Examples shown of each kind.")] = 2,
 ) -> None:
     """Build every dataset and print what became of its items, and what to look at."""

@@ -174,9 +174,7 @@ def _item(style: Style, item: Item, number: int, group: Group) -> Iterator[str]:
 
 
 def _options(style: Style, options: tuple[str, ...]) -> Iterator[str]:
-    labels = [
-        style.label.format(chr(65 + place), c=chr(0x24B6 + place), l=chr(97 + place)) for place in range(11)
-    ]
+    labels = [style.label.format(chr(65 + place), c=chr(0x24B6 + place), l=chr(97 + place)) for place in range(11)]
     parts = [label + text for label, text in zip(labels, options, strict=False)]
     per_line = _PER_LINE[style.layout]
     glue = _GLUE.get(style.layout, "\t")
@@ -285,7 +283,5 @@ def _pages(style: Style, lines: list[str]) -> list[list[str]]:
     pages = [lines[start : start + size] for start in range(0, len(lines), size)]
     if style.running:
         total = len(pages)
-        pages = [
-            ["医学综合模拟试卷", *page, f"第 {place} 页 共 {total} 页"] for place, page in enumerate(pages, 1)
-        ]
+        pages = [["医学综合模拟试卷", *page, f"第 {place} 页 共 {total} 页"] for place, page in enumerate(pages, 1)]
     return pages

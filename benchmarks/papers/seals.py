@@ -21,13 +21,13 @@ from benchmarks.papers.model import ASIDE, Paper
 from benchmarks.papers.pdf import to_pdf
 from benchmarks.papers.render import render, truths
 from benchmarks.papers.silent import _waits, wrong
-from pipeline.ocr.assemble import lines_of
-from pipeline.ocr.model import PageRead
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.pdf import PdfReader
-from pipeline.parse.paper import ParseOutcome, finish
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import Document, Line
+from build_dataset.pipeline.ocr.assemble import lines_of
+from build_dataset.pipeline.ocr.model import PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+from build_dataset.pipeline.parse.paper import ParseOutcome, finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import Document, Line
 
 KINDS = ("none", "image over", "image under", "image filled", "drawn", "drawn filled", "drawn square")
 """See-through images over and under the text, one with a white ground; a drawn ring with a star, a disc, a frame."""
@@ -103,9 +103,7 @@ def outcome_of(paper: Paper, kind: str, random: Random) -> ParseOutcome:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--papers", type=int, default=200)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", type=int, default=5, help="how many wrong and lost ones to list")
@@ -126,9 +124,7 @@ def main() -> None:
             tally["flagged"] += flagged
             tally["wrong"] += differs is not None
             if differs and tally["wrong"] <= options.show:
-                print(
-                    f"  {index} {kind}: {question.number} {differs}: {question.stem[-40:]!r} {question.options}"
-                )
+                print(f"  {index} {kind}: {question.number} {differs}: {question.stem[-40:]!r} {question.options}")
         kept = {question.number for question in outcome.questions}
         tally["printed"] += len(expected)
         tally["waits"] += sum(truth.number in waiting - kept for truth in expected)

@@ -15,11 +15,11 @@ from benchmarks.papers.content import sections
 from benchmarks.papers.habits import random_paper
 from benchmarks.papers.model import ASIDE, Paper, Printed, Truth
 from benchmarks.papers.render import Tagged, render, truths
-from pipeline.parse.pairing import pair_keys
-from pipeline.parse.paper import ParseOutcome, finish
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import Box, Document, Line, LineKind
-from schemas.questions import Question, ReviewItem
+from build_dataset.pipeline.parse.pairing import pair_keys
+from build_dataset.pipeline.parse.paper import ParseOutcome, finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import Box, Document, Line, LineKind
+from build_dataset.schemas.questions import Question, ReviewItem
 
 HOLE, FIGURE, FORMULA = "\x01hole", "\x01figure", "\x01formula"
 """Lines that were lost, whose room is left; regions that are no text."""
@@ -149,9 +149,7 @@ def glued_case(random: Random, paper: Paper) -> Damage:
             opens = owner is None and "题" in text and any(c.isdigit() for c in text) and "共" in text
             if opens and before is not None and place + 1 < len(body) and random.random() < 0.7:
                 found[-1] = (found[-1][0] + text, before)
-                touched.update(
-                    _around(paper, before) | _around(paper, replace(before, number=before.number + 2))
-                )
+                touched.update(_around(paper, before) | _around(paper, replace(before, number=before.number + 2)))
             else:
                 found.append((text, owner))
         return found
@@ -230,9 +228,7 @@ def outcome_of(paper: Paper, damage: Damage, *, boxes: bool) -> ParseOutcome:
     """Parse a damaged paper and the key beside it."""
     printed = render(paper, damage.lines)
     key = render(damage.key).key if damage.key else printed.key
-    name = (
-        "1061.pdf" if damage.key and damage.key_name[0] == "1" else "2020.pdf" if damage.key else "exam.pdf"
-    )
+    name = "1061.pdf" if damage.key and damage.key_name[0] == "1" else "2020.pdf" if damage.key else "exam.pdf"
     name = "第一次.pdf" if damage.key_name[0] == "第" else name
     return _read(Printed(printed.pages, key), name, damage.key_name, boxes=boxes)
 
@@ -258,8 +254,7 @@ def wrong(question: Question, expected: Sequence[Truth], *, keyed: bool) -> str 
             continue
         asked = _flat((question.shared_stem or "") + question.stem)
         same = {
-            "stem": asked
-            in (_flat((truth.case or "") + truth.stem), _flat(truth.stem) if not truth.case else ""),
+            "stem": asked in (_flat((truth.case or "") + truth.stem), _flat(truth.stem) if not truth.case else ""),
             "options": options == list(truth.options),
             "answer": question.answer is None or (keyed and question.answer == list(truth.answer or "")),
         }
@@ -294,9 +289,7 @@ class Tally:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--papers", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--show", type=int, default=10, help="how many silent errors to list")
@@ -329,9 +322,7 @@ def main() -> None:
                 )
         waits = _waits(outcome)
         kept = {question.number for question in outcome.questions}
-        harmed = {
-            question.number for question, _ in waits if wrong(question, expected, keyed=damage.key is None)
-        }
+        harmed = {question.number for question, _ in waits if wrong(question, expected, keyed=damage.key is None)}
         sound = [truth for truth in expected if truth.number not in damage.touched | (harmed - kept)]
         tally.sound += len(sound)
         needless = {truth.number for truth in sound} - kept
@@ -345,10 +336,7 @@ def main() -> None:
 
 def _print(tallies: dict[str, Tally]) -> None:
     total = Tally(
-        *(
-            sum(getattr(one, name) for one in tallies.values())
-            for name in ("kept", "silent", "sound", "needless")
-        )
+        *(sum(getattr(one, name) for one in tallies.values()) for name in ("kept", "silent", "sound", "needless"))
     )
     print(f"{'damage':16} {'kept':>7} {'silent':>7} {'per 1,000':>9} {'sound':>7} {'needless':>8} {'%':>6}")
     for name, one in [*sorted(tallies.items()), ("all", total)]:

@@ -33,9 +33,7 @@ def mutants(papers: Sequence[Path], count: int, seed: int) -> Iterator[Mutant]:
     Kinds that are there to be ended by a limit come in every fifth round: they take a hundred times as long.
     """
     sources = [(path.name, path.read_bytes()) for path in papers]
-    rounds = (
-        (turn, kind) for turn in itertools.count() for kind in MUTATIONS if turn % 5 == 0 or kind not in SLOW
-    )
+    rounds = ((turn, kind) for turn in itertools.count() for kind in MUTATIONS if turn % 5 == 0 or kind not in SLOW)
     for number, (turn, kind) in enumerate(itertools.islice(rounds, count)):
         name, content = sources[turn % len(sources)]
         yield Mutant(number, kind, name, MUTATIONS[kind](random.Random(f"{seed}-{number}"), content))
@@ -133,9 +131,7 @@ def nest(chance: random.Random, content: bytes) -> bytes:  # noqa: ARG001
     """Arrays or dictionaries thousands deep."""
     depth = chance.choice((500, 20_000, 300_000))
     opened, closed = chance.choice(((b"[", b"]"), (b"<</A ", b">>")))
-    return document(
-        [b"<</Type/Catalog/Pages 2 0 R/X 4 0 R>>", _PAGES, _PAGE, opened * depth + b"0" + closed * depth]
-    )
+    return document([b"<</Type/Catalog/Pages 2 0 R/X 4 0 R>>", _PAGES, _PAGE, opened * depth + b"0" + closed * depth])
 
 
 def deep_page_tree(chance: random.Random, content: bytes) -> bytes:  # noqa: ARG001
@@ -152,12 +148,8 @@ def cyclic_pages(chance: random.Random, content: bytes) -> bytes:  # noqa: ARG00
     """Pages whose children are their parents, and counts that lie."""
     count = chance.choice((1, 7, 100_000, 2_000_000_000, -5))
     kids = chance.choice((b"2 0 R", b"3 0 R 2 0 R", b"3 0 R 3 0 R 3 0 R"))
-    form = (
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
-    )
-    loop = _stream(
-        b"/F Do " * 50, b"/Type/XObject/Subtype/Form/BBox[0 0 500 500]/Resources<</XObject<</F 5 0 R>>>>"
-    )
+    form = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
+    loop = _stream(b"/F Do " * 50, b"/Type/XObject/Subtype/Form/BBox[0 0 500 500]/Resources<</XObject<</F 5 0 R>>>>")
     pages = b"<</Type/Pages/Count %d/Kids[%s]>>" % (count, kids)
     return document([b"<</Type/Catalog/Pages 2 0 R>>", pages, form, _stream(b"/F Do"), loop])
 
@@ -170,9 +162,7 @@ def exploding_forms(chance: random.Random, content: bytes) -> bytes:  # noqa: AR
         inside = b"/F Do " * fan if level < levels - 1 else b"BT /Helv 9 Tf (x) Tj ET 0 0 m 9 9 l S"
         resources = b"/Resources<</XObject<</F %d 0 R>>>>" % (6 + level)
         forms.append(_stream(inside, b"/Type/XObject/Subtype/Form/BBox[0 0 500 500]" + resources))
-    page = (
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
-    )
+    page = b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents 4 0 R/Resources<</XObject<</F 5 0 R>>>>>>"
     return document([b"<</Type/Catalog/Pages 2 0 R>>", _PAGES, page, _stream(b"/F Do"), *forms])
 
 
@@ -210,9 +200,7 @@ def image_bomb(chance: random.Random, content: bytes) -> bytes:  # noqa: ARG001
 def many_pieces(chance: random.Random, content: bytes) -> bytes:  # noqa: ARG001
     """A page of a hundred thousand strokes or letters."""
     count = chance.choice((20_000, 200_000, 1_000_000))
-    line = chance.choice(
-        (b"%d %d m %d %d l S\n", b"BT /F1 9 Tf %d %d Td (%d%d) Tj ET\n", b"%d %d %d %d re f\n")
-    )
+    line = chance.choice((b"%d %d m %d %d l S\n", b"BT /F1 9 Tf %d %d Td (%d%d) Tj ET\n", b"%d %d %d %d re f\n"))
     drawn = b"".join(line % tuple(chance.randrange(600) for _ in range(4)) for _ in range(min(count, 20_000)))
     drawn = zlib.compress(drawn * max(1, count // 20_000))
     fonts = b"/Resources<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>"

@@ -28,14 +28,14 @@ from typing import TypeVar
 
 from benchmarks.ocr.pictures import pictures
 from benchmarks.pdf.mutants import Mutant, mutants
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.stage import run
-from pipeline.ocr.tasks import recognise_page
-from pipeline.runtime.executor import LocalExecutor, RunContext
-from pipeline.runtime.store import ItemStore
-from pipeline.stage import Failure, Result
-from schemas.dataset import DatasetParams
-from schemas.documents import RawFile
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.stage import run
+from build_dataset.pipeline.ocr.tasks import recognise_page
+from build_dataset.pipeline.runtime.executor import LocalExecutor, RunContext
+from build_dataset.pipeline.runtime.store import ItemStore
+from build_dataset.pipeline.stage import Failure, Result
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.documents import RawFile
 
 SAMPLE = Path(__file__).parents[2] / "raw" / "sample" / "papers"
 MAX_SECONDS = 30.0
@@ -118,9 +118,7 @@ def judge(result: Result) -> tuple[str, str | None]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=SAMPLE)
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
@@ -137,9 +135,7 @@ def main() -> None:
     chosen = (mutant for mutant in made if _wanted(mutant, options.kind, options.without))
     folder = Path(tempfile.mkdtemp(prefix="mutants-"))
     raise SystemExit(
-        1
-        if report(read_all(chosen, folder, options.workers, ocr=options.ocr or options.pictures), folder)
-        else 0
+        1 if report(read_all(chosen, folder, options.workers, ocr=options.ocr or options.pictures), folder) else 0
     )
 
 

@@ -21,22 +21,20 @@ from pathlib import Path
 
 import pymupdf
 
-from pipeline.config import load
-from pipeline.ocr.model import PageRead
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.pdf import PdfReader
-from pipeline.ocr.textlayer import FLAGS
-from pipeline.runtime.runner import Runner
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.ocr.model import PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+from build_dataset.pipeline.ocr.textlayer import FLAGS
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.errors import UnreadableDocument
 
 SAMPLE = Path(__file__).parents[2] / "raw" / "sample" / "papers"
 _DATASET = '[dataset]\nname = "textlayer"\nraw = "raw"\nbuild = "build"\n\n[executor]\nworkers = {workers}\n'
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, nargs="?", default=SAMPLE)
     parser.add_argument("--pages", type=int, default=1000, help="of the stage's run")
     parser.add_argument("--workers", type=int, default=2)

@@ -14,10 +14,10 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table
 
-from pipeline.catalogue import stage
-from pipeline.config import load
-from pipeline.report.stage import PAGE
-from pipeline.runtime.runner import Runner
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.report.stage import PAGE
+from build_dataset.pipeline.runtime.runner import Runner
 
 _IDS = ("question_id", "survivor_id", "cluster_id", "item_id", "other_id")
 _CASES = ("evaluate/open_questions", "evaluate/judgements", "evaluate/preferences")

@@ -17,17 +17,15 @@ import polars as pl
 from rich.console import Console
 from rich.table import Table as Shown
 
-from pipeline.config import load
-from pipeline.report.published import table2
-from pipeline.runtime.runner import Runner
-from schemas.questions import Question
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.report.published import table2
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.questions import Question
 
 
 def main() -> None:
     """Print both tables."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("files", type=Path, nargs="+")
     files: list[Path] = parser.parse_args().files
     show("as they are", {path.stem: as_it_is(path) for path in files})

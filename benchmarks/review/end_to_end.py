@@ -21,15 +21,21 @@ from typing import TypeVar
 
 import polars as pl
 
-from annotation.label_studio.server import Account, Installation, create_accounts, launch_server, stop_server
-from annotation.label_studio.tasks import QUESTION_ID
-from annotation.params import ReviewParams
 from benchmarks.review.incremental import KEY, context_in, made
-from pipeline.review import exchange, stage
-from pipeline.runtime.executor import RunContext
-from pipeline.stage import Result
-from schemas.annotations import LabelStatus
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.label_studio.server import (
+    Account,
+    Installation,
+    create_accounts,
+    launch_server,
+    stop_server,
+)
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import exchange, stage
+from build_dataset.pipeline.runtime.executor import RunContext
+from build_dataset.pipeline.stage import Result
+from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.taxonomy import dimensions
 from tests.services.browser import CHROMIUM, browser
 from tests.services.label_studio_browser import Desk
 from tests.services.label_studio_server import ACCOUNTS, ADMIN, LI, WANG, ZHANG, LabelStudioServer, free_port

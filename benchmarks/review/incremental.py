@@ -23,7 +23,7 @@ import httpx
 import polars as pl
 from rich.console import Console
 
-from annotation.label_studio.server import (
+from build_dataset.annotation.label_studio.server import (
     Account,
     Installation,
     Server,
@@ -31,18 +31,18 @@ from annotation.label_studio.server import (
     launch_server,
     stop_server,
 )
-from annotation.label_studio.tasks import choice
-from annotation.params import ReviewParams
-from pipeline.catalogue import stage
-from pipeline.config import load
-from pipeline.review import exchange
-from pipeline.review.stage import settle_questions
-from pipeline.runtime.executor import RunContext
-from pipeline.runtime.runner import Runner
-from schemas.annotations import Annotation, Correction
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.label_studio.tasks import choice
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.review import exchange
+from build_dataset.pipeline.review.stage import settle_questions
+from build_dataset.pipeline.runtime.executor import RunContext
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.annotations import Annotation, Correction
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question, QuestionType
+from build_dataset.schemas.taxonomy import dimensions
 from tests.services.label_studio_server import free_port
 from tests.services.remote import Postgres, RemoteInstallation, postgres, settings_of_guide
 
@@ -73,9 +73,7 @@ def main() -> None:
         home, database = folder / "home", None
         if "--postgres" in sys.argv:
             database = stack.enter_context(postgres())
-            installation = RemoteInstallation(
-                installation.venv, settings_of_guide("localhost", database.port)
-            )
+            installation = RemoteInstallation(installation.venv, settings_of_guide("localhost", database.port))
         create_accounts(installation, home, [ADMIN, *EXPERTS])
         server = launch_server(installation, home, free_port())
         stack.callback(stop_server, home)
@@ -217,9 +215,7 @@ def _annotate(execute: Callable[[str], object], is_sqlite: bool) -> None:
         if not is_sqlite:
             values |= {name: f"{values[name]}::timestamptz" for name in ("created_at", "updated_at")}
             values["result"] += "::jsonb"
-        execute(
-            f"insert into task_completion ({', '.join(values)}) select {', '.join(values.values())} from task"
-        )
+        execute(f"insert into task_completion ({', '.join(values)}) select {', '.join(values.values())} from task")
     # As people work, over hours: what is as young as the latest change is read again by the next pull.
     earlier = f"timestamptz '{now}Z' - interval '1 second' * (60 + id % 36000)"
     if is_sqlite:
@@ -238,9 +234,7 @@ def _postgres(database: Postgres, statement: str) -> None:
 
 def _change(url: str, project: int) -> int:
     http = httpx.Client(base_url=url, headers={"Authorization": f"Token {EXPERTS[0].token}"}, timeout=60)
-    task = http.get("/api/tasks/", params={"project": project, "page_size": 1, "fields": "all"}).json()[
-        "tasks"
-    ][0]
+    task = http.get("/api/tasks/", params={"project": project, "page_size": 1, "fields": "all"}).json()["tasks"][0]
     own = task["annotations"][0]["id"]
     labels = FIRST | {"difficulty": dimensions()["difficulty"].zh_names()[int(time.time()) % 5]}
     result = [choice(name, [label]) for name, label in labels.items()]

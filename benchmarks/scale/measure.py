@@ -21,7 +21,7 @@ from pathlib import Path
 
 from benchmarks.dedup.generate import generate, read_questions
 from benchmarks.dedup.measure import distinct
-from schemas.questions import Question
+from build_dataset.schemas.questions import Question
 
 CHAIN = ("clean", "dedup", "split", "export")
 """The stages that issue 4 speaks of; the others are reported beside them."""
@@ -29,9 +29,7 @@ _DATASET = '[dataset]\nname = "scale"\nraw = "raw"\nbuild = "build"\n\n[annotate
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--size", type=int, default=280_000)
     parser.add_argument("--seed", type=int, default=0)

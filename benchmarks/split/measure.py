@@ -24,11 +24,11 @@ from typing import Any
 import polars as pl
 
 from benchmarks.dedup.generate import generate, read_questions
-from pipeline.split.params import SplitParams
-from pipeline.split.stage import run
-from schemas.annotations import Label
-from schemas.dataset import DatasetParams
-from schemas.questions import Cluster, Merge, Question
+from build_dataset.pipeline.split.params import SplitParams
+from build_dataset.pipeline.split.stage import run
+from build_dataset.schemas.annotations import Label
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.questions import Cluster, Merge, Question
 
 SPLITS = ("train", "validation", "test")
 ADDED = 1000
@@ -48,18 +48,14 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--size", type=int, default=20_000)
     options = parser.parse_args()
     bases = read_questions(options.questions)
     frame = Question.to_frame(item.question for item in generate(bases, options.size + ADDED, 0))
     frame = frame.unique("content_hash", keep="first", maintain_order=True)
-    print(
-        "| setting | train / validation / test | strata | off, no groups | off, groups | above the best | torn | s |"
-    )
+    print("| setting | train / validation / test | strata | off, no groups | off, groups | above the best | torn | s |")
     print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     for name, given in SETTINGS.items():
         params = dict(given)
@@ -131,9 +127,7 @@ def row(tables: dict[str, pl.DataFrame], result: Any) -> str:
     grouped = set(assigned.drop_nulls("group_id")["stratum"].to_list())
     off, excess = {True: 0.0, False: 0.0}, 0.0
     per_class = result.facts["method"] == "per_subcategory"
-    pots = assigned.with_columns(
-        pot=pl.col("stratum").str.split(" · ").list.first() if per_class else pl.lit("")
-    )
+    pots = assigned.with_columns(pot=pl.col("stratum").str.split(" · ").list.first() if per_class else pl.lit(""))
     for (_,), pot in pots.group_by("pot"):
         whole = Counter(pot["split"].to_list())
         for (stratum,), part in pot.group_by("stratum"):
@@ -181,9 +175,7 @@ def stability(frame: pl.DataFrame) -> None:
         release.mkdir()
         for name in SPLITS:
             ids = [question for question, its in first.items() if its == name]
-            old["questions"].filter(pl.col("question_id").is_in(ids)).write_parquet(
-                release / f"{name}.parquet"
-            )
+            old["questions"].filter(pl.col("question_id").is_in(ids)).write_parquet(release / f"{name}.parquet")
         before = time.process_time()
         kept = split(new, Path(folder))
         seconds = time.process_time() - before

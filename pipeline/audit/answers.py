@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
-from pipeline.dedup.keys import with_keys
-from pipeline.evaluate.extraction import extract
-from pipeline.evaluate.submission import checked_rows
-from schemas.evaluation import Prediction, Task
-from schemas.questions import Question
+from build_dataset.pipeline.dedup.keys import with_keys
+from build_dataset.pipeline.evaluate.extraction import extract
+from build_dataset.pipeline.evaluate.submission import checked_rows
+from build_dataset.schemas.evaluation import Prediction, Task
+from build_dataset.schemas.questions import Question
 
 Letters = frozenset[str]
 Answers = dict[str, dict[str, Letters]]  # the letters that each respondent gave, by question and respondent
@@ -37,11 +37,7 @@ class _AnswerRow(BaseModel):
         """Texts by letter; the items of a list are A, B, C and so on."""
         if isinstance(value, list):
             value = {chr(ord("A") + at): text for at, text in enumerate(value)}  # ["心房", "心室"]
-        return (
-            {label.strip().upper(): text for label, text in value.items()}
-            if isinstance(value, dict)
-            else value
-        )
+        return {label.strip().upper(): text for label, text in value.items()} if isinstance(value, dict) else value
 
     @field_validator("answer", mode="before")
     @classmethod

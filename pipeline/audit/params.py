@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from annotation.params import file_digest
-from schemas.errors import UserError
-from schemas.params import Params, non_semantic, option
+from build_dataset.annotation.params import file_digest
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.params import Params, non_semantic, option
 
 _OPTION = "[audit] answers"
 
@@ -17,12 +17,8 @@ class AuditParams(Params):
         None,
         'Answers of other models, JSONL: "answers/*.jsonl", rows of id or question, options, model, answer.',
     )
-    wrong: float = option(
-        0.03, "Share of keys that are thought wrong before anything is known of them.", gt=0, lt=0.5
-    )
-    verify: float = option(
-        0.5, "Questions from this suspicion on go to people with `review verify`.", gt=0, lt=1
-    )
+    wrong: float = option(0.03, "Share of keys that are thought wrong before anything is known of them.", gt=0, lt=0.5)
+    verify: float = option(0.5, "Questions from this suspicion on go to people with `review verify`.", gt=0, lt=1)
     shown: int = option(100, "Questions on the page, the most suspicious first.", ge=1, le=1000)
 
     def files(self) -> list[Path]:

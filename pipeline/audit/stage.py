@@ -8,22 +8,22 @@ from itertools import permutations
 import numpy as np
 import polars as pl
 
-from annotation.label_studio.editable import ANSWER, VERDICT
-from pipeline.audit import weighing
-from pipeline.audit.answers import Answers, Letters, comparable, gather_answers
-from pipeline.audit.consensus import FEWEST, Floats, fit
-from pipeline.audit.params import AuditParams
-from pipeline.audit.weighing import AuditCase
-from pipeline.claims.explanations import Stated, read_explanation
-from pipeline.crop import crops
-from pipeline.dedup.keys import with_keys
-from pipeline.evaluate.extraction import extract
-from pipeline.rendering import html
-from pipeline.rendering.markdown import notes
-from pipeline.stage import Context, Counts, Failure, Result, Tables
-from pipeline.stats.intervals import ENOUGH
-from schemas.evaluation import AuditItem, AuditRespondent
-from schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
+from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
+from build_dataset.pipeline.audit import weighing
+from build_dataset.pipeline.audit.answers import Answers, Letters, comparable, gather_answers
+from build_dataset.pipeline.audit.consensus import FEWEST, Floats, fit
+from build_dataset.pipeline.audit.params import AuditParams
+from build_dataset.pipeline.audit.weighing import AuditCase
+from build_dataset.pipeline.claims.explanations import Stated, read_explanation
+from build_dataset.pipeline.crop import crops
+from build_dataset.pipeline.dedup.keys import with_keys
+from build_dataset.pipeline.evaluate.extraction import extract
+from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
+from build_dataset.pipeline.stats.intervals import ENOUGH
+from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
+from build_dataset.schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
 
 STAGE, REASON = "audit", "suspicious_key"
 _BATCH = 500  # explanations that a worker reads at a time
@@ -41,9 +41,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     predictions, cleaned = (tables.get(name) for name in ("evaluate/predictions", "clean/questions"))
     others = gather_answers(params.files(), questions, predictions, merges, cleaned)
     answers = others.answers
-    found = audit(
-        questions, answers, params, context, conflicts=conflicts, verified=_verified(tables["corrections"])
-    )
+    found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables["corrections"]))
     waiting = _review_items(found.cases, params, conflicts)
     facts = {
         "respondents": len(found.respondents),
@@ -63,7 +61,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
         review=waiting,
         files=_page(found, answers, params, context),
         facts=facts,
-        notes=notes("pipeline.audit", models=models, **facts),
+        notes=notes("build_dataset.pipeline.audit", models=models, **facts),
     )
 
 
@@ -261,9 +259,7 @@ def _verified(corrections: pl.DataFrame) -> dict[str, list[str]]:
     return dict(people.iter_rows())
 
 
-def _review_items(
-    cases: Sequence[AuditCase], params: AuditParams, conflicts: Mapping[str, object]
-) -> list[ReviewItem]:
+def _review_items(cases: Sequence[AuditCase], params: AuditParams, conflicts: Mapping[str, object]) -> list[ReviewItem]:
     """Return the questions to look at; copies that contradict each other wait in dedup already."""
     return [
         ReviewItem(
@@ -320,7 +316,7 @@ def _page(found: Audited, answers: Answers, params: AuditParams, context: Contex
         "respondents": found.respondents,
         "asked": [row for row in rows if row.respondents],
     }
-    return {PAGE: html.render("pipeline.audit:audit.html", **values)}
+    return {PAGE: html.render("build_dataset.pipeline.audit:audit.html", **values)}
 
 
 def _votes(said: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:

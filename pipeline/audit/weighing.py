@@ -9,12 +9,12 @@ from math import log
 import numpy as np
 from scipy.special import expit, logsumexp
 
-from pipeline.audit.answers import Answers, Letters
-from pipeline.audit.consensus import Floats, consensus
-from pipeline.claims.explanations import Stated
-from pipeline.stats.intervals import ENOUGH, wilson
-from schemas.evaluation import Evidence
-from schemas.questions import Question
+from build_dataset.pipeline.audit.answers import Answers, Letters
+from build_dataset.pipeline.audit.consensus import Floats, consensus
+from build_dataset.pipeline.claims.explanations import Stated
+from build_dataset.pipeline.stats.intervals import ENOUGH, wilson
+from build_dataset.schemas.evaluation import Evidence
+from build_dataset.schemas.questions import Question
 
 _COPIED = 0.5  # share of wrong keys that the explanation supports anyway, because its author saw the key
 _RULES = {"all judged": 0.999, "marked": 0.995, "stated": 0.98, "slipped": 0.93, "quoted": 0.75}
@@ -54,9 +54,7 @@ class AuditCase:
     def tell(self, kind: str, source: str, detail: str, answer: Letters | None, weight: float) -> None:
         """Record evidence; its ``weight`` is against the key where it is above 0."""
         said = None if answer is None else sorted(answer)
-        self.evidence.append(
-            Evidence(kind=kind, source=source, answer=said, weight=round(weight, 2), detail=detail)
-        )
+        self.evidence.append(Evidence(kind=kind, source=source, answer=said, weight=round(weight, 2), detail=detail))
 
 
 def weigh_explanations(
@@ -154,9 +152,7 @@ def _prior(case: AuditCase, choices: Sequence[Letters | None], wrong: float) -> 
     return [log(chance) + case.scores[answer] for chance, answer in zip(start, choices, strict=True)]
 
 
-def _tell(
-    case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, said: Mapping[str, Letters]
-) -> None:
+def _tell(case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, said: Mapping[str, Letters]) -> None:
     """Record the models' consensus as evidence: against the key if another answer fits better, otherwise for it."""
     if not said:
         return

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from itertools import cycle, groupby, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from pipeline.rendering import html
-from pipeline.rendering.figures import COLOURS, INK, figure, save
-from pipeline.rendering.markdown import rendered
-from schemas.annotations import Calibration, Confusion, ReliabilityBin, SharingPoint
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.rendering.figures import COLOURS, INK, figure, save
+from build_dataset.pipeline.rendering.markdown import rendered
+from build_dataset.schemas.annotations import Calibration, Confusion, ReliabilityBin, SharingPoint
+from build_dataset.schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -67,8 +67,8 @@ def files(found: CalibrationRows, opinions: Opinions, target: float, name: str) 
         "dimensions": dimensions(),
         "figures": {path: html.inline(data) for path, data in figures.items()},
     }
-    page = html.render("pipeline.calibrate:calibration.html", **values)
-    markdown = rendered("pipeline.calibrate:calibration.md", **values)
+    page = html.render("build_dataset.pipeline.calibrate:calibration.html", **values)
+    markdown = rendered("build_dataset.pipeline.calibrate:calibration.md", **values)
     return {"index.html": page, "calibration.md": markdown.encode()} | figures
 
 

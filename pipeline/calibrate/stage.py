@@ -7,21 +7,28 @@ from typing import Any
 
 import polars as pl
 
-from annotation.annotator import MEASURED, Annotator
-from annotation.learned_annotator import LearnedAnnotator
-from annotation.lexicon_annotator import LexiconAnnotator
-from annotation.params import CalibrateParams
-from annotation.reviewed import LEAST, from_reviews
-from pipeline.calibrate import page
-from pipeline.calibrate.page import EXPERTS, CalibrationRows, Opinions
-from pipeline.rendering.markdown import notes
-from pipeline.stage import Context, Counts, Result, Tables
-from pipeline.stats.agreement import cohen_kappa, pair_table, value_of
-from pipeline.stats.intervals import wilson
-from schemas.annotations import Annotation, Calibration, Confusion, ExpertReview, ReliabilityBin, SharingPoint
-from schemas.errors import UserError
-from schemas.questions import Question
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.annotator import MEASURED, Annotator
+from build_dataset.annotation.learned_annotator import LearnedAnnotator
+from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
+from build_dataset.annotation.params import CalibrateParams
+from build_dataset.annotation.reviewed import LEAST, from_reviews
+from build_dataset.pipeline.calibrate import page
+from build_dataset.pipeline.calibrate.page import EXPERTS, CalibrationRows, Opinions
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.pipeline.stats.agreement import cohen_kappa, pair_table, value_of
+from build_dataset.pipeline.stats.intervals import wilson
+from build_dataset.schemas.annotations import (
+    Annotation,
+    Calibration,
+    Confusion,
+    ExpertReview,
+    ReliabilityBin,
+    SharingPoint,
+)
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import dimensions
 
 MOST_UNREVIEWED = 2000  # questions on which annotators are compared where no expert has reviewed any
 KEY = ["question_id", "dimension"]
@@ -60,7 +67,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             "annotators": sorted(opinions.annotators),
         },
         notes=notes(
-            "pipeline.calibrate",
+            "build_dataset.pipeline.calibrate",
             reviewed=opinions.experts.height > 0,
             annotators=opinions.annotators,
             calibration=found.calibration,

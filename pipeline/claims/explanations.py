@@ -8,10 +8,10 @@ printed keys, most of them errors of the source, and against 2,423 of replaced k
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pipeline.claims.grammar import Text
-from pipeline.claims.mentions import fold
-from pipeline.dedup.keys import meaning
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.claims.grammar import Text
+from build_dataset.pipeline.claims.mentions import fold
+from build_dataset.pipeline.dedup.keys import meaning
+from build_dataset.pipeline.patterns import Patterns
 
 Letters = frozenset[str]
 _P = Patterns(__name__)
@@ -31,9 +31,7 @@ class Stated(NamedTuple):
     detail: str  # the words
 
 
-def read_explanation(
-    explanation: str | None, stem: str, options: Mapping[str, str], *, several: bool
-) -> Stated | None:
+def read_explanation(explanation: str | None, stem: str, options: Mapping[str, str], *, several: bool) -> Stated | None:
     """Read the answer that an explanation argues for; None where it cannot be read.
 
     Where the ``stem`` asks for what is wrong, verdicts on the options turn round; ``several``: so many are right.
@@ -58,9 +56,7 @@ def read_explanation(
     return _decided(verdicts, options, several=several, wrong=wrong)
 
 
-def contradiction(
-    explanation: str | None, stem: str, options: Mapping[str, str], answer: Sequence[str]
-) -> str | None:
+def contradiction(explanation: str | None, stem: str, options: Mapping[str, str], answer: Sequence[str]) -> str | None:
     """Tell how an explanation speaks against an answer; None where it does not, or not surely."""
     said = read_explanation(explanation, stem, options, several=len(answer) > 1) if answer else None
     if said is None or said.rule not in SURE or said.answer == frozenset(answer):

@@ -7,8 +7,8 @@ from enum import StrEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from pipeline.claims.mentions import Mention, mentions
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.claims.mentions import Mention, mentions
+from build_dataset.pipeline.patterns import Patterns
 
 _MASK = "\ue000"  # stands for every character of a mention while the words between mentions are looked up
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | {
@@ -241,7 +241,7 @@ def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     return several and _P.all_of_them.match(text, last.end) is not None
 
 
-_FOLDING = Patterns("pipeline.claims.folding")
+_FOLDING = Patterns("build_dataset.pipeline.claims.folding")
 
 _LOOKS = (
     (0xA0, 0xA1),

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDICT
-from pipeline.characters import UNREADABLE
-from pipeline.clean.filters import FilterVerdict
-from pipeline.releases import hashes_of
-from pipeline.stage import Tables
-from pipeline.text import TIDIABLE, tidy
-from schemas.annotations import Correction, CorrectionStatus
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, ReviewItem, TextChange
+from build_dataset.annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDICT
+from build_dataset.pipeline.characters import UNREADABLE
+from build_dataset.pipeline.clean.filters import FilterVerdict
+from build_dataset.pipeline.releases import hashes_of
+from build_dataset.pipeline.stage import Tables
+from build_dataset.pipeline.text import TIDIABLE, tidy
+from build_dataset.schemas.annotations import Correction, CorrectionStatus
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question, ReviewItem, TextChange
 
 _OPTIONAL = ("shared_stem", "explanation", "comment")  # absent when nothing visible is left of them
 _UNASKED = ("explanation", "comment")
@@ -37,9 +37,7 @@ def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
         (options["question_id"], "option:" + options["label"], options["text"], tidy_options["text"]),
     ]
     schema, differing = TextChange.polars_schema(), pl.col("before").ne_missing(pl.col("after"))
-    changes = [
-        pl.DataFrame(dict(zip(schema, columns, strict=True)), schema).filter(differing) for columns in texts
-    ]
+    changes = [pl.DataFrame(dict(zip(schema, columns, strict=True)), schema).filter(differing) for columns in texts]
     found = pl.concat(changes).sort("question_id", "part")
     again = (
         tidy_options.filter(pl.col("question_id").is_in(changes[-1]["question_id"].unique().implode()))
@@ -197,9 +195,7 @@ def _questions(items: Iterable[ReviewItem]) -> list[Question]:
     return list(found.values())
 
 
-def _judge(
-    question_id: str, applied: Sequence[Correction], outdated: Sequence[Correction], found: Patches
-) -> None:
+def _judge(question_id: str, applied: Sequence[Correction], outdated: Sequence[Correction], found: Patches) -> None:
     """Record what people decided of a question: the last verdict counts."""
     verdict = next((each.after for each in reversed(applied) if each.field == VERDICT), None)
     if verdict == "drop":

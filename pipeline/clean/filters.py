@@ -13,10 +13,10 @@ from typing import Literal
 
 import polars as pl
 
-from pipeline.characters import UNREADABLE as NO_MEANING
-from pipeline.clean.params import PATTERNS, CleanParams
-from schemas.questions import Question
-from schemas.wording import SPECIAL_TOKENS
+from build_dataset.pipeline.characters import UNREADABLE as NO_MEANING
+from build_dataset.pipeline.clean.params import PATTERNS, CleanParams
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.wording import SPECIAL_TOKENS
 
 _NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(NO_MEANING)
@@ -57,9 +57,7 @@ def _breaks_off(stem: str) -> bool:
         return stem.count(stem[-1]) % 2 == 1  # 称为“血府 breaks off
     if PATTERNS.no_content.search(stem):  # 下列关于
         return True
-    return bool(
-        PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem)
-    )
+    return bool(PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem))
 
 
 def duplicate_options(question: Question, _: CleanParams) -> str | None:

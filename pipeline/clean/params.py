@@ -6,10 +6,10 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from pipeline.patterns import Patterns
-from schemas.params import Params, option
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.params import Params, option
 
-PATTERNS = Patterns("validity", files("pipeline.clean"))
+PATTERNS = Patterns("validity", files("build_dataset.pipeline.clean"))
 
 
 class CommentRule(Params):
@@ -37,9 +37,7 @@ class CleanParams(Params):
     keep_formulas: bool = option(False, "Keep questions with a formula that could not be read.")
     min_options: int = option(2, "Fewest options a question may have.", ge=2)
     max_characters: int = option(20_000, "Most characters of stem, case and options.", ge=100)
-    max_garbled: float = option(
-        0.1, "Largest share of unreadable characters in a question's text.", ge=0, le=1
-    )
+    max_garbled: float = option(0.1, "Largest share of unreadable characters in a question's text.", ge=0, le=1)
     min_confidence: float = option(
         0.8, "Questions with a line recognised with less confidence wait for a person.", ge=0, le=1
     )

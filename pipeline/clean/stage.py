@@ -4,12 +4,17 @@ from collections import Counter
 
 import polars as pl
 
-from pipeline.clean.corrections import Patches, patch_questions, tidy_questions, verified_questions
-from pipeline.clean.filters import UNREADABLE, FilterVerdict, judge_question, suspect_reasons
-from pipeline.clean.params import CleanParams
-from pipeline.stage import Context, Counts, Result, Tables
-from schemas.annotations import Correction
-from schemas.questions import Question, Rejection, ReviewItem
+from build_dataset.pipeline.clean.corrections import (
+    Patches,
+    patch_questions,
+    tidy_questions,
+    verified_questions,
+)
+from build_dataset.pipeline.clean.filters import UNREADABLE, FilterVerdict, judge_question, suspect_reasons
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.annotations import Correction
+from build_dataset.schemas.questions import Question, Rejection, ReviewItem
 
 
 def run(tables: Tables, params: CleanParams, context: Context) -> Result:
@@ -55,9 +60,7 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     )
 
 
-def _verdict(
-    question: Question, params: CleanParams, patches: Patches, reasons: list[str]
-) -> FilterVerdict | None:
+def _verdict(question: Question, params: CleanParams, patches: Patches, reasons: list[str]) -> FilterVerdict | None:
     """Return the decision of people, else of the filters; doubts that people answered are dropped.
 
     A doubt about an unreadable character is settled only by a text without that character.

@@ -3,6 +3,6 @@
 
 def main() -> None:
     """Run the command line."""
-    from pipeline.cli.app import main as run
+    from build_dataset.pipeline.cli.app import main as run
 
     run()

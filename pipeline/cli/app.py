@@ -19,9 +19,9 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from pipeline.cli.build import add_stages
-from pipeline.cli.options import add_commands
-from schemas.errors import UserError
+from build_dataset.pipeline.cli.build import add_stages
+from build_dataset.pipeline.cli.options import add_commands
+from build_dataset.schemas.errors import UserError
 
 app = typer.Typer(
     name="build-dataset",
@@ -100,9 +100,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-_VERSION_OPTION = typer.Option(
-    "--version", callback=_print_version, is_eager=True, help="Print the version and exit."
-)
+_VERSION_OPTION = typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
 
 
 @app.callback()
@@ -137,7 +135,8 @@ def main() -> None:
     except Exception as error:  # the last resort: nothing unforeseen reaches the user as a traceback
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             _fail(_of_the_machine(error))
-        _fail(f"a bug in build-dataset ({type(error).__name__}); please send us {_report()}", _BUG)
+        kind = type(error).__name__ + (f": {error.name}" if isinstance(error, ImportError) and error.name else "")
+        _fail(f"a bug in build-dataset ({kind}); please send us {_report()}", _BUG)
 
 
 def _of_the_machine(error: OSError) -> str:

@@ -22,29 +22,40 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from annotation.params import AnnotateParams
-from pipeline.api import stage_names
-from pipeline.catalogue import STAGES
-from pipeline.cli.options import DEFAULT_CONFIG, command, configure, examples, heading, stage_options
-from pipeline.cli.report import print_json, print_line, print_stage, print_summary, print_template
-from pipeline.config import FILE_NAME, Config, ConfigBase, load
-from pipeline.evaluate.params import EvaluateParams
-from pipeline.ocr.params import OcrParams
-from pipeline.parse.params import ParseParams
-from pipeline.stage import Context, Stage, Tables
-from schemas.documents import Document
-from schemas.errors import UserError
-from schemas.evaluation import Prediction
-from schemas.params import is_non_semantic
-from schemas.questions import Question
+from build_dataset.annotation.params import AnnotateParams
+from build_dataset.pipeline.api import stage_names
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli.options import (
+    DEFAULT_CONFIG,
+    command,
+    configure,
+    examples,
+    heading,
+    stage_options,
+)
+from build_dataset.pipeline.cli.report import (
+    print_json,
+    print_line,
+    print_stage,
+    print_summary,
+    print_template,
+)
+from build_dataset.pipeline.config import FILE_NAME, Config, ConfigBase, load
+from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.parse.params import ParseParams
+from build_dataset.pipeline.stage import Context, Stage, Tables
+from build_dataset.schemas.documents import Document
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Prediction
+from build_dataset.schemas.params import is_non_semantic
+from build_dataset.schemas.questions import Question
 
 if TYPE_CHECKING:
-    from pipeline.runtime.runner import Report
+    from build_dataset.pipeline.runtime.runner import Report
 
 _MARKS = {"ok": "[green]✓[/green]", "absent": "[dim]–[/dim]", "wrong": "[red]✗[/red]"}
-_PAPERS = frozenset(
-    {".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"}
-)
+_PAPERS = frozenset({".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"})
 INCOMPLETE = 3  # exit code: some items wait for a further run
 NOTHING_LEFT = 2  # exit code: the dataset is empty
 
@@ -90,8 +101,8 @@ def run(
     log_file: Path | None = None,
 ) -> None:
     """Run all stages in order. Finished stages are skipped."""
-    from pipeline.doctor import preflight
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.doctor import preflight
+    from build_dataset.pipeline.runtime.runner import Runner
 
     names = stage_names(first, last)
     with _consoles(quiet, log_file) as consoles:
@@ -133,7 +144,7 @@ def _command(stage: Stage) -> Callable[..., None]:
         dry_run: bool = False,
         **given: Any,
     ) -> None:
-        from pipeline.runtime.runner import Runner
+        from build_dataset.pipeline.runtime.runner import Runner
 
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
@@ -165,8 +176,8 @@ def _plain(value: Any) -> Any:
 
 
 def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Context) -> None:
-    from annotation.estimate import estimate
-    from pipeline.annotate import reviewed_questions
+    from build_dataset.annotation.estimate import estimate
+    from build_dataset.pipeline.annotate import reviewed_questions
 
     questions = list(Question.from_frame(tables["questions"]))
     reviewed = reviewed_questions(questions, tables, params)
@@ -174,13 +185,13 @@ def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Cont
 
 
 def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> None:
-    from pipeline.ocr.stage import vision_pages
+    from build_dataset.pipeline.ocr.stage import vision_pages
 
     print_line(params.vision.estimate(vision_pages(tables, params, context)))
 
 
 def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) -> None:
-    from pipeline.parse.stage import to_point
+    from build_dataset.pipeline.parse.stage import to_point
 
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     _, requests = to_point(documents, tables["lines"], params.llm, context)
@@ -188,8 +199,8 @@ def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) 
 
 
 def _dry_run_of_reader(tables: Tables, params: EvaluateParams, context: Context) -> None:
-    from pipeline.evaluate.stage import estimate_reader
-    from pipeline.evaluate.submission import predictions_of
+    from build_dataset.pipeline.evaluate.stage import estimate_reader
+    from build_dataset.pipeline.evaluate.submission import predictions_of
 
     predictions = Prediction.to_frame(predictions_of(context.build))
     print_line(estimate_reader({**tables, "predictions": predictions}, params, context))
@@ -228,7 +239,7 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
 
 
 def _template(name: str, raw: str) -> str:
-    text = (files("pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
+    text = (files("build_dataset.pipeline.cli") / "templates" / FILE_NAME).read_text(encoding="utf-8")
     return text.format(name=name, raw=json.dumps(raw, ensure_ascii=False))  # TOML quotes as JSON does
 
 
@@ -244,7 +255,7 @@ def demo(folder: Path = Path("build-dataset-demo")) -> None:
     if folder.exists():
         raise UserError(f"{folder} exists already: name another folder")
     folder.mkdir(parents=True)
-    home = Path(str(files("pipeline"))).parent
+    home = Path(str(files("build_dataset.pipeline"))).parent
     places = (home / "sample", home / "raw" / "sample" / "papers")  # inside the wheel, in the repository
     sample = next(place for place in places if place.is_dir())
     shutil.copytree(sample, folder / "raw")  # the user may add papers to the copy
@@ -260,7 +271,7 @@ def schema() -> None:
 
 def doctor(config: Path = DEFAULT_CONFIG, as_json: bool = False, overrides: list[str] | None = None) -> None:
     """Check what is installed, reachable or missing, and how to fix it."""
-    from pipeline.doctor import CheckState, run_checks
+    from build_dataset.pipeline.doctor import CheckState, run_checks
 
     loaded: ConfigBase | None = None
     if config.exists() or config != DEFAULT_CONFIG:  # a file that was named must exist

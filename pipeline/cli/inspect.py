@@ -16,8 +16,8 @@ from rich.markup import escape
 from rich.table import Column, Table
 from rich.text import Text
 
-from pipeline.catalogue import STAGES
-from pipeline.cli.report import (
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli.report import (
     print_files,
     print_json,
     print_line,
@@ -28,18 +28,18 @@ from pipeline.cli.report import (
     save,
     shown,
 )
-from pipeline.config import ConfigBase
-from pipeline.ocr.params import OcrParams
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.taxonomy import dimensions
-from schemas.wording import counted, in_both_languages
+from build_dataset.pipeline.config import ConfigBase
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas.wording import counted, in_both_languages
 
 if TYPE_CHECKING:
-    from pipeline.aside import AsideRow
-    from pipeline.explain import QuestionHistory
-    from pipeline.inspect.bank import Sample, TableView
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.aside import AsideRow
+    from build_dataset.pipeline.explain import QuestionHistory
+    from build_dataset.pipeline.inspect.bank import Sample, TableView
+    from build_dataset.pipeline.runtime.runner import Runner
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}  # of states
 Outcome = Literal["rejected", "waiting", "merged"]
@@ -53,7 +53,7 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
 
     Of a question bank (XLSX, CSV, JSON) print which column is what, and rows beside their questions, without a run.
     """
-    from pipeline.inspect.page import inspect_page
+    from build_dataset.pipeline.inspect.page import inspect_page
 
     dataset = config.dataset
     if _inspect_bank(config, paper):  # workbooks and JSON have rows, no pages
@@ -66,8 +66,8 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
 
 def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     """Show how a tabular file is read; return False for other files."""
-    from pipeline.inspect.bank import find_bank, view_bank
-    from pipeline.parse.stage import declared_for
+    from build_dataset.pipeline.inspect.bank import find_bank, view_bank
+    from build_dataset.pipeline.parse.stage import declared_for
 
     place = find_bank(config.dataset, wanted)
     if place is None:
@@ -141,7 +141,7 @@ def _file_name(name: str) -> str:
 
 def status(config: ConfigBase, as_json: bool = False) -> None:
     """Show every stage and file: state, counts, time and cost."""
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.runtime.runner import Runner
 
     rows = _status_rows(Runner(config))
     if as_json:
@@ -165,7 +165,7 @@ def status(config: ConfigBase, as_json: bool = False) -> None:
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
-    from pipeline.runtime.publish import last_runs, read_manifest
+    from build_dataset.pipeline.runtime.publish import last_runs, read_manifest
 
     runs, states = last_runs(runner.build), runner.states()
     rows = []
@@ -189,7 +189,7 @@ def list_items(
     as_json: bool = False,
 ) -> None:
     """List the items that were rejected, merged or wait for a person, with the reason."""
-    from pipeline.aside import TABLES, items
+    from build_dataset.pipeline.aside import TABLES, items
 
     build = config.dataset.build
     if not (build / "ocr").is_dir():
@@ -227,7 +227,7 @@ def _line(text: str) -> str:
 
 def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: bool = False) -> None:
     """Show the history of one question: source, stages, labels, split."""
-    from pipeline.explain import explain as story_of
+    from build_dataset.pipeline.explain import explain as story_of
 
     dataset = config.dataset
     story = story_of(dataset.build, question_id)
@@ -244,8 +244,8 @@ def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: b
 
 def _write_crop(dataset: DatasetParams, story: QuestionHistory) -> Path:
     """The question as it stands on paper, as ``build/crops/ID.png``."""
-    from pipeline.crop import crop_in_worker, find_paper
-    from pipeline.explain import question_place
+    from build_dataset.pipeline.crop import crop_in_worker, find_paper
+    from build_dataset.pipeline.explain import question_place
 
     document, regions = question_place(dataset.build, story)
     picture = crop_in_worker(find_paper(dataset.build, dataset.raw, document), regions)

@@ -13,11 +13,11 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import typer
 from rich.markup import escape
 
-from pipeline.config import FILE_NAME, ConfigBase, load, toml_value
-from schemas.errors import UserError
-from schemas.params import Params
+from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load, toml_value
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.params import Params
 
-_HELP = tomllib.loads((files("pipeline.cli") / "templates" / "commands.toml").read_text(encoding="utf-8"))
+_HELP = tomllib.loads((files("build_dataset.pipeline.cli") / "templates" / "commands.toml").read_text(encoding="utf-8"))
 DEFAULT_CONFIG = Path(FILE_NAME)
 _WHICH: dict[str, tuple[Any, Any]] = {
     "config": (Path, DEFAULT_CONFIG),

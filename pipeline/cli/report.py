@@ -13,16 +13,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from pipeline.config import ConfigBase
-from schemas.errors import UserError
-from schemas.wording import counted
+from build_dataset.pipeline.config import ConfigBase
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.wording import counted
 
 if TYPE_CHECKING:
-    from pipeline.runtime.runner import Report
+    from build_dataset.pipeline.runtime.runner import Report
 
 _STYLES = {"! ": "yellow", "# ": "bold", "~ ": "dim", "+ ": "green"}
 """Styles of lines of the templates: warnings, titles, remarks, what is done."""
-_HERE = "pipeline.cli"
+_HERE = "build_dataset.pipeline.cli"
 _WIDEST = 1000  # columns of text
 _FILES = 12  # files listed at the end of a run; `status` lists more
 _ALARMS = 8  # files whose remedy is told
@@ -38,9 +38,7 @@ _PLACES = (
 
 def print_line(text: str, style: str | None = None, *, console: Console | None = None) -> None:
     """Print a line as it is, however long."""
-    (console or Console()).print(
-        text, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True
-    )
+    (console or Console()).print(text, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
 
 
 def print_warning(text: str, console: Console | None = None) -> None:
@@ -62,8 +60,8 @@ def print_stage(console: Console, report: Report, *, verbose: bool = False) -> N
 
 def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
     """Print the splits, the places of the results and the files that lost most."""
-    from pipeline.releases import released
-    from schemas.questions import SPLITS
+    from build_dataset.pipeline.releases import released
+    from build_dataset.schemas.questions import SPLITS
 
     made = {report.stage.name: report.manifest for report in reports}  # also of stages that were already done
     build = config.dataset.build
@@ -89,9 +87,9 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
 
 def print_files(config: ConfigBase, most: int, console: Console | None = None) -> None:
     """Print up to ``most`` files, the largest loss first, and remedies for what lost more than ``loss_alarm``."""
-    from pipeline.aside import source_losses
-    from pipeline.report.flow import loss_notices
-    from pipeline.runtime.publish import find_table, read_manifest
+    from build_dataset.pipeline.aside import source_losses
+    from build_dataset.pipeline.report.flow import loss_notices
+    from build_dataset.pipeline.runtime.publish import find_table, read_manifest
 
     found = source_losses(partial(find_table, config.dataset.build))
     numbers = (Column(name, justify="right") for name in ("found", "kept", "merged", "rejected", "waiting"))
@@ -99,9 +97,7 @@ def print_files(config: ConfigBase, most: int, console: Console | None = None) -
     for loss in found[:most]:
         counts = (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
         nothing = "red" if not loss.kept + loss.merged else None  # no question of the file is left
-        table.add_row(
-            escape(loss.document), *(f"{count:,}" for count in counts), loss.mainly(), style=nothing
-        )
+        table.add_row(escape(loss.document), *(f"{count:,}" for count in counts), loss.mainly(), style=nothing)
     if found:
         print_whole(table, console)
     if len(found) > most:
@@ -129,7 +125,7 @@ def _print_nothing_left(console: Console, reports: Sequence[Report]) -> bool:
 
 def print_template(template: str, it: object, console: Console | None = None) -> None:
     """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
-    from pipeline.rendering.markdown import rendered
+    from build_dataset.pipeline.rendering.markdown import rendered
 
     for line in rendered(f"{_HERE}:{template}.txt", it=it).splitlines():
         if line.strip():

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from pipeline.api import stage_names
-from pipeline.cli.report import print_line, print_template, print_whole, save, shown
-from pipeline.config import ConfigBase
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.wording import counted
+from build_dataset.pipeline.api import stage_names
+from build_dataset.pipeline.cli.report import print_line, print_template, print_whole, save, shown
+from build_dataset.pipeline.config import ConfigBase
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.wording import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pipeline.rendering.tables import Table
-    from schemas.evaluation import Score
+    from build_dataset.pipeline.rendering.tables import Table
+    from build_dataset.schemas.evaluation import Score
 
 
 def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
-    from pipeline.evaluate.submission import holds_cases, score_file, write_rows
+    from build_dataset.pipeline.evaluate.submission import holds_cases, score_file, write_rows
 
     read = {path.resolve() for path in (source, key) if path is not None}  # links and ../ name the same file
     if any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
@@ -36,7 +36,7 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
             raise UserError("--tables goes with --key: without one there are no categories to score by")
         counts = score_file(source, out)
     else:
-        from pipeline.evaluate.submission import score_submission
+        from build_dataset.pipeline.evaluate.submission import score_submission
 
         found = score_submission(source, key)
         counts = write_rows(found.rows, out)
@@ -49,8 +49,8 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
 
 def _score_cases(source: Path, out: Path) -> dict[str, int]:
     """Score answers to patients' cases by their references, and print the scores."""
-    from pipeline.evaluate.clinical import score_cases
-    from pipeline.evaluate.submission import read_items, write_lines
+    from build_dataset.pipeline.evaluate.clinical import score_cases
+    from build_dataset.pipeline.evaluate.submission import read_items, write_lines
 
     rows, scores = score_cases(source, list(read_items(source)))
     write_lines(rows, out)
@@ -59,8 +59,8 @@ def _score_cases(source: Path, out: Path) -> dict[str, int]:
 
 
 def _print_tables(scores: Sequence[Score], folder: Path | None = None) -> None:
-    from pipeline.evaluate.results.build import Evaluated, rich_table
-    from pipeline.evaluate.results.build import tables as tables_of
+    from build_dataset.pipeline.evaluate.results.build import Evaluated, rich_table
+    from build_dataset.pipeline.evaluate.results.build import tables as tables_of
 
     for name, table in tables_of(Evaluated(scores)):
         print_whole(rich_table(name, table))
@@ -70,8 +70,8 @@ def _print_tables(scores: Sequence[Score], folder: Path | None = None) -> None:
 
 def submission(run: str, out: Path, config: ConfigBase) -> None:
     """Write a model's answers in the format of CMB's leaderboard."""
-    from pipeline.evaluate.submission import predictions_of
-    from pipeline.evaluate.submission import submission as write
+    from build_dataset.pipeline.evaluate.submission import predictions_of
+    from build_dataset.pipeline.evaluate.submission import submission as write
 
     save(out, write(predictions_of(config.dataset.build), run))
     print_line(f"written to {shown(out)}")
@@ -79,9 +79,9 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
 
 def leaderboard(builds: list[Path], out: Path | None = None) -> None:
     """Compare all models that answered the same released questions, from several builds."""
-    from pipeline.evaluate.comparing import gather_entries
-    from pipeline.evaluate.comparing import leaderboard as rank
-    from pipeline.evaluate.results.build import rich_table
+    from build_dataset.pipeline.evaluate.comparing import gather_entries
+    from build_dataset.pipeline.evaluate.comparing import leaderboard as rank
+    from build_dataset.pipeline.evaluate.results.build import rich_table
 
     table = rank(gather_entries(builds))
     print_whole(rich_table("Leaderboard 排行榜", table))
@@ -107,8 +107,8 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
     """Print what would be uploaded, or upload it."""
     if find_spec("huggingface_hub") is None:  # an optional package
         raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
-    from pipeline.export.release import plan_upload
-    from pipeline.export.release import push_release as upload
+    from build_dataset.pipeline.export.release import plan_upload
+    from build_dataset.pipeline.export.release import push_release as upload
 
     console = Console(stderr=True)
     plan = plan_upload(dataset, repo)
@@ -119,9 +119,9 @@ def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
 
 
 def _freeze(loaded: ConfigBase) -> None:
-    from pipeline.export.release import freeze
-    from pipeline.runtime.publish import build_lock
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.export.release import freeze
+    from build_dataset.pipeline.runtime.publish import build_lock
+    from build_dataset.pipeline.runtime.runner import Runner
 
     runner = Runner(loaded)
     with build_lock(loaded.dataset.build):
@@ -133,13 +133,11 @@ def _freeze(loaded: ConfigBase) -> None:
     print_template("release", told, Console(stderr=True))
 
 
-def finetune(
-    config: ConfigBase, model: str, out: Path, recipe: str = "lora", limit: int | None = None
-) -> None:
+def finetune(config: ConfigBase, model: str, out: Path, recipe: str = "lora", limit: int | None = None) -> None:
     """Fine-tune a model on the training split, as the papers did."""
-    from pipeline.finetune.train import load_recipe, tune
-    from pipeline.runtime.publish import built
-    from schemas.release import ReleaseRow
+    from build_dataset.pipeline.finetune.train import load_recipe, tune
+    from build_dataset.pipeline.runtime.publish import built
+    from build_dataset.schemas.release import ReleaseRow
 
     settings = load_recipe(recipe)  # fails before the table is read
     rows = list(ReleaseRow.from_frame(built(config.dataset.build, "export/train")))[:limit]

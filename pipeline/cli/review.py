@@ -15,25 +15,25 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
-from annotation.params import ReviewParams
-from annotation.rubric import aspects
-from pipeline.catalogue import stage
-from pipeline.cli.build import run
-from pipeline.cli.options import DEFAULT_CONFIG, configure
-from pipeline.cli.report import print_line, print_template, print_warning, save
-from pipeline.config import ConfigBase
-from pipeline.evaluate.params import EvaluateParams
-from pipeline.stage import Stage
-from schemas.annotations import Agreement, LabelStatus
-from schemas.evaluation import JudgeAgreement
-from schemas.taxonomy import dimensions
-from schemas.wording import counted, minute
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.pipeline.cli.build import run
+from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
+from build_dataset.pipeline.cli.report import print_line, print_template, print_warning, save
+from build_dataset.pipeline.config import ConfigBase
+from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.stage import Stage
+from build_dataset.schemas.annotations import Agreement, LabelStatus
+from build_dataset.schemas.evaluation import JudgeAgreement
+from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas.wording import counted, minute
 
 if TYPE_CHECKING:
-    from annotation.adjudication import ReviewStatus
-    from pipeline.review.progress import ExpertWork
-    from pipeline.runtime.executor import RunContext
-    from pipeline.runtime.runner import Runner
+    from build_dataset.annotation.adjudication import ReviewStatus
+    from build_dataset.pipeline.review.progress import ExpertWork
+    from build_dataset.pipeline.runtime.executor import RunContext
+    from build_dataset.pipeline.runtime.runner import Runner
 
 REVIEW, EVALUATE = stage("review"), stage("evaluate")
 _NOT_IN_NAMES = re.compile(r"[^\w@.+-]+")
@@ -43,8 +43,8 @@ _NOT_IN_NAMES = re.compile(r"[^\w@.+-]+")
 @contextmanager
 def locked_build(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runner, ReviewParams, RunContext]]:
     """Yield a runner, the experts' options and a stage's context, while no other process writes to the build folder."""
-    from pipeline.runtime.publish import build_lock
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.runtime.publish import build_lock
+    from build_dataset.pipeline.runtime.runner import Runner
 
     runner = Runner(config)
     with build_lock(runner.build):
@@ -59,7 +59,7 @@ def settle(context: typer.Context, config: ConfigBase, force: bool = False) -> N
 
 def push(config: ConfigBase, count: int | None = None, adopt: bool = False) -> None:
     """Send questions with their proposed labels to Label Studio. Nothing is sent twice."""
-    from pipeline.review import exchange
+    from build_dataset.pipeline.review import exchange
 
     with locked_build(config) as (runner, params, context):
         tables = runner.tables(REVIEW)
@@ -75,7 +75,7 @@ def push(config: ConfigBase, count: int | None = None, adopt: bool = False) -> N
 
 def adjudicate(config: ConfigBase) -> None:
     """Send disputed and flagged questions to a third expert, who sees both labels but no names."""
-    from pipeline.review import exchange
+    from build_dataset.pipeline.review import exchange
 
     with locked_build(config) as (runner, params, context), _nothing_to_send_is_fine():
         print_template("push", exchange.adjudicate(runner.tables(REVIEW), params, context))
@@ -83,7 +83,7 @@ def adjudicate(config: ConfigBase) -> None:
 
 def verify(config: ConfigBase) -> None:
     """Send waiting questions and doubtful keys to a person who checks them against the page."""
-    from pipeline.review import exchange
+    from build_dataset.pipeline.review import exchange
 
     with locked_build(config) as (_, params, context), _nothing_to_send_is_fine():
         report, without = exchange.verify(params, context)
@@ -94,7 +94,7 @@ def verify(config: ConfigBase) -> None:
 
 def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out: Path | None = None) -> None:
     """Write the questions that wait for an expert into a workbook, with their labels filled in."""
-    from pipeline.review import sheets
+    from build_dataset.pipeline.review import sheets
 
     expert = expert.strip().lower()  # as reviews are keyed
     path = out or Path(f"review-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
@@ -107,7 +107,7 @@ def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out:
 
 def sheet_import(files: list[Path], config: ConfigBase) -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
-    from pipeline.review import sheets
+    from build_dataset.pipeline.review import sheets
 
     with locked_build(config) as (_, params, context):
         found = sheets.import_sheets(files, params, context)
@@ -118,7 +118,7 @@ def sheet_import(files: list[Path], config: ConfigBase) -> None:
 
 def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: bool = False) -> None:
     """Fetch the reviews, then compute final labels and agreement."""
-    from pipeline.review import exchange
+    from build_dataset.pipeline.review import exchange
 
     with locked_build(config) as (runner, params, context):
         reports = exchange.pull(params, context, full=full, force=force, adopt=adopt)
@@ -137,10 +137,10 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
     """Show progress as of the last pull: by question, dimension and expert."""
     import polars as pl
 
-    from pipeline.review import stage as reviewing
-    from pipeline.review.folder import read_control
-    from pipeline.review.progress import status_page
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.review import stage as reviewing
+    from build_dataset.pipeline.review.folder import read_control
+    from build_dataset.pipeline.review.progress import status_page
+    from build_dataset.pipeline.runtime.runner import Runner
 
     runner = Runner(config)
     params, control = config.section(ReviewParams), read_control(runner.build)
@@ -161,7 +161,7 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
 @contextmanager
 def _nothing_to_send_is_fine() -> Iterator[None]:
     """Print a message if there is nothing to send; this is no error."""
-    from annotation.label_studio.projects import NothingToSendError
+    from build_dataset.annotation.label_studio.projects import NothingToSendError
 
     try:
         yield
@@ -200,7 +200,7 @@ def push_answers(
     overrides: list[str] | None = None,
 ) -> None:
     """Send a random sample of every run's answers to the experts, without the models' names."""
-    from pipeline.evaluate.judging import project
+    from build_dataset.pipeline.evaluate.judging import project
 
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
     loaded = configure(config, overrides, options)  # --sample and --overlap hold for this call
@@ -211,7 +211,7 @@ def push_answers(
 
 def pull_scores(config: ConfigBase, full: bool = False, adopt: bool = False) -> None:
     """Fetch the experts' scores. `evaluate` uses them without asking any model again."""
-    from pipeline.evaluate.judging import project
+    from build_dataset.pipeline.evaluate.judging import project
 
     with locked_build(config, EVALUATE) as (_, params, context):
         report = project.pull(config.section(EvaluateParams), params, context, full=full, adopt=adopt)
@@ -221,7 +221,7 @@ def pull_scores(config: ConfigBase, full: bool = False, adopt: bool = False) -> 
 
 def scoring_status(config: ConfigBase) -> None:
     """Show progress as of the last pull, and how well experts and judges agree."""
-    from pipeline.evaluate.judging import project
+    from build_dataset.pipeline.evaluate.judging import project
 
     found = project.status(config.dataset.build, config.section(EvaluateParams).scoring.experts)
     print_template("scoring_status", found)
@@ -230,7 +230,7 @@ def scoring_status(config: ConfigBase) -> None:
 
 
 def _agreement(rows: Sequence[JudgeAgreement]) -> Table:
-    from pipeline.evaluate.judging.scores import AVERAGE
+    from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
 
     numbers = ("answers", "Pearson", "Spearman", "Krippendorff's alpha")
     columns: list[Column | str] = ["judge", "aspect", *(Column(name, justify="right") for name in numbers)]

@@ -11,10 +11,17 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import DisjointSet
 
-from pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, components, similarities
-from pipeline.dedup.keys import OPTION_BREAK, comparison_key
-from pipeline.stage import Store
-from schemas.identity import sha256
+from build_dataset.pipeline.dedup.grams import (
+    Banding,
+    Vocabulary,
+    bigrams,
+    candidate_pairs,
+    components,
+    similarities,
+)
+from build_dataset.pipeline.dedup.keys import OPTION_BREAK, comparison_key
+from build_dataset.pipeline.stage import Store
+from build_dataset.schemas.identity import sha256
 
 WHOLE = Banding(bands=30, rows=4)
 """Over stem and options: finds copies at Jaccard .5 with probability .86, .6 with .985, .7 with .9997."""
@@ -90,7 +97,7 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
 
 def stored_candidates(questions: pl.DataFrame, keys: pl.DataFrame, seed: int, store: Store) -> Candidates:
     """The candidates of these questions, searched once: other thresholds find them in the store."""
-    folder = files("pipeline.dedup")
+    folder = files("build_dataset.pipeline.dedup")
     code = [folder.joinpath(name).read_bytes() for name in _SOURCES]
     names, texts = (questions[column].str.join("\n")[0] for column in ("question_id", "content_hash"))
     key = sha256("candidates", names, texts, str(seed), *code)

@@ -163,9 +163,7 @@ def _mixed(codes: NDArray[np.uint64]) -> NDArray[np.uint32]:
     return (mixed >> np.uint64(32)).astype(np.uint32)
 
 
-def _signatures(
-    grams: NDArray[np.uint32], starts: NDArray[np.int64], size: int, seed: int
-) -> NDArray[np.uint32]:
+def _signatures(grams: NDArray[np.uint32], starts: NDArray[np.int64], size: int, seed: int) -> NDArray[np.uint32]:
     """Minima of ``size`` hash functions: an array (size, texts)."""
     random = np.random.default_rng(seed)
     factors = random.integers(1, 1 << 32, size, dtype=np.uint32) | np.uint32(1)  # odd: no hash loses bits
@@ -196,9 +194,7 @@ def similarities(
     for start in range(0, len(pairs), _PAIRS):
         part = slice(start, start + _PAIRS)
         first, second = (texts.gather(pairs[part, side]).to_list() for side in (0, 1))
-        found[part] = process.cpdist(
-            first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=kind
-        )
+        found[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=kind)
     return found
 
 

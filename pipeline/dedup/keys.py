@@ -18,7 +18,7 @@ from importlib.resources import files
 
 import polars as pl
 
-WORDS = tomllib.loads(files("pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
+WORDS = tomllib.loads(files("build_dataset.pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
 
 EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"  # `除 X 外`, which asks for the exception
 NEGATIVE_ASK, POSITIVE_ASK = ("|".join(WORDS[name].split()) for name in ("negative_ask", "positive_ask"))
@@ -56,11 +56,7 @@ _COUNTED = {
     f"{numeral}{unit}": digit + UNITS.get(unit, unit)
     for numeral, digit in _NUMERALS.items()
     for unit in ("年", "个月", "周", "天", "日", "小时", "岁", "次")
-} | {
-    before + unit: before + UNITS[unit]
-    for unit in sorted(UNITS, key=len, reverse=True)
-    for before in "0123456789/"
-}
+} | {before + unit: before + UNITS[unit] for unit in sorted(UNITS, key=len, reverse=True) for before in "0123456789/"}
 """Numerals that count time and turns (近一年 is typed 近1年 too), and units in words; the longer first."""
 
 
@@ -79,9 +75,7 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
     )
     return keyed.with_columns(
         core=_without_phrases(pl.col("key")),
-        exact=pl.concat_str(
-            pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"
-        ),
+        exact=pl.concat_str(pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"),
     )
 
 

@@ -18,12 +18,10 @@ from PIL import Image, ImageDraw, ImageFont
 from rapidfuzz.distance import Levenshtein
 from scipy.ndimage import gaussian_filter
 
-from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.keys import ASKED, CLASSES, FILLER, FUNCTION, MODIFIERS, OPPOSITES, SUFFIXES
+from build_dataset.pipeline.dedup.grams import Vocabulary
+from build_dataset.pipeline.dedup.keys import ASKED, CLASSES, FILLER, FUNCTION, MODIFIERS, OPPOSITES, SUFFIXES
 
-_DROPPED = frozenset(
-    "0123456789·−不无未非没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°"
-)
+_DROPPED = frozenset("0123456789·−不无未非没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°")
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
 _CLASS_OF = {char: name for name, chars in CLASSES.items() for char in chars}  # 左 → side
 _TELLING = frozenset("".join(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
@@ -31,10 +29,7 @@ _LETTERS = frozenset(CLASSES["letter"])  # Latin and Greek
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
 _MEANT = _TELLING | _DROPPED | MODIFIERS | frozenset("".join(OPPOSITES))
 _PHRASES = frozenset(
-    pair
-    for word in (*FILLER.replace("?", "").split("|"), *ASKED)
-    if "[" not in word
-    for pair in pairwise(word)
+    pair for word in (*FILLER.replace("?", "").split("|"), *ASKED) if "[" not in word for pair in pairwise(word)
 )
 """Pairs of characters inside the set phrases of exams."""
 _STRAY = 0.02
@@ -56,8 +51,7 @@ class Edit(NamedTuple):
     def is_harmless(self) -> bool:
         """Return whether only particles (的, 可) or like suffixes (喷射性 / 喷射状) are concerned."""
         return FUNCTION.issuperset(self.old + self.new) or any(
-            suffixes.issuperset(self.old + self.new) and len(self.old + self.new) <= 2
-            for suffixes in SUFFIXES
+            suffixes.issuperset(self.old + self.new) and len(self.old + self.new) <= 2 for suffixes in SUFFIXES
         )
 
     @property

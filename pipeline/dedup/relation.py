@@ -10,12 +10,19 @@ from math import ceil
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
-from pipeline.dedup import misreading
-from pipeline.dedup.candidates import NEARLY_ONE
-from pipeline.dedup.grams import Vocabulary
-from pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared, difference, meaning
-from pipeline.dedup.misreading import Edit, TextPair, content_edits, described, edits, framed_edits
-from pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.dedup import misreading
+from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
+from build_dataset.pipeline.dedup.grams import Vocabulary
+from build_dataset.pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared, difference, meaning
+from build_dataset.pipeline.dedup.misreading import (
+    Edit,
+    TextPair,
+    content_edits,
+    described,
+    edits,
+    framed_edits,
+)
+from build_dataset.pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25  # largest plausible share of misread characters
 _MISREAD_AGREED = 0.35  # the same where options and answers agree
@@ -323,17 +330,13 @@ def translate_keys(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tu
     return tuple(frozenset(labels.get(letter, letter) for letter in key) for key in keys)
 
 
-def _same_text(
-    first: Compared, second: Compared, stems: Relation, options: Matching, score: float
-) -> Relation:
+def _same_text(first: Compared, second: Compared, stems: Relation, options: Matching, score: float) -> Relation:
     if keys_contradict(translate_keys(first.keys, options.labels), second.keys):
         if not stems.certain or options.reworded:
             return Relation("term", score, f"other wording and other answer: {stems.reason}")
         return Relation(CONFLICT, score, "same question, different answer", options.labels)
     if not options.in_order:
-        return Relation(
-            "reordered_options", score, f"{stems.reason}, options in another order", options.labels
-        )
+        return Relation("reordered_options", score, f"{stems.reason}, options in another order", options.labels)
     if first.key == second.key and options.score == 1:
         return Relation("exact", 1.0, "the same but for white space, width and punctuation", options.labels)
     return Relation("same_question", score, f"{stems.reason}, same options", options.labels)

@@ -9,14 +9,28 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import DisjointSet
 
-from pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, batches, framed, stored_candidates, vocabulary_of
-from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.keys import Compared, comparable_items, with_keys
-from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translate_keys
-from pipeline.rendering.markdown import notes
-from pipeline.stage import Context, Counts, Result, Store, Tables
-from schemas.questions import Cluster, Merge, Question, ReviewItem
+from build_dataset.pipeline.dedup.candidates import (
+    MOST_ALIKE,
+    OPTIONS,
+    batches,
+    framed,
+    stored_candidates,
+    vocabulary_of,
+)
+from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
+from build_dataset.pipeline.dedup.keys import Compared, comparable_items, with_keys
+from build_dataset.pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.dedup.relation import (
+    CONFLICT,
+    MERGED,
+    Relation,
+    any_contradict,
+    relate,
+    translate_keys,
+)
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.stage import Context, Counts, Result, Store, Tables
+from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
 
 Edge = tuple[int, int, str]  # two rows and the kind of their relation
 
@@ -73,9 +87,7 @@ class Resolver:
         """Return the relation of the worse copy to the better, whatever the order of the arguments."""
         worse, better = (one, other) if self._ranks[one] > self._ranks[other] else (other, one)
         if (worse, better) not in self._known:
-            self._known[worse, better] = relate(
-                self._items[worse], self._items[better], self._vocabulary, self._params
-            )
+            self._known[worse, better] = relate(self._items[worse], self._items[better], self._vocabulary, self._params)
         return self._known[worse, better]
 
     def _settle(self, rows: set[int], found: Resolution) -> None:
@@ -191,7 +203,12 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
         tables={"questions": kept, "merges": merges, "clusters": related},
         counts=Counts(questions.height, kept.height, merged=len(merged), waiting=len(waiting)),
         review=[_conflict(questions, rows) for rows in sorted(found.conflicts)],
-        notes=notes("pipeline.dedup", conflicts=found.conflicts, left_out=found.left_out, most=MOST_ALIKE),
+        notes=notes(
+            "build_dataset.pipeline.dedup",
+            conflicts=found.conflicts,
+            left_out=found.left_out,
+            most=MOST_ALIKE,
+        ),
         facts={
             "merges": dict(sorted(Counter(merges["kind"]).items())),
             "clusters": related["cluster_id"].n_unique(),

@@ -7,13 +7,13 @@ from typing import Any
 
 from pydantic import AliasChoices, BaseModel, Field
 
-from pipeline.evaluate.grading import READABLE, read_text
-from pipeline.evaluate.metrics import score_items
-from pipeline.evaluate.prompting import Message, Template, chat
-from pipeline.evaluate.scoring import OVERALL, GradedText, count_overlap
-from pipeline.evaluate.submission import read_items, validate
-from schemas.errors import UserError
-from schemas.evaluation import Score, Task
+from build_dataset.pipeline.evaluate.grading import READABLE, read_text
+from build_dataset.pipeline.evaluate.metrics import score_items
+from build_dataset.pipeline.evaluate.prompting import Message, Template, chat
+from build_dataset.pipeline.evaluate.scoring import OVERALL, GradedText, count_overlap
+from build_dataset.pipeline.evaluate.submission import read_items, validate
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Score, Task
 
 _LARGEST = 64 * 1024 * 1024  # bytes of a file of cases; CMB's 74 take 0.4 million
 
@@ -93,9 +93,7 @@ def score_cases(path: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dic
     return told, score_items(path.stem, OVERALL, items, "texts", Task.CLINICAL)
 
 
-def _given(
-    path: Path, rows: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, str, int, dict[str, str], str]]:
+def _given(path: Path, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, int, dict[str, str], str]]:
     """Yield each answer with its question's id, its case and its repetition."""
     for number, row in enumerate(rows, start=1):
         case = validate(Case, row, f"{path}, item {number}")

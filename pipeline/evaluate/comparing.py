@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from pipeline.evaluate.metrics import metric, shown_in
-from pipeline.evaluate.results.view import (
+from build_dataset.pipeline.evaluate.metrics import metric, shown_in
+from build_dataset.pipeline.evaluate.results.view import (
     REFERENCES,
     Rival,
     View,
@@ -20,13 +20,13 @@ from pipeline.evaluate.results.view import (
     ranked_table,
     run_name,
 )
-from pipeline.evaluate.scoring import Graded
-from pipeline.rendering.markdown import number
-from pipeline.rendering.tables import Table
-from pipeline.runtime.publish import read_manifest, read_table
-from pipeline.stats.intervals import Unit, interval_of_mean
-from schemas.errors import UserError
-from schemas.evaluation import Comparison, Prediction, Score, Task
+from build_dataset.pipeline.evaluate.scoring import Graded
+from build_dataset.pipeline.rendering.markdown import number
+from build_dataset.pipeline.rendering.tables import Table
+from build_dataset.pipeline.runtime.publish import read_manifest, read_table
+from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Comparison, Prediction, Score, Task
 
 FEWEST = 3  # models whose order says something: two are in the same order half of the time
 

@@ -10,15 +10,15 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from pipeline.evaluate.backends import Generation
-from pipeline.evaluate.extraction import Extraction, extract, visible_output
-from pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, OpenAiModel
-from pipeline.evaluate.prompting import Prompt, is_multiple, load_template
-from pipeline.evaluate.results.view import prompt_name
-from pipeline.evaluate.scoring import Graded, accepted_answers
-from schemas.evaluation import Likelihood, Outcome, Prediction, Task
-from schemas.identity import content_hash, sha256
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.evaluate.backends import Generation
+from build_dataset.pipeline.evaluate.extraction import Extraction, extract, visible_output
+from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, OpenAiModel
+from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple, load_template
+from build_dataset.pipeline.evaluate.results.view import prompt_name
+from build_dataset.pipeline.evaluate.scoring import Graded, accepted_answers
+from build_dataset.schemas.evaluation import Likelihood, Outcome, Prediction, Task
+from build_dataset.schemas.identity import content_hash, sha256
+from build_dataset.schemas.release import ReleaseRow
 
 _REFUSAL = re.compile(
     r"无法(?:回答|提供|协助|给出|帮助|满足)|不能(?:回答|提供|协助|给出)|拒绝回答|不便回答|抱歉|对不起|作为(?:一个|一名)?(?:AI|人工智能)"
@@ -33,9 +33,7 @@ CHOSEN = "chosen"  # the rule of answers that a backend chose as letters, so tha
 _FORMAT = 1  # version of run.json
 
 
-def read_output(
-    made: Generation, asked: ReleaseRow, *, answer_first: bool | None = None
-) -> tuple[Outcome, Extraction]:
+def read_output(made: Generation, asked: ReleaseRow, *, answer_first: bool | None = None) -> tuple[Outcome, Extraction]:
     """Return the outcome of a question as the model saw it, and the extraction, empty unless it was answered.
 
     ``answer_first`` is that of ``extract``; False also means that the opening of a text that was cut off is no answer.

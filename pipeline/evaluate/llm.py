@@ -1,16 +1,14 @@
 """Language models that read outputs: the answer that a text gives, how good a text is, which of two is better."""
 
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from importlib.resources import files
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
-from annotation.estimate import MESSAGE_TOKENS, token_counter
-from annotation.llm.client import LlmClient
-from annotation.llm.messages import (
+from build_dataset.annotation.estimate import MESSAGE_TOKENS, token_counter
+from build_dataset.annotation.llm.client import LlmClient
+from build_dataset.annotation.llm.messages import (
     AnswerStore,
     BadAnswerError,
     ChatRequest,
@@ -19,13 +17,14 @@ from annotation.llm.messages import (
     json_object,
     strict_form,
 )
-from annotation.llm.options import LlmOptions
-from annotation.rubric import LEAST, MOST, aspects
-from pipeline.claims import visible_output
-from pipeline.evaluate.params import JudgeOptions, ReaderOptions
-from pipeline.evaluate.prompting import Message, Prompt, chat, failed_item, fill
-from schemas.evaluation import Judgement, Preference, Task, Winner
-from schemas.questions import ReviewItem
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.annotation.rubric import LEAST, MOST, aspects
+from build_dataset.pipeline.claims import visible_output
+from build_dataset.pipeline.evaluate.params import JudgeOptions, ReaderOptions
+from build_dataset.pipeline.evaluate.prompting import Message, Prompt, chat, failed_item, fill
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.evaluation import Judgement, Preference, Task, Winner
+from build_dataset.schemas.questions import ReviewItem
 
 
 @dataclass
@@ -61,7 +60,7 @@ class Consultation:
 
 
 def _toml(name: str) -> dict[str, Any]:
-    return tomllib.loads((files("pipeline.evaluate") / name).read_text(encoding="utf-8"))
+    return shipped_toml("build_dataset.pipeline.evaluate", name)
 
 
 LLM = "llm"  # the rule of answers that the reader read

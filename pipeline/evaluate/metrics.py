@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pipeline.evaluate.scoring import (
+from build_dataset.pipeline.evaluate.scoring import (
     Graded,
     GradedText,
     Slice,
@@ -17,8 +17,15 @@ from pipeline.evaluate.scoring import (
     mean_score,
     partial_credit,
 )
-from pipeline.stats.intervals import Floats, Interval, Unit, bootstrap, interval_of_mean, interval_of_share
-from schemas.evaluation import Outcome, Score, Task
+from build_dataset.pipeline.stats.intervals import (
+    Floats,
+    Interval,
+    Unit,
+    bootstrap,
+    interval_of_mean,
+    interval_of_share,
+)
+from build_dataset.schemas.evaluation import Outcome, Score, Task
 
 Item = Graded | GradedText | Versions
 Over = Literal["answers", "texts", "versions", "people"]
@@ -118,9 +125,7 @@ def _rouge(column: int) -> Mean:
 
 
 def _bleu(orders: int) -> Total:
-    return Total(
-        lambda items: np.array([item.counts.sums for item in items]), lambda sums: bleu(sums, orders)
-    )
+    return Total(lambda items: np.array([item.counts.sums for item in items]), lambda sums: bleu(sums, orders))
 
 
 @dataclass(frozen=True)
@@ -182,12 +187,8 @@ METRICS: tuple[Metric, ...] = (
     _rate("refused_rate", "拒答 Refused", Outcome.REFUSED),
     _rate("truncated_rate", "截断 Truncated", Outcome.TRUNCATED),
     _of_versions("voted_accuracy", "多数票准确率 Majority vote", lambda item: item.voted(), brackets=False),
-    _of_versions(
-        "shuffle_consistency", "选项换序一致率 Same in other orders", lambda item: item.alike("order")
-    ),
-    _of_versions(
-        "paraphrase_consistency", "换说法一致率 Same in other words", lambda item: item.alike("paraphrase")
-    ),
+    _of_versions("shuffle_consistency", "选项换序一致率 Same in other orders", lambda item: item.alike("order")),
+    _of_versions("paraphrase_consistency", "换说法一致率 Same in other words", lambda item: item.alike("paraphrase")),
     _of_versions(
         "none_option_consistency",
         "加“以上都不是”一致率 Same with “none of the above”",

@@ -5,16 +5,14 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from annotation.llm.options import OPENAI_URL, LlmOptions
-from schemas.errors import UserError
-from schemas.evaluation import Task
-from schemas.identity import sha256
-from schemas.params import Address, Params, Person, VariableName, non_semantic, option
-from schemas.questions import Split
+from build_dataset.annotation.llm.options import OPENAI_URL, LlmOptions
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Task
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.params import Address, Params, Person, VariableName, non_semantic, option
+from build_dataset.schemas.questions import Split
 
-_TASK = (
-    "What is asked: answer (choose options), explanation (write it), clinical (the cases of evaluate.cases)."
-)
+_TASK = "What is asked: answer (choose options), explanation (write it), clinical (the cases of evaluate.cases)."
 _PROMPT = (
     "Prompt template: a shipped one (answer_only, chain_of_thought; explanation; clinical) or the path of a .toml of "
     "your own. Not given: the task's first."
@@ -87,8 +85,8 @@ class LocalModel(ReadingModel):
     answer_by: Literal["text", "likelihood"] = option(
         "text", "likelihood: the likeliest option in a forward pass, for questions with one answer."
     )
-    compare: Literal["letter", "spaced_letter", "option", "option_per_character", "option_unconditional"] = (
-        Field("letter", description=_COMPARE)
+    compare: Literal["letter", "spaced_letter", "option", "option_per_character", "option_unconditional"] = Field(
+        "letter", description=_COMPARE
     )
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = option(
         "auto", "auto: bfloat16 on a GPU, float32 on a CPU; vllm: what the model was saved in."
@@ -220,9 +218,7 @@ class EvaluateParams(AskOptions):
     )
     model: str | None = option(None, "One more model to ask, by its name at base_url.")
     base_url: Address = option(OPENAI_URL, "Address of that model's API, up to and with /v1.")
-    api_key_env: VariableName = non_semantic(
-        "OPENAI_API_KEY", "Environment variable with the key of that API."
-    )
+    api_key_env: VariableName = non_semantic("OPENAI_API_KEY", "Environment variable with the key of that API.")
     max_tokens: int = option(1024, "Most tokens of an answer of that model.", ge=1)
     judge: JudgeOptions | None = option(
         None, "[evaluate.judge]: the model that scores explanations and clinical answers."
@@ -233,15 +229,11 @@ class EvaluateParams(AskOptions):
     reader: ReaderOptions | None = option(
         None, "[evaluate.reader]: a model that reads outputs that no rule read; their rule is `llm`."
     )
-    expert_scores: Path | None = option(
-        None, "CSV of experts' scores: run, task, question_id, aspect, expert, score."
-    )
+    expert_scores: Path | None = option(None, "CSV of experts' scores: run, task, question_id, aspect, expert, score.")
     scoring: ScoringOptions = option(
         ScoringOptions(), "[evaluate.scoring]: answers that experts score in Label Studio."
     )
-    cases: Path | None = option(
-        None, "Clinical cases in the format of CMB-Clin-qa.json, for the task clinical."
-    )
+    cases: Path | None = option(None, "Clinical cases in the format of CMB-Clin-qa.json, for the task clinical.")
 
     keep_prompts: bool = option(
         False, "Write every prompt into predictions.parquet; its hash stands there in any case."

@@ -14,12 +14,12 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from pipeline.evaluate.scoring import accepted_answers
-from schemas.errors import UserError, first_problem
-from schemas.evaluation import Task
-from schemas.identity import sha256
-from schemas.questions import SEVERAL_ANSWERS, ReviewItem
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.evaluate.scoring import accepted_answers
+from build_dataset.schemas.errors import UserError, first_problem
+from build_dataset.schemas.evaluation import Task
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.questions import SEVERAL_ANSWERS, ReviewItem
+from build_dataset.schemas.release import ReleaseRow
 
 Message = dict[str, str]
 
@@ -58,9 +58,7 @@ class Template(BaseModel, extra="forbid", frozen=True, strict=True):
     question: str
     answer: str
     system: str | None = None
-    follow_up: str | None = (
-        None  # the wording of a case's later questions, where the first one carries the case
-    )
+    follow_up: str | None = None  # the wording of a case's later questions, where the first one carries the case
     version: int | str | None = None  # the version that the template states
     paraphrase: str | None = None  # the question in other words, for the perturbation of that name
     answer_first: bool = True
@@ -97,9 +95,7 @@ class Prompt:
 def failed_item(prompt_id: str, reason: str, detail: str) -> ReviewItem:
     """Return the review item of a failed prompt; the next run asks it again."""
     question_id = prompt_id.partition("#")[0].partition("~")[0]  # q-1#2 is a repetition, q-1~3 another order
-    return ReviewItem(
-        item_id=prompt_id, question_ids=[question_id], stage="evaluate", reason=reason, detail=detail
-    )
+    return ReviewItem(item_id=prompt_id, question_ids=[question_id], stage="evaluate", reason=reason, detail=detail)
 
 
 def is_multiple(question: ReleaseRow) -> bool:
@@ -109,7 +105,10 @@ def is_multiple(question: ReleaseRow) -> bool:
 
 def load_template(name: str, task: Task = Task.ANSWER) -> Template:
     """Return a shipped template by name, or one of the user's own by path, with its keys and fields checked."""
-    content, fields = shipped_or_own(files("pipeline.evaluate") / "prompts", name, "prompt"), _FIELDS[task]
+    content, fields = (
+        shipped_or_own(files("build_dataset.pipeline.evaluate") / "prompts", name, "prompt"),
+        _FIELDS[task],
+    )
     if (meant := content.pop("task", Task.ANSWER)) != task:
         raise UserError(f"prompt {name!r}: is for the task {meant!r}, not for {task.value!r}")
     if unknown := sorted(set(content) - _SETTINGS - set(fields)):
@@ -294,9 +293,7 @@ def with_none_option(question: ReleaseRow, number: int, seed: int) -> Variant | 
 PERTURBATIONS: Mapping[str, Callable[[ReleaseRow, int, int], Variant | None]] = {
     "order": shuffle_options,
     # as printed, to be asked in other words
-    "paraphrase": lambda row, *_: Variant(
-        row, {each.label: each.label for each in row.options}, "paraphrase"
-    ),
+    "paraphrase": lambda row, *_: Variant(row, {each.label: each.label for each in row.options}, "paraphrase"),
     "none_of_the_above": with_none_option,
 }
 """Changes that leave the right answer as it is: from a question, a number from 1 on and a seed, its version.

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from importlib.resources import files
 from statistics import mean, stdev
 from typing import Any, TypeVar
 
 import numpy as np
 from rapidfuzz.distance import LCSseq
 
-from pipeline.stats.intervals import Floats, Interval
-from schemas.annotations import LabelStatus
-from schemas.evaluation import Outcome, Score
-from schemas.release import ReleaseRow
-from schemas.taxonomy import cmb_catalogue, dimensions
+from build_dataset.pipeline.stats.intervals import Floats, Interval
+from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.evaluation import Outcome, Score
+from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas.taxonomy import cmb_catalogue, dimensions
 
 HUMAN = "human"  # the run that stands for the people who sat the exam
 
@@ -151,9 +150,7 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
     return scores
 
 
-def mean_score(
-    values: Sequence[float], interval: Interval | None = None, *, part: Slice, **about: Any
-) -> Score:
+def mean_score(values: Sequence[float], interval: Interval | None = None, *, part: Slice, **about: Any) -> Score:
     """Return a score from its value in every repetition, at least one; ``about`` are further columns."""
     return Score(
         **vars(part),
@@ -234,7 +231,7 @@ def _f1(matched: int, said: int, wanted: int) -> float:
 OVERALL = Slice("overall", "全部", "all")
 _REVIEWED = (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
 REVIEWED = "reviewed"  # the label status of a question whose five labels experts settled
-_WORDS = tomllib.loads((files("pipeline.evaluate") / "slices.toml").read_text(encoding="utf-8"))
+_WORDS = shipped_toml("build_dataset.pipeline.evaluate", "slices.toml")
 _STATUS: dict[str, str] = _WORDS["label_status"]
 _LENGTH_STEP = 10  # characters a slice of question length spans (CMExam, figure 3)
 _LENGTHS = [*(f"{start}–{start + _LENGTH_STEP - 1}" for start in range(0, 100, _LENGTH_STEP)), "100+"]

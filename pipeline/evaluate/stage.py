@@ -6,28 +6,40 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from pipeline.evaluate import llm
-from pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
-from pipeline.evaluate.backends.local.loading import missing_model, missing_packages
-from pipeline.evaluate.clinical import load_cases
-from pipeline.evaluate.comparing import compare_runs
-from pipeline.evaluate.grading import describe_run, fingerprint, libraries, run_file, run_settings
-from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
-from pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
-from pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, MultipleChoiceModel, OpenAiModel
-from pipeline.evaluate.prompting import failed_item, load_template
-from pipeline.evaluate.results import build as results
-from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.scoring import by_slice, human_scores
-from pipeline.evaluate.tasks import AnswerWork, PromptSource, RunOutcome, TaskWork, task_work
-from pipeline.rendering.markdown import notes
-from pipeline.stage import Context, Counts, Failure, Result, Tables
-from schemas import evaluation as records
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.questions import SPLITS, ReviewItem
-from schemas.release import ReleaseRow
-from schemas.wording import tally_failures
+from build_dataset.pipeline.evaluate import llm
+from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
+from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
+from build_dataset.pipeline.evaluate.clinical import load_cases
+from build_dataset.pipeline.evaluate.comparing import compare_runs
+from build_dataset.pipeline.evaluate.grading import (
+    describe_run,
+    fingerprint,
+    libraries,
+    run_file,
+    run_settings,
+)
+from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
+from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
+from build_dataset.pipeline.evaluate.params import (
+    AskOptions,
+    EvaluateParams,
+    LocalModel,
+    MultipleChoiceModel,
+    OpenAiModel,
+)
+from build_dataset.pipeline.evaluate.prompting import failed_item, load_template
+from build_dataset.pipeline.evaluate.results import build as results
+from build_dataset.pipeline.evaluate.results.build import Evaluated
+from build_dataset.pipeline.evaluate.scoring import by_slice, human_scores
+from build_dataset.pipeline.evaluate.tasks import AnswerWork, PromptSource, RunOutcome, TaskWork, task_work
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
+from build_dataset.schemas import evaluation as records
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import SPLITS, ReviewItem
+from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas.wording import tally_failures
 
 
 @dataclass
@@ -75,9 +87,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
     models = {options.run_name(): options for options in params.all_models()}
-    opened = {
-        run: (open_backend(options, setting), task_work(options, source)) for run, options in models.items()
-    }
+    opened = {run: (open_backend(options, setting), task_work(options, source)) for run, options in models.items()}
     works = {run: work for run, (_, work) in opened.items()}
     asked = open_questions({options.task for options in models.values()}, source.questions, params.cases)
     with context.progress(sum(len(work.prompts) for work in works.values()), "prompts") as advance:
@@ -86,9 +96,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     if ended and len(ended) == len(runs):
         raise ended[0]
     scores = [score for made in runs.values() for score in made.scores]
-    scores += [
-        score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)
-    ]
+    scores += [score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)]
     told = reader or llm.Consultation()
     made = _Evaluation(works, runs, fingerprint(source.questions), asked, scores, llm.Verdicts(), told)
     _judge(params, made, context)
@@ -108,9 +116,7 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
         raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
     source = PromptSource(_splits(tables), params, context.seed)
     # free texts are not read for letters
-    rows = [
-        row for row in records.Prediction.from_frame(tables["predictions"]) if row.task is records.Task.ANSWER
-    ]
+    rows = [row for row in records.Prediction.from_frame(tables["predictions"]) if row.task is records.Task.ANSWER]
     unread: list[llm.UnreadOutput] = []
     for options in params.all_models():
         work = task_work(options, source)
@@ -139,9 +145,7 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
         advance(len(unasked))
     failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
     made = work.read(run, backend, given)
-    made.waiting = [
-        failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None
-    ]
+    made.waiting = [failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None]
     made.ended, made.facts, made.told = (
         ended,
         _facts(given.values()),
@@ -246,7 +250,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
         },
         complete=not made.waiting,
         notes=notes(
-            "pipeline.evaluate",
+            "build_dataset.pipeline.evaluate",
             asked=bool(made.predictions),
             split=params.split,
             headlines=results.headlines(made.scores),

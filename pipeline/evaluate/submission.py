@@ -10,15 +10,15 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError, field_validator
 
-from pipeline.claims import fold
-from pipeline.evaluate.extraction import answers_first, extract
-from pipeline.evaluate.metrics import score_items
-from pipeline.evaluate.scoring import Graded, by_slice
-from pipeline.runtime.publish import read_table
-from schemas.errors import UserError, first_problem
-from schemas.evaluation import Outcome, Prediction, Score, Task
-from schemas.release import ReleaseRow
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline.claims import fold
+from build_dataset.pipeline.evaluate.extraction import answers_first, extract
+from build_dataset.pipeline.evaluate.metrics import score_items
+from build_dataset.pipeline.evaluate.scoring import Graded, by_slice
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.schemas.errors import UserError, first_problem
+from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Task
+from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas.taxonomy import dimensions
 
 _SINGLE = re.compile(r"单项?选|单项$|single|[AB][1-4]?(?:\s*/\s*A?[1-4])?(?:型|\Z)", re.IGNORECASE)
 _MULTIPLE = re.compile(

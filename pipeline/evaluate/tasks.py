@@ -7,20 +7,27 @@ from functools import cached_property, partial
 from itertools import chain, islice
 from typing import Any
 
-from pipeline.evaluate import scoring
-from pipeline.evaluate.backends import Backend, Generation
-from pipeline.evaluate.clinical import conversation, item_id, load_cases
-from pipeline.evaluate.extraction import answers_first
-from pipeline.evaluate.grading import READABLE, grade, provenance, read_text
-from pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
-from pipeline.evaluate.metrics import score_items
-from pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
-from pipeline.evaluate.prompting import Examples, Prompt, Template, load_template, messages, variants
-from schemas.errors import UserError
-from schemas.evaluation import Outcome, Prediction, Score, Task
-from schemas.identity import sha256
-from schemas.questions import Rejection, ReviewItem
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.evaluate import scoring
+from build_dataset.pipeline.evaluate.backends import Backend, Generation
+from build_dataset.pipeline.evaluate.clinical import conversation, item_id, load_cases
+from build_dataset.pipeline.evaluate.extraction import answers_first
+from build_dataset.pipeline.evaluate.grading import READABLE, grade, provenance, read_text
+from build_dataset.pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
+from build_dataset.pipeline.evaluate.metrics import score_items
+from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
+from build_dataset.pipeline.evaluate.prompting import (
+    Examples,
+    Prompt,
+    Template,
+    load_template,
+    messages,
+    variants,
+)
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Task
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.questions import Rejection, ReviewItem
+from build_dataset.schemas.release import ReleaseRow
 
 
 @dataclass(frozen=True)
@@ -49,9 +56,7 @@ class PromptSource:
 
     def keyless(self, detail: str) -> list[Rejection]:
         """Return the chosen questions without a key as left out."""
-        return [
-            left_out(row, "no_answer_key", detail) for row in self.chosen if not scoring.accepted_answers(row)
-        ]
+        return [left_out(row, "no_answer_key", detail) for row in self.chosen if not scoring.accepted_answers(row)]
 
     def examples(self, shots: int) -> Examples:
         """Worked examples from the splits that are not asked."""
@@ -129,9 +134,7 @@ class AnswerWork:
         """Return the outputs of a run that hold text and that no rule read."""
         rows = [row for row in predictions if row.outcome is Outcome.NO_ANSWER]
         texts = {(row.question_id, row.repeat, row.variant): row.raw_output or "" for row in rows}
-        keys = (
-            (prompt, (prompt.printed.question_id, prompt.repeat, prompt.variant)) for prompt in self.prompts
-        )
+        keys = ((prompt, (prompt.printed.question_id, prompt.repeat, prompt.variant)) for prompt in self.prompts)
         return [UnreadOutput(prompt, texts[key]) for prompt, key in keys if texts.get(key, "").strip()]
 
     def _of(self, row: ReleaseRow, options: AskOptions, seed: int) -> Iterator[Prompt]:

@@ -13,14 +13,14 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.export.changes import KINDS, ReleaseComparison
-from pipeline.export.formats import FORMATS, WORDS, question_text
-from pipeline.rendering.markdown import rendered, text
-from schemas.annotations import LabelStatus
-from schemas.dataset import DatasetParams
-from schemas.questions import SPLIT_NAMES, SPLITS
-from schemas.release import ReleaseRow, label_columns
-from schemas.taxonomy import Dimension, dimensions
+from build_dataset.pipeline.export.changes import KINDS, ReleaseComparison
+from build_dataset.pipeline.export.formats import FORMATS, WORDS, question_text
+from build_dataset.pipeline.rendering.markdown import rendered, text
+from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.questions import SPLIT_NAMES, SPLITS
+from build_dataset.schemas.release import ReleaseRow, label_columns
+from build_dataset.schemas.taxonomy import Dimension, dimensions
 
 _LISTED = 100
 """Documents and files listed by name; the tables of a large release would hide the rest of the card."""
@@ -50,7 +50,7 @@ def card(
     types = distribution(splits, "question_type")
     licence = dataset.license.strip().lower()
     made = rendered(
-        "pipeline.export:card.md",
+        "build_dataset.pipeline.export:card.md",
         dataset=dataset,
         splits=list(splits),
         total=total,
@@ -60,8 +60,7 @@ def card(
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],
         split_rows=[
-            (f"{name} {SPLIT_NAMES[name]}", *rows.select(pl.len(), *_COUNTED).row(0))
-            for name, rows in splits.items()
+            (f"{name} {SPLIT_NAMES[name]}", *rows.select(pl.len(), *_COUNTED).row(0)) for name, rows in splits.items()
         ],
         type_rows=[(text(kind), *types[kind].values()) for kind in sorted(types, key=str)],
         leaks=dict(tables["leaks"]["kind"].value_counts().iter_rows()),
@@ -91,7 +90,7 @@ def changelog(dataset: DatasetParams, standing: ReleaseComparison) -> str:
     listed = [(kind, kinds[kind,].to_dicts()) for kind in KINDS[1:] if (kind,) in kinds]
     rows = _change_rows(standing)
     told = {"dataset": dataset, "standing": standing, "listed": listed, "most": _CHANGED, "change_rows": rows}
-    made = re.sub(r"\n{3,}", "\n\n", rendered("pipeline.export:changes.md", **told)).strip()
+    made = re.sub(r"\n{3,}", "\n\n", rendered("build_dataset.pipeline.export:changes.md", **told)).strip()
     return f"{made}\n\n{standing.history}".rstrip() + "\n"
 
 
@@ -120,15 +119,11 @@ def _status_row(whole: pl.DataFrame, dimension: Dimension) -> Row:
 def _labels(splits: Splits, dimension: Dimension) -> tuple[list[Row], int]:
     """Return the questions of each label by split, and the number of labels that do not occur."""
     counts, unused = labels_by_split(splits, dimension)
-    names = {
-        zh: text(f"{zh} {dimension.english(zh) or ''}") if zh else "*no label 无标签*" for zh, _ in counts
-    }
+    names = {zh: text(f"{zh} {dimension.english(zh) or ''}") if zh else "*no label 无标签*" for zh, _ in counts}
     return [(names[zh], *of.values()) for zh, of in counts], unused
 
 
-def labels_by_split(
-    splits: Splits, dimension: Dimension
-) -> tuple[list[tuple[str | None, dict[str, int]]], int]:
+def labels_by_split(splits: Splits, dimension: Dimension) -> tuple[list[tuple[str | None, dict[str, int]]], int]:
     """Return the labels that occur with their questions by split, and the number of those that do not occur.
 
     The set's labels stand in its order, then others, then null: no label yet.
@@ -151,7 +146,7 @@ def croissant(dataset: DatasetParams, splits: Splits, outputs: Mapping[str, Mapp
     """The metadata as JSON-LD: the files with their checksums, and the columns of each split that holds questions."""
     explained = column_meanings()
     made = rendered(
-        "pipeline.export:croissant.json",
+        "build_dataset.pipeline.export:croissant.json",
         dataset=dataset,
         licence=_licence_page(dataset.license),
         files=[(name, _MEDIA_TYPES[name], outputs[name]) for name in sorted(outputs) if name in _MEDIA_TYPES],
@@ -168,9 +163,7 @@ def croissant(dataset: DatasetParams, splits: Splits, outputs: Mapping[str, Mapp
 def _licence_page(name: str) -> str:
     """A licence's page, where its name is an identifier as Hugging Face and SPDX have them."""
     identifier = name.strip().lower()  # "Apache-2.0" → "apache-2.0"
-    known = re.fullmatch(
-        r"(apache|mit|cc0?|bsd|gpl|lgpl|agpl|odbl|odc|pddl|mpl|cdla|unlicense)([-.\w]*)", identifier
-    )
+    known = re.fullmatch(r"(apache|mit|cc0?|bsd|gpl|lgpl|agpl|odbl|odc|pddl|mpl|cdla|unlicense)([-.\w]*)", identifier)
     return f"https://choosealicense.com/licenses/{identifier}/" if known else name.strip()
 
 
@@ -212,9 +205,7 @@ def statistics(splits: Splits) -> dict[str, Any]:
     texts = {name: rows.select(question, answer, "explanation") for name, rows in splits.items()}
     found = {name: _describe(frame) for name, frame in texts.items()}
     filled = [part for part in found.values() if part["questions"]]  # an empty split has no mean
-    means = {
-        text: _rounded(fmean(part[text]["mean"] for part in filled)) if filled else None for text in _TEXTS
-    }
+    means = {text: _rounded(fmean(part[text]["mean"] for part in filled)) if filled else None for text in _TEXTS}
     return {**found, "total": _describe(pl.concat(texts.values())), "total_as_published": {"mean": means}}
 
 

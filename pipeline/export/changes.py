@@ -12,10 +12,10 @@ from typing import Any, Literal
 
 import polars as pl
 
-from pipeline import releases
-from schemas.dataset import DatasetParams
-from schemas.release import Change, ReleaseRow
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline import releases
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.release import Change, ReleaseRow
+from build_dataset.schemas.taxonomy import dimensions
 
 _LONGEST = 1 << 20  # bytes of an earlier changelog that are carried on
 
@@ -168,10 +168,7 @@ def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merg
         for kind, where, columns in _kinds(shared, other_id)
     ]
     return Changes(
-        pl.concat(rows)
-        .select(Change.column_names())
-        .cast(Change.polars_schema())
-        .sort("question_id", "change"),
+        pl.concat(rows).select(Change.column_names()).cast(Change.polars_schema()).sort("question_id", "change"),
         tuple(name for name in names if name not in shared),
         gone,
     )
@@ -188,8 +185,6 @@ def _kinds(shared: list[str], other_id: pl.Expr) -> Iterator[tuple[str, pl.Expr,
     kinds = dict.fromkeys(WORDING, "changed") | dict.fromkeys(dimensions(), "relabelled")
     for kind in ("changed", "relabelled", "updated"):
         names = [name for name in shared if name not in PROVENANCE and kinds.get(name, "updated") == kind]
-        differing = [
-            pl.when(pl.col(name).ne_missing(pl.col(f"{name}_before"))).then(pl.lit(name)) for name in names
-        ]
+        differing = [pl.when(pl.col(name).ne_missing(pl.col(f"{name}_before"))).then(pl.lit(name)) for name in names]
         columns = pl.concat_list(differing).list.drop_nulls() if differing else nothing
         yield kind, split.is_not_null() & previous.is_not_null() & (columns.list.len() > 0), columns

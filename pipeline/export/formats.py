@@ -6,7 +6,6 @@ Task files have the same questions, prompts and answers as ``evaluate``.
 import io
 import json
 import re
-import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,17 +14,18 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.aside import workbook
-from pipeline.evaluate.prompting import Template as Prompts
-from pipeline.evaluate.prompting import is_multiple, load_template, messages
-from pipeline.evaluate.scoring import accepted_answers
-from schemas.columns import guarded
-from schemas.dataset import DatasetParams
-from schemas.questions import SEVERAL_ANSWERS
-from schemas.release import ReleaseRow
-from schemas.taxonomy import DIFFICULTY, dimensions
+from build_dataset.pipeline.aside import workbook
+from build_dataset.pipeline.evaluate.prompting import Template as Prompts
+from build_dataset.pipeline.evaluate.prompting import is_multiple, load_template, messages
+from build_dataset.pipeline.evaluate.scoring import accepted_answers
+from build_dataset.schemas.columns import guarded
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.questions import SEVERAL_ANSWERS
+from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas.taxonomy import DIFFICULTY, dimensions
 
-WORDS = tomllib.loads((files("pipeline.export") / "words.toml").read_text(encoding="utf-8"))
+WORDS = shipped_toml("build_dataset.pipeline.export", "words.toml")
 TASKS: Mapping[str, Mapping[str, str]] = {
     "lm-eval": {"lm_eval/{name}.yaml": "lm_eval.yaml", "lm_eval/{name}.py": "lm_eval.py"},
     "inspect": {"inspect/{name}.py": "inspect.py"},
@@ -39,9 +39,7 @@ _SHOTS = 3
 _MAX_TOKENS = 1024  # most tokens of an answer in text, as `evaluate` has it
 
 
-def task_files(
-    dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], wanted: tuple[str, ...]
-) -> dict[str, bytes]:
+def task_files(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], wanted: tuple[str, ...]) -> dict[str, bytes]:
     """Return the files by path, with the questions that all of them read; none where no tool is wanted."""
     if not wanted:
         return {}
@@ -72,7 +70,7 @@ def task_files(
 
 def _filled(tool: str, values: Mapping[str, str]) -> dict[str, bytes]:
     """Return a tool's files from their templates."""
-    folder = files("pipeline.export") / "handover"
+    folder = files("build_dataset.pipeline.export") / "handover"
     return {
         f"tasks/{path.format(**values)}": Template((folder / f"{source}.tmpl").read_text(encoding="utf-8"))
         .substitute(values)

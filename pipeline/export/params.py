@@ -2,7 +2,7 @@
 
 from pydantic import field_validator
 
-from schemas.params import Params, option
+from build_dataset.schemas.params import Params, option
 
 
 class ExportParams(Params):
@@ -11,14 +11,12 @@ class ExportParams(Params):
     cmb_json: bool = option(True, "Write cmb/SPLIT.json as well, for tools that read CMB")
     cmexam_csv: bool = option(True, "Write cmexam/SPLIT.csv as well, for tools that read CMExam")
     cmexam_xlsx: bool = option(False, "Write cmexam/SPLIT.xlsx as well, for spreadsheets")
-    tasks: str = option(
-        "", "Write task files for these tools as well, e.g. lm-eval,inspect,opencompass,lighteval"
-    )
+    tasks: str = option("", "Write task files for these tools as well, e.g. lm-eval,inspect,opencompass,lighteval")
 
     @field_validator("tasks")
     @classmethod
     def _known(cls, value: str) -> str:
-        from pipeline.export.formats import TASKS
+        from build_dataset.pipeline.export.formats import TASKS
 
         names = [name.strip() for name in value.split(",") if name.strip()]
         if unknown := sorted(set(names) - set(TASKS)):

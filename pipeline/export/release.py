@@ -8,17 +8,17 @@ from typing import Any
 
 import polars as pl
 
-from annotation.label_studio.editable import OPTION, VERDICT
-from pipeline.releases import parse_version
-from pipeline.runtime.publish import MANIFEST, read_manifest
-from pipeline.stage import Tables
-from schemas.annotations import LabelStatus
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.identity import file_sha256
-from schemas.questions import SPLITS, Rejection
-from schemas.release import ReleaseRow, label_columns
-from schemas.taxonomy import DIFFICULTY, dimensions
+from build_dataset.annotation.label_studio.editable import OPTION, VERDICT
+from build_dataset.pipeline.releases import parse_version
+from build_dataset.pipeline.runtime.publish import MANIFEST, read_manifest
+from build_dataset.pipeline.stage import Tables
+from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import file_sha256
+from build_dataset.schemas.questions import SPLITS, Rejection
+from build_dataset.schemas.release import ReleaseRow, label_columns
+from build_dataset.schemas.taxonomy import DIFFICULTY, dimensions
 
 
 def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
@@ -42,9 +42,7 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
         for stage in states:
             shutil.copyfile(dataset.build / stage / MANIFEST, temporary / "manifests" / f"{stage}.json")
         for name in _changed(temporary, manifest):
-            raise UserError(
-                f"{name} of the export was changed after it was made: run `build-dataset export --force`"
-            )
+            raise UserError(f"{name} of the export was changed after it was made: run `build-dataset export --force`")
         temporary.rename(target)  # from here on it is a release
     except OSError as error:
         reason = error.args[0][0][-1] if isinstance(error, shutil.Error) else error.strerror
@@ -128,9 +126,7 @@ def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
         .sort("question_id")
     )
     schema = ReleaseRow.polars_schema()
-    released = {
-        name: rows.filter(pl.col("split") == name).select(schema.names()).cast(schema) for name in SPLITS
-    }
+    released = {name: rows.filter(pl.col("split") == name).select(schema.names()).cast(schema) for name in SPLITS}
     why = {"reason": "no_answer", "detail": "No answer key is known; a released question needs one."}
     return released, [Rejection(item_id=name, stage="export", **why) for name in unanswered]
 

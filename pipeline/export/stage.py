@@ -7,15 +7,15 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.export.card import card, changelog, croissant, distribution, statistics
-from pipeline.export.changes import compare_with_previous
-from pipeline.export.formats import FORMATS, task_files
-from pipeline.export.params import ExportParams
-from pipeline.export.release import release
-from pipeline.releases import CHANGELOG
-from pipeline.rendering.markdown import notes
-from pipeline.stage import Context, Counts, Result, Tables
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline.export.card import card, changelog, croissant, distribution, statistics
+from build_dataset.pipeline.export.changes import compare_with_previous
+from build_dataset.pipeline.export.formats import FORMATS, task_files
+from build_dataset.pipeline.export.params import ExportParams
+from build_dataset.pipeline.export.release import release
+from build_dataset.pipeline.releases import CHANGELOG
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.taxonomy import dimensions
 
 
 def run(tables: Tables, params: ExportParams, context: Context) -> Result:
@@ -53,7 +53,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         files=files,
         describe=describe,
         facts={"splits": sizes, "release": stands.facts()},
-        notes=notes("pipeline.export", sizes=sizes, unlabelled=unlabelled, standing=stands),
+        notes=notes("build_dataset.pipeline.export", sizes=sizes, unlabelled=unlabelled, standing=stands),
     )
 
 

@@ -11,15 +11,15 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from pipeline.evaluate.backends.local.encoder import NOT_READ, choice_batch
-from pipeline.evaluate.backends.local.loading import fingerprint, pretrained, render
-from pipeline.evaluate.prompting import load_template, messages, shipped_or_own
-from pipeline.runtime.publish import write_json
-from schemas.errors import UserError, first_problem
-from schemas.evaluation import Task
-from schemas.identity import sha256
-from schemas.params import Params
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.evaluate.backends.local.encoder import NOT_READ, choice_batch
+from build_dataset.pipeline.evaluate.backends.local.loading import fingerprint, pretrained, render
+from build_dataset.pipeline.evaluate.prompting import load_template, messages, shipped_or_own
+from build_dataset.pipeline.runtime.publish import write_json
+from build_dataset.schemas.errors import UserError, first_problem
+from build_dataset.schemas.evaluation import Task
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.params import Params
+from build_dataset.schemas.release import ReleaseRow
 
 IGNORED = -100  # label of tokens that are read but not learned
 
@@ -62,7 +62,7 @@ class Recipe(Params):
 
 def load_recipe(name: str) -> Recipe:
     """A shipped recipe by name, or one of the user's own by path."""
-    content = shipped_or_own(files("pipeline.finetune") / "recipes", name, "recipe")
+    content = shipped_or_own(files("build_dataset.pipeline.finetune") / "recipes", name, "recipe")
     try:
         return Recipe.model_validate(content)
     except ValidationError as error:

@@ -7,23 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from annotation.reviewed import Reviewed
-from pipeline.archives import is_archive
-from pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
-from pipeline.ocr.interfaces import RowReader
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
-from pipeline.ocr.tasks import FileTask, inspect_file
-from pipeline.parse.columns import Columns, Unclear
-from pipeline.parse.rows import RowError, SourceTable, sources_of
-from pipeline.runtime.sources import papers
-from schemas.columns import plain_header
-from schemas.dataset import DatasetParams, SourceParams
-from schemas.documents import RawFile
-from schemas.errors import UnreadableDocument, UserError
-from schemas.identity import file_sha256
-from schemas.questions import Question
-from schemas.taxonomy import LabelName, dimensions
+from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.pipeline.archives import is_archive
+from build_dataset.pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
+from build_dataset.pipeline.ocr.interfaces import RowReader
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
+from build_dataset.pipeline.parse.columns import Columns, Unclear
+from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
+from build_dataset.pipeline.runtime.sources import papers
+from build_dataset.schemas.columns import plain_header
+from build_dataset.schemas.dataset import DatasetParams, SourceParams
+from build_dataset.schemas.documents import RawFile
+from build_dataset.schemas.errors import UnreadableDocument, UserError
+from build_dataset.schemas.identity import file_sha256
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import LabelName, dimensions
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 import json
 import re
-import tomllib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -10,7 +9,6 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from enum import StrEnum
 from functools import cached_property, partial
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -18,17 +16,18 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup, escape
 
-from pipeline.catalogue import STAGES
-from pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, page_strips
-from pipeline.explain import StageEvent, line_places, set_aside
-from pipeline.rendering.html import data_uri, render
-from pipeline.runtime.executor import LocalExecutor
-from pipeline.runtime.publish import built, find_rows, read_manifest
-from pipeline.stage import Failure
-from schemas.documents import Box, Document, Line, LineKind, Page, Step, Trace
-from schemas.errors import UserError
-from schemas.questions import Region
-from schemas.wording import counted, findings, in_both_languages
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, page_strips
+from build_dataset.pipeline.explain import StageEvent, line_places, set_aside
+from build_dataset.pipeline.rendering.html import data_uri, render
+from build_dataset.pipeline.runtime.executor import LocalExecutor
+from build_dataset.pipeline.runtime.publish import built, find_rows, read_manifest
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Step, Trace
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Region
+from build_dataset.schemas.wording import counted, findings, in_both_languages
 
 MAX_PAGES = 120  # of the paper on one HTML page: more are neither legible in its size nor quick to load
 _BUDGET = 9_000_000  # bytes of all pictures of a page together; as text they take a third more
@@ -52,9 +51,7 @@ class Fate(StrEnum):
     RUNNING = "running"
 
 
-NAMES: dict[str, dict[str, Any]] = tomllib.loads(
-    (files("pipeline.inspect") / "names.toml").read_text(encoding="utf-8")
-)
+NAMES: dict[str, dict[str, Any]] = shipped_toml("build_dataset.pipeline.inspect", "names.toml")
 """English and Chinese names of ``fates`` and ``regions``, and the fates of lines by the ``steps`` of a paper."""
 
 LOW_CONFIDENCE = 0.9  # of a question's least confident line: below it, it is shown among the uncertain ones
@@ -260,7 +257,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
     names = {"names": NAMES["fates"], "regions": NAMES["regions"]}
     return view.document, render(
-        "pipeline.inspect:paper.html", view=view, uncertain=uncertain, **names, **helpers
+        "build_dataset.pipeline.inspect:paper.html", view=view, uncertain=uncertain, **names, **helpers
     )
 
 
@@ -338,9 +335,7 @@ def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> 
     """Yield pages ``shown``, each with its boxes; pages without boxes have lines of text."""
     known = {card.name: card for card in cards}
     at = {place: [known[name] for name in names if name in known] for place, names in tables.items.items()}
-    at |= {
-        _place(line): [known[name]] for name, run in tables.unused.items() if name in known for line in run
-    }
+    at |= {_place(line): [known[name]] for name, run in tables.unused.items() if name in known for line in run}
     for page in tables.pages:
         if page.page in shown:
             lines = [line for line in tables.lines if line.page == page.page]

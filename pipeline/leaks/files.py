@@ -9,8 +9,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, TextIO
 
-from schemas.columns import OPTIONS, SHARED, STEM
-from schemas.errors import UserError
+from build_dataset.schemas.columns import OPTIONS, SHARED, STEM
+from build_dataset.schemas.errors import UserError
 
 _BLOCK = 1 << 20  # characters read at a time
 _LONGEST = 1 << 26  # most characters of a record; a file with longer ones is no list of questions

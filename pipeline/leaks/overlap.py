@@ -18,12 +18,12 @@ import numpy as np
 import polars as pl
 from rapidfuzz import fuzz
 
-from annotation.llm.embeddings import embed
-from pipeline.dedup.keys import FILLER
-from pipeline.leaks.files import BenchmarkText
-from pipeline.leaks.params import LeaksParams
-from pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
-from pipeline.stage import Store
+from build_dataset.annotation.llm.embeddings import embed
+from build_dataset.pipeline.dedup.keys import FILLER
+from build_dataset.pipeline.leaks.files import BenchmarkText
+from build_dataset.pipeline.leaks.params import LeaksParams
+from build_dataset.pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
+from build_dataset.pipeline.stage import Store
 
 _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any
 
-from annotation.llm.options import Endpoint
-from pipeline.leaks.files import READERS
-from schemas.identity import file_sha256, is_ignored
-from schemas.params import Address, Params, VariableName, non_semantic, option
+from build_dataset.annotation.llm.options import Endpoint
+from build_dataset.pipeline.leaks.files import READERS
+from build_dataset.schemas.identity import file_sha256, is_ignored
+from build_dataset.schemas.params import Address, Params, VariableName, non_semantic, option
 
 
 class LeaksParams(Params):
@@ -23,15 +23,11 @@ class LeaksParams(Params):
         ge=5,
         le=50,
     )
-    common: int = option(
-        10, "Runs that more of the questions than this have are set phrases and do not count", ge=1
-    )
+    common: int = option(10, "Runs that more of the questions than this have are set phrases and do not count", ge=1)
     copied: float = option(
         0.8, "From this share of a question's tokens on, it counts as copied (Llama 2's)", gt=0, le=1
     )
-    similar: float = option(
-        0.9, "Stems and options that are this similar must not be in two splits", ge=0.8, le=1
-    )
+    similar: float = option(0.9, "Stems and options that are this similar must not be in two splits", ge=0.8, le=1)
 
     embeddings: Address | None = non_semantic(
         None,
@@ -41,8 +37,7 @@ class LeaksParams(Params):
     embedding_model: str | None = option(None, "The embedding model's name at that address")
     embedding_key_env: VariableName = non_semantic(
         "OPENAI_API_KEY",
-        "Environment variable with the key of that API; other addresses than OpenAI's get one only when "
-        "this is set",
+        "Environment variable with the key of that API; other addresses than OpenAI's get one only when this is set",
     )
     paraphrased: float = option(
         0.85,

@@ -7,16 +7,23 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.leaks.files import read_texts
-from pipeline.leaks.overlap import BenchmarkMatch, Index, Meanings, asks_the_same, is_phrase, lines_shared
-from pipeline.leaks.params import LeaksParams
-from pipeline.leaks.tokens import exact_pairs, near_pairs, tokenise
-from pipeline.rendering.markdown import notes
-from pipeline.stage import Context, Counts, Result, Tables
-from schemas.errors import UserError
-from schemas.identity import file_sha256
-from schemas.questions import SPLITS
-from schemas.release import BenchmarkFile, Leak
+from build_dataset.pipeline.leaks.files import read_texts
+from build_dataset.pipeline.leaks.overlap import (
+    BenchmarkMatch,
+    Index,
+    Meanings,
+    asks_the_same,
+    is_phrase,
+    lines_shared,
+)
+from build_dataset.pipeline.leaks.params import LeaksParams
+from build_dataset.pipeline.leaks.tokens import exact_pairs, near_pairs, tokenise
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import file_sha256
+from build_dataset.schemas.questions import SPLITS
+from build_dataset.schemas.release import BenchmarkFile, Leak
 
 _SPAN = 200  # characters of a span that are shown
 
@@ -43,7 +50,7 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
         tables={"leaks": Leak.to_frame(found), "benchmarks": BenchmarkFile.to_frame(files)},
         counts=Counts(questions.height, questions.height),
         facts=facts,
-        notes=notes("pipeline.leaks", **facts),
+        notes=notes("build_dataset.pipeline.leaks", **facts),
     )
 
 
@@ -67,9 +74,7 @@ def _in_benchmarks(
 ) -> tuple[list[Leak], list[BenchmarkFile], dict[str, Any]]:
     paths = params.files()
     if not paths:
-        raise UserError(
-            f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV, Parquet or TXT file there"
-        )
+        raise UserError(f"leaks.benchmarks = {params.benchmarks}: no JSON, JSONL, CSV, TSV, Parquet or TXT file there")
     joined = pl.concat_str("stem", pl.col("options").list.join("\n"), separator="\n")
     whole = texts.select(joined)["stem"].to_list()
     index = Index(whole, params.ngram, params.common, params.copied)

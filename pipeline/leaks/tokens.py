@@ -19,7 +19,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pipeline.dedup.grams import code_points, equal_pairs, similarities
+from build_dataset.pipeline.dedup.grams import code_points, equal_pairs, similarities
 
 _KNOWN = 0x40000  # code points below are letters of some script; those above separate tokens
 _GAP, _IDEOGRAPH, _WORD = range(3)
@@ -136,9 +136,7 @@ def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:
     """Rows of questions with one content in several splits, each with the first of them."""
     rows = questions.select("content_hash", "split").with_row_index("row")
     firsts = rows.unique("content_hash", keep="first", maintain_order=True)
-    both = rows.join(firsts, on="content_hash", suffix="_first").filter(
-        pl.col("split") != pl.col("split_first")
-    )
+    both = rows.join(firsts, on="content_hash", suffix="_first").filter(pl.col("split") != pl.col("split_first"))
     return both.sort("row").select("row_first", "row").rows()
 
 
@@ -191,9 +189,7 @@ def _runs(texts: list[str]) -> tuple[Hashes, NDArray[np.int32]]:
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 
-def _prefix(
-    hashes: Hashes, rows: NDArray[np.int32], met: NDArray[np.int32], changed: float
-) -> NDArray[np.int64]:
+def _prefix(hashes: Hashes, rows: NDArray[np.int32], met: NDArray[np.int32], changed: float) -> NDArray[np.int64]:
     """The places of each text's rarest runs, without those that it alone has.
 
     A token that changed takes ``_RUN`` runs with it, so two texts of which a share ``changed`` differs have one in

@@ -12,14 +12,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from pipeline.ocr.model import EDGE, PageLine, PageRead
-from pipeline.ocr.tasks import FileFacts
-from pipeline.patterns import Patterns
-from pipeline.stage import Failure
-from schemas.base import Record
-from schemas.documents import Box, Document, Line, LineKind, Page, RawFile, SourceRow
-from schemas.errors import UserError
-from schemas.taxonomy import cmb_catalogue
+from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRead
+from build_dataset.pipeline.ocr.tasks import FileFacts
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, RawFile, SourceRow
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.taxonomy import cmb_catalogue
 
 _P = Patterns(__name__)
 _TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}
@@ -147,8 +147,7 @@ def _shapes(line: PageLine, page: int) -> set[str]:
         return set()
     text = "".join(line.text.split())
     counted = {
-        f"{text[: found.start()]}#{_value(found[0]) - page}{text[found.end() :]}"
-        for found in _P.number.finditer(text)
+        f"{text[: found.start()]}#{_value(found[0]) - page}{text[found.end() :]}" for found in _P.number.finditer(text)
     }
     return {text, *counted}
 

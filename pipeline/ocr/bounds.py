@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
-from schemas.errors import UnreadableDocument
+from build_dataset.schemas.errors import UnreadableDocument
 
 try:
     import resource

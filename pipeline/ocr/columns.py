@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 from operator import itemgetter
 
-from pipeline.ocr.model import Rect, group_while
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.ocr.model import Rect, group_while
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 MIN_ROWS = 6  # Fewer rows on one side make no column, unless numbers and labels say so
@@ -65,9 +65,7 @@ def _is_gutter(left: list[tuple[Rect, str]], right: list[tuple[Rect, str]], cros
     if len(labels) > 0.7 * len(rows_right):  # options side by side: A. … B. … / C. … D. …
         return False
     # Lines of prose rather than cells of a grid: half of the rows of each side hold words.
-    sides = [
-        [any(_P.prose.search(text) for _, text in row) for row in side] for side in (rows_left, rows_right)
-    ]
+    sides = [[any(_P.prose.search(text) for _, text in row) for row in side] for side in (rows_left, rows_right)]
     return all(2 * sum(worded) >= len(worded) for worded in sides)
 
 

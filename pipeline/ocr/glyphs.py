@@ -1,20 +1,17 @@
 """Characters of text layers, as a reader understands their glyphs."""
 
 import re
-import tomllib
 from functools import cache
-from importlib.resources import files
 
-from pipeline.characters import COMPATIBILITY
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.characters import COMPATIBILITY
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.data import shipped_toml
 
 _P = Patterns(__name__)
 _OPTION_LABELS = {0xE18C + index: f"({letter})" for index, letter in enumerate("ABCDE")}
 """Option labels of Taiwan's Ministry of Examination, printed as (A) … (E) by a glyph of its own font."""
 _FOLD_SCRIPT = str.maketrans("（）＋－−﹣＝＊，", "()+---=*,")
-_SUPER = dict(
-    zip("0123456789+-=()abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True)
-)
+_SUPER = dict(zip("0123456789+-=()abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ", strict=True))
 _SUB = dict(zip("0123456789+-=()aeoxhklmnpstijruv", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", strict=True))
 _PLAIN_SUPER = frozenset(("st", "nd", "rd", "th", "TM", "SM", "R"))
 """Ordinals and marks of trade, which say the same on the line: 1st."""
@@ -24,7 +21,7 @@ _LONGEST_SCRIPT = 12  # Characters of a raised or lowered text; what is longer i
 @cache
 def private_glyphs(fonts: str) -> dict[int, str]:
     """Return what glyphs of a kind of font print, by code point."""
-    known = tomllib.loads((files("pipeline.ocr") / "glyphs.toml").read_text(encoding="utf-8"))[fonts]
+    known = shipped_toml("build_dataset.pipeline.ocr", "glyphs.toml")[fonts]
     return {int(start, 16) + index: char for start, row in known.items() for index, char in enumerate(row)}
 
 
@@ -78,9 +75,7 @@ def _marked(mark: str, text: str) -> str:
 
 def is_cjk(char: str) -> bool:
     """Return whether a character is an ideograph or belongs to CJK punctuation, kana or full-width forms."""
-    return (
-        "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\uffef" or "\U00020000" <= char <= "\U0003ffff"
-    )
+    return "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\uffef" or "\U00020000" <= char <= "\U0003ffff"
 
 
 def tabs_for_gaps(text: str) -> str:

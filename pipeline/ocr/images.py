@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.interfaces import Pixels, Word
+from build_dataset.pipeline.ocr.interfaces import Pixels, Word
 
 _SATURATION = 36  # Least difference between the strongest and weakest channel, 0..255, of a coloured pixel
 _SLANT = (15.0, 75.0)

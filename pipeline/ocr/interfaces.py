@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from pipeline.ocr.model import PageLine, PageRead
-from pipeline.ocr.params import OcrParams
-from schemas.documents import ReadMethod
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.model import PageLine, PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.schemas.documents import ReadMethod
+from build_dataset.schemas.errors import UnreadableDocument
 
 if TYPE_CHECKING:
     import numpy as np
@@ -84,9 +84,7 @@ class OnePageReader:
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
         """The one page."""
         lines = self.lines(path)
-        return [
-            PageRead(0.0, 0.0, ReadMethod.TEXT_LAYER, self.engine, self.version, None, lines) for _ in pages
-        ]
+        return [PageRead(0.0, 0.0, ReadMethod.TEXT_LAYER, self.engine, self.version, None, lines) for _ in pages]
 
 
 @runtime_checkable

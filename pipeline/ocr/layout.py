@@ -7,11 +7,19 @@ from dataclasses import replace
 from itertools import pairwise
 from statistics import median
 
-from pipeline.ocr import glyphs
-from pipeline.ocr.columns import find_gutter
-from pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, TextRun, bounding_box, group_while
-from pipeline.patterns import Patterns
-from schemas.documents import LineKind
+from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.columns import find_gutter
+from build_dataset.pipeline.ocr.model import (
+    EDGE,
+    PageLine,
+    PageRegion,
+    Rect,
+    TextRun,
+    bounding_box,
+    group_while,
+)
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import LineKind
 
 _P = Patterns(__name__)
 TAB_GAP = 1.5

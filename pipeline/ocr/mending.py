@@ -8,11 +8,11 @@ from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
-from pipeline.characters import UNREADABLE
-from pipeline.ocr.model import PageLine, PageRead, Rect
-from pipeline.ocr.recognise import LineReading
-from pipeline.patterns import Patterns
-from schemas.documents import LineKind
+from build_dataset.pipeline.characters import UNREADABLE
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect
+from build_dataset.pipeline.ocr.recognise import LineReading
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import LineKind
 
 _LOST = re.compile(f"(?:{UNREADABLE})+")
 _P = Patterns(__name__)

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
-from pipeline.characters import valid_unicode
-from schemas.documents import LineKind, ReadMethod
+from build_dataset.pipeline.characters import valid_unicode
+from build_dataset.schemas.documents import LineKind, ReadMethod
 
 T = TypeVar("T")
 EDGE = 0.1  # Share of the page's height at its top and bottom where running heads and feet stand

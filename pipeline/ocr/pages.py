@@ -5,19 +5,19 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
-from pipeline.archives import is_copy
-from pipeline.ocr.assemble import DocumentState
-from pipeline.ocr.engines import ChosenEngine
-from pipeline.ocr.mending import compare_readings, lost_boxes, mend_page
-from pipeline.ocr.model import PageRead, Rect
-from pipeline.ocr.params import EngineName, OcrParams
-from pipeline.ocr.readers import reader
-from pipeline.ocr.scanpage import to_page
-from pipeline.runtime.fingerprint import code_hash
-from pipeline.stage import Store
-from schemas.documents import ReadMethod
-from schemas.errors import UserError
-from schemas.identity import sha256
+from build_dataset.pipeline.archives import is_copy
+from build_dataset.pipeline.ocr.assemble import DocumentState
+from build_dataset.pipeline.ocr.engines import ChosenEngine
+from build_dataset.pipeline.ocr.mending import compare_readings, lost_boxes, mend_page
+from build_dataset.pipeline.ocr.model import PageRead, Rect
+from build_dataset.pipeline.ocr.params import EngineName, OcrParams
+from build_dataset.pipeline.ocr.readers import reader
+from build_dataset.pipeline.ocr.scanpage import to_page
+from build_dataset.pipeline.runtime.fingerprint import code_hash
+from build_dataset.pipeline.stage import Store
+from build_dataset.schemas.documents import ReadMethod
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
 
 
 class Job(NamedTuple):
@@ -50,7 +50,7 @@ class Recognition(ChosenEngine):
         options = json.dumps(self.semantic, sort_keys=True, ensure_ascii=False)
         places = json.dumps([[round(edge, 2) for edge in box] for box in job.boxes])
         made_by = self.module, type(reader(job.reading.facts.format)).__module__
-        code = map(code_hash, ("pipeline.ocr.recognise", *made_by))
+        code = map(code_hash, ("build_dataset.pipeline.ocr.recognise", *made_by))
         return sha256("ocr", job.reading.file.sha256, str(job.page), options, places, self.version, *code)
 
     def laid_out(self, value: dict[str, Any], reason: str) -> PageRead:

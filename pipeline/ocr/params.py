@@ -3,8 +3,8 @@
 from enum import StrEnum
 from pathlib import Path
 
-from annotation.llm.options import LlmOptions
-from schemas.params import Params, non_semantic, option
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.schemas.params import Params, non_semantic, option
 
 _PROMPT_TOKENS, _ANSWER_TOKENS = 200, 3000
 """Of a request without its picture; of an answer: 45 lines of 25 characters with their boxes, 65 tokens a line."""
@@ -35,12 +35,8 @@ ENGINES = {
 class RapidOcrParams(Params):
     """The embedded engine: PP-OCRv6 models that ship inside packages."""
 
-    tiny_first: bool = option(
-        True, "Read with the tiny models, and again with the small one what they are unsure of."
-    )
-    detection_side: int = option(
-        1280, "Longer side of the image that text detection sees, in pixels.", ge=320, le=4000
-    )
+    tiny_first: bool = option(True, "Read with the tiny models, and again with the small one what they are unsure of.")
+    detection_side: int = option(1280, "Longer side of the image that text detection sees, in pixels.", ge=320, le=4000)
     backend: str = option(
         "auto",
         "Inference backend; auto takes OpenVINO when it is installed.",
@@ -97,17 +93,13 @@ class VisionParams(LlmOptions):
 class OcrParams(Params):
     """The ``[ocr]`` section of ``dataset.toml``."""
 
-    engine: EngineName = option(
-        EngineName.AUTO, "OCR engine for pages without a sound text layer; auto is rapidocr."
-    )
+    engine: EngineName = option(EngineName.AUTO, "OCR engine for pages without a sound text layer; auto is rapidocr.")
     second: EngineName | None = option(
         None,
         "A second engine that reads the pages of which the first is unsure: vision, paddleocr, tesseract. "
         "Lines that differ in digits, negations, units or labels wait.",
     )
-    second_below: float = option(
-        0.95, "Mean confidence of a page below which the second engine reads it.", ge=0, le=1
-    )
+    second_below: float = option(0.95, "Mean confidence of a page below which the second engine reads it.", ge=0, le=1)
     force_ocr: bool = option(False, "Read every page by OCR, also where the text layer is sound.")
     dpi: int = option(200, "Resolution at which pages are rendered for OCR.", ge=72, le=600)
     clean_images: bool = option(
@@ -131,7 +123,6 @@ class OcrParams(Params):
     )
     page_timeout: float = non_semantic(
         180.0,
-        "Seconds of processor time after which a page that is recognised is given up; by the clock ten "
-        "times as many.",
+        "Seconds of processor time after which a page that is recognised is given up; by the clock ten times as many.",
         gt=0,
     )

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from pipeline.ocr.images import Corners, clean_page, find_marks, fit_opencv, legibility
-from pipeline.ocr.interfaces import OcrEngine, PageImage, Pixels, Word
-from pipeline.ocr.model import Rect
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.image import page_breaks
+from build_dataset.pipeline.ocr.images import Corners, clean_page, find_marks, fit_opencv, legibility
+from build_dataset.pipeline.ocr.interfaces import OcrEngine, PageImage, Pixels, Word
+from build_dataset.pipeline.ocr.model import Rect
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.image import page_breaks
 
 _AROUND = 0.35
 """Of a line's height, how much of the page above, below and beside it is looked at when it is read by itself."""
@@ -40,9 +40,7 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
             corners = [round(edge, 2) for x, y in word.corners for edge in (x * across, (y + top) * down)]
             words.append([word.text, *corners, round(word.confidence, 4)])
         for kind, boxes in part.marks.items():
-            places = (
-                (x0 * across, (y0 + top) * down, x1 * across, (y1 + top) * down) for x0, y0, x1, y1 in boxes
-            )
+            places = ((x0 * across, (y0 + top) * down, x1 * across, (y1 + top) * down) for x0, y0, x1, y1 in boxes)
             marks.setdefault(kind, []).extend([round(edge, 1) for edge in place] for place in places)
     return {
         "width": round(width, 2),

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from pipeline.ocr import glyphs
-from pipeline.ocr.model import PageRegion, Rect, TextRun, bounding_box, group_while
-from pipeline.ocr.mupdf import pymupdf
-from schemas.documents import LineKind
-from schemas.grouping import group_values
+from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.model import PageRegion, Rect, TextRun, bounding_box, group_while
+from build_dataset.pipeline.ocr.mupdf import pymupdf
+from build_dataset.schemas.documents import LineKind
+from build_dataset.schemas.grouping import group_values
 
 _THIN = 3.0  # A path thinner than this in points is a rule
 MAX_RECTS = 4000

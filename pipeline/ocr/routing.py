@@ -7,13 +7,13 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.glyphs import is_common
-from pipeline.ocr.model import Rect, bounding_box
-from pipeline.ocr.mupdf import pymupdf
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.regions import Drawing, cluster_boxes
-from pipeline.ocr.textlayer import TextLayer
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.ocr.glyphs import is_common
+from build_dataset.pipeline.ocr.model import Rect, bounding_box
+from build_dataset.pipeline.ocr.mupdf import pymupdf
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.regions import Drawing, cluster_boxes
+from build_dataset.pipeline.ocr.textlayer import TextLayer
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 LOOK_PIECES = 2000
@@ -50,9 +50,7 @@ _LETTERS_OF_LINE = 4  # Letters of a line at least
 Mask = NDArray[np.uint8]
 
 
-def why_ocr(
-    page: Any, layer: TextLayer, drawing: Drawing, images: Sequence[Info], params: OcrParams
-) -> str | None:
+def why_ocr(page: Any, layer: TextLayer, drawing: Drawing, images: Sequence[Info], params: OcrParams) -> str | None:
     """Return why OCR must read a page, None for a sound text layer; images up to ``max_pixels`` are looked at."""
     if params.force_ocr:
         return "forced"
@@ -83,8 +81,7 @@ class DigitShapes:
         new = {
             key: free
             for key, places in layer.digits.items()
-            if key not in self._known
-            and (free := [box for box in places if not any(map(box.overlap, drawing.images))])
+            if key not in self._known and (free := [box for box in places if not any(map(box.overlap, drawing.images))])
         }
         drawn = page.get_displaylist() if new else None
         for (font, digit), places in new.items():
@@ -130,9 +127,7 @@ def is_under_image(page: Any, images: Sequence[Info]) -> bool:
     return covered > 0.5 * max(1.0, total)  # most of the text
 
 
-def _is_partial(
-    page: Any, layer: TextLayer, areas: Sequence[Rect], images: Sequence[Info], params: OcrParams
-) -> bool:
+def _is_partial(page: Any, layer: TextLayer, areas: Sequence[Rect], images: Sequence[Info], params: OcrParams) -> bool:
     """Return whether much of what is printed is not in the text layer."""
     if any(image["width"] * image["height"] > params.max_pixels for image in images):
         return False

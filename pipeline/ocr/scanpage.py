@@ -5,12 +5,12 @@ from dataclasses import replace
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Any
 
-from pipeline.ocr import layout
-from pipeline.ocr.glyphs import is_cjk
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.model import PageRead, Rect, TextRun
-from pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
-from schemas.documents import ReadMethod
+from build_dataset.pipeline.ocr import layout
+from build_dataset.pipeline.ocr.glyphs import is_cjk
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.model import PageRead, Rect, TextRun
+from build_dataset.pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
+from build_dataset.schemas.documents import ReadMethod
 
 _DESCENT = 0.2  # Distance that a line's box reaches below its baseline, in heights of the box
 MAX_SKEW = 8.0  # Degrees; a steeper page is not straightened
@@ -77,9 +77,7 @@ def _size(word: Word, box: Rect) -> float:
     return 0.72 * height
 
 
-def to_page(
-    value: dict[str, Any], reason: str, engine: str, version: str, *, calibrated: bool = False
-) -> PageRead:
+def to_page(value: dict[str, Any], reason: str, engine: str, version: str, *, calibrated: bool = False) -> PageRead:
     """The page that ``recognise`` saw, laid out in lines.
 
     Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, the boxes of its

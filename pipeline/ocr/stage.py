@@ -7,16 +7,16 @@ from dataclasses import replace
 from itertools import groupby, starmap
 from typing import Any
 
-from pipeline.archives import locate
-from pipeline.ocr import assemble, engines
-from pipeline.ocr.assemble import MANIFEST, DocumentState, Exam, exam_of
-from pipeline.ocr.pages import Job, PageMethod, PageStore, Recognition
-from pipeline.ocr.params import EngineName, OcrParams
-from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
-from pipeline.stage import Context, Counts, Failure, Result, Tables
-from schemas.documents import Page, RawFile, ReadMethod
-from schemas.errors import UnreadableDocument
-from schemas.questions import Rejection
+from build_dataset.pipeline.archives import locate
+from build_dataset.pipeline.ocr import assemble, engines
+from build_dataset.pipeline.ocr.assemble import MANIFEST, DocumentState, Exam, exam_of
+from build_dataset.pipeline.ocr.pages import Job, PageMethod, PageStore, Recognition
+from build_dataset.pipeline.ocr.params import EngineName, OcrParams
+from build_dataset.pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
+from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
+from build_dataset.schemas.documents import Page, RawFile, ReadMethod
+from build_dataset.schemas.errors import UnreadableDocument
+from build_dataset.schemas.questions import Rejection
 
 CHUNK = 32
 """Pages of one document in a task: a text layer takes about 15 ms a page, handing over a task about 5 ms."""
@@ -142,9 +142,7 @@ def _sort(files: Iterator[RawFile]) -> tuple[list[RawFile], dict[str, str]]:
     return list(seen.values()), duplicates
 
 
-def _look(
-    files: Sequence[RawFile], params: OcrParams, context: Context
-) -> tuple[list[DocumentState], list[Rejection]]:
+def _look(files: Sequence[RawFile], params: OcrParams, context: Context) -> tuple[list[DocumentState], list[Rejection]]:
     """Open every file in a worker, where a hostile one can do no harm."""
     by_name = {file.document: file for file in files}
     readings: list[DocumentState] = []
@@ -192,9 +190,7 @@ def _read_text(readings: Sequence[DocumentState], store: PageStore, context: Con
     work.carry_out([replace(task, pages=(page,), params=alone) for task in again for page in task.pages])
 
 
-def _recognise(
-    by: Recognition, jobs: Sequence[Job], store: PageStore, context: Context, *, required: bool
-) -> bool:
+def _recognise(by: Recognition, jobs: Sequence[Job], store: PageStore, context: Context, *, required: bool) -> bool:
     """Read what is not in the store; a page that fails is lost if ``required``. Return whether all were read."""
     if not (jobs := store.missing(by, jobs)):
         return True
@@ -245,7 +241,7 @@ class _Work:
             return self._context.map(read_pages, tasks, timeout=limit)
         if params.engine is not EngineName.VISION:
             return self._context.map(recognise_page, tasks, timeout=limit)
-        from pipeline.ocr.engines.vision import recognise_pages
+        from build_dataset.pipeline.ocr.engines.vision import recognise_pages
 
         return recognise_pages(list(tasks), params.vision, self._context, limit)
 

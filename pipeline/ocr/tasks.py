@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pipeline.ocr import engines
-from pipeline.ocr.bounds import limit_resources
-from pipeline.ocr.interfaces import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
-from pipeline.ocr.model import PageRead, Rect
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader, reader
-from pipeline.ocr.readers.tabular import questions_in
-from schemas.errors import UnreadableDocument
-from schemas.identity import file_sha256
+from build_dataset.pipeline.ocr import engines
+from build_dataset.pipeline.ocr.bounds import limit_resources
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr, PagedReader, RowReader, TableRow, VisualReader
+from build_dataset.pipeline.ocr.model import PageRead, Rect
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader, reader
+from build_dataset.pipeline.ocr.readers.tabular import questions_in
+from build_dataset.schemas.errors import UnreadableDocument
+from build_dataset.schemas.identity import file_sha256
 
 Out = TypeVar("Out")
 _DAMAGE = ("broken", "truncated")  # Reasons that readers give for whatever their libraries stumble on
@@ -114,7 +114,7 @@ def read_pages(task: PageTask) -> list[dict[str, Any]]:
 
 def recognise_page(task: PageTask) -> dict[str, Any]:
     """Return what the OCR engine finds on the task's one page, see ``recognise``; of some lines, ``readings``."""
-    from pipeline.ocr.recognise import recognise, reread_box
+    from build_dataset.pipeline.ocr.recognise import recognise, reread_box
 
     found = reader(task.format)
     assert isinstance(found, VisualReader)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from pipeline.ocr import glyphs
-from pipeline.ocr.model import Rect, TextRun
-from pipeline.ocr.mupdf import pymupdf
+from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.model import Rect, TextRun
+from build_dataset.pipeline.ocr.mupdf import pymupdf
 
 FLAGS = pymupdf.TEXT_PRESERVE_WHITESPACE | pymupdf.TEXT_MEDIABOX_CLIP | pymupdf.TEXT_INHIBIT_SPACES
 BREAK_GAP = 0.3

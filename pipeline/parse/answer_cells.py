@@ -6,11 +6,11 @@ from enum import StrEnum
 from functools import cache
 from typing import Any, NamedTuple
 
-from pipeline.parse.cell_labels import Pairs
-from pipeline.parse.cells import Options, string, unpacked
-from pipeline.parse.text import fold
-from pipeline.patterns import Patterns
-from schemas.columns import plain_header, vocabulary
+from build_dataset.pipeline.parse.cell_labels import Pairs
+from build_dataset.pipeline.parse.cells import Options, string, unpacked
+from build_dataset.pipeline.parse.text import fold
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
@@ -134,9 +134,7 @@ def answer_numbers(value: Any) -> list[int]:
     return [int(part) for part in found if part.is_integer()]
 
 
-def read_answer(
-    value: Any, options: Options, encoding: AnswerEncoding = AnswerEncoding.UNKNOWN
-) -> list[str] | None:
+def read_answer(value: Any, options: Options, encoding: AnswerEncoding = AnswerEncoding.UNKNOWN) -> list[str] | None:
     """Letters of an answer given as ``ABD``, ``(D)``, ``opb``, ``B. text``, an option's text, a number, or a list.
 
     In alphabetical order; None when there is no answer, or when two readings remain that the encoding does not settle:

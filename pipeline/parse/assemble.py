@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from pipeline.parse import parts
-from pipeline.parse.cloze import Cloze
-from pipeline.parse.draft import (
+from build_dataset.pipeline.parse import parts
+from build_dataset.pipeline.parse.cloze import Cloze
+from build_dataset.pipeline.parse.draft import (
     Draft,
     Habits,
     ItemText,
@@ -18,7 +18,7 @@ from pipeline.parse.draft import (
     take_tag,
     text_of,
 )
-from pipeline.parse.fields import (
+from build_dataset.pipeline.parse.fields import (
     Fields,
     by_text,
     concluded_answer,
@@ -28,13 +28,13 @@ from pipeline.parse.fields import (
     stated_answers,
     without_text,
 )
-from pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
-from pipeline.parse.options import OptionRun, find_run
-from pipeline.parse.outline import Block, Group, NumberedItem, Outline
-from pipeline.parse.text import join_lines
-from pipeline.patterns import Patterns
-from schemas.documents import LineKind, Part
-from schemas.grouping import group_values
+from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
+from build_dataset.pipeline.parse.options import OptionRun, find_run
+from build_dataset.pipeline.parse.outline import Block, Group, NumberedItem, Outline
+from build_dataset.pipeline.parse.text import join_lines
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import LineKind, Part
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 ANSWERING = 0.8  # share of a run's items that must be key entries for the run to be a key without a head

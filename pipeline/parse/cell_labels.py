@@ -4,9 +4,9 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-from pipeline.parse.options import TERMS
-from pipeline.patterns import Patterns
-from schemas.grouping import group_values
+from build_dataset.pipeline.parse.options import TERMS
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 Pairs = list[tuple[str, str]]  # options as (label, text)

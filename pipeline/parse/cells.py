@@ -8,9 +8,17 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pipeline.parse.cell_labels import AFTER, CLOSE, OPEN, Pairs, broken_lines, label_in, labelled_pairs
-from pipeline.patterns import Patterns
-from schemas.columns import option_of, plain_header, vocabulary
+from build_dataset.pipeline.parse.cell_labels import (
+    AFTER,
+    CLOSE,
+    OPEN,
+    Pairs,
+    broken_lines,
+    label_in,
+    labelled_pairs,
+)
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import option_of, plain_header, vocabulary
 
 _P = Patterns(__name__)
 Fields = Mapping[str, Any]  # a row's values by the name of their column

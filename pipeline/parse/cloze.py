@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.parse import heads
-from pipeline.parse.fields import opens_explanation
-from pipeline.parse.heads import GroupHead, NumberStyle
-from pipeline.parse.keylines import line_pairs
-from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.options import OPTION_LINE, OptionRun, find_run, find_runs
-from pipeline.parse.outline import Cutting, Role
-from pipeline.parse.running import is_title
-from pipeline.parse.text import join_lines
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse.fields import opens_explanation
+from build_dataset.pipeline.parse.heads import GroupHead, NumberStyle
+from build_dataset.pipeline.parse.keylines import line_pairs
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
+from build_dataset.pipeline.parse.options import OPTION_LINE, OptionRun, find_run, find_runs
+from build_dataset.pipeline.parse.outline import Cutting, Role
+from build_dataset.pipeline.parse.running import is_title
+from build_dataset.pipeline.parse.text import join_lines
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 SURE = 0.9  # least weight of a number that opens an item of its own; numbered blanks may follow it

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from rapidfuzz import fuzz
 
-from pipeline.parse import cells
-from pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
-from pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
-from schemas.columns import flags_of, option_of, plain_header, vocabulary
+from build_dataset.pipeline.parse import cells
+from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
+from build_dataset.pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
+from build_dataset.schemas.columns import flags_of, option_of, plain_header, vocabulary
 
 _LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors

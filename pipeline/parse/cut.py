@@ -5,16 +5,16 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
-from pipeline.parse import heads
-from pipeline.parse.cloze import option_lines, own_answers, share_leads
-from pipeline.parse.fields import split_fields
-from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
-from pipeline.parse.keylines import answer_lines, key_heads
-from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
-from pipeline.parse.options import Form, find_run, find_runs, opens_option
-from pipeline.parse.outline import Builder, Cutting, Outline, Pointing, Role
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse.cloze import option_lines, own_answers, share_leads
+from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
+from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
+from build_dataset.pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
+from build_dataset.pipeline.parse.options import Form, find_run, find_runs, opens_option
+from build_dataset.pipeline.parse.outline import Builder, Cutting, Outline, Pointing, Role
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 BOUNDARIES = {

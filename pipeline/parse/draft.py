@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
-from pipeline.parse.cloze import read_blanks, run_on
-from pipeline.parse.fields import (
+from build_dataset.pipeline.parse.cloze import read_blanks, run_on
+from build_dataset.pipeline.parse.fields import (
     Fields,
     is_coded,
     letter_line,
@@ -14,15 +14,15 @@ from pipeline.parse.fields import (
     split_fields,
     stated_answers,
 )
-from pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
-from pipeline.parse.lines import REGIONS, ParsedLine, line_spans
-from pipeline.parse.options import find_run
-from pipeline.parse.outline import Block, NumberedItem, PointedItem
-from pipeline.parse.text import join_lines
-from pipeline.patterns import Patterns
-from schemas.documents import Box, LineKind, Part, Step
-from schemas.grouping import group_values
-from schemas.questions import Region
+from build_dataset.pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans
+from build_dataset.pipeline.parse.options import find_run
+from build_dataset.pipeline.parse.outline import Block, NumberedItem, PointedItem
+from build_dataset.pipeline.parse.text import join_lines
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Box, LineKind, Part, Step
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.questions import Region
 
 _P = Patterns(__name__)
 BLANKS = 0.6  # share of stems with one bracket of letters for the paper to print its answers there
@@ -115,9 +115,7 @@ class Draft:
         """Return whether it waits for that reason."""
         return any(known == reason for known, _ in self.flags)
 
-    def add_trace(
-        self, part: Part, rule: str, detail: str | None = None, pieces: Sequence[ParsedLine] = ()
-    ) -> None:
+    def add_trace(self, part: Part, rule: str, detail: str | None = None, pieces: Sequence[ParsedLine] = ()) -> None:
         """Note why it was cut as it was, and where."""
         self.steps.append(Step(part=part, rule=rule, detail=detail, spans=line_spans(pieces)))
 

@@ -5,20 +5,20 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from pipeline.claims.explanations import contradiction
-from pipeline.parse import heads
-from pipeline.parse.draft import Draft, text_of
-from pipeline.parse.fields import split_fields
-from pipeline.parse.gates import compare_items, under_options
-from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.options import find_labels, find_run, has_label, opens_option
-from pipeline.parse.outline import Outline
-from pipeline.parse.paper import ParsedPaper
-from pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, is_complete_line
-from pipeline.parse.running import is_title
-from pipeline.patterns import Patterns
-from schemas.documents import Part
-from schemas.grouping import group_values
+from build_dataset.pipeline.claims.explanations import contradiction
+from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse.draft import Draft, text_of
+from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.gates import compare_items, under_options
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
+from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option
+from build_dataset.pipeline.parse.outline import Outline
+from build_dataset.pipeline.parse.paper import ParsedPaper
+from build_dataset.pipeline.parse.rooms import ColumnEdges, check_rivals, check_rooms, is_complete_line
+from build_dataset.pipeline.parse.running import is_title
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Part
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 FOOT = _P.foot

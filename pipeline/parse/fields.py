@@ -8,9 +8,9 @@ from functools import lru_cache
 from itertools import starmap, zip_longest
 from typing import NamedTuple
 
-from pipeline.parse.options import find_run
-from pipeline.parse.text import READ, join_lines
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.parse.options import find_run
+from build_dataset.pipeline.parse.text import READ, join_lines
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 

@@ -8,18 +8,24 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import chain, pairwise
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.fields import opens_field
-from pipeline.parse.heads import INSTRUCTION, ONE_ANSWER, SHARED_OPTIONS, announcement, number_candidate
-from pipeline.parse.lines import REGIONS, ParsedLine
-from pipeline.parse.numbering import GAP
-from pipeline.parse.options import find_labels, find_run, has_label, opens_option
-from pipeline.parse.paper import Gap, Mismatch, ParsedPaper
-from pipeline.parse.rooms import SHORT_OF, ColumnEdges
-from pipeline.parse.text import without_digits
-from pipeline.patterns import Patterns
-from schemas.grouping import group_values
-from schemas.questions import SEVERAL_ANSWERS
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.fields import opens_field
+from build_dataset.pipeline.parse.heads import (
+    INSTRUCTION,
+    ONE_ANSWER,
+    SHARED_OPTIONS,
+    announcement,
+    number_candidate,
+)
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
+from build_dataset.pipeline.parse.numbering import GAP
+from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option
+from build_dataset.pipeline.parse.paper import Gap, Mismatch, ParsedPaper
+from build_dataset.pipeline.parse.rooms import SHORT_OF, ColumnEdges
+from build_dataset.pipeline.parse.text import without_digits
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
 HABIT = 10  # least number of answers in blanks, in half of a section's stems, for a habit of the section

@@ -6,9 +6,9 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.parse.text import CJK, true_digits
-from pipeline.patterns import Patterns
-from schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
+from build_dataset.pipeline.parse.text import CJK, true_digits
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
 _P = Patterns(__name__)
 CHINESE = _P.whole("@chinese@")

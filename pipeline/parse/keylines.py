@@ -7,12 +7,12 @@ from functools import lru_cache
 from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
-from pipeline.parse import heads
-from pipeline.parse.fields import opens_explanation
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.options import OPTION_LINE
-from pipeline.parse.text import READ, true_digits
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse.fields import opens_explanation
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.options import OPTION_LINE
+from build_dataset.pipeline.parse.text import READ, true_digits
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 FAR = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
@@ -206,8 +206,7 @@ def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
     for index, piece in enumerate(pieces):
         below = [piece.text for piece in pieces[index + 1 : index + 1 + ANSWERED_WITHIN]]
         may_be = heads.may_be_key_head(piece.text) and any(
-            line_pairs(text) or _P.entry.match(true_digits(text)) or grid(below, at)
-            for at, text in enumerate(below)
+            line_pairs(text) or _P.entry.match(true_digits(text)) or grid(below, at) for at, text in enumerate(below)
         )
         if (may_be or heads.is_key_head(piece.text)) and not _marks_one_answer(pieces, index):
             found.add(index)

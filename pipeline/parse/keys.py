@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import NamedTuple
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.fields import by_text
-from pipeline.parse.heads import announcement, numeral_value
-from pipeline.parse.keylines import KeyLine
-from pipeline.parse.outline import Outline
-from pipeline.patterns import Patterns
-from schemas.documents import Part
-from schemas.grouping import group_values
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.fields import by_text
+from build_dataset.pipeline.parse.heads import announcement, numeral_value
+from build_dataset.pipeline.parse.keylines import KeyLine
+from build_dataset.pipeline.parse.outline import Outline
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Part
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 NOTED = ("#", "*")  # cells whose answer is told in a note
@@ -151,9 +151,7 @@ def _add_entries(key: Key, drafts: Sequence[Draft]) -> None:
             entry.head, entry.of_parts = draft.block.name, draft.of_parts
 
 
-def apply_entries(
-    key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], *, replace: bool
-) -> Unmatched:
+def apply_entries(key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], *, replace: bool) -> Unmatched:
     """Apply a key to the drafts of its paper, whose ``titles`` count its sections; corrections replace answers."""
     unmatched: Unmatched = []
     by_section: Sections = {}

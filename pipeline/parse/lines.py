@@ -7,12 +7,12 @@ from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from pipeline.parse.heads import split_heads
-from pipeline.parse.running import without_running
-from pipeline.parse.text import fold, private_labels
-from pipeline.patterns import Patterns
-from schemas.documents import Box, Line, LineKind, Span
-from schemas.grouping import group_values
+from build_dataset.pipeline.parse.heads import split_heads
+from build_dataset.pipeline.parse.running import without_running
+from build_dataset.pipeline.parse.text import fold, private_labels
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Box, Line, LineKind, Span
+from build_dataset.schemas.grouping import group_values
 
 if TYPE_CHECKING:
     from opencc import OpenCC

@@ -8,16 +8,16 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from pipeline.parse import answer_cells as answers
-from pipeline.parse import cell_labels, cells
-from pipeline.parse import columns as sources
-from pipeline.parse.answer_cells import AnswerEncoding, Given
-from pipeline.parse.cells import Fields
-from pipeline.parse.columns import Columns, Unclear, options_of
-from pipeline.parse.fields import concluded_answer
-from schemas.columns import option_groups, plain_header, roles_of, vocabulary
-from schemas.dataset import SourceParams
-from schemas.grouping import group_values
+from build_dataset.pipeline.parse import answer_cells as answers
+from build_dataset.pipeline.parse import cell_labels, cells
+from build_dataset.pipeline.parse import columns as sources
+from build_dataset.pipeline.parse.answer_cells import AnswerEncoding, Given
+from build_dataset.pipeline.parse.cells import Fields
+from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
+from build_dataset.pipeline.parse.fields import concluded_answer
+from build_dataset.schemas.columns import option_groups, plain_header, roles_of, vocabulary
+from build_dataset.schemas.dataset import SourceParams
+from build_dataset.schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
@@ -241,9 +241,7 @@ class _Search:
         if not (given := self._given(name)):
             return AnswerEncoding.UNKNOWN, float(not self.filled[name])
         stated = self.declared.answer_as
-        found = (
-            AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.found.options)
-        )
+        found = AnswerEncoding(stated) if stated else answers.encoding_of(given, printed=not self.found.options)
         if isinstance(found, AnswerEncoding):
             return found, answers.readable_share(given, found)
         return Unclear("answers_unclear", f"{name} = {found} in dataset.toml"), 1.0

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from pipeline.parse.fields import opens_explanation, opens_field, split_fields
-from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, bare_candidate
-from pipeline.parse.lines import ParsedLine
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.parse.fields import opens_explanation, opens_field, split_fields
+from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, bare_candidate
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 ANNOUNCED = 0.5  # added where the head of a shared text above names the number
@@ -74,9 +74,7 @@ def _weigh(pieces: Sequence[ParsedLine], mark: NumberCandidate, end: int) -> Num
     return mark._replace(weight=weight, supported=supported, options=options)
 
 
-def _listed(
-    pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], boundaries: Sequence[int]
-) -> set[int]:
+def _listed(pieces: Sequence[ParsedLine], likely: Sequence[NumberCandidate], boundaries: Sequence[int]) -> set[int]:
     """Lines of lists 1. 2. 3. inside a stem: under another number, with the options after the last of them."""
     lines: set[int] = set()
     for index in range(1, len(likely)):

@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.parse.text import READ, join_lines
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.parse.text import READ, join_lines
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 TERMS, OPTION_LINE = _P.terms, _P.option_line

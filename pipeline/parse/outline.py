@@ -6,9 +6,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
-from pipeline.parse.heads import GroupHead, NumberCandidate
-from pipeline.parse.keylines import KeyLine
-from pipeline.parse.lines import REGIONS, ParsedLine
+from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate
+from build_dataset.pipeline.parse.keylines import KeyLine
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 
 
 class Role(StrEnum):

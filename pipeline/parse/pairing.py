@@ -5,12 +5,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.keys import Unmatched
-from pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, waiting_item
-from pipeline.patterns import Patterns
-from schemas.grouping import group_values
-from schemas.questions import ReviewItem
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.keys import Unmatched
+from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, waiting_item
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.questions import ReviewItem
 
 _P = Patterns(__name__)
 _SESSIONS = _P.table("sessions")

@@ -7,17 +7,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.heads import INSTRUCTION, announcement, question_type
-from pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place
-from pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
-from pipeline.parse.options import has_label
-from pipeline.parse.outline import Outline, Role
-from pipeline.parse.running import TITLE
-from pipeline.patterns import Patterns
-from schemas.documents import Document, Part, Step, Trace
-from schemas.identity import content_hash, question_id
-from schemas.questions import Option, Question, Rejection, ReviewItem
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.heads import INSTRUCTION, announcement, question_type
+from build_dataset.pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
+from build_dataset.pipeline.parse.options import has_label
+from build_dataset.pipeline.parse.outline import Outline, Role
+from build_dataset.pipeline.parse.running import TITLE
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Document, Part, Step, Trace
+from build_dataset.schemas.identity import content_hash, question_id
+from build_dataset.schemas.questions import Option, Question, Rejection, ReviewItem
 
 _P = Patterns(__name__)
 Mismatch = tuple[str, str, str]  # (reason, the head that states what is wrong, detail)
@@ -101,9 +101,7 @@ def trace_of_paper(paper: ParsedPaper) -> Trace:
     """The trace of the lines that belong to no item: every one of them stands in a step."""
     found = list(_traced(paper))
     lines = line_spans(piece for _, _, pieces, _ in found for piece in pieces)
-    steps = [
-        Step(part=part, rule=rule, detail=told, spans=line_spans(own)) for part, rule, own, told in found
-    ]
+    steps = [Step(part=part, rule=rule, detail=told, spans=line_spans(own)) for part, rule, own, told in found]
     return Trace(item_id=paper.document, document=paper.document, spans=lines, steps=steps)
 
 

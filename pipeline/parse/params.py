@@ -4,10 +4,10 @@ from collections.abc import Sequence
 
 from pydantic import Field
 
-from annotation.llm.messages import ChatRequest
-from annotation.llm.options import LlmOptions
-from schemas.dataset import SourceParams
-from schemas.params import Params, option
+from build_dataset.annotation.llm.messages import ChatRequest
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.schemas.dataset import SourceParams
+from build_dataset.schemas.params import Params, option
 
 
 class PointParams(LlmOptions):

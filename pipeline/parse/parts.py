@@ -8,18 +8,18 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
-from pipeline.parse.cloze import Blank, Cloze, read_parts
-from pipeline.parse.draft import Draft
-from pipeline.parse.fields import Fields
-from pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.options import OptionRun, find_run, find_runs
-from pipeline.parse.outline import NumberedItem
-from pipeline.parse.text import join_lines
-from pipeline.patterns import Patterns
-from schemas.documents import Part
-from schemas.grouping import group_values
-from schemas.questions import SEVERAL_ANSWERS
+from build_dataset.pipeline.parse.cloze import Blank, Cloze, read_parts
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.fields import Fields
+from build_dataset.pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.options import OptionRun, find_run, find_runs
+from build_dataset.pipeline.parse.outline import NumberedItem
+from build_dataset.pipeline.parse.text import join_lines
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Part
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
 Lines = list[ParsedLine]
@@ -172,9 +172,7 @@ def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields)
         yield draft
 
 
-def blank_drafts(
-    item: NumberedItem, pieces: Lines, fields: Fields, cloze: Cloze, *, numbered: bool
-) -> Iterable[Draft]:
+def blank_drafts(item: NumberedItem, pieces: Lines, fields: Fields, cloze: Cloze, *, numbered: bool) -> Iterable[Draft]:
     """A draft for every blank of an item; ``numbered`` where the numbers of blanks are those of the questions."""
     count = len(cloze.blanks)
     answers: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers

@@ -12,18 +12,18 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from annotation.llm.client import LlmClient
-from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
-from pipeline.parse.draft import Draft
-from pipeline.parse.examine import FOOT
-from pipeline.parse.lines import REGIONS, place_of
-from pipeline.parse.outline import PointedItem, Pointing, Role
-from pipeline.parse.paper import ParsedPaper
-from pipeline.parse.params import PointParams
-from pipeline.parse.running import is_title
-from pipeline.stage import Store
+from build_dataset.annotation.llm.client import LlmClient
+from build_dataset.annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.examine import FOOT
+from build_dataset.pipeline.parse.lines import REGIONS, place_of
+from build_dataset.pipeline.parse.outline import PointedItem, Pointing, Role
+from build_dataset.pipeline.parse.paper import ParsedPaper
+from build_dataset.pipeline.parse.params import PointParams
+from build_dataset.pipeline.parse.running import is_title
+from build_dataset.pipeline.stage import Store
 
-_ASKED = json.loads((files("pipeline.parse") / "pointing.json").read_text(encoding="utf-8"))
+_ASKED = json.loads((files("build_dataset.pipeline.parse") / "pointing.json").read_text(encoding="utf-8"))
 """The task, the form of its answer, and the reasons that another cut can mend; a lost line it cannot."""
 _MENDABLE = frozenset(_ASKED["mendable"])
 _PARTS = ("stem", "options", "answer", "explanation")

@@ -7,17 +7,17 @@ from itertools import accumulate, pairwise
 from math import inf
 from statistics import median
 
-from pipeline.parse.draft import Draft, text_of
-from pipeline.parse.fields import split_fields
-from pipeline.parse.heads import WITHOUT_CASE
-from pipeline.parse.lines import REGIONS, ParsedLine, place_of
-from pipeline.parse.options import find_labels, find_run, has_label
-from pipeline.parse.outline import HEADS
-from pipeline.parse.paper import Gap, ParsedPaper
-from pipeline.parse.text import width
-from pipeline.patterns import Patterns
-from schemas.documents import Box
-from schemas.grouping import group_values
+from build_dataset.pipeline.parse.draft import Draft, text_of
+from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.heads import WITHOUT_CASE
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, place_of
+from build_dataset.pipeline.parse.options import find_labels, find_run, has_label
+from build_dataset.pipeline.parse.outline import HEADS
+from build_dataset.pipeline.parse.paper import Gap, ParsedPaper
+from build_dataset.pipeline.parse.text import width
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Box
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 FAR, USUAL = 0.9, 0.95  # a line may be lost above so many line heights over the usual gap (95 % of gaps)

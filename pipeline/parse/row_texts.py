@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from pipeline.parse.cell_labels import Pairs
-from pipeline.parse.cells import Options
-from pipeline.patterns import Patterns
-from schemas.columns import vocabulary
+from build_dataset.pipeline.parse.cell_labels import Pairs
+from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
 _UNUSUAL = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left

@@ -9,20 +9,20 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.claims.explanations import contradiction
-from pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
-from pipeline.parse.cells import Fields
-from pipeline.parse.columns import Columns, Unclear, options_of
-from pipeline.parse.fields import filled_blank
-from pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
-from pipeline.parse.row_texts import Doubts
-from schemas.columns import roles_of, vocabulary
-from schemas.dataset import SourceParams
-from schemas.documents import Document, SourceRow
-from schemas.grouping import group_values
-from schemas.identity import content_hash, row_id, sha256
-from schemas.questions import Option, Question, QuestionType
-from schemas.wording import counted
+from build_dataset.pipeline.claims.explanations import contradiction
+from build_dataset.pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
+from build_dataset.pipeline.parse.cells import Fields
+from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
+from build_dataset.pipeline.parse.fields import filled_blank
+from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
+from build_dataset.pipeline.parse.row_texts import Doubts
+from build_dataset.schemas.columns import roles_of, vocabulary
+from build_dataset.schemas.dataset import SourceParams
+from build_dataset.schemas.documents import Document, SourceRow
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.identity import content_hash, row_id, sha256
+from build_dataset.schemas.questions import Option, Question, QuestionType
+from build_dataset.schemas.wording import counted
 
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
 _ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
@@ -299,9 +299,7 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
     return RowError("no_options", f"row {row.row} has no options that can be read")
 
 
-def _type(
-    stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None
-) -> QuestionType:
+def _type(stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None) -> QuestionType:
     single = not letters or len(letters) == 1
     for told in (stated, kind if single else None):
         if told in set(QuestionType):

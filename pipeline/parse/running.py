@@ -5,14 +5,14 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 
-from pipeline.parse import heads
-from pipeline.parse.fields import opens_explanation
-from pipeline.parse.heads import NumberStyle
-from pipeline.parse.options import find_labels, opens_option
-from pipeline.parse.text import CJK, fold, width, without_digits
-from pipeline.patterns import Patterns
-from schemas.documents import Line, LineKind
-from schemas.grouping import group_values
+from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse.fields import opens_explanation
+from build_dataset.pipeline.parse.heads import NumberStyle
+from build_dataset.pipeline.parse.options import find_labels, opens_option
+from build_dataset.pipeline.parse.text import CJK, fold, width, without_digits
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Line, LineKind
+from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
 TITLE = _P.title
@@ -126,8 +126,7 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in forms))
     kept = [line for line in lines if line.kind is not LineKind.TEXT or _words(line.text) not in running]
     return [
-        line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line
-        for line in kept
+        line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line for line in kept
     ]
 
 

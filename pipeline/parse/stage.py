@@ -6,30 +6,30 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from annotation.llm.messages import ChatRequest
-from pipeline.parse import gates
-from pipeline.parse.assemble import drafts_of
-from pipeline.parse.columns import Columns
-from pipeline.parse.cut import cut
-from pipeline.parse.draft import Draft
-from pipeline.parse.examine import examine
-from pipeline.parse.heads import NumberStyle, number_candidate, stated_total
-from pipeline.parse.keylines import answers_apart
-from pipeline.parse.keys import key_of
-from pipeline.parse.lines import ParsedLine, in_one_script, line_part, parsed_lines, place_of
-from pipeline.parse.outline import Pointing, Role
-from pipeline.parse.pairing import pair_keys
-from pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish
-from pipeline.parse.params import ParseParams, PointParams
-from pipeline.parse.parts import fold_copies, joint_answers
-from pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
-from pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
-from pipeline.stage import Context, Counts, Failure, Result, Tables
-from schemas.dataset import DatasetParams, SourceParams
-from schemas.documents import Document, Line, SourceRow, Trace
-from schemas.grouping import group_values
-from schemas.questions import Question
-from schemas.release import ReleasedId
+from build_dataset.annotation.llm.messages import ChatRequest
+from build_dataset.pipeline.parse import gates
+from build_dataset.pipeline.parse.assemble import drafts_of
+from build_dataset.pipeline.parse.columns import Columns
+from build_dataset.pipeline.parse.cut import cut
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.examine import examine
+from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
+from build_dataset.pipeline.parse.keylines import answers_apart
+from build_dataset.pipeline.parse.keys import key_of
+from build_dataset.pipeline.parse.lines import ParsedLine, in_one_script, line_part, parsed_lines, place_of
+from build_dataset.pipeline.parse.outline import Pointing, Role
+from build_dataset.pipeline.parse.pairing import pair_keys
+from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish
+from build_dataset.pipeline.parse.params import ParseParams, PointParams
+from build_dataset.pipeline.parse.parts import fold_copies, joint_answers
+from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
+from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
+from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
+from build_dataset.schemas.dataset import DatasetParams, SourceParams
+from build_dataset.schemas.documents import Document, Line, SourceRow, Trace
+from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.release import ReleasedId
 
 Documents = dict[str, Document]
 Pointings = Mapping[str, Sequence[Pointing]]  # a model's answers about lines, by document
@@ -121,9 +121,7 @@ def _point(documents: Documents, lines: pl.DataFrame, params: PointParams, conte
     return found
 
 
-def _papers(
-    documents: Documents, lines: pl.DataFrame, pointings: Pointings, context: Context
-) -> ParseOutcome:
+def _papers(documents: Documents, lines: pl.DataFrame, pointings: Pointings, context: Context) -> ParseOutcome:
     """All documents with pages, in the order of their names."""
     paged = {name for name, document in documents.items() if document.rows is None}
     outcome = ParseOutcome(into=len(paged))

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 CJK = _P.whole("@cjk@")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 Format = Literal["svg", "png"]
 
-_STYLE = tomllib.loads((files("pipeline.rendering") / "templates" / "figures.toml").read_text("utf-8"))
+_STYLE = tomllib.loads((files("build_dataset.pipeline.rendering") / "templates" / "figures.toml").read_text("utf-8"))
 INK: str = _STYLE["ink"]
 COLOURS: tuple[str, ...] = tuple(_STYLE["colours"])
 

@@ -8,8 +8,8 @@ import re
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
-from pipeline.rendering.figures import INK
-from pipeline.rendering.markdown import environment
+from build_dataset.pipeline.rendering.figures import INK
+from build_dataset.pipeline.rendering.markdown import environment
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -20,8 +20,7 @@ _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-
 _VISIBLE = {code: chr(0x2400 + code) for code in range(0x20) if code not in (0x09, 0x0A)}
 _VISIBLE |= dict.fromkeys((0x7F, *range(0x80, 0xA0)), "\ufffd")
 _VISIBLE |= {
-    code: f"‹U+{code:04X}›"
-    for code in (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF)
+    code: f"‹U+{code:04X}›" for code in (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x206A), 0xFEFF)
 }
 """Controls, zero-width characters and those that turn the direction of text: a person must see that they are there."""
 
@@ -55,6 +54,6 @@ def data_uri(content: bytes, media_type: str) -> str:
 
 @cache
 def _environment(package: str) -> Environment:
-    made = environment(package, "pipeline.rendering", autoescape=True)
+    made = environment(package, "build_dataset.pipeline.rendering", autoescape=True)
     made.filters["json"] = partial(json.dumps, ensure_ascii=False, indent=1)  # for people
     return made

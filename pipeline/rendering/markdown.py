@@ -9,8 +9,8 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from schemas.questions import SPLITS
-from schemas.wording import counted, minute
+from build_dataset.schemas.questions import SPLITS
+from build_dataset.schemas.wording import counted, minute
 
 if TYPE_CHECKING:
     from jinja2 import Environment

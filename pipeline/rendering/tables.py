@@ -14,7 +14,7 @@ from unicodedata import east_asian_width
 
 import polars as pl
 
-from pipeline.rendering import markdown
+from build_dataset.pipeline.rendering import markdown
 
 if TYPE_CHECKING:
     from jinja2 import Template
@@ -71,7 +71,7 @@ _GLUE = re.compile(r" (?![\[(])")  # "61.6 ± 0.1 [60.4, 62.8]" is broken before
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")  # "-1.5", not "CMB-2"
 _ESCAPES = dict.fromkeys((*range(0x20), 0x7F), " ")  # control characters, then those with a meaning in LaTeX
 _ESCAPES |= str.maketrans(
-    tomllib.loads((files("pipeline.rendering") / "templates" / "latex.toml").read_text("utf-8"))
+    tomllib.loads((files("build_dataset.pipeline.rendering") / "templates" / "latex.toml").read_text("utf-8"))
 )
 
 
@@ -86,9 +86,7 @@ def latex(table: Table) -> str:
     widths = [max(map(_width, cells)) for cells in columns]
     broken = _room(widths, range(len(widths))) > _WIDTH
     if broken:
-        numbers = (
-            [part for cell in cells for part in _BREAKS.split(cell)] for cells in columns[table.left :]
-        )
+        numbers = ([part for cell in cells for part in _BREAKS.split(cell)] for cells in columns[table.left :])
         texts = (min(width, _TEXT) for width in widths[: table.left])
         widths = [*texts, *(max(map(_width, parts)) for parts in numbers)]
     panels = list(_panels(widths, table.left))
@@ -124,6 +122,6 @@ def _number(cell: str) -> str:
 @cache
 def _template() -> Template:
     braces = {"variable_start_string": "<<", "variable_end_string": ">>"}
-    made = markdown.environment("pipeline.rendering", lstrip_blocks=False, **braces)
+    made = markdown.environment("build_dataset.pipeline.rendering", lstrip_blocks=False, **braces)
     made.filters["tex"] = lambda text: text.translate(_ESCAPES)
     return made.get_template("table.tex")

@@ -2,24 +2,23 @@
 
 import json
 import string
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from importlib.resources import files
 from typing import Any, TypeVar
 
 import polars as pl
 
-from pipeline.report.params import ReportParams
-from pipeline.stage import Tables
-from schemas.base import Record
-from schemas.dataset import DatasetParams
-from schemas.questions import SPLIT_NAMES, SPLITS
-from schemas.wording import Notice, counted
+from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.pipeline.stage import Tables
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.questions import SPLIT_NAMES, SPLITS
+from build_dataset.schemas.wording import Notice, counted
 
 Row = TypeVar("Row", bound=Record)
-WORDS: dict[str, Any] = tomllib.loads((files("pipeline.report") / "words.toml").read_text(encoding="utf-8"))
+WORDS: dict[str, Any] = shipped_toml("build_dataset.pipeline.report", "words.toml")
 WORDS["splits"] = SPLIT_NAMES  # names in both languages, by what they name: `stages`, `splits`, `merged` …
 
 
@@ -60,9 +59,7 @@ class StageRun:
         """``unit, in, kept, merged, rejected, waiting``."""
         self.facts: dict[str, Any] = self.manifest.get("facts", {})
         self.params: dict[str, Any] = self.manifest.get("params", {})
-        self.reasons: dict[str, dict[str, int]] = self.manifest.get(
-            "reasons", {"rejected": {}, "waiting": {}}
-        )
+        self.reasons: dict[str, dict[str, int]] = self.manifest.get("reasons", {"rejected": {}, "waiting": {}})
         """Items by outcome and reason."""
 
     def table(self, name: str) -> dict[str, Any]:

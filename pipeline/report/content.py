@@ -7,17 +7,17 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.export.card import labels_by_split
-from pipeline.rendering.markdown import number, percent
-from pipeline.rendering.tables import Table
-from pipeline.report import published
-from pipeline.report.build import Build, Section, notice
-from pipeline.report.texts import clip, spread_evenly, tally
-from pipeline.stats.intervals import ENOUGH
-from schemas.annotations import LabelStatus
-from schemas.questions import SPLIT_NAMES
-from schemas.taxonomy import DIFFICULTY, Dimension, dimensions
-from schemas.wording import Notice
+from build_dataset.pipeline.export.card import labels_by_split
+from build_dataset.pipeline.rendering.markdown import number, percent
+from build_dataset.pipeline.rendering.tables import Table
+from build_dataset.pipeline.report import published
+from build_dataset.pipeline.report.build import Build, Section, notice
+from build_dataset.pipeline.report.texts import clip, spread_evenly, tally
+from build_dataset.pipeline.stats.intervals import ENOUGH
+from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.questions import SPLIT_NAMES
+from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, dimensions
+from build_dataset.schemas.wording import Notice
 
 _SETTLED = (LabelStatus.AGREED.value, LabelStatus.ADJUDICATED.value)  # two experts agree, or a third decided
 _EDGES = (0, 10, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 500)
@@ -88,9 +88,7 @@ def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]
     labels, unused = labels_by_split(splits, dimension)
     whole = pl.concat(splits.values())  # all splits have the same columns
     settled: dict[str | None, int] = dict(
-        whole.filter(pl.col(f"{dimension.name}_status").is_in(_SETTLED))[dimension.name]
-        .value_counts()
-        .iter_rows()
+        whole.filter(pl.col(f"{dimension.name}_status").is_in(_SETTLED))[dimension.name].value_counts().iter_rows()
     )
     rows: list[dict[str, Any]] = [
         {
@@ -156,9 +154,7 @@ def leaking(build: Build) -> Section | None:
     kinds = []
     for (kind,), part in leaks.sort("kind").group_by("kind", maintain_order=True):
         worst = part.sort(["score", "question_id"], descending=[True, False]).head(build.params.examples)
-        rows = [
-            {**row, "span": clip(row["span"], build.params.characters)} for row in worst.iter_rows(named=True)
-        ]
+        rows = [{**row, "span": clip(row["span"], build.params.characters)} for row in worst.iter_rows(named=True)]
         kinds.append({"kind": kind, "count": part.height, "rows": rows})
     notices = [notice(name, n=count) for name, count in counts.items() if count]
     if files is None:

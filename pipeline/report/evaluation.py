@@ -9,21 +9,21 @@ from typing import Any
 import polars as pl
 from markupsafe import Markup
 
-from annotation.rubric import aspects
-from pipeline.evaluate.extraction import visible_output
-from pipeline.evaluate.grading import from_facts
-from pipeline.evaluate.judging.scores import EXPERT
-from pipeline.evaluate.results.build import NOTES, Evaluated, table_groups, unreviewed_warning
-from pipeline.evaluate.results.figures import judge_plots, plots
-from pipeline.evaluate.results.papers import table_name
-from pipeline.evaluate.results.view import REFERENCES, run_name
-from pipeline.evaluate.scoring import accepted_answers
-from pipeline.rendering import html
-from pipeline.report.build import WORDS, Build, Section, notice
-from pipeline.report.texts import unfold
-from schemas import evaluation as records
-from schemas.release import ReleaseRow
-from schemas.wording import Notice
+from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.evaluate.extraction import visible_output
+from build_dataset.pipeline.evaluate.grading import from_facts
+from build_dataset.pipeline.evaluate.judging.scores import EXPERT
+from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, table_groups, unreviewed_warning
+from build_dataset.pipeline.evaluate.results.figures import judge_plots, plots
+from build_dataset.pipeline.evaluate.results.papers import table_name
+from build_dataset.pipeline.evaluate.results.view import REFERENCES, run_name
+from build_dataset.pipeline.evaluate.scoring import accepted_answers
+from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
+from build_dataset.pipeline.report.texts import unfold
+from build_dataset.schemas import evaluation as records
+from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas.wording import Notice
 
 PAGE = "answers.html"
 _OVERALL = "overall"
@@ -130,7 +130,7 @@ def answers_page(build: Build) -> bytes | None:
     counts = {kind: kinds.count(kind) for kind in _KINDS if kinds}
     counts |= Counter(card["task"] for card in texts)
     return html.render(
-        "pipeline.report:answers.html",
+        "build_dataset.pipeline.report:answers.html",
         cards=cards,
         of=len(kinds),
         texts=texts,

@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.aside import SourceLoss, shared_questions, source_losses
-from pipeline.report.build import WORDS, Build, Section, notice
-from pipeline.report.texts import item_text, spread_evenly
-from schemas.annotations import LabelStatus
-from schemas.questions import SPLITS
-from schemas.wording import Notice, counted, reason_names, remedy
+from build_dataset.pipeline.aside import SourceLoss, shared_questions, source_losses
+from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
+from build_dataset.pipeline.report.texts import item_text, spread_evenly
+from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.questions import SPLITS
+from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
 
 OUTCOMES = ("kept", "merged", "rejected", "waiting")
 _QUESTIONS = ("items", "questions")

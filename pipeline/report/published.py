@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from pipeline.export.card import distribution, statistics
-from pipeline.export.formats import MULTIPLE, SINGLE, question_text
-from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
-from pipeline.rendering.markdown import number
-from pipeline.rendering.tables import Table
-from pipeline.report.build import WORDS
-from schemas.questions import SEVERAL_ANSWERS, SPLIT_NAMES
-from schemas.taxonomy import Dimension, cmb_catalogue, dimensions
+from build_dataset.pipeline.export.card import distribution, statistics
+from build_dataset.pipeline.export.formats import MULTIPLE, SINGLE, question_text
+from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
+from build_dataset.pipeline.rendering.markdown import number
+from build_dataset.pipeline.rendering.tables import Table
+from build_dataset.pipeline.report.build import WORDS
+from build_dataset.schemas.questions import SEVERAL_ANSWERS, SPLIT_NAMES
+from build_dataset.schemas.taxonomy import Dimension, cmb_catalogue, dimensions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -214,12 +214,8 @@ def _draw_labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:
         labels = sorted(counts, key=lambda label: -order.get(label, len(order)))
     else:
         labels = sorted(counts, key=lambda label: (sum(counts[label].values()), -order.get(label, 0), label))
-    _bars(
-        axes, range(len(labels)), [[counts[label][name] for label in labels] for name in splits], level=True
-    )
-    axes.set_yticks(
-        range(len(labels)), [_label_name(dimension, label) for label in labels], fontsize=7.5, color=INK
-    )
+    _bars(axes, range(len(labels)), [[counts[label][name] for label in labels] for name in splits], level=True)
+    axes.set_yticks(range(len(labels)), [_label_name(dimension, label) for label in labels], fontsize=7.5, color=INK)
     axes.set_ylim(-0.7, len(labels) - 0.3)
     axes.set_xlabel("questions 题数", fontsize=7.5)
     axes.grid(visible=False, axis="y")

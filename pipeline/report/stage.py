@@ -1,12 +1,12 @@
 """The report stage: one page about everything that was built, with its figures and tables."""
 
-from pipeline.rendering import html
-from pipeline.report import content, evaluation, flow, texts
-from pipeline.report.build import WORDS, Build, Section
-from pipeline.report.params import ReportParams
-from pipeline.stage import Context, Counts, Result, Tables
-from schemas.errors import UserError
-from schemas.wording import counted, reason_names
+from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.report import content, evaluation, flow, texts
+from build_dataset.pipeline.report.build import WORDS, Build, Section
+from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.wording import counted, reason_names
 
 PAGE = "index.html"
 _MODULES = {"content": content, "evaluation": evaluation, "flow": flow, "texts": texts}
@@ -23,7 +23,7 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     notices = [notice for section in sections.values() for notice in section.notices]
     notices.sort(key=lambda notice: -notice.lost)  # stable: sections' order among equals
     files[PAGE] = html.render(
-        "pipeline.report:report.html",
+        "build_dataset.pipeline.report:report.html",
         dataset=context.dataset,
         sections=sections,
         notices=notices,

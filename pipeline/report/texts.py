@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.report.build import WORDS, Build, Section, notice
+from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 
 Piece = tuple[str, bool]  # a run of text, and whether it differs from what stands beside it
 
@@ -158,16 +158,12 @@ def side_by_side(one: Row, other: Row, limit: int) -> tuple[QuestionCard, Questi
     for question, beside, stem, key in zip((one, other), (other, one), stems, keys, strict=True):
         theirs = list(_options(beside))
         options = [_option(*option, place, theirs, limit) for place, option in enumerate(_options(question))]
-        shown = QuestionCard(
-            question["question_id"], source_place(question), stem, options, (key, keys[0] != keys[1])
-        )
+        shown = QuestionCard(question["question_id"], source_place(question), stem, options, (key, keys[0] != keys[1]))
         cards.append(shown)
     return cards[0], cards[1]
 
 
-def _option(
-    label: str, text: str, place: int, beside: Sequence[tuple[str, str]], limit: int
-) -> tuple[Piece, CutText]:
+def _option(label: str, text: str, place: int, beside: Sequence[tuple[str, str]], limit: int) -> tuple[Piece, CutText]:
     """Return an option with its differences; of one that has only moved the letter alone is marked."""
     same = next((other for other, said in beside if said == text), None)  # options in another order
     if same is not None:
@@ -177,9 +173,7 @@ def _option(
 
 
 def _stem_of(question: Row) -> str:
-    return "\n".join(
-        part for part in (question.get("shared_stem"), question["stem"]) if isinstance(part, str)
-    )
+    return "\n".join(part for part in (question.get("shared_stem"), question["stem"]) if isinstance(part, str))
 
 
 def reading(build: Build) -> Section | None:
@@ -286,8 +280,7 @@ def duplicates(build: Build) -> Section | None:
     for kind, part in merged.items():  # the lowest similarity first: wrong merges are found there
         worst = part.sort("score", "question_id").head(most).iter_rows(named=True)
         pairs[kind] = [
-            (row["survivor_id"], row["question_id"], f"score {row['score']:.3f} · {row['reason']}")
-            for row in worst
+            (row["survivor_id"], row["question_id"], f"score {row['score']:.3f} · {row['reason']}") for row in worst
         ]
     wanted = {name for found in pairs.values() for pair in found for name in pair[:2]}
     wanted |= set(related["question_id"].to_list())
@@ -327,9 +320,7 @@ def _twin_pairs(chosen: pl.DataFrame, related: pl.DataFrame, rows: Mapping[str, 
     return list(pairs.values())
 
 
-def _kind(
-    kind: str, part: pl.DataFrame, pairs: list[Pair], rows: Mapping[str, Row], build: Build
-) -> dict[str, Any]:
+def _kind(kind: str, part: pl.DataFrame, pairs: list[Pair], rows: Mapping[str, Row], build: Build) -> dict[str, Any]:
     return {
         "kind": kind,
         "count": part.height,

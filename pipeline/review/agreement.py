@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
-from annotation.label_studio.tasks import BLIND, PREFILLED
-from pipeline.review.control import PROBE
-from pipeline.stats import agreement as stats
-from schemas.annotations import Agreement, Annotation
+from build_dataset.annotation.label_studio.tasks import BLIND, PREFILLED
+from build_dataset.pipeline.review.control import PROBE
+from build_dataset.pipeline.stats import agreement as stats
+from build_dataset.schemas.annotations import Agreement, Annotation
 
 ALL = "all"  # experts together
 ORIGINS = {"prediction": "accepted", "prediction-changed": "changed", "manual": "manual"}

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import polars as pl
 
-from annotation.annotator import MEASURED
-from annotation.lexicon_annotator import LexiconAnnotator
-from annotation.reviewed import Reviewed, merge_reviewed
-from pipeline.inspect.bank import read_labelled
-from pipeline.stats.intervals import Interval, Unit, interval_of_share
-from schemas.annotations import Annotation
-from schemas.identity import lot, sha256
-from schemas.questions import Question
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.annotator import MEASURED
+from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
+from build_dataset.annotation.reviewed import Reviewed, merge_reviewed
+from build_dataset.pipeline.inspect.bank import read_labelled
+from build_dataset.pipeline.stats.intervals import Interval, Unit, interval_of_share
+from build_dataset.schemas.annotations import Annotation
+from build_dataset.schemas.identity import lot, sha256
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import dimensions
 
 PROBE = "probe"  # stands for the annotator of a label that is wrong on purpose
 _IN_A_ROW = 20  # gold labels in a point of the control chart

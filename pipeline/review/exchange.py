@@ -12,14 +12,14 @@ from pathlib import Path
 
 import polars as pl
 
-from annotation.adjudication import State
-from annotation.label_studio import projects
-from annotation.label_studio import pull as pulling
-from annotation.label_studio import push as pushing
-from annotation.label_studio.client import Studio
-from annotation.label_studio.pull import PullReport
-from annotation.label_studio.push import PushReport
-from annotation.label_studio.tasks import (
+from build_dataset.annotation.adjudication import State
+from build_dataset.annotation.label_studio import projects
+from build_dataset.annotation.label_studio import pull as pulling
+from build_dataset.annotation.label_studio import push as pushing
+from build_dataset.annotation.label_studio.client import Studio
+from build_dataset.annotation.label_studio.pull import PullReport
+from build_dataset.annotation.label_studio.push import PushReport
+from build_dataset.annotation.label_studio.tasks import (
     ReviewTask,
     adjudication_tasks,
     by_uncertainty,
@@ -27,17 +27,17 @@ from annotation.label_studio.tasks import (
     tasks_of,
     verification_tasks,
 )
-from annotation.params import ReviewParams
-from pipeline.crop import crops as cut_outs
-from pipeline.review import folder
-from pipeline.review.control import gold_questions, mix_in_gold, proposals, with_probes
-from pipeline.review.progress import assignment
-from pipeline.review.stage import settle_questions, waiting_questions
-from pipeline.runtime.publish import read_table
-from pipeline.runtime.sources import CORRECTIONS
-from pipeline.stage import Context, Tables
-from schemas.annotations import Annotation
-from schemas.questions import Question
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.crop import crops as cut_outs
+from build_dataset.pipeline.review import folder
+from build_dataset.pipeline.review.control import gold_questions, mix_in_gold, proposals, with_probes
+from build_dataset.pipeline.review.progress import assignment
+from build_dataset.pipeline.review.stage import settle_questions, waiting_questions
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.runtime.sources import CORRECTIONS
+from build_dataset.pipeline.stage import Context, Tables
+from build_dataset.schemas.annotations import Annotation
+from build_dataset.schemas.questions import Question
 
 _CROP_BYTES = 400_000  # of a picture, scans as JPEG: 10,000 of them are 4 GB in the server's database
 
@@ -75,9 +75,7 @@ def push_to_experts(
     return reports, notes
 
 
-def review_tasks(
-    tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True
-) -> list[ReviewTask]:
+def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True) -> list[ReviewTask]:
     """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
     questions = list(Question.from_frame(tables["questions"]))
     gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])

@@ -16,19 +16,19 @@ from urllib.parse import unquote
 import polars as pl
 import polars.selectors as cs
 
-from annotation.adjudication import ADJUDICATION, decided_corrections
-from annotation.label_studio.projects import KINDS, REVIEW, Kind, Owner, of_expert
-from annotation.label_studio.pull import Pulled
-from annotation.label_studio.read import SeenAnnotation
-from annotation.params import ReviewParams
-from pipeline.review.control import PROBE, gold_questions, separate
-from pipeline.runtime.publish import write_json, write_table
-from pipeline.stage import Context
-from schemas.annotations import Correction, ExpertReview, ShownLabel
-from schemas.base import Record
-from schemas.errors import UserError
-from schemas.identity import file_sha256, sha256
-from schemas.questions import Rejection
+from build_dataset.annotation.adjudication import ADJUDICATION, decided_corrections
+from build_dataset.annotation.label_studio.projects import KINDS, REVIEW, Kind, Owner, of_expert
+from build_dataset.annotation.label_studio.pull import Pulled
+from build_dataset.annotation.label_studio.read import SeenAnnotation
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review.control import PROBE, gold_questions, separate
+from build_dataset.pipeline.runtime.publish import write_json, write_table
+from build_dataset.pipeline.stage import Context
+from build_dataset.schemas.annotations import Correction, ExpertReview, ShownLabel
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import file_sha256, sha256
+from build_dataset.schemas.questions import Rejection
 
 FOLDER = "reviews"  # in the build folder; the stages read it and never write it
 HISTORY = "history"  # snapshots of pulls

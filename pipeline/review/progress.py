@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 import polars as pl
 
-from annotation.adjudication import ReviewStatus, Rules
-from annotation.params import ReviewParams
-from pipeline.rendering import html
-from pipeline.review.control import Control
-from pipeline.stats.intervals import ENOUGH
-from schemas.annotations import ExpertReview
-from schemas.identity import lot, sha256
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.adjudication import ReviewStatus, Rules
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.rendering import html
+from build_dataset.pipeline.review.control import Control
+from build_dataset.pipeline.stats.intervals import ENOUGH
+from build_dataset.schemas.annotations import ExpertReview
+from build_dataset.schemas.identity import lot, sha256
+from build_dataset.schemas.taxonomy import dimensions
 
 QUICK = 5.0  # least seconds to read a question of 30 characters with five options and five labels
 _MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
@@ -186,7 +186,7 @@ def status_page(status: ReviewStatus, experts: Sequence[ExpertWork], name: str) 
     """Return the page of a dataset's review, in UTF-8."""
     charted = [each for each in experts if each.control.chart]
     return html.render(
-        "pipeline.review:status.html",
+        "build_dataset.pipeline.review:status.html",
         name=name,
         status=status,
         experts=experts,
@@ -197,7 +197,7 @@ def status_page(status: ReviewStatus, experts: Sequence[ExpertWork], name: str) 
 
 def _charts(experts: Sequence[ExpertWork]) -> bytes:
     """Draw each expert's share of right gold labels, among the last ones, above their lower control limit."""
-    from pipeline.rendering.figures import COLOURS, INK, figure, save
+    from build_dataset.pipeline.rendering.figures import COLOURS, INK, figure, save
 
     with figure(7.0, _PANEL * len(experts) + 0.4) as drawn:
         panels = drawn.subplots(len(experts), 1, sharey=True, squeeze=False)[:, 0]

@@ -6,11 +6,9 @@ confirmed it: a label that nobody looked at reads like one that was accepted.
 
 import json
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from importlib.resources import files
 from io import BytesIO
 from itertools import zip_longest
 from pathlib import Path
@@ -22,25 +20,26 @@ import xlsxwriter
 from python_calamine import CalamineError, CalamineWorkbook
 from xlsxwriter.utility import xl_col_to_name
 
-from annotation.label_studio import screen
-from annotation.label_studio.projects import Owner
-from annotation.label_studio.pull import Pulled
-from annotation.label_studio.read import PulledRows, read_task
-from annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask, choice
-from annotation.params import ReviewParams
-from pipeline.review import folder
-from pipeline.review.exchange import review_tasks
-from pipeline.review.progress import assignment
-from pipeline.runtime.publish import read_table
-from pipeline.stage import Context, Tables
-from schemas.errors import UserError
-from schemas.identity import sha256
+from build_dataset.annotation.label_studio import screen
+from build_dataset.annotation.label_studio.projects import Owner
+from build_dataset.annotation.label_studio.pull import Pulled
+from build_dataset.annotation.label_studio.read import PulledRows, read_task
+from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask, choice
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import folder
+from build_dataset.pipeline.review.exchange import review_tasks
+from build_dataset.pipeline.review.progress import assignment
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.stage import Context, Tables
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
 
 _MAIN, _GUIDE, _LABELS, _DATA = "复核 review", "说明 guide", "labels", "data"
 _YES = "是"  # confirms a row, sets a flag
 _OUT = "workbooks.parquet"  # table of the questions that went to each expert in workbooks
 _LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
-_FORM = tomllib.loads((files("pipeline.review") / "workbook.toml").read_text(encoding="utf-8"))
+_FORM = shipped_toml("build_dataset.pipeline.review", "workbook.toml")
 _FIXED, _WRITTEN = _FORM["fixed"], _FORM["written"]
 _ID, _DONE = next(iter(_FIXED)), [*_WRITTEN][-1]
 _ILLEGAL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")  # characters that no cell may hold
@@ -158,9 +157,7 @@ def export(
     return len(wanted)
 
 
-def import_sheets(
-    paths: Sequence[Path], params: ReviewParams, context: Context
-) -> list[tuple[Path, Sheet, list[str]]]:
+def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context) -> list[tuple[Path, Sheet, list[str]]]:
     """Read workbooks that came back; return each with what it holds, and a line on each answer that does not count.
 
     Their answers count like those from the server. The same workbook again changes nothing; a later one of the
@@ -281,10 +278,7 @@ def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
 
 def _as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
     """Return cells as text: the number 2.0 is 2."""
-    return [
-        [str(int(v)) if isinstance(v, float) and v.is_integer() else str(v).strip() for v in row]
-        for row in rows
-    ]
+    return [[str(int(v)) if isinstance(v, float) and v.is_integer() else str(v).strip() for v in row] for row in rows]
 
 
 def _refuse_uncounted(expert: str, params: ReviewParams) -> None:

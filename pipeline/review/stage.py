@@ -7,19 +7,31 @@ from typing import NamedTuple
 
 import polars as pl
 
-from annotation import adjudication
-from annotation.params import ReviewParams
-from pipeline.clean.corrections import tidied_items
-from pipeline.rendering.markdown import notes
-from pipeline.review.agreement import ALL, agreement, agreement_by_part, agreement_with_annotators, draws_of
-from pipeline.review.control import controls
-from pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, single_reviewed
-from pipeline.runtime.publish import find_rows, find_table
-from pipeline.stage import Context, Counts, Result, Tables
-from schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label
-from schemas.errors import UserError
-from schemas.questions import Question, ReviewItem
-from schemas.taxonomy import dimensions
+from build_dataset.annotation import adjudication
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.clean.corrections import tidied_items
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.review.agreement import (
+    ALL,
+    agreement,
+    agreement_by_part,
+    agreement_with_annotators,
+    draws_of,
+)
+from build_dataset.pipeline.review.control import controls
+from build_dataset.pipeline.review.progress import (
+    ExpertWork,
+    assignment,
+    expert_work,
+    groups_of,
+    single_reviewed,
+)
+from build_dataset.pipeline.runtime.publish import find_rows, find_table
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Question, ReviewItem
+from build_dataset.schemas.taxonomy import dimensions
 
 STAGE = "review"  # of what waits
 FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
@@ -141,7 +153,7 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
             "alpha": {row.dimension: row.alpha for row in rows if _is_total(row)},
         },
         notes=notes(
-            "pipeline.review",
+            "build_dataset.pipeline.review",
             status=status,
             totals=list(filter(_is_total, rows)),
             reviewed=bool(settled.reviews),

@@ -17,10 +17,10 @@ from pebble import ProcessExpired, ProcessPool
 from rich import progress as bars
 from rich.console import Console
 
-from pipeline.runtime.store import ItemStore
-from pipeline.stage import Failure
-from schemas.dataset import DatasetParams
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.runtime.store import ItemStore
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UnreadableDocument
 
 Item = TypeVar("Item")
 Out = TypeVar("Out")
@@ -84,9 +84,7 @@ class LocalExecutor:
     def _started(self) -> ProcessPool:
         if self._pool is None:
             context = multiprocessing.get_context("spawn")  # see the class
-            self._pool = ProcessPool(
-                self.workers, max_tasks=_TASKS_A_WORKER, initializer=_go_first, context=context
-            )
+            self._pool = ProcessPool(self.workers, max_tasks=_TASKS_A_WORKER, initializer=_go_first, context=context)
         return self._pool
 
 
@@ -174,9 +172,7 @@ class RunContext:
             bars.TextColumn("ETA"),
             bars.TimeRemainingColumn(),
         )
-        with bars.Progress(
-            *columns, console=self.console, transient=True, disable=not self.console.is_terminal
-        ) as bar:
+        with bars.Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as bar:
             yield partial(bar.advance, bar.add_task(what, total=total))
 
     def map(

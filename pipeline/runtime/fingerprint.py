@@ -13,14 +13,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from schemas.identity import sha256
+from build_dataset.schemas.identity import sha256
 
-_PREFIX = __name__.rpartition("pipeline.")[0]
-OUR_PACKAGES = tuple(f"{_PREFIX}{name}" for name in ("schemas", "pipeline", "annotation"))
-"""In the wheel they lie below ``build_dataset``; its build writes whole names of modules anew, not this beginning."""
-_HOME = Path(__file__).resolve().parents[__name__.count(".")]  # the folder that holds the outermost package
+_NAME = "build_dataset."
+OUR_PACKAGES = tuple(_NAME + name for name in ("schemas", "pipeline", "annotation"))
+_HOME = Path(__file__).resolve().parents[2]  # what holds them: a clone's root, build_dataset/ of the wheel
 _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
-"""A name of a module in a string: ``pipeline.clean.stage`` of ``"pipeline.clean.stage:run"``."""
+"""A name of a module in a string: ``pipeline.clean.stage`` of ``"build_dataset.pipeline.clean.stage:run"``."""
 
 
 def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str], seed: int) -> str:
@@ -52,14 +51,14 @@ def _state() -> str:
     """Return the hash of all files of our packages as they stand, and of the Python that compiles them."""
     digest = hashlib.sha256(sys.version.encode())  # another Python compiles another tree
     for package in OUR_PACKAGES:
-        for file in sorted(_HOME.joinpath(*package.split(".")).rglob("*")):
+        for file in sorted(_place(package).rglob("*")):
             if file.suffix != ".pyc" and file.parent.name != "__pycache__" and file.is_file():
                 digest.update(file.relative_to(_HOME).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
 
 
 def _cache_file() -> Path:
-    return _HOME.joinpath(*OUR_PACKAGES[0].split("."), "__pycache__", "code-hashes.json")
+    return _place(OUR_PACKAGES[0]) / "__pycache__" / "code-hashes.json"
 
 
 def _read_cache() -> dict[str, Any]:
@@ -103,7 +102,7 @@ class _Module:
     digest: bytes  # hash of its syntax tree without docstrings, which knows neither comments nor layout
     mentions: frozenset[str]
     """Names of modules that it imports or names in strings (``f"{__name__}.{one}"``: all beside it); some are none."""
-    opens: frozenset[str]  # packages whose data files it opens with `importlib.resources.files`
+    opens: frozenset[str]  # packages whose data files it opens with `files` or `shipped_toml`
 
 
 @cache
@@ -121,13 +120,11 @@ def _module(name: str) -> _Module | None:
                 mentions |= {one.name for one in names}
             case ast.ImportFrom(module=str(origin), names=names):  # may name a module or a function of one
                 mentions |= {origin, *(f"{origin}.{one.name}" for one in names)}
-            case ast.Call(func=ast.Name(id="files"), args=[ast.Constant(value=str(package))]):
+            case ast.Call(func=ast.Name(id="files" | "shipped_toml"), args=[ast.Constant(value=str(package)), *_]):
                 opens.add(package)
             case ast.Call(func=ast.Name(id="Patterns"), args=[ast.Name(id="__name__")]):
                 opens.add(name.rpartition(".")[0])
-            case ast.JoinedStr(
-                values=[ast.FormattedValue(value=ast.Name(id="__name__")), *_]
-            ):  # any module beside it
+            case ast.JoinedStr(values=[ast.FormattedValue(value=ast.Name(id="__name__")), *_]):  # any module beside it
                 mentions |= {f"{name}.{path.stem}" for path in file.parent.glob("*.py")}
             case ast.Constant(value=str(text)) if _DOTTED.fullmatch(target := text.partition(":")[0]):
                 mentions.add(target)
@@ -165,5 +162,10 @@ def _source(module: str) -> Path | None:
     """Return the file of a module of ours, or None; asking the import system would import packages on the way."""
     if not f"{module}.".startswith(tuple(f"{package}." for package in OUR_PACKAGES)):
         return None
-    place = _HOME.joinpath(*module.split("."))  # pipeline.text: pipeline/text.py
+    place = _place(module)
     return next((file for file in (place.with_suffix(".py"), place / "__init__.py") if file.is_file()), None)
+
+
+def _place(module: str) -> Path:
+    """Return where a module lies, without the ending: ``pipeline/text`` of ``pipeline.text``."""
+    return _HOME.joinpath(*module.removeprefix(_NAME).split("."))

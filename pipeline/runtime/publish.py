@@ -20,8 +20,8 @@ from filelock import FileLock, Timeout
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from schemas.errors import UserError
-from schemas.identity import file_sha256, sha256
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import file_sha256, sha256
 
 MANIFEST = "manifest.json"
 LEDGER = "runs.jsonl"

@@ -16,15 +16,15 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pipeline.runtime.executor import Executor, LocalExecutor
-from pipeline.runtime.fingerprint import code_hash
-from pipeline.stage import Failure
-from schemas.errors import UserError
-from schemas.identity import sha256
-from schemas.wording import counted
+from build_dataset.pipeline.runtime.executor import Executor, LocalExecutor
+from build_dataset.pipeline.runtime.fingerprint import code_hash
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.wording import counted
 
 if TYPE_CHECKING:
-    from pipeline.config import ExecutorParams
+    from build_dataset.pipeline.config import ExecutorParams
 
 INSTALL = "pip install -e '.[ray]'"
 Item = TypeVar("Item")
@@ -99,9 +99,7 @@ def _probe(address: str) -> None:
     try:
         socket.create_connection((host.strip("[]"), int(port)), _PATIENCE).close()
     except (OSError, OverflowError) as error:
-        raise UserError(
-            f"[executor] no Ray cluster answers at {address} ({error}): {_remedy(address)}"
-        ) from None
+        raise UserError(f"[executor] no Ray cluster answers at {address} ({error}): {_remedy(address)}") from None
 
 
 def _remedy(address: str) -> str:
@@ -203,7 +201,9 @@ def _found(name: str) -> str:
     if name == "Python":
         return ".".join(platform.python_version_tuple()[:2])
     if name == _CODE:
-        return sha256(code_hash("pipeline.ocr.tasks"), code_hash("pipeline.parse.stage"))[:12]
+        return sha256(code_hash("build_dataset.pipeline.ocr.tasks"), code_hash("build_dataset.pipeline.parse.stage"))[
+            :12
+        ]
     if os.sep in name:
         return f"{Path(name).stat().st_size} bytes" if Path(name).is_file() else "absent"
     with suppress(PackageNotFoundError):
@@ -244,9 +244,7 @@ def lacks(wanted: Expected) -> str | None:
         if (here := _found(name)) == other:
             continue
         if os.sep in name:
-            return (
-                f"{node} does not see {name} with {other}: mount the raw folder at the same path everywhere"
-            )
+            return f"{node} does not see {name} with {other}: mount the raw folder at the same path everywhere"
         return f"{node} has {name} {here}, this machine {other}: install the same"
     return None
 

@@ -15,19 +15,19 @@ from typing import Any
 
 from rich.console import Console
 
-from pipeline.aside import aside_rows, aside_workbook, documents_of
-from pipeline.catalogue import STAGES
-from pipeline.config import ConfigBase
-from pipeline.runtime import publish
-from pipeline.runtime.executor import RunContext
-from pipeline.runtime.fingerprint import fingerprint
-from pipeline.runtime.ray_executor import executor
-from pipeline.runtime.sources import Inputs, upstream_stages
-from pipeline.runtime.store import ItemStore
-from pipeline.stage import Result, Stage
-from schemas.errors import UserError
-from schemas.questions import Rejection, ReviewItem
-from schemas.taxonomy import cmexam, label_set
+from build_dataset.pipeline.aside import aside_rows, aside_workbook, documents_of
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.config import ConfigBase
+from build_dataset.pipeline.runtime import publish
+from build_dataset.pipeline.runtime.executor import RunContext
+from build_dataset.pipeline.runtime.fingerprint import fingerprint
+from build_dataset.pipeline.runtime.ray_executor import executor
+from build_dataset.pipeline.runtime.sources import Inputs, upstream_stages
+from build_dataset.pipeline.runtime.store import ItemStore
+from build_dataset.pipeline.stage import Result, Stage
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Rejection, ReviewItem
+from build_dataset.schemas.taxonomy import cmexam, label_set
 
 _VERSIONS = ("build-dataset", "polars", "pyarrow", "pymupdf", "rapidfuzz", "rapidocr")
 

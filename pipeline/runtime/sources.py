@@ -17,22 +17,22 @@ from typing import TYPE_CHECKING
 import polars as pl
 from pydantic import ValidationError
 
-from pipeline.archives import is_archive, unpack
-from pipeline.catalogue import STAGES
-from pipeline.releases import every_release, hashes_of, read_release, release_files
-from pipeline.runtime.publish import intact_manifest, read_table
-from pipeline.stage import Stage
-from schemas.annotations import Correction, ExpertReview
-from schemas.base import Record
-from schemas.dataset import DatasetParams
-from schemas.documents import RawFile, StageManifest
-from schemas.errors import UserError
-from schemas.evaluation import AnswerScore
-from schemas.identity import ROW_PREFIX, file_sha256, is_hidden, is_ignored, sha256
-from schemas.release import ReleasedId
+from build_dataset.pipeline.archives import is_archive, unpack
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.releases import every_release, hashes_of, read_release, release_files
+from build_dataset.pipeline.runtime.publish import intact_manifest, read_table
+from build_dataset.pipeline.stage import Stage
+from build_dataset.schemas.annotations import Correction, ExpertReview
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.documents import RawFile, StageManifest
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import AnswerScore
+from build_dataset.schemas.identity import ROW_PREFIX, file_sha256, is_hidden, is_ignored, sha256
+from build_dataset.schemas.release import ReleasedId
 
 if TYPE_CHECKING:
-    from pipeline.config import ConfigBase
+    from build_dataset.pipeline.config import ConfigBase
 
 MANIFESTS = "build/manifests"
 _ABSENT = "absent"  # stands for the hash of an optional table
@@ -53,9 +53,7 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
     except OSError as error:
         raise UserError(f"{error.filename or path} cannot be read: {error.strerror}") from None
     if not found:
-        raise UserError(
-            f"nothing to read in {dataset.raw}: put exam papers there (PDF, images, DOCX, JSON, CSV, XLSX)"
-        )
+        raise UserError(f"nothing to read in {dataset.raw}: put exam papers there (PDF, images, DOCX, JSON, CSV, XLSX)")
     return RawFile.to_frame(found)
 
 
@@ -195,9 +193,7 @@ class Inputs:
             return sha256(self._table(reference).write_json())
         if (found := self._written(reference)) is None:
             maker = reference.partition("/")[0]
-            raise UserError(
-                f"{stage.name} needs the result of {maker}: run `build-dataset run --to {maker}` first"
-            )
+            raise UserError(f"{stage.name} needs the result of {maker}: run `build-dataset run --to {maker}` first")
         return found
 
     def _written(self, reference: str) -> str | None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from schemas.errors import UserError
+from build_dataset.schemas.errors import UserError
 
 _COLUMNS_BEFORE = 2  # of the table of stores before 0.2, which had no `digest`
 _LOOKUP = 500  # keys a query; SQLite allows 999 variables in its oldest builds
@@ -66,9 +66,7 @@ class ItemStore:
         with self._lock, self._errors():
             connection = self._open()
             with connection:  # commits
-                connection.execute(
-                    "INSERT OR REPLACE INTO items VALUES (?, ?, ?)", (key, text, _digest(text))
-                )
+                connection.execute("INSERT OR REPLACE INTO items VALUES (?, ?, ?)", (key, text, _digest(text)))
             self._added.add(key)
 
     def close(self) -> None:
@@ -94,9 +92,7 @@ class ItemStore:
                 f"{self.path}: {error}: check the disk (over a network, that it gives locks) and run again"
             ) from None
         except sqlite3.DatabaseError as error:
-            raise UserError(
-                f"{self.path} is not a readable store ({error}): move it away and run again"
-            ) from None
+            raise UserError(f"{self.path} is not a readable store ({error}): move it away and run again") from None
 
 
 def _digest(text: str) -> bytes:

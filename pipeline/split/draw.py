@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations_with_replacement, permutations
 from typing import NamedTuple
 
-from schemas.questions import SPLITS
+from build_dataset.schemas.questions import SPLITS
 
 TRAIN, VALIDATION, TEST = range(len(SPLITS))  # places in a row of quotas
 _FILLED = (TEST, VALIDATION)
@@ -70,9 +70,7 @@ class SplitDraw:
         for unit, content in enumerate(self._contents):
             if unit not in self._fixed:
                 fits = (
-                    split
-                    for split in _FILLED
-                    if all(self.need[stratum][split] >= count for stratum, count in content)
+                    split for split in _FILLED if all(self.need[stratum][split] >= count for stratum, count in content)
                 )
                 self.put(unit, next(fits, TRAIN))
         for split in _FILLED:

@@ -6,8 +6,8 @@ from typing import Literal
 
 from pydantic import Field, field_validator
 
-from schemas.params import Params, option
-from schemas.taxonomy import dimensions, label_set
+from build_dataset.schemas.params import Params, option
+from build_dataset.schemas.taxonomy import dimensions, label_set
 
 COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document")
 """Columns of questions that can stratify, beside the dimensions of annotation."""
@@ -26,9 +26,7 @@ class SplitParams(Params):
         "ratio: train, validation and test by ratios; per_subcategory: so many test and validation "
         "questions of every exam_class, the rest train (CMB)",
     )
-    ratios: str = option(
-        "8:1:1", "train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$"
-    )
+    ratios: str = option("8:1:1", "train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$")
     stratify_by: list[str] = Field(
         default_factory=lambda: ["exam_class", _main_dimension(), "question_type"],
         description="Proportions hold in every combination of these: dimensions (medical_discipline, …) or "
@@ -38,9 +36,7 @@ class SplitParams(Params):
     development_per_subcategory: int = option(
         10, "Validation questions a subcategory, for method per_subcategory", ge=0
     )
-    min_stratum: int = option(
-        10, "Strata with fewer questions are pooled into 其他/other with their neighbours", ge=1
-    )
+    min_stratum: int = option(10, "Strata with fewer questions are pooled into 其他/other with their neighbours", ge=1)
     seed: int | None = option(None, "Seed of this stage; the dataset's when absent", ge=0, lt=2**32)
 
     @field_validator("ratios")

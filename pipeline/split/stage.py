@@ -12,14 +12,14 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.releases import every_release
-from pipeline.rendering.markdown import notes
-from pipeline.split import units as parts
-from pipeline.split.draw import Contents, SplitDraw
-from pipeline.split.params import SplitParams
-from pipeline.split.units import OTHER, Row, SplitUnit, Stratum, stratum_name
-from pipeline.stage import Context, Counts, Result, Tables
-from schemas.questions import SPLITS, Assignment, Rejection
+from build_dataset.pipeline.releases import every_release
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.split import units as parts
+from build_dataset.pipeline.split.draw import Contents, SplitDraw
+from build_dataset.pipeline.split.params import SplitParams
+from build_dataset.pipeline.split.units import OTHER, Row, SplitUnit, Stratum, stratum_name
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.questions import SPLITS, Assignment, Rejection
 
 _LISTED = 200  # strata listed by name in the manifest; the rest are counted
 _RETIRED = (
@@ -67,17 +67,14 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
         tables={"assignments": assignments},
         counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired)),
         rejects=[
-            Rejection(item_id=ids[row], stage="split", reason="released_elsewhere", detail=_RETIRED)
-            for row in retired
+            Rejection(item_id=ids[row], stage="split", reason="released_elsewhere", detail=_RETIRED) for row in retired
         ],
         facts=facts,
-        notes=notes("pipeline.split", params=params, got=got, OTHER=OTHER, **facts),
+        notes=notes("build_dataset.pipeline.split", params=params, got=got, OTHER=OTHER, **facts),
     )
 
 
-def _strata(
-    questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams
-) -> tuple[list[Stratum], list[Stratum]]:
+def _strata(questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams) -> tuple[list[Stratum], list[Stratum]]:
     """The stratum of every question, and the strata that were too small and are pooled; a subcategory never is."""
     by_subcategory = params.method == "per_subcategory"
     names = list(params.stratify_by)
@@ -103,9 +100,7 @@ def _draw(
     contents: list[Contents] = [
         tuple(sorted(Counter(numbers[of_row[row]] for row in unit.rows).items())) for unit in units
     ]
-    units_in = Counter(
-        pot for unit in units for pot in {() if whole else of_row[row][:1] for row in unit.rows}
-    )
+    units_in = Counter(pot for unit in units for pot in {() if whole else of_row[row][:1] for row in unit.rows})
     quotas: list[Row] = []
     for pot, members in pots.items():
         counts = [sizes[stratum] for stratum in members]

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import polars as pl
 
-from pipeline.dedup.grams import components
-from pipeline.releases import hashes_of, match_released, read_release
-from pipeline.split.draw import TEST, TRAIN, VALIDATION
-from schemas.errors import UserError
-from schemas.questions import SPLITS
+from build_dataset.pipeline.dedup.grams import components
+from build_dataset.pipeline.releases import hashes_of, match_released, read_release
+from build_dataset.pipeline.split.draw import TEST, TRAIN, VALIDATION
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import SPLITS
 
 _MIN_SHARED_STEM = 20
 """Characters from which equal shared stems are the same case; shorter ones may be boilerplate."""
@@ -43,9 +43,7 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     ).with_columns(case=pl.when(pl.col("case").str.len_chars() >= _MIN_SHARED_STEM).then("case"))
     placed = questions.select("question_id").with_row_index("row").join(clusters, on="question_id")
     ties = columns.with_row_index("row").unpivot(index="row")
-    ties = pl.concat(
-        [ties, placed.select("row", variable=pl.lit("cluster"), value="cluster_id")]
-    ).drop_nulls()
+    ties = pl.concat([ties, placed.select("row", variable=pl.lit("cluster"), value="cluster_id")]).drop_nulls()
     pairs = ties.select("row", first=pl.col("row").first().over("variable", "value")).cast(pl.Int64)
     units = pl.DataFrame({"unit": components(pairs.to_numpy(), questions.height)}).with_row_index("row")
     hashes, ids = questions["content_hash"].to_list(), questions["question_id"].to_list()
@@ -253,9 +251,7 @@ def _settle(ups: list[list[bool | None]], missing: Sequence[int]) -> None:
     ``ups`` says of each cell whether it is rounded up; None where there is nothing to round.
     """
     while True:
-        off = [
-            sum(map(bool, column)) - few for column, few in zip(zip(*ups, strict=True), missing, strict=True)
-        ]
+        off = [sum(map(bool, column)) - few for column, few in zip(zip(*ups, strict=True), missing, strict=True)]
         if not any(off):
             return
         start, end = off.index(max(off)), off.index(min(off))  # most above and most below its total

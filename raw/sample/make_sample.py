@@ -20,9 +20,7 @@ from renderer.papers import render  # noqa: E402
 def main(arguments: list[str] | None = None) -> None:
     """Write all files of the sample under ``--out``."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument(
-        "--out", type=Path, default=HERE, help="folder to write to (default: beside this script)"
-    )
+    parser.add_argument("--out", type=Path, default=HERE, help="folder to write to (default: beside this script)")
     out: Path = parser.parse_args(arguments).out
     papers = load(HERE / "questions")
     (out / "papers").mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from annotation.llm import limits
+from build_dataset.annotation.llm import limits
 from tests.annotation.scripted_server import Reply, Script, ScriptedServer
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview
-from schemas.identity import content_hash
-from schemas.questions import Option, Question, QuestionType
+from build_dataset.schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question, QuestionType
 
 
 def moment(seconds: int = 0) -> str:

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.adjudication import (
+from build_dataset.annotation.adjudication import (
     Rules,
     final_labels,
     latest_reviews,
     standing_flags,
 )
-from annotation.annotator import MEASURED
-from schemas.annotations import Annotation, LabelStatus
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.annotator import MEASURED
+from build_dataset.schemas.annotations import Annotation, LabelStatus
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.records import annotation, review
 
 LEVELS = ["易", "较易", "中等", "较难", "极难"]

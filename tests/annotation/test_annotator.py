@@ -4,9 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.annotator import Identity, Labelled, Verdict, difficulty_bin, measured_difficulty
-from schemas.questions import Question
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.annotator import (
+    Identity,
+    Labelled,
+    Verdict,
+    difficulty_bin,
+    measured_difficulty,
+)
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import dimensions
 
 ACCURACY = st.floats(0, 1)
 
@@ -72,15 +78,10 @@ def test_nobodys_answers_measure_nothing():
 def test_labels_are_rows_in_the_order_of_the_set_and_a_measured_one_takes_its_place() -> None:
     names = list(dimensions())
     by = Identity("llm:m", "m", "h")
-    said = {
-        name: Verdict(dimensions()[name].labels[1], 0.5, estimate=name == "difficulty")
-        for name in reversed(names)
-    }
+    said = {name: Verdict(dimensions()[name].labels[1], 0.5, estimate=name == "difficulty") for name in reversed(names)}
     plain = list(Labelled("q", said).annotations(by))
     assert [row.dimension for row in plain] == names
-    assert {(row.annotator, row.model, row.prompt_hash, row.confidence) for row in plain} == {
-        ("llm:m", "m", "h", 0.5)
-    }
+    assert {(row.annotator, row.model, row.prompt_hash, row.confidence) for row in plain} == {("llm:m", "m", "h", 0.5)}
     assert [row.estimate for row in plain] == [name == "difficulty" for name in names]
     measured = measured_difficulty(question(human_accuracy=0.9))
     last = list(Labelled("q", said).annotations(by, measured))[-1]

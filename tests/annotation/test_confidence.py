@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.llm.messages import Answer, ChatRequest, Usage
-from annotation.llm.options import LlmOptions
-from annotation.llm_annotator import LlmAnnotator, value_probability
-from annotation.params import AnnotateLlmOptions
+from build_dataset.annotation.llm.messages import Answer, ChatRequest, Usage
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.annotation.llm_annotator import LlmAnnotator, value_probability
+from build_dataset.annotation.params import AnnotateLlmOptions
 from tests.annotation.scripted_server import GOOD, GOOD_TEXT, Reply
 from tests.annotation.test_llm_annotator import questions
 from tests.conftest import MemoryStore
@@ -66,9 +66,7 @@ def test_the_probability_of_its_tokens_is_a_label_s_confidence(serve):
     assert found.verdicts["competency"].confidence == 1
 
 
-@pytest.mark.parametrize(
-    "tokens", [[{"token": "x", "logprob": -1.0}], [{"logprob": 0}], [None], "junk", None, {}]
-)
+@pytest.mark.parametrize("tokens", [[{"token": "x", "logprob": -1.0}], [{"logprob": 0}], [None], "junk", None, {}])
 def test_logprobs_that_are_none_or_not_of_this_text_are_no_confidence(serve, tokens):
     body = json.loads(Reply().body("m"))
     body["choices"][0]["logprobs"] = {"content": tokens}

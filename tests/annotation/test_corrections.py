@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.adjudication import answered_flags, decided_corrections
-from schemas.annotations import CorrectionStatus
+from build_dataset.annotation.adjudication import answered_flags, decided_corrections
+from build_dataset.schemas.annotations import CorrectionStatus
 from tests.annotation.records import correction
 
 
@@ -50,10 +50,7 @@ def test_of_two_rulings_the_later_counts():
 
 def test_an_accepted_correction_answers_the_flag_that_asked_for_it():
     accepted = decided_corrections(
-        [
-            correction("w", "B", field=field, origin="verification")
-            for field in ("answer", "option:B", "verdict")
-        ],
+        [correction("w", "B", field=field, origin="verification") for field in ("answer", "option:B", "verdict")],
         [],
     )
     assert answered_flags(accepted) == {"q": {"wrong_key", "wrong_stem", "out_of_scope"}}
@@ -71,9 +68,7 @@ def test_an_accepted_correction_answers_the_flag_that_asked_for_it():
         ("verdict", "verification", {"out_of_scope", "wrong_key", "wrong_stem"}),
     ],
 )
-def test_an_accepted_correction_answers_the_flags_of_its_field(
-    field: str, origin: str, flags: set[str]
-) -> None:
+def test_an_accepted_correction_answers_the_flags_of_its_field(field: str, origin: str, flags: set[str]) -> None:
     accepted, proposed = (
         correction("a", "B", field=field, origin=origin, status=CorrectionStatus(status))
         for status in ("accepted", "proposed")

@@ -6,11 +6,11 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from annotation import estimate as tokens
-from annotation.llm.options import LlmOptions, price_lists
-from annotation.llm_annotator import prompts, requests_for
-from annotation.params import AnnotateLlmOptions, AnnotateParams
-from schemas.taxonomy import dimensions
+from build_dataset.annotation import estimate as tokens
+from build_dataset.annotation.llm.options import LlmOptions, price_lists
+from build_dataset.annotation.llm_annotator import prompts, requests_for
+from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.records import question
 from tests.conftest import MemoryStore
 

@@ -5,8 +5,8 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from annotation import learned_annotator
-from annotation.learned_annotator import (
+from build_dataset.annotation import learned_annotator
+from build_dataset.annotation.learned_annotator import (
     DimensionModel,
     LearnedAnnotator,
     TextFeatures,
@@ -19,14 +19,14 @@ from annotation.learned_annotator import (
     nearest_similarity,
     text_of,
 )
-from annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
-from annotation.params import AnnotateLlmOptions, AnnotateParams
-from annotation.reviewed import Reviewed
-from pipeline.annotate import choose, problems
-from pipeline.inspect.bank import read_labelled
-from schemas.errors import UserError
-from schemas.identity import sha256
-from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
+from build_dataset.annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
+from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
+from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.pipeline.annotate import choose, problems
+from build_dataset.pipeline.inspect.bank import read_labelled
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.test_lexicon_annotator import question
 from tests.conftest import MemoryStore
 from tests.pipeline.leaks.test_embeddings import Endpoint
@@ -106,13 +106,9 @@ def test_a_question_unlike_all_that_were_learned_from_is_labelled_as_the_lexicon
 
 
 def test_reviews_of_one_case_alone_leave_the_labels_to_the_lexicon():
-    items = [
-        Reviewed(item.question.model_copy(update={"group_id": "case"}), item.labels) for item in reviewed(30)
-    ]
+    items = [Reviewed(item.question.model_copy(update={"group_id": "case"}), item.labels) for item in reviewed(30)]
     found = run(items, [item.question for item in items])
-    assert [one.verdicts["disease_group"].label for one in found] == [
-        item.labels["disease_group"] for item in items
-    ]
+    assert [one.verdicts["disease_group"].label for one in found] == [item.labels["disease_group"] for item in items]
 
 
 @pytest.fixture
@@ -135,8 +131,7 @@ def test_a_label_set_of_one_s_own_is_learned(law):
         for zh, text in texts.items()
     ]
     items = [
-        Reviewed(item.question.model_copy(update={"content_hash": item.question.stem}), item.labels)
-        for item in items
+        Reviewed(item.question.model_copy(update={"content_hash": item.question.stem}), item.labels) for item in items
     ]
     found = run(items, [question(text.format(77)) for text in texts.values()])
     assert [{name: one.label.zh for name, one in item.verdicts.items()} for item in found] == [
@@ -212,9 +207,7 @@ def test_labels_of_one_exam_do_not_spoil_those_of_others(shared_data):
     learned, lexicon = run(dental, asked), [*LexiconAnnotator().annotate(asked, lambda _: None)]
     for name in scored_dimensions():
         right = [
-            np.mean(
-                [one.verdicts[name].label == item.labels[name] for one, item in zip(by, others, strict=True)]
-            )
+            np.mean([one.verdicts[name].label == item.labels[name] for one, item in zip(by, others, strict=True)])
             for by in (learned, lexicon)
         ]
         assert right[0] > right[1] - 0.1, f"{name}: {right}"
@@ -230,12 +223,8 @@ def test_an_embedding_model_tells_labels_of_words_that_no_reviewed_question_has(
         Reviewed(one, {"disease_group": dimensions()["disease_group"].find(names[place % 3])})
         for place, one in enumerate(questions[:80])
     ]
-    annotator = LearnedAnnotator(
-        items, lambda texts: np.array([near[text[2:]] for text in texts]), "embeddings:m"
-    )
-    found = [
-        item.verdicts["disease_group"].label.zh for item in annotator.annotate(questions[80:], lambda _: None)
-    ]
+    annotator = LearnedAnnotator(items, lambda texts: np.array([near[text[2:]] for text in texts]), "embeddings:m")
+    found = [item.verdicts["disease_group"].label.zh for item in annotator.annotate(questions[80:], lambda _: None)]
     assert found == [names[place % 3] for place in range(80, 90)]
     assert annotator.identity.name == "embeddings:m"
 
@@ -277,9 +266,7 @@ def test_folds_are_five_drawn_by_a_hash_and_empty_ones_are_left_out():
 
 
 def test_no_share_of_the_lexicon_is_zero():
-    assert np.exp(log_shares(np.array([[1.0, 0.0]]))) == pytest.approx(
-        np.array([[1.001 / 1.002, 0.001 / 1.002]])
-    )
+    assert np.exp(log_shares(np.array([[1.0, 0.0]]))) == pytest.approx(np.array([[1.001 / 1.002, 0.001 / 1.002]]))
 
 
 def test_a_text_is_all_that_a_question_says_and_its_meaning_the_beginning():
@@ -306,9 +293,7 @@ def test_landmarks_are_every_so_many_th_question_and_span_all_below_their_number
     assert few.shape[1] <= 4 < exact.shape[1], "every third of twelve"
 
 
-@pytest.mark.parametrize(
-    ("count", "power"), [(600, 0.15), (300, 0.15), (200, 0.225), (150, 0.3), (100, 0.35)]
-)
+@pytest.mark.parametrize(("count", "power"), [(600, 0.15), (300, 0.15), (200, 0.225), (150, 0.3), (100, 0.35)])
 def test_frequent_labels_lose_the_more_the_fewer_were_reviewed_up_to_a_limit(count, power):
     model = object.__new__(DimensionModel)
     model._often, model._usual, model._learned_from = np.array([3.0, 1.0]), 0.5, count
@@ -320,9 +305,7 @@ def test_frequent_labels_lose_the_more_the_fewer_were_reviewed_up_to_a_limit(cou
 
 def test_a_label_that_a_classifier_never_met_has_next_to_no_probability():
     alone = _regression(np.zeros((2, 1)), np.array([1, 1]), 1.0, 3)
-    assert np.exp(alone(np.zeros((1, 1)))) == pytest.approx(
-        np.array([[1e-6, 1, 1e-6]]) / (1 + 2e-6), rel=1e-3
-    )
+    assert np.exp(alone(np.zeros((1, 1)))) == pytest.approx(np.array([[1e-6, 1, 1e-6]]) / (1 + 2e-6), rel=1e-3)
 
 
 def synthetic(count: int, seed: int = 3) -> tuple[Views, np.ndarray, np.ndarray]:

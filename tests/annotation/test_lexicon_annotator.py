@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.lexicon_annotator import (
+from build_dataset.annotation.lexicon_annotator import (
     LabelTerms,
     Lexicon,
     LexiconAnnotator,
@@ -17,9 +17,9 @@ from annotation.lexicon_annotator import (
     scored_dimensions,
     shares_of,
 )
-from pipeline.inspect.bank import read_labelled
-from schemas.questions import Option, Question
-from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
+from build_dataset.pipeline.inspect.bank import read_labelled
+from build_dataset.schemas.questions import Option, Question
+from build_dataset.schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 
 
 def question(stem: str, options: str = "", answer: str | None = None, **more) -> Question:
@@ -145,8 +145,7 @@ def test_it_beats_the_most_frequent_label_on_experts_labels(shared_data):
     items = read_labelled(shared_data / "cmexam" / "annotated_dev.jsonl")
     assert len(items) == 1000
     found = [
-        each.verdicts
-        for each in LexiconAnnotator().annotate([item.question for item in items], lambda count: None)
+        each.verdicts for each in LexiconAnnotator().annotate([item.question for item in items], lambda count: None)
     ]
     for name in scored_dimensions():
         gold = [item.labels[name] for item in items]
@@ -156,9 +155,7 @@ def test_it_beats_the_most_frequent_label_on_experts_labels(shared_data):
 
 
 def test_a_term_that_names_a_label_counts_three_times_one_that_goes_with_it():
-    words = Lexicon(
-        (LabelTerms(name="a", strong="甲", weak="乙 甲", none="乙烯"), LabelTerms(name="b", weak="甲"))
-    )
+    words = Lexicon((LabelTerms(name="a", strong="甲", weak="乙 甲", none="乙烯"), LabelTerms(name="b", weak="甲")))
     assert words.weights == {"甲": {"a": 3.0, "b": 1.0}, "乙": {"a": 1.0}, "乙烯": {}}
 
 
@@ -171,9 +168,7 @@ def test_the_exams_name_adds_more_than_any_text():
 @pytest.fixture
 def colours():
     red, blue = LabelName(zh="红", en="Red", words=("火",)), LabelName(zh="蓝", en="Blue")
-    use_label_set(
-        LabelSet(dimensions=(Dimension(name="colour", zh="颜色", en="Colour", labels=(red, blue)),))
-    )
+    use_label_set(LabelSet(dimensions=(Dimension(name="colour", zh="颜色", en="Colour", labels=(red, blue)),)))
     yield
     use_label_set(None)
 

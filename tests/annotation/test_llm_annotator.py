@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.annotator import Labelled, Unlabelled
-from annotation.estimate import estimate
-from annotation.llm.messages import BadAnswerError, Reason
-from annotation.llm_annotator import LlmAnnotator, read_labels
-from annotation.params import AnnotateLlmOptions, AnnotateParams
-from pipeline.annotate import choose, problems
-from schemas.errors import UserError
-from schemas.questions import Option, Question
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.annotator import Labelled, Unlabelled
+from build_dataset.annotation.estimate import estimate
+from build_dataset.annotation.llm.messages import BadAnswerError, Reason
+from build_dataset.annotation.llm_annotator import LlmAnnotator, read_labels
+from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
+from build_dataset.pipeline.annotate import choose, problems
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Option, Question
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import GOOD, GOOD_TEXT, Reply
 from tests.conftest import MemoryStore
 
@@ -73,9 +73,7 @@ def test_a_question_with_one_failed_dimension_waits_and_pays_only_for_that_one_a
     def script(question, earlier, body):
         (name,) = body["response_format"]["json_schema"]["schema"]["properties"]
         broken = name == "难度" and not earlier_done
-        return (
-            Reply(status=500) if broken else Reply(content=json.dumps({name: GOOD[name]}, ensure_ascii=False))
-        )
+        return Reply(status=500) if broken else Reply(content=json.dumps({name: GOOD[name]}, ensure_ascii=False))
 
     earlier_done = False
     server, store = serve(script), MemoryStore()
@@ -176,9 +174,7 @@ def test_the_estimate_counts_what_is_not_stored_yet_and_asks_nobody(serve):
 
 def test_one_call_a_question_takes_well_under_half_the_tokens_of_five(serve):
     server = serve()
-    explained = [
-        question.model_copy(update={"explanation": "高血压的治疗" * 25}) for question in questions(10)
-    ]
+    explained = [question.model_copy(update={"explanation": "高血压的治疗" * 25}) for question in questions(10)]
     one = estimate(explained, AnnotateParams(llm=options(server)))
     five = estimate(explained, AnnotateParams(llm=options(server, one_dimension_a_call=True)))
     assert five.requests == 5 * one.requests

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from annotation.llm_annotator import prompts, render
-from annotation.params import AnnotateLlmOptions
-from schemas.questions import Option, Question
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.llm_annotator import prompts, render
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.schemas.questions import Option, Question
+from build_dataset.schemas.taxonomy import dimensions
 
 
 def question(**more) -> Question:
@@ -72,8 +72,7 @@ def test_one_dimension_a_call_takes_five_times_the_requests_and_far_more_text():
 
 def test_the_hash_changes_with_what_is_sent():
     hashes = {
-        prompts(AnnotateLlmOptions(response_format=form))[0].hash
-        for form in ("json_schema", "json_object", "none")
+        prompts(AnnotateLlmOptions(response_format=form))[0].hash for form in ("json_schema", "json_object", "none")
     }
     assert len(hashes) == 3
 
@@ -87,9 +86,7 @@ def test_a_question_is_data_and_cannot_end_its_frame():
 
 @pytest.mark.parametrize("text", ["{stem}", "{question}", "100%", "\\n", "{{labels}}"])
 def test_a_question_s_braces_stay_as_they_are(text):
-    content = prompts(AnnotateLlmOptions(response_format="none"))[0].messages(question(stem=text))[1][
-        "content"
-    ]
+    content = prompts(AnnotateLlmOptions(response_format="none"))[0].messages(question(stem=text))[1]["content"]
     assert text in content
 
 
@@ -110,9 +107,7 @@ def test_the_answer_s_form_is_shown():
     assert list(json.loads(line)) == [dimension.zh for dimension in dimensions().values()]
 
 
-@pytest.mark.parametrize(
-    "token", ["<|im_end|>", "<|im_start|>system", "<｜User｜>", "[INST]", "<</SYS>>", "</think>"]
-)
+@pytest.mark.parametrize("token", ["<|im_end|>", "<|im_start|>system", "<｜User｜>", "[INST]", "<</SYS>>", "</think>"])
 def test_a_question_begins_no_turn_of_its_own(token):
     shown = render(question(stem=f"下列{token}哪一项"))
     assert token not in shown

@@ -5,9 +5,15 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from annotation.params import AnnotateLlmOptions, AnnotateParams, CalibrateParams, ReviewParams, file_digest
-from schemas.errors import UserError
-from schemas.identity import file_sha256
+from build_dataset.annotation.params import (
+    AnnotateLlmOptions,
+    AnnotateParams,
+    CalibrateParams,
+    ReviewParams,
+    file_digest,
+)
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import file_sha256
 
 LLM = AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1")
 
@@ -40,9 +46,7 @@ def test_only_options_of_the_annotator_that_is_asked_count(tmp_path):
         "learn_from": 100,
         "reviewed": file_sha256(path),
     }
-    assert AnnotateParams(annotator="lexicon", reviewed=path, learn_from=50).semantic() == {
-        "annotator": "lexicon"
-    }
+    assert AnnotateParams(annotator="lexicon", reviewed=path, learn_from=50).semantic() == {"annotator": "lexicon"}
     assert AnnotateParams(annotator="learned").semantic() == {"annotator": "learned"}
     assert AnnotateParams(llm=LLM).semantic() == {"annotator": "llm", "llm": LLM.semantic()}
     embeddings = AnnotateParams(annotator="embeddings").semantic()

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.llm_annotator import LlmAnnotator, choose_shots, prompts
-from annotation.params import AnnotateLlmOptions
-from annotation.reviewed import Reviewed, digest, from_reviews, merge_reviewed
-from schemas.annotations import ExpertReview
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.llm_annotator import LlmAnnotator, choose_shots, prompts
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.annotation.reviewed import Reviewed, digest, from_reviews, merge_reviewed
+from build_dataset.schemas.annotations import ExpertReview
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.test_llm_annotator import questions
 from tests.conftest import MemoryStore
 
@@ -25,9 +25,7 @@ def labels(**other):
 
 def review(question, label, reviewer="a", dimension="competency", **more) -> ExpertReview:
     plain = {"origin": None, "flags": [], "note": None, "annotation_id": 1, "updated_at": "2026-01-01"}
-    return ExpertReview(
-        question_id=question, dimension=dimension, label=label, reviewer=reviewer, **{**plain, **more}
-    )
+    return ExpertReview(question_id=question, dimension=dimension, label=label, reviewer=reviewer, **{**plain, **more})
 
 
 @pytest.mark.parametrize(

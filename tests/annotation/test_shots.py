@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation.llm_annotator import choose_shots, prompts, render, value_probability
-from annotation.params import AnnotateLlmOptions
-from annotation.reviewed import Reviewed
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.llm_annotator import choose_shots, prompts, render, value_probability
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.test_lexicon_annotator import question
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.adjudication import Rules, State, final_labels, review_status, standings
-from schemas.annotations import ExpertReview, LabelStatus
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.adjudication import Rules, State, final_labels, review_status, standings
+from build_dataset.schemas.annotations import ExpertReview, LabelStatus
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.records import review
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
@@ -53,9 +53,7 @@ def test_a_question_has_one_state(reviews, state):
 
 
 def test_the_detail_names_who_said_what_in_one_line():
-    found = standing(
-        reviewed("a", note="应为 B，\n见教材"), reviewed("b", competency="疾病治疗", flags=["wrong_key"])
-    )
+    found = standing(reviewed("a", note="应为 B，\n见教材"), reviewed("b", competency="疾病治疗", flags=["wrong_key"]))
     assert found.detail() == (
         "competency: a = 疾病诊断和鉴别诊断 / b = 疾病治疗; wrong_key by b; note by a: 应为 B， 见教材"
     )

@@ -26,7 +26,7 @@ def blocks(kind: str) -> list[tuple[str, str]]:
 @pytest.fixture
 def extended(tmp_path):
     """A copy of the project with the guide's stage in it."""
-    for package in ("schemas", "pipeline", "annotation"):
+    for package in ("build_dataset", "schemas", "pipeline", "annotation"):
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     for name, code in blocks("file"):
         (tmp_path / name).write_text(code, encoding="utf-8")
@@ -68,7 +68,7 @@ def test_the_guides_code_has_the_style_of_the_project(extended):
 
 
 def run(extended: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    program = [sys.executable, "-c", "from pipeline.cli import main; main()", *arguments]
+    program = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()", *arguments]
     environment = {**os.environ, "PYTHONPATH": str(extended), "COLUMNS": "300"}
     return subprocess.run(program, cwd=extended, env=environment, capture_output=True, text=True, check=False)
 
@@ -101,9 +101,7 @@ def test_the_guides_filter_rejects_and_its_format_is_written(extended):
     assert done.returncode == 0, done.stderr
     rejects = pl.read_parquet(extended / "build" / "clean" / "rejects.parquet")
     assert rejects.select("reason", "detail").rows() == [("catch_all", "option D is “以上都是”")]
-    written = [
-        path.read_text(encoding="utf-8") for path in (extended / "build" / "export" / "anki").glob("*.tsv")
-    ]
+    written = [path.read_text(encoding="utf-8") for path in (extended / "build" / "export" / "anki").glob("*.tsv")]
     assert any("下列哪项错误\tA" in text for text in written)
     assert "`anki/*.tsv`" in (extended / "build" / "export" / "README.md").read_text(encoding="utf-8")
 
@@ -120,9 +118,7 @@ def test_the_guides_engine_source_format_and_item_type_are_read(extended):
     Image.new("RGB", (800, 600), "white").save(raw / "scan.png")
     lines = "1. 图中文字由别的程序给出\nA. 对一\nB. 对二\nC. 对三\nD. 对四\n答案：D\n"
     (extended / "sidecar.txt").write_text(lines, encoding="utf-8")
-    (extended / "dataset.toml").write_text(
-        '[dataset]\nname = "x"\n[ocr]\nengine = "sidecar"\n', encoding="utf-8"
-    )
+    (extended / "dataset.toml").write_text('[dataset]\nname = "x"\n[ocr]\nengine = "sidecar"\n', encoding="utf-8")
     done = run(extended, "run", "--to", "parse")
     assert done.returncode == 0, done.stderr
     found = pl.read_parquet(extended / "build" / "parse" / "questions.parquet").sort("document", "number")
@@ -138,9 +134,7 @@ def test_the_guides_built_in_dimension_stands_beside_cmexams(extended):
     bank = extended / "raw" / "bank.csv"
     bank.parent.mkdir()
     bank.write_text("题干,A,B,C,D,答案\n下列属于抗凝药的是,甲,乙,丙,丁,D\n", encoding="utf-8")
-    (extended / "dataset.toml").write_text(
-        '[dataset]\nname = "x"\nlabels = "labels.toml"\n', encoding="utf-8"
-    )
+    (extended / "dataset.toml").write_text('[dataset]\nname = "x"\nlabels = "labels.toml"\n', encoding="utf-8")
     done = run(extended, "run", "--to", "annotate")
     assert done.returncode == 0, done.stderr
     annotations = pl.read_parquet(extended / "build" / "annotate" / "annotations.parquet")
@@ -151,9 +145,7 @@ def test_the_guides_built_in_dimension_stands_beside_cmexams(extended):
 def test_the_guides_stage_is_a_command_after_the_steps_that_it_names(extended, sample_build):
     build = extended / "build"
     shutil.copytree(sample_build / "dedup", build / "dedup")
-    (extended / "dataset.toml").write_text(
-        '[dataset]\nname = "x"\n[lengths]\nat_least = 1.2\n', encoding="utf-8"
-    )
+    (extended / "dataset.toml").write_text('[dataset]\nname = "x"\n[lengths]\nat_least = 1.2\n', encoding="utf-8")
     done = run(extended, "lengths")
     assert done.returncode == 0, done.stderr
     assert "questions = " in done.stderr

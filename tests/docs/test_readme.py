@@ -15,9 +15,7 @@ def test_the_counts_and_rows_that_a_readme_shows_are_those_of_the_sample(sample_
     assert text == module.filled(text, sample_build), "run `make docs`"
 
 
-@pytest.mark.parametrize(
-    "page", [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "raw" / "README.md"]
-)
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "raw" / "README.md"])
 def test_links_between_pages_lead_somewhere(page):
     import re
 

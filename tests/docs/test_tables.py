@@ -34,9 +34,7 @@ def test_the_table_of_gates_has_every_reason_that_the_parser_gives():
     patterns = tomllib.loads((folder / "patterns.toml").read_text(encoding="utf-8"))
     texts = [*patterns["examine"]["texts"], *patterns["row_texts"]["unusual"]]
     code += "".join(f'.flag("{row["reason"]}"' for row in texts)
-    listed = {
-        row["reason"] for row in tomllib.loads((DOCS / "gates.toml").read_text(encoding="utf-8"))["gates"]
-    }
+    listed = {row["reason"] for row in tomllib.loads((DOCS / "gates.toml").read_text(encoding="utf-8"))["gates"]}
     given = re.compile(r'\.flag\(\s*"(\w+)"|doubts(?:\.append\(| = \[)\("(\w+)"')
     assert {one or other for one, other in given.findall(code)} - listed == set()
     assert [reason for reason in listed if f'"{reason}"' not in code] == []

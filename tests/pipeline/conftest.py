@@ -12,13 +12,13 @@ import polars as pl
 import pymupdf
 import pytest
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.stage import run as read
-from pipeline.parse.params import ParseParams
-from pipeline.parse.stage import run as parse
-from pipeline.stage import Result
-from schemas.documents import RawFile
-from schemas.questions import Rejection, ReviewItem
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.stage import run as read
+from build_dataset.pipeline.parse.params import ParseParams
+from build_dataset.pipeline.parse.stage import run as parse
+from build_dataset.pipeline.stage import Result
+from build_dataset.schemas.documents import RawFile
+from build_dataset.schemas.questions import Rejection, ReviewItem
 
 TITLE = "内科学练习"
 PROSE = "下列关于急性胃炎的叙述哪一项是正确的"

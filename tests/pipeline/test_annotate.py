@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from annotation import learned_annotator
-from annotation.annotator import Identity
-from annotation.llm import limits
-from annotation.params import AnnotateLlmOptions, AnnotateParams
-from pipeline import annotate
-from pipeline.annotate import choose, problems, run
-from pipeline.catalogue import stage
-from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
-from schemas.errors import UserError
-from schemas.questions import Option, Question
-from schemas.taxonomy import dimensions
+from build_dataset.annotation import learned_annotator
+from build_dataset.annotation.annotator import Identity
+from build_dataset.annotation.llm import limits
+from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
+from build_dataset.pipeline import annotate
+from build_dataset.pipeline.annotate import choose, problems, run
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Option, Question
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import Reply, ScriptedServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -155,10 +155,10 @@ def test_the_key_is_in_no_table_fact_note_or_store(context, server, monkeypatch)
 CHILD = """
 import sys
 from pathlib import Path
-from pipeline import annotate
-from pipeline.annotate import choose, problems, run
-from pipeline.runtime.store import ItemStore
-from schemas.dataset import DatasetParams
+from build_dataset.pipeline import annotate
+from build_dataset.pipeline.annotate import choose, problems, run
+from build_dataset.pipeline.runtime.store import ItemStore
+from build_dataset.schemas.dataset import DatasetParams
 from tests.conftest import FakeContext
 from tests.pipeline.test_annotate import AnnotateLlmOptions, AnnotateParams, questions, table
 
@@ -208,8 +208,7 @@ def test_what_was_pulled_is_learned_from_once_it_is_enough_and_that_is_said(cont
 
     items = reviewed(40)
     said = [
-        review(item.question.question_id, item.labels["disease_group"].zh, dimension="disease_group")
-        for item in items
+        review(item.question.question_id, item.labels["disease_group"].zh, dimension="disease_group") for item in items
     ]
     given = table([item.question for item in items]) | {"pulled": ExpertReview.to_frame(said)}
     learned = run(given, AnnotateParams(learn_from=40), context)
@@ -224,9 +223,7 @@ def test_examples_come_from_what_was_pulled_and_change_the_prompt_s_hash(context
     from tests.annotation.test_reviewed import LABELS, review
 
     rows = questions(6)
-    said = [
-        review(row.question_id, label, dimension=name) for row in rows[:4] for name, label in LABELS.items()
-    ]
+    said = [review(row.question_id, label, dimension=name) for row in rows[:4] for name, label in LABELS.items()]
     given = table(rows) | {"pulled": ExpertReview.to_frame(said)}
     shown: list[int] = []
     server.script = lambda question, earlier, body: shown.append(len(body["messages"])) or Reply()

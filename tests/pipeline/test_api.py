@@ -2,8 +2,8 @@
 
 import pytest
 
-from pipeline.api import build, stage_names, table
-from schemas.errors import UserError
+from build_dataset.pipeline.api import build, stage_names, table
+from build_dataset.schemas.errors import UserError
 
 PAPER = "一、单项选择题\n1. 下列哪项正确\nA. 甲\nB. 乙\nC. 丙\nD. 丁\n答案：A\n"
 
@@ -30,9 +30,7 @@ def test_a_table_that_is_not_there_is_told(config, name):
         table(config, name)
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "told"), [("x", None, "no stage x"), ("dedup", "ocr", "comes after")]
-)
+@pytest.mark.parametrize(("first", "last", "told"), [("x", None, "no stage x"), ("dedup", "ocr", "comes after")])
 def test_stages_that_are_none_or_in_the_wrong_order_are_told(first, last, told):
     with pytest.raises(UserError, match=told):
         stage_names(first, last)

@@ -19,15 +19,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline import archives
-from pipeline.archives import locate, unpack
-from pipeline.ocr import stage as ocr
-from pipeline.ocr.params import OcrParams
-from pipeline.parse import stage as parse
-from pipeline.parse.params import ParseParams
-from pipeline.runtime.sources import raw_files
-from schemas.errors import UnreadableDocument, UserError
-from schemas.questions import Question
+from build_dataset.pipeline import archives
+from build_dataset.pipeline.archives import locate, unpack
+from build_dataset.pipeline.ocr import stage as ocr
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.parse import stage as parse
+from build_dataset.pipeline.parse.params import ParseParams
+from build_dataset.pipeline.runtime.sources import raw_files
+from build_dataset.schemas.errors import UnreadableDocument, UserError
+from build_dataset.schemas.questions import Question
 
 OPTIONS = "\nA. 甲\nB. 乙\nC. 丙\nD. 丁\n"
 PAPER = f"1. 关于肺炎的叙述，正确的是{OPTIONS}2. 关于胃炎的叙述，错误的是{OPTIONS}"
@@ -184,9 +184,7 @@ def test_any_names_and_any_damage_end_in_names_below_the_archive_or_in_a_line(tm
     content = bytearray(box.read_bytes())
     for _ in range(data.draw(st.integers(0, 3))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    box.write_bytes(
-        content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content
-    )
+    box.write_bytes(content[: data.draw(st.integers(0, len(content)))] if data.draw(st.booleans()) else content)
     found = unpack(box, tmp_path / "build")
     assert found.members or found.refused
     for name, path in found.members.items():
@@ -215,7 +213,7 @@ def test_the_same_archive_is_unpacked_once_with_the_same_bytes_and_again_when_it
 def test_killed_at_any_moment_the_copy_is_whole_or_not_there(box, tmp_path):
     pack(box, [(f"{number}.txt", os.urandom(20_000)) for number in range(300)])
     build = tmp_path / "build"
-    code = "import sys, pathlib; from pipeline.archives import unpack; print(1, flush=True); "
+    code = "import sys, pathlib; from build_dataset.pipeline.archives import unpack; print(1, flush=True); "
     code += "unpack(*map(pathlib.Path, sys.argv[1:]))"
     for delay in (0.0, 0.01, 0.03):
         process = subprocess.Popen([sys.executable, "-c", code, str(box), str(build)], stdout=subprocess.PIPE)
@@ -353,9 +351,7 @@ def test_an_office_file_of_more_than_fifty_megabytes_is_not_converted(tmp_path, 
     monkeypatch.setattr(archives.shutil, "which", lambda name: name)
     monkeypatch.setattr(archives.shutil, "copyfile", lambda source, target: target.touch())
     monkeypatch.setattr(archives, "file_sha256", lambda path: "0" * 64)
-    monkeypatch.setattr(
-        archives, "_convert", lambda office, source, kind: source.with_suffix(f".{kind}").touch()
-    )
+    monkeypatch.setattr(archives, "_convert", lambda office, source, kind: source.with_suffix(f".{kind}").touch())
     if refused:
         with pytest.raises(UnreadableDocument) as caught:
             archives.convert_office_file(paper, tmp_path / "build")

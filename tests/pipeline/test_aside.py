@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from pipeline import aside
-from pipeline.aside import (
+from build_dataset.pipeline import aside
+from build_dataset.pipeline.aside import (
     AsideRow,
     Documents,
     SourceLoss,
@@ -21,19 +21,17 @@ from pipeline.aside import (
     source_losses,
     workbook,
 )
-from pipeline.cli.app import app
-from pipeline.report.flow import loss_notices
-from schemas.documents import Document
-from schemas.questions import Merge, Question, Rejection, ReviewItem
-from schemas.wording import in_both_languages, reason_names
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.report.flow import loss_notices
+from build_dataset.schemas.documents import Document
+from build_dataset.schemas.questions import Merge, Question, Rejection, ReviewItem
+from build_dataset.schemas.wording import in_both_languages, reason_names
 from tests.conftest import ROOT
 
 
 def test_every_item_that_was_not_kept_is_listed_with_its_file_and_text(sample_build):
     counts = {
-        outcome: sum(
-            json.loads(path.read_text())["counts"][outcome] for path in sample_build.glob("*/manifest.json")
-        )
+        outcome: sum(json.loads(path.read_text())["counts"][outcome] for path in sample_build.glob("*/manifest.json"))
         for outcome in ("rejected", "merged")
     }
     rejected, merged = (items(sample_build, outcome) for outcome in counts)
@@ -46,9 +44,7 @@ def test_every_item_that_was_not_kept_is_listed_with_its_file_and_text(sample_bu
 
 
 def test_items_are_chosen_by_part_of_the_file_name_and_by_reason(sample_build):
-    assert {row.document for row in items(sample_build, "rejected", "INTERNAL-MED")} == {
-        "internal-medicine.pdf"
-    }
+    assert {row.document for row in items(sample_build, "rejected", "INTERNAL-MED")} == {"internal-medicine.pdf"}
     (row,) = items(sample_build, "rejected", reason="needs_table")
     assert row.reason == "needs_table"
 
@@ -59,9 +55,7 @@ def test_every_reason_of_the_sample_has_a_chinese_name(sample_build):
     assert in_both_languages("our_own_rule") == "our_own_rule"
 
 
-@pytest.mark.parametrize(
-    "text", ["=1+1", "@SUM(1)", "+x", "-x", "http://example.org", "x\x07y", "甲" * 40_000]
-)
+@pytest.mark.parametrize("text", ["=1+1", "@SUM(1)", "+x", "-x", "http://example.org", "x\x07y", "甲" * 40_000])
 def test_no_cell_of_the_workbook_is_a_formula_or_a_link(text):
     content = aside_workbook([AsideRow("q", "a.csv", "clean", "no_answer", text, text)])
     sheet = openpyxl.load_workbook(io.BytesIO(content)).active
@@ -114,9 +108,7 @@ def tables() -> dict[str, pl.DataFrame]:
     waiting = question("r-3", "a.csv").model_dump_json()
     return {
         "ocr/documents": Document.to_frame(documents),
-        "ocr/rejects": Rejection.to_frame(
-            [rejection("bad.rar", "unknown_format", detail="a RAR archive; unpack it")]
-        ),
+        "ocr/rejects": Rejection.to_frame([rejection("bad.rar", "unknown_format", detail="a RAR archive; unpack it")]),
         "parse/questions": Question.to_frame(
             [
                 question("r-1", "a.csv"),
@@ -139,9 +131,7 @@ def tables() -> dict[str, pl.DataFrame]:
                 )
             ]
         ),
-        "clean/rejects": Rejection.to_frame(
-            [rejection("bbbbbbbb-1-002", "needs_figure", json.dumps({"stem": "x"}))]
-        ),
+        "clean/rejects": Rejection.to_frame([rejection("bbbbbbbb-1-002", "needs_figure", json.dumps({"stem": "x"}))]),
         "dedup/merges": Merge.to_frame(
             [Merge(question_id="r-1", survivor_id="bbbbbbbb-1-001", kind="exact", score=1, reason="same")]
         ),
@@ -151,8 +141,7 @@ def tables() -> dict[str, pl.DataFrame]:
 def test_every_item_of_every_source_is_counted_once():
     found = {loss.document: loss for loss in source_losses(tables().get)}
     counted = {
-        name: (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
-        for name, loss in found.items()
+        name: (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting) for name, loss in found.items()
     }
     assert counted == {
         "a.csv": (3, 0, 1, 1, 1),
@@ -166,13 +155,9 @@ def test_every_item_of_every_source_is_counted_once():
 def test_the_alarm_names_the_file_the_reason_and_the_remedy():
     found = source_losses(tables().get)
     first, *_, last = loss_notices(found, 0.2)
-    assert first.english.startswith(
-        "c.xlsx: 50 of 50 (100%) rejected or waiting, 50 as columns_unclear: write which"
-    )
+    assert first.english.startswith("c.xlsx: 50 of 50 (100%) rejected or waiting, 50 as columns_unclear: write which")
     assert "50 题因列的含义有歧义" in first.chinese
-    assert last.english == "bad.rar: not read at all, unknown_format: a RAR archive; unpack it", (
-        "the file's own remedy"
-    )
+    assert last.english == "bad.rar: not read at all, unknown_format: a RAR archive; unpack it", "the file's own remedy"
     assert "压缩包请先解压" in last.chinese
     assert [loss.document for loss in found if loss.share > 0.7] == ["c.xlsx", "bad.rar"]
     assert not [line for line in loss_notices(found, 0.5) if line.english.startswith("b.pdf")]

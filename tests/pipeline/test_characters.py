@@ -6,8 +6,8 @@ import string
 
 import pytest
 
-from pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, valid_unicode
-from pipeline.text import tidy
+from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, valid_unicode
+from build_dataset.pipeline.text import tidy
 
 
 def dropped(first: int, last: int) -> list[int]:
@@ -39,13 +39,9 @@ def test_controls_are_dropped_and_breaks_are_lines() -> None:
 
 def test_letters_digits_and_five_signs_of_full_width_are_plain() -> None:
     changed = {
-        chr(code): found
-        for code in range(0xFF01, 0xFF5F)
-        if (found := tidy(f"a{chr(code)}a")[1:-1]) != chr(code)
+        chr(code): found for code in range(0xFF01, 0xFF5F) if (found := tidy(f"a{chr(code)}a")[1:-1]) != chr(code)
     }
-    assert "".join(sorted(changed.values())) == "".join(
-        sorted(string.ascii_letters + string.digits + "%+<=>")
-    )
+    assert "".join(sorted(changed.values())) == "".join(sorted(string.ascii_letters + string.digits + "%+<=>"))
     assert all(ord(wide) - ord(plain) == 0xFEE0 for wide, plain in changed.items())
     assert "".join(sorted(WIDE.values())) == string.digits + string.ascii_uppercase + string.ascii_lowercase
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.config import Config, load, toml_value
-from schemas.errors import UserError
+from build_dataset.pipeline.config import Config, load, toml_value
+from build_dataset.schemas.errors import UserError
 
 
 def write(folder: Path, text: str) -> Path:
@@ -37,9 +37,7 @@ def test_an_unknown_key_names_the_nearest(tmp_path):
 def test_a_key_of_an_inner_section_names_that_section(tmp_path):
     path = tmp_path / "dataset.toml"
     path.write_text('[dataset]\nname = "x"\n[annotate]\nmodel = "gpt-4o"\n')
-    with pytest.raises(
-        UserError, match=r"unknown key annotate\.model; did you mean \[annotate\.llm\] model\?"
-    ):
+    with pytest.raises(UserError, match=r"unknown key annotate\.model; did you mean \[annotate\.llm\] model\?"):
         load(path)
 
 
@@ -124,9 +122,7 @@ def test_every_stage_has_its_section():
 
 
 def test_a_wrong_form_is_told_with_what_it_should_be(tmp_path):
-    with pytest.raises(
-        UserError, match=r"split\.ratios = '9:1': not of the form .*train:validation:test.*'8:1:1'"
-    ):
+    with pytest.raises(UserError, match=r"split\.ratios = '9:1': not of the form .*train:validation:test.*'8:1:1'"):
         load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratios = "9:1"\n'))
 
 

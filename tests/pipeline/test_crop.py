@@ -14,12 +14,21 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from pipeline import crop as module
-from pipeline.crop import MARGIN, CropTask, Paper, crop, crop_in_worker, cut_out, find_paper, page_strips
-from pipeline.rendering.html import data_uri
-from schemas.documents import Box, Document, Page
-from schemas.errors import UserError
-from schemas.questions import Region
+from build_dataset.pipeline import crop as module
+from build_dataset.pipeline.crop import (
+    MARGIN,
+    CropTask,
+    Paper,
+    crop,
+    crop_in_worker,
+    cut_out,
+    find_paper,
+    page_strips,
+)
+from build_dataset.pipeline.rendering.html import data_uri
+from build_dataset.schemas.documents import Box, Document, Page
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Region
 
 INK = (0.1, 0.2, 0.7)
 """Blue: no text, shadow or margin has it."""
@@ -293,9 +302,7 @@ def test_a_sheet_has_at_most_eight_million_pixels(sheet, monkeypatch, size, draw
 
 
 def test_a_cut_is_its_box_with_six_points_around(monkeypatch, paper):
-    monkeypatch.setattr(
-        module, "page_image", lambda paper, page: (np.zeros((600, 400, 3), np.uint8), 200.0, 300.0)
-    )
+    monkeypatch.setattr(module, "page_image", lambda paper, page: (np.zeros((600, 400, 3), np.uint8), 200.0, 300.0))
     assert module._cut(paper, region(50, 60, 100, 80)).shape == (64, 124, 3)
     assert module._cut(paper, region(2, 3, 100, 80)).shape == (172, 212, 3)
     with pytest.raises(UserError) as caught:
@@ -359,9 +366,7 @@ def test_a_picture_may_take_as_many_bytes_as_it_is_given_and_no_more(noisy):
 
 
 def test_the_questions_of_a_page_are_cut_out_together(built, tmp_path):
-    def question(
-        name: str, pages: list[int] | None, document="paper.pdf", regions=(MARKED,)
-    ) -> SimpleNamespace:
+    def question(name: str, pages: list[int] | None, document="paper.pdf", regions=(MARKED,)) -> SimpleNamespace:
         return SimpleNamespace(question_id=name, document=document, pages=pages, regions=list(regions))
 
     asked = [question("d", [2]), question("a", [1, 2]), question("b", [1]), question("c", None)]

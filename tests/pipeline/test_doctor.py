@@ -3,10 +3,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline import doctor
-from pipeline.config import load
-from pipeline.doctor import CheckState, preflight, run_checks
-from schemas.errors import UserError
+from build_dataset.pipeline import doctor
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.doctor import CheckState, preflight, run_checks
+from build_dataset.schemas.errors import UserError
 
 
 def checks(folder, text, raw=True):
@@ -54,7 +54,7 @@ def test_a_forgotten_key_is_wrong_with_the_variables_name(tmp_path, monkeypatch)
 
 @pytest.mark.parametrize("engine", ["paddleocr"])
 def test_an_engine_that_is_not_installed_is_wrong_with_its_remedy(tmp_path, monkeypatch, engine):
-    monkeypatch.setattr("pipeline.ocr.engines.find_spec", lambda name: None)
+    monkeypatch.setattr("build_dataset.pipeline.ocr.engines.find_spec", lambda name: None)
     found = checks(tmp_path, f'[dataset]\nname = "x"\n[ocr]\nengine = "{engine}"\n')
     assert "pip install" in found["ocr"].detail
 

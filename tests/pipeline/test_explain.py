@@ -8,11 +8,11 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from pipeline.cli.app import app
-from pipeline.cli.inspect import _file_name
-from pipeline.explain import explain, question_place
-from pipeline.inspect.page import Fate, PaperTables, item_cards
-from schemas.errors import UserError
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.cli.inspect import _file_name
+from build_dataset.pipeline.explain import explain, question_place
+from build_dataset.pipeline.inspect.page import Fate, PaperTables, item_cards
+from build_dataset.schemas.errors import UserError
 
 cli = CliRunner()
 
@@ -24,9 +24,7 @@ def named(built, fate: Fate, document: str = "paper.pdf"):
 @pytest.fixture
 def command(built, tmp_path):
     config = tmp_path / "dataset.toml"
-    config.write_text(
-        f'[dataset]\nname = "test"\nraw = "{built.raw}"\nbuild = "{built.build}"\n', encoding="utf-8"
-    )
+    config.write_text(f'[dataset]\nname = "test"\nraw = "{built.raw}"\nbuild = "{built.build}"\n', encoding="utf-8")
     return lambda *words: cli.invoke(app, [*words, "--config", str(config)])
 
 

@@ -11,15 +11,15 @@ import polars as pl
 import pytest
 from openpyxl import Workbook
 
-from pipeline.export.changes import compare_releases
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
-from pipeline.parse.rows import sources_of, with_former_names, with_ids
-from pipeline.releases import hashes_of
-from pipeline.split.units import find_splits
-from schemas.documents import Document, SourceRow
-from schemas.questions import SPLITS, Merge, Question
-from schemas.release import ReleasedId, ReleaseRow
+from build_dataset.pipeline.export.changes import compare_releases
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.parse.rows import sources_of, with_former_names, with_ids
+from build_dataset.pipeline.releases import hashes_of
+from build_dataset.pipeline.split.units import find_splits
+from build_dataset.schemas.documents import Document, SourceRow
+from build_dataset.schemas.questions import SPLITS, Merge, Question
+from build_dataset.schemas.release import ReleasedId, ReleaseRow
 
 TOPICS = (
     "心绞痛",
@@ -43,9 +43,7 @@ def bank(size: int, rng: random.Random, start: int = 0) -> list[Row]:
     """Questions that differ in more than a number, with short ids."""
     found = []
     for at in range(start, start + size):
-        person = (
-            f"患者{rng.randint(20, 80)}岁，{rng.choice(('男', '女'))}性，住院号{rng.randint(10**7, 10**8)}"
-        )
+        person = f"患者{rng.randint(20, 80)}岁，{rng.choice(('男', '女'))}性，住院号{rng.randint(10**7, 10**8)}"
         stem = f"{person}，诊断为{rng.choice(TOPICS)}合并{rng.choice(TOPICS)}，{rng.choice(ASKED)}是哪一项？"
         options = [f"{rng.choice(TOPICS)}的处理方案{rng.randint(100, 999)}" for _ in range(4)]
         found.append(
@@ -149,11 +147,7 @@ def test_200_edits_move_no_question_and_are_told_exactly(tmp_path, seed, own_ids
     other = write(tmp_path / "other.csv", bank(40, rng))
 
     def on_disk(name: str, content: Sequence[Row]) -> Path:
-        kept = (
-            content
-            if own_ids
-            else [{key: cell for key, cell in row.items() if key != "id"} for row in content]
-        )
+        kept = content if own_ids else [{key: cell for key, cell in row.items() if key != "id"} for row in content]
         return write(tmp_path / name, kept)
 
     first = questions([on_disk("bank.csv", rows), other], ReleasedId.to_frame([]))

@@ -5,17 +5,17 @@ import json
 import polars as pl
 import pytest
 
-from annotation.label_studio.screen import review_config
-from annotation.lexicon_annotator import _ours as lexicon_of_cmexam
-from annotation.lexicon_annotator import lexicon
-from annotation.llm_annotator import prompts
-from annotation.params import AnnotateLlmOptions
-from pipeline.api import build, table
-from pipeline.config import load, read_label_set
-from pipeline.runtime.runner import Runner
-from schemas.errors import UserError
-from schemas.release import ReleaseRow
-from schemas.taxonomy import cmexam, dimensions, use_label_set
+from build_dataset.annotation.label_studio.screen import review_config
+from build_dataset.annotation.lexicon_annotator import _ours as lexicon_of_cmexam
+from build_dataset.annotation.lexicon_annotator import lexicon
+from build_dataset.annotation.llm_annotator import prompts
+from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.pipeline.api import build, table
+from build_dataset.pipeline.config import load, read_label_set
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas.taxonomy import cmexam, dimensions, use_label_set
 
 LAW = """
 subject = "法学"
@@ -51,9 +51,7 @@ def _medical_again():
 @pytest.fixture
 def law(tmp_path):
     (tmp_path / "labels.toml").write_text(LAW, encoding="utf-8")
-    (tmp_path / "dataset.toml").write_text(
-        '[dataset]\nname = "law"\nlabels = "labels.toml"\n', encoding="utf-8"
-    )
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "law"\nlabels = "labels.toml"\n', encoding="utf-8")
     return tmp_path
 
 
@@ -63,8 +61,7 @@ def paper(folder):
         {
             "question": f"关于{SUBJECTS[number % 3]}，第{number}种情形下列哪一选项是正确的",
             "option": {
-                letter: f"情形{number}的说法{letter}{number * 7 + place}"
-                for place, letter in enumerate("ABCD")
+                letter: f"情形{number}的说法{letter}{number * 7 + place}" for place, letter in enumerate("ABCD")
             },
             "answer": "ABCD"[number % 4],
             "exam_class": "国家统一法律职业资格考试",
@@ -79,13 +76,10 @@ def test_a_law_exam_goes_from_the_paper_to_the_report_with_its_own_labels(law):
     paper(law)
     config = load(law / "dataset.toml")
     runner = Runner(config)
-    assert runner.run(
-        ["ocr", "parse", "clean", "dedup", "annotate", "review", "calibrate", "split", "leaks", "export"]
-    )
+    assert runner.run(["ocr", "parse", "clean", "dedup", "annotate", "review", "calibrate", "split", "leaks", "export"])
     assert runner.run(["evaluate", "report"])
     rows = pl.concat(
-        pl.read_parquet(law / "build" / "export" / f"{name}.parquet")
-        for name in ("train", "validation", "test")
+        pl.read_parquet(law / "build" / "export" / f"{name}.parquet") for name in ("train", "validation", "test")
     )
     assert rows.height == 30
     assert rows.columns == ReleaseRow.column_names()

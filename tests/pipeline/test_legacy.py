@@ -10,12 +10,12 @@ import docx
 import openpyxl
 import pytest
 
-from pipeline import archives
-from pipeline.archives import convert_office_file, locate
-from pipeline.ocr import stage as ocr
-from pipeline.ocr.params import OcrParams
-from pipeline.runtime.sources import raw_files
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline import archives
+from build_dataset.pipeline.archives import convert_office_file, locate
+from build_dataset.pipeline.ocr import stage as ocr
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.runtime.sources import raw_files
+from build_dataset.schemas.errors import UnreadableDocument
 
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1 old"
 WRITES = """while [ $# -gt 1 ]; do [ "$1" = --outdir ] && out=$2; shift; done
@@ -60,9 +60,7 @@ def test_without_libreoffice_the_file_stays_what_it_is(tmp_path, paper, monkeypa
     assert convert_office_file(paper, tmp_path / "build") == paper
 
 
-@pytest.mark.parametrize(
-    ("command", "reason"), [("exit 0", "broken"), ("exit 3", "broken"), ("sleep 60", "timeout")]
-)
+@pytest.mark.parametrize(("command", "reason"), [("exit 0", "broken"), ("exit 3", "broken"), ("sleep 60", "timeout")])
 def test_what_cannot_be_converted_costs_itself_alone(tmp_path, office, paper, monkeypatch, command, reason):
     office(command)
     monkeypatch.setattr(archives, "TIMEOUT", 0.5)

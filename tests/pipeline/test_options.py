@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from pipeline.config import Config
+from build_dataset.pipeline.config import Config
 
 LIST = Path(__file__).with_name("options.txt")
 LIMITS = (

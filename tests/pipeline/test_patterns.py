@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import re
-import tomllib
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-from pipeline.patterns import Patterns
-from pipeline.runtime.fingerprint import _module
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.runtime.fingerprint import _module
+from build_dataset.schemas.data import shipped_toml
 
-HOME = Path(__file__).resolve().parents[2]
-AREAS = ("pipeline.parse", "pipeline.ocr", "pipeline.ocr.readers")
+AREAS = ("build_dataset.pipeline.parse", "build_dataset.pipeline.ocr", "build_dataset.pipeline.ocr.readers")
 TABLES = {
     f"{area}.{name}": rows
     for area in AREAS
-    for name, rows in tomllib.loads(
-        HOME.joinpath(*area.split("."), "patterns.toml").read_text("utf-8")
-    ).items()
+    for name, rows in shipped_toml(area, "patterns.toml").items()
     if name != "fragments"
 }
 
@@ -26,7 +24,7 @@ TABLES = {
 @pytest.mark.parametrize("module", sorted(TABLES))
 def test_every_pattern_of_a_module_compiles_and_is_used(module):
     patterns, rows = Patterns(module), TABLES[module]
-    source = HOME.joinpath(*module.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    source = Path(find_spec(module).origin).read_text(encoding="utf-8")
     for name, row in rows.items():
         if name == "fragments":
             used = [str(rows)] * len(row)
@@ -44,7 +42,7 @@ def test_every_pattern_of_a_module_compiles_and_is_used(module):
 
 def test_a_pattern_that_is_not_there_is_an_error():
     with pytest.raises(AttributeError):
-        _ = Patterns("pipeline.parse.heads").not_there
+        _ = Patterns("build_dataset.pipeline.parse.heads").not_there
 
 
 @pytest.mark.parametrize("area", AREAS)

@@ -3,8 +3,8 @@
 import polars as pl
 import pytest
 
-from pipeline.releases import is_version, match_released, parse_version
-from schemas.questions import Merge, Question
+from build_dataset.pipeline.releases import is_version, match_released, parse_version
+from build_dataset.schemas.questions import Merge, Question
 from tests.making import make_question
 
 LETTERS = "肝心脾肺肾胃胆肠骨血脑髓皮毛筋肉眼耳鼻舌"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from pipeline.audit.params import AuditParams
-from pipeline.clean.params import CleanParams
-from pipeline.dedup.params import DedupParams
-from pipeline.export.params import ExportParams
-from pipeline.leaks.params import LeaksParams
-from pipeline.split.params import SplitParams
-from schemas.params import Params
+from build_dataset.pipeline.audit.params import AuditParams
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.export.params import ExportParams
+from build_dataset.pipeline.leaks.params import LeaksParams
+from build_dataset.pipeline.split.params import SplitParams
+from build_dataset.schemas.params import Params
 
 OPTIONS: dict[type[Params], dict[str, tuple]] = {
     CleanParams: {

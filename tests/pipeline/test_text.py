@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.text import tidy
+from build_dataset.pipeline.text import tidy
 
 ALPHABET = (
-    "高血压 \u3000\n\t（）()，。:：Ａ１ａ9．.%％⁹₂Ⅱ℃≥㎍_＿\uf061\uf0b3\ue18c\u200b\ufeff\u0301e\u00a0\uf967"
-    "&<>/;subplt"
+    "高血压 \u3000\n\t（）()，。:：Ａ１ａ9．.%％⁹₂Ⅱ℃≥㎍_＿\uf061\uf0b3\ue18c\u200b\ufeff\u0301e\u00a0\uf967&<>/;subplt"
 )
 
 

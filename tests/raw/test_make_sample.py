@@ -11,7 +11,7 @@ import numpy as np
 import pymupdf
 import pytest
 
-from schemas.taxonomy import cmb_catalogue, dimensions
+from build_dataset.schemas.taxonomy import cmb_catalogue, dimensions
 
 SAMPLE = Path(__file__).resolve().parents[2] / "raw" / "sample"
 GOLD = json.loads((SAMPLE / "gold.json").read_text(encoding="utf-8"))
@@ -33,9 +33,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_two_runs_write_the_same_bytes(made: Path, tmp_path: Path) -> None:
     again = make(tmp_path)
     names = [path.relative_to(made) for path in sorted(made.rglob("*")) if path.is_file()]
-    assert [
-        name.as_posix() for name in names if (made / name).read_bytes() != (again / name).read_bytes()
-    ] == []
+    assert [name.as_posix() for name in names if (made / name).read_bytes() != (again / name).read_bytes()] == []
 
 
 def test_the_script_writes_the_committed_files_and_no_others(made: Path) -> None:
@@ -43,9 +41,7 @@ def test_the_script_writes_the_committed_files_and_no_others(made: Path) -> None
 
 
 def test_the_committed_gold_is_that_of_the_questions(made: Path) -> None:
-    assert (made / "gold.json").read_text(encoding="utf-8") == (SAMPLE / "gold.json").read_text(
-        encoding="utf-8"
-    )
+    assert (made / "gold.json").read_text(encoding="utf-8") == (SAMPLE / "gold.json").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("name", [name for name in PAPERS if name.endswith((".json", ".csv"))])
@@ -53,9 +49,7 @@ def test_committed_tables_are_those_of_the_questions(made: Path, name: str) -> N
     assert (made / "papers" / name).read_bytes() == (SAMPLE / "papers" / name).read_bytes()
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in PAPERS if name.endswith((".pdf", ".png")) and "trunc" not in name]
-)
+@pytest.mark.parametrize("name", [name for name in PAPERS if name.endswith((".pdf", ".png")) and "trunc" not in name])
 def test_committed_pages_look_and_read_like_the_ones_written_now(made: Path, name: str) -> None:
     with pymupdf.open(made / "papers" / name) as new, pymupdf.open(SAMPLE / "papers" / name) as old:
         assert len(new) == len(old)

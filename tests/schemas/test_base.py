@@ -4,9 +4,9 @@ import polars as pl
 import pytest
 from pydantic import ValidationError
 
-from pipeline.catalogue import STAGES
-from schemas.base import Record, column_type
-from schemas.questions import Option, Question, QuestionType
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.schemas.base import Record, column_type
+from build_dataset.schemas.questions import Option, Question, QuestionType
 
 QUESTION = Question(
     question_id="3f9a1c2e-1-001",

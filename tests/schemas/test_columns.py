@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from schemas.columns import flags_of, guarded, option_groups, option_of, plain_header, roles_of, unguarded
+from build_dataset.schemas.columns import (
+    flags_of,
+    guarded,
+    option_groups,
+    option_of,
+    plain_header,
+    roles_of,
+    unguarded,
+)
 
 
 @pytest.mark.parametrize(

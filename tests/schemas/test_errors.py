@@ -8,7 +8,7 @@ import ssl
 import pytest
 from pydantic import BaseModel, ValidationError, field_validator
 
-from schemas.errors import (
+from build_dataset.schemas.errors import (
     UnreadableDocument,
     UserError,
     bad_certificate,
@@ -68,9 +68,7 @@ def test_a_certificate_is_blamed_however_deep_it_lies_and_nothing_else_is():
     assert bad_certificate(OSError("x"), "https://x") is bad_certificate(None, "https://x") is None
 
 
-@pytest.mark.parametrize(
-    ("error", "told"), [(OSError(2, "No such file"), "No such file"), (OSError("odd"), "odd")]
-)
+@pytest.mark.parametrize(("error", "told"), [(OSError(2, "No such file"), "No such file"), (OSError("odd"), "odd")])
 def test_certificates_that_cannot_be_read_are_one_line(monkeypatch, error, told) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "x.pem")
     with pytest.raises(UserError) as caught, trusted_certificates():

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.identity import (
+from build_dataset.schemas.identity import (
     content_hash,
     file_sha256,
     is_hidden,

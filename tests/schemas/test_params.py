@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from schemas.dataset import DatasetParams, SourceParams
-from schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
+from build_dataset.schemas.dataset import DatasetParams, SourceParams
+from build_dataset.schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
 
 
 class Kind(StrEnum):
@@ -122,9 +122,7 @@ def test_a_dataset_that_cannot_be_is_refused(wrong):
 
 
 def test_the_ends_of_what_a_dataset_may_say():
-    found = DatasetParams(
-        name="a-b_c.1", date="2026-01-02", version="123456789.0.0", seed=2**32 - 1, loss_alarm=1
-    )
+    found = DatasetParams(name="a-b_c.1", date="2026-01-02", version="123456789.0.0", seed=2**32 - 1, loss_alarm=1)
     assert found.date == "2026-01-02"
     assert DatasetParams(name="demo", seed=0, loss_alarm=0).seed == 0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic_core import PydanticUndefined
 
-from schemas import annotations, documents, evaluation, questions, release
-from schemas.base import Record
+from build_dataset.schemas import annotations, documents, evaluation, questions, release
+from build_dataset.schemas.base import Record
 
 DEFAULTS = {
     "AnnotationRequest": {"unusable": 0, "unusable_cost": 0.0, "unseen": 0, "unseen_cost": 0.0},
@@ -33,8 +33,6 @@ RECORDS = {
 def test_what_is_absent_is_null_or_what_is_told_here(name):
     fields = RECORDS[name].model_fields.items()
     known = {"item_id": "q-1"}
-    found = {
-        field: info.get_default(call_default_factory=True, validated_data=known) for field, info in fields
-    }
+    found = {field: info.get_default(call_default_factory=True, validated_data=known) for field, info in fields}
     told = {field: value for field, value in found.items() if value not in (None, PydanticUndefined)}
     assert told == DEFAULTS.get(name, {})

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from schemas.wording import (
+from build_dataset.schemas.wording import (
     SPECIAL_TOKENS,
     Notice,
     counted,
@@ -23,10 +23,7 @@ def test_one_is_told_in_the_singular_and_many_with_separators():
 def test_failures_are_told_by_reason_with_the_most_frequent_detail():
     failures = [("timeout", "no answer within 60 s"), *[("connection", "no connection to http://x/v1")] * 2]
     failures.append(("connection", "no connection; 6 attempts"))
-    assert (
-        tally_failures(failures)
-        == "connection 3: no connection to http://x/v1; timeout 1: no answer within 60 s"
-    )
+    assert tally_failures(failures) == "connection 3: no connection to http://x/v1; timeout 1: no answer within 60 s"
     assert tally_failures([]) == ""
 
 

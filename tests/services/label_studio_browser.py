@@ -6,7 +6,7 @@ import json
 import time
 from typing import Any
 
-from annotation.label_studio.server import Account
+from build_dataset.annotation.label_studio.server import Account
 from tests.services.browser import Page
 
 ALT = 1

@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from annotation.label_studio.server import (
+from build_dataset.annotation.label_studio.server import (
     HOST,
     Account,
     Installation,
@@ -85,7 +85,7 @@ def label_studio_template() -> tuple[Installation, Path]:
     installation = Installation(Path(other) if other else ROOT / ".venv-label-studio")
     if not other:
         installation.install()
-    package = files("annotation.label_studio")
+    package = files("build_dataset.annotation.label_studio")
     recipe = (package / "requirements.txt").read_bytes() + (package / "_accounts.py").read_bytes()
     name = hashlib.sha256(recipe + repr((ACCOUNTS, other)).encode()).hexdigest()[:12]
     template = ROOT / ".label-studio" / "templates" / name

@@ -68,9 +68,7 @@ def llm_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LlmServer]:
             text=True,
         )
     try:
-        yield LlmServer(
-            f"{_address(process, folder / 'server.log')}/v1", "gemma-3-270m", folder / "gemma.gguf"
-        )
+        yield LlmServer(f"{_address(process, folder / 'server.log')}/v1", "gemma-3-270m", folder / "gemma.gguf")
     finally:
         process.kill()
         process.wait()

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from annotation.label_studio.server import HOST, Installation
+from build_dataset.annotation.label_studio.server import HOST, Installation
 from tests.services.label_studio_server import ADMIN, ROOT, free_port
 
 GUIDE = ROOT / "docs" / "remote.md"
@@ -92,9 +92,7 @@ def postgres() -> Iterator[Postgres]:
         )
 
     password = f"--pwfile={folder / 'password'}"
-    control(
-        "init", "-o", f"--username=postgres {password} --auth=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8"
-    )
+    control("init", "-o", f"--username=postgres {password} --auth=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8")
     control("start", "-l", str(folder / "log"), "-o", f"-p {port} -k {folder} -c listen_addresses={HOST}")
     try:
         pid = int((data / "postmaster.pid").read_text(encoding="utf-8").split()[0])
@@ -127,16 +125,10 @@ def make_certificates(folder: Path) -> Path:
 def nginx(folder: Path, port: int, behind: int) -> Iterator[None]:
     """An nginx with the guide's server block on ``port``, before Label Studio at ``behind``."""
     assert NGINX
-    [block] = re.findall(
-        r"^( *)(server \{.*?^\1\})$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
-    server = (
-        block[1].replace("listen 443", f"listen {HOST}:{port}").replace("review.example.org", "localhost")
-    )
+    [block] = re.findall(r"^( *)(server \{.*?^\1\})$", GUIDE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    server = block[1].replace("listen 443", f"listen {HOST}:{port}").replace("review.example.org", "localhost")
     server = server.replace("127.0.0.1:8080", f"{HOST}:{behind}").replace("/etc/ssl", str(folder))
-    places = [
-        f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    ]
+    places = [f"{kind}_temp_path {folder}/{kind};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")]
     user = "user root;" if os.geteuid() == 0 else ""
     config = folder / "nginx.conf"
     config.write_text(

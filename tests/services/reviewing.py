@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from annotation.label_studio.tasks import QUESTION_ID, choice
-from schemas.annotations import Annotation, ExpertReview
-from schemas.questions import Question
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice
+from build_dataset.schemas.annotations import Annotation, ExpertReview
+from build_dataset.schemas.questions import Question
 from tests.making import make_question
 from tests.services.label_studio_server import ADMIN, LabelStudioServer
 
@@ -55,22 +55,16 @@ def tables(questions: Iterable[Question], labels: Mapping[str, str] = PREFILLED)
     }
 
 
-def answer(
-    labels: Mapping[str, str] = PREFILLED, flags: Iterable[str] = (), note: str | None = None
-) -> list[Any]:
+def answer(labels: Mapping[str, str] = PREFILLED, flags: Iterable[str] = (), note: str | None = None) -> list[Any]:
     result = [choice(dimension, [label]) | {"origin": "prediction"} for dimension, label in labels.items()]
     if flags := list(flags):
         result.append(choice("flags", flags) | {"origin": "manual"})
     if note:
-        result.append(
-            {"from_name": "note", "to_name": "question", "type": "textarea", "value": {"text": [note]}}
-        )
+        result.append({"from_name": "note", "to_name": "question", "type": "textarea", "value": {"text": [note]}})
     return result
 
 
-def answer_all(
-    server: LabelStudioServer, project: int, account, answers: Mapping[int, list[Any]]
-) -> dict[int, int]:
+def answer_all(server: LabelStudioServer, project: int, account, answers: Mapping[int, list[Any]]) -> dict[int, int]:
     """Take tasks from the queue as the screen does until there are none; annotation ids by question number."""
     expert = server.as_expert(account)
     done = {}

@@ -6,11 +6,11 @@ import httpx
 import polars as pl
 import pytest
 
-from pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel
-from pipeline.evaluate.prompting import load_template, messages
-from pipeline.evaluate.stage import run
-from schemas.questions import Option
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel
+from build_dataset.pipeline.evaluate.prompting import load_template, messages
+from build_dataset.pipeline.evaluate.stage import run
+from build_dataset.schemas.questions import Option
+from build_dataset.schemas.release import ReleaseRow
 from tests.pipeline.evaluate.conftest import make_question
 from tests.services.llm_server import LlmServer
 
@@ -56,8 +56,7 @@ def test_a_real_model_is_asked_scored_and_never_asked_twice(llm_server: LlmServe
     assert asked["raw_output"].null_count() == 0
     assert set(asked["outcome"]) <= {"answered", "no_answer", "truncated", "refused"}
     assert all(
-        row["extracted"] is None or set(row["extracted"]) <= set("ABCD")
-        for row in predictions.iter_rows(named=True)
+        row["extracted"] is None or set(row["extracted"]) <= set("ABCD") for row in predictions.iter_rows(named=True)
     )
     runs = [f"openai:{llm_server.model}", f"openai:{llm_server.model} 2-shot", "random"]
     assert predictions["run"].unique(maintain_order=True).to_list() == runs

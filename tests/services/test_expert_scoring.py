@@ -14,16 +14,16 @@ import polars as pl
 import pytest
 from scipy.stats import pearsonr, spearmanr
 
-from annotation.label_studio.screen import SCORE_KEYS as KEYS
-from annotation.label_studio.tasks import QUESTION_ID, choice
-from annotation.rubric import aspects
-from pipeline.catalogue import stage
-from pipeline.config import load
-from pipeline.evaluate.judging import project
-from pipeline.evaluate.judging.scores import AVERAGE
-from pipeline.runtime.publish import Publication
-from pipeline.runtime.runner import Runner
-from schemas.release import ReleaseRow
+from build_dataset.annotation.label_studio.screen import SCORE_KEYS as KEYS
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice
+from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.evaluate.judging import project
+from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
+from build_dataset.pipeline.runtime.publish import Publication
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.release import ReleaseRow
 from tests.annotation.conftest import serve
 from tests.annotation.scripted_server import Reply, ScriptedServer
 from tests.services.browser import CHROMIUM, browser
@@ -141,9 +141,7 @@ def test_three_experts_score_twenty_answers(label_studio, dataset, writer, tmp_p
     again = dataset.push()
     assert (again.created, again.added, again.updated, again.unchanged) == (False, 0, 0, 20)
     sent = dict(dataset.table("reviews/scoring/sent").select("answer_id", "run").iter_rows())
-    tasks = label_studio.as_expert(ADMIN).http.get(
-        "/api/tasks/", params={"project": first.project, "page_size": 100}
-    )
+    tasks = label_studio.as_expert(ADMIN).http.get("/api/tasks/", params={"project": first.project, "page_size": 100})
     assert not any(name in tasks.text for name in RUNS), "experts learn which model it is"
     order = [sent[task["data"][QUESTION_ID]] for task in tasks.json()["tasks"]]
     assert order not in (sorted(order), sorted(order, reverse=True))
@@ -199,9 +197,7 @@ def by_keyboard(desk: Desk, number: int, tmp_path: Path) -> tuple[int, ...]:
 
 def paired(judgements: pl.DataFrame, aspect: str) -> tuple[list[float], list[float]]:
     """A model's scores and the means of the experts', answer by answer."""
-    own = judgements.filter(pl.col("aspect") == aspect).with_columns(
-        expert=pl.col("judge").str.starts_with("expert:")
-    )
+    own = judgements.filter(pl.col("aspect") == aspect).with_columns(expert=pl.col("judge").str.starts_with("expert:"))
     means = own.group_by("run", "question_id", "expert").agg(pl.col("score").mean())
     both = means.pivot("expert", index=["run", "question_id"], values="score").sort("run", "question_id")
     return both["false"].to_list(), both["true"].to_list()

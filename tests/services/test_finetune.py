@@ -12,16 +12,16 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 pytest.importorskip("peft", reason="needs the extra 'local'")
 
-from pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel  # noqa: E402
-from pipeline.evaluate.stage import run  # noqa: E402
-from pipeline.finetune import train as training  # noqa: E402
-from pipeline.finetune.train import (  # noqa: E402
+from build_dataset.pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel  # noqa: E402
+from build_dataset.pipeline.evaluate.stage import run  # noqa: E402
+from build_dataset.pipeline.finetune import train as training  # noqa: E402
+from build_dataset.pipeline.finetune.train import (  # noqa: E402
     Recipe,
     load_recipe,
     tune,
 )
-from schemas.errors import UserError  # noqa: E402
-from schemas.questions import Option  # noqa: E402
+from build_dataset.schemas.errors import UserError  # noqa: E402
+from build_dataset.schemas.questions import Option  # noqa: E402
 from tests.pipeline.evaluate.conftest import make_question, splits  # noqa: E402, F401
 from tests.services.tiny_model import make_tiny_encoder, make_tiny_model  # noqa: E402
 
@@ -103,7 +103,7 @@ TUNE = """
 import sys
 from pathlib import Path
 from tests.services.test_finetune import ROWS, recipe
-from pipeline.finetune.train import tune
+from build_dataset.pipeline.finetune.train import tune
 tune(sys.argv[1], ROWS[:16], recipe("lora", epochs=3), Path(sys.argv[2]))
 """
 
@@ -137,9 +137,7 @@ def test_an_encoder_learns_which_options_say_they_are_right(context, encoder, sp
     settings = recipe("multiple_choice", epochs=30, learning_rate=5e-3, encoder={"hidden_dropout": 0.0})
     tune(str(encoder), ROWS, settings, out)
     asked = MultipleChoiceModel(model=str(out), max_input=64)
-    result = run(
-        splits([easy(100), easy(101), easy(102, several=True)]), EvaluateParams(models=[asked]), context
-    )
+    result = run(splits([easy(100), easy(101), easy(102, several=True)]), EvaluateParams(models=[asked]), context)
     assert [row["correct"] for row in result.tables["predictions"].to_dicts()] == [True] * 3
     puts = context.store.puts
     run(splits([easy(100), easy(101), easy(102, several=True)]), EvaluateParams(models=[asked]), context)

@@ -19,11 +19,11 @@ import pytest
 pytest.importorskip("torch", reason="needs the extra 'local'")
 pytest.importorskip("transformers", reason="needs the extra 'local'")
 
-from pipeline.evaluate.extraction import extract
-from pipeline.evaluate.params import EvaluateParams, TransformersModel
-from pipeline.evaluate.stage import run
-from pipeline.export.formats import TASKS, task_files
-from schemas.dataset import DatasetParams
+from build_dataset.pipeline.evaluate.extraction import extract
+from build_dataset.pipeline.evaluate.params import EvaluateParams, TransformersModel
+from build_dataset.pipeline.evaluate.stage import run
+from build_dataset.pipeline.export.formats import TASKS, task_files
+from build_dataset.schemas.dataset import DatasetParams
 from tests.services.tiny_model import make_tiny_model
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -169,6 +169,4 @@ def test_opencompass_gives_the_same_accuracy(context, exported, model):
     [results] = (folder / "oc").rglob("results/m/sample.json")
     theirs = json.loads(results.read_text(encoding="utf-8"))["accuracy"]
     found = ours(context, frames, model, answer_by="likelihood")
-    assert theirs / 100 == pytest.approx(accuracy(found, single(folder)), abs=1e-4), re.sub(r"\s+", " ", out)[
-        -500:
-    ]
+    assert theirs / 100 == pytest.approx(accuracy(found, single(folder)), abs=1e-4), re.sub(r"\s+", " ", out)[-500:]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.inspect.page import inspect_page
+from build_dataset.pipeline.inspect.page import inspect_page
 
 ROOT = Path(__file__).parents[2]
 
@@ -64,9 +64,7 @@ def test_a_click_on_a_box_chooses_its_question(opened):
 
 def test_only_uncertain_ones_are_left_when_asked_for(opened):
     opened.evaluate(PRESS.format("u"))
-    fates = opened.evaluate(
-        "[...document.querySelectorAll('.card:not(.hidden)')].map(card => card.dataset.fate)"
-    )
+    fates = opened.evaluate("[...document.querySelectorAll('.card:not(.hidden)')].map(card => card.dataset.fate)")
     assert set(fates) <= {"waiting", "unused", "doubtful"}
     opened.evaluate(PRESS.format("u"))
     assert opened.evaluate("document.querySelectorAll('.card.hidden').length") == 0

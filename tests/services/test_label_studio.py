@@ -16,20 +16,20 @@ import httpx
 import polars as pl
 import pytest
 
-from annotation.adjudication import State
-from annotation.label_studio import projects
-from annotation.label_studio.projects import REVIEW
-from annotation.label_studio.pull import PullReport
-from annotation.label_studio.push import PushReport
-from annotation.label_studio.tasks import QUESTION_ID, choice
-from annotation.params import ReviewParams
-from pipeline.review import exchange
-from pipeline.review import stage as review
-from pipeline.review.folder import owner_of, read_control
-from schemas.annotations import LabelStatus
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.questions import Rejection
+from build_dataset.annotation.adjudication import State
+from build_dataset.annotation.label_studio import projects
+from build_dataset.annotation.label_studio.projects import REVIEW
+from build_dataset.annotation.label_studio.pull import PullReport
+from build_dataset.annotation.label_studio.push import PushReport
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import exchange
+from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review.folder import owner_of, read_control
+from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Rejection
 from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, LabelStudioServer, free_port
 from tests.services.lossy_proxy import REPLY_LOST, REQUEST_LOST, lossy_proxy
 from tests.services.reviewing import (
@@ -53,9 +53,7 @@ def params(label_studio: LabelStudioServer, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 def context(context, request: pytest.FixtureRequest):
     """Each test has a dataset, and so a project, of its own."""
-    context.dataset = DatasetParams(
-        name=re.sub(r"\W+", "-", request.node.name), raw=context.raw, build=context.build
-    )
+    context.dataset = DatasetParams(name=re.sub(r"\W+", "-", request.node.name), raw=context.raw, build=context.build)
     return context
 
 
@@ -141,9 +139,7 @@ def test_two_experts_review_and_their_labels_become_final(label_studio, params, 
     assert department["kappa"] == pytest.approx(0.0)
     assert set(pulled(context)["origin"]) == {"prediction"}
 
-    status, experts, _ = review.status(
-        {**found, "pulled": pulled(context)}, params, read_control(context.build)
-    )
+    status, experts, _ = review.status({**found, "pulled": pulled(context)}, params, read_control(context.build))
     assert [(each.reviewer, each.questions, each.left) for each in experts] == [
         (LI.email, QUESTIONS, 0),
         (ZHANG.email, QUESTIONS, 0),
@@ -166,13 +162,9 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
     for account in (ZHANG, LI):
         expert = label_studio.as_expert(account)
         while (task := expert.next_task(sent.project)) is not None:
-            labels = {
-                item["from_name"]: item["value"]["choices"][0] for item in task["predictions"][0]["result"]
-            }
+            labels = {item["from_name"]: item["value"]["choices"][0] for item in task["predictions"][0]["result"]}
             if account is LI and task["data"][QUESTION_ID] in disputed:
-                labels["medical_discipline"] = (
-                    "口腔医学" if labels["medical_discipline"] != "口腔医学" else "药学"
-                )
+                labels["medical_discipline"] = "口腔医学" if labels["medical_discipline"] != "口腔医学" else "药学"
             flags = ["超出范围"] if task["data"][QUESTION_ID] == flagged else []
             expert.submit(task["id"], answer(labels, flags))
     report = pull_reviews(params, context)
@@ -195,9 +187,7 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
 
 def test_the_adjudicator_settles_disputes_and_flags(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {})
-    answer_all(
-        label_studio, pushed.project, LI, {1: answer(PREFILLED | {"competency": "疾病治疗"}, ["题干有误"])}
-    )
+    answer_all(label_studio, pushed.project, LI, {1: answer(PREFILLED | {"competency": "疾病治疗"}, ["题干有误"])})
     task = task_ids(label_studio, pushed.project)[1]
     label_studio.as_expert(WANG).submit(task, answer(PREFILLED | {"competency": "疾病治疗"}))
     report = pull_reviews(params, context)
@@ -222,9 +212,7 @@ def test_a_push_sends_what_is_new_and_updates_what_changed(label_studio, params,
     report = exchange.push(tables(changed, PREFILLED | {"competency": "疾病治疗"}), params, context)
     assert (report.added, report.updated) == (1, QUESTIONS)
     assert report.changed_after_review == (question(1).question_id,)
-    task = (
-        label_studio.as_expert(LI).http.get(f"/api/tasks/{task_ids(label_studio, pushed.project)[1]}/").json()
-    )
+    task = label_studio.as_expert(LI).http.get(f"/api/tasks/{task_ids(label_studio, pushed.project)[1]}/").json()
     assert task["data"]["question"] == "改过的题干"
     assert len(task["annotations"]) == 1
     served = label_studio.as_expert(LI).next_task(pushed.project)
@@ -258,15 +246,11 @@ def test_a_pull_fetches_changed_new_and_deleted_annotations(label_studio, params
     assert (report.full, report.new, report.changed, report.newly_gone) == (False, 1, 1, 1)
     rows = pulled(context)
     assert question(2).question_id in set(rows["question_id"]), "what was deleted there stays here"
-    changed = rows.filter(
-        (pl.col("question_id") == question(1).question_id) & (pl.col("dimension") == "difficulty")
-    )
+    changed = rows.filter((pl.col("question_id") == question(1).question_id) & (pl.col("dimension") == "difficulty"))
     assert changed["label"].to_list() == ["较难"]
 
 
-def test_a_deleted_task_loses_no_review_and_comes_back_with_its_answers(
-    label_studio, params, context, pushed
-):
+def test_a_deleted_task_loses_no_review_and_comes_back_with_its_answers(label_studio, params, context, pushed):
     answer_all(label_studio, pushed.project, ZHANG, {5: answer(flags=["答案有误"], note="应为 B")})
     pull_reviews(params, context)
     before = pulled(context)
@@ -303,9 +287,7 @@ def test_what_label_studio_lets_through_is_rejected_with_a_reason(label_studio, 
     rejects = list(Rejection.from_frame(pl.read_parquet(context.build / "reviews" / "rejects.parquet")))
     assert any("no label '随便' in the taxonomy" in reject.detail for reject in rejects)
     rows = pulled(context)
-    again = rows.filter(
-        (pl.col("question_id") == question(3).question_id) & (pl.col("dimension") == "difficulty")
-    )
+    again = rows.filter((pl.col("question_id") == question(3).question_id) & (pl.col("dimension") == "difficulty"))
     assert again["label"].to_list() == ["易"]
     assert pull_reviews(params, context).full is False
 
@@ -395,9 +377,7 @@ def test_a_missing_token_is_told_in_one_line(params, context, monkeypatch):
 
 
 @pytest.mark.parametrize("faults", [[REPLY_LOST], [REQUEST_LOST, REPLY_LOST]], ids="-then-".join)
-def test_a_push_over_a_bad_network_adds_every_question_once(
-    label_studio, params, context, faults, monkeypatch
-):
+def test_a_push_over_a_bad_network_adds_every_question_once(label_studio, params, context, faults, monkeypatch):
     monkeypatch.setattr(projects, "SETTLE_SECONDS", 2.0)
     found = tables(map(question, range(1, QUESTIONS + 1)))
     with lossy_proxy(label_studio.url, "/import", list(faults)) as url:
@@ -411,9 +391,7 @@ def test_a_push_killed_in_the_middle_is_completed_by_the_next(label_studio, para
     count = 24
     found = tables([question(number) for number in range(1, count + 1)])
     for reach in (1, 12):
-        process = multiprocessing.get_context("spawn").Process(
-            target=_push_slowly, args=(found, params, context)
-        )
+        process = multiprocessing.get_context("spawn").Process(target=_push_slowly, args=(found, params, context))
         process.start()
         while _progress(label_studio, context) < reach:
             time.sleep(0.05)
@@ -444,15 +422,11 @@ def _bytes(folder: Path) -> dict[str, bytes]:
 
 
 def test_assigned_experts_have_a_project_each_and_hand_over_what_is_open(label_studio, params, context):
-    people = params.model_copy(
-        update={"reviewers": [ZHANG.email, LI.email, WANG.email], "assign": True, "probes": 1.0}
-    )
+    people = params.model_copy(update={"reviewers": [ZHANG.email, LI.email, WANG.email], "assign": True, "probes": 1.0})
     found = tables(question(number) for number in range(1, 13))
     reports, notes = exchange.push_to_experts(found, people, context)
     assert (len(reports), notes) == (3, [])
-    sent = {
-        who: tasks(label_studio, each.project) for who, each in zip(people.reviewers, reports, strict=True)
-    }
+    sent = {who: tasks(label_studio, each.project) for who, each in zip(people.reviewers, reports, strict=True)}
     assert sum(map(len, sent.values())) == 24
     assert [each.added for each in exchange.push_to_experts(found, people, context)[0]] == [0, 0, 0]
     done = answer_all(label_studio, reports[0].project, ZHANG, {})

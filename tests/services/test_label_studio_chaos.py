@@ -26,16 +26,16 @@ import httpx
 import polars as pl
 import pytest
 
-from annotation.label_studio.server import stop_server
-from annotation.label_studio.tasks import QUESTION_ID
-from annotation.params import ReviewParams
-from pipeline.review import exchange
-from pipeline.review import stage as review
-from pipeline.review.folder import owner_of
-from schemas.annotations import Correction
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.label_studio.server import stop_server
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import exchange
+from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review.folder import owner_of
+from build_dataset.schemas.annotations import Correction
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.taxonomy import dimensions
 from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, Expert
 from tests.services.reviewing import PREFILLED, answer, question, tables, tasks
 from tests.services.test_label_studio_kills import OwnServer
@@ -190,9 +190,7 @@ class World:
         side = self.side()
         if side.project is not None:
             self.names += 1
-            renamed = self.http().patch(
-                f"/api/projects/{side.project}/", json={"title": f"我的项目 {self.names}"}
-            )
+            renamed = self.http().patch(f"/api/projects/{side.project}/", json={"title": f"我的项目 {self.names}"})
             renamed.raise_for_status()
 
     def rename_person(self) -> None:
@@ -262,9 +260,7 @@ class World:
         self.check_proposals()
 
     def check_proposals(self) -> None:
-        found = (
-            self.http().get("/api/tasks/", params={"project": self.review.project, "fields": "all"}).json()
-        )
+        found = self.http().get("/api/tasks/", params={"project": self.review.project, "fields": "all"}).json()
         version = self.http().get(f"/api/projects/{self.review.project}/").json()["model_version"]
         for task in found["tasks"]:
             own = [each for each in task["predictions"] if each["model_version"] == version]
@@ -309,9 +305,7 @@ class World:
         rows = pl.read_parquet(path).filter(pl.col("dimension") == "competency") if path.exists() else None
         people = {email: who for who, email in self.emails.items()}
         for side in (self.review, self.adjudication):
-            own = (
-                rows.filter(pl.col("project") == side.name).iter_rows(named=True) if rows is not None else ()
-            )
+            own = rows.filter(pl.col("project") == side.name).iter_rows(named=True) if rows is not None else ()
             found = Counter((row["question_id"], people[row["reviewer"]], row["label"]) for row in own)
             assert found == Counter((*key, label) for key, label in side.pulled.items())
 
@@ -341,9 +335,7 @@ class World:
         def save(who: str) -> None:
             for place, name in enumerate(chosen):
                 saved = answer(PREFILLED | {"competency": LABELS[place % len(LABELS)]})
-                reply = self.expert(who).http.post(
-                    f"/api/tasks/{ids[name]}/annotations/", json={"result": saved}
-                )
+                reply = self.expert(who).http.post(f"/api/tasks/{ids[name]}/annotations/", json={"result": saved})
                 assert reply.status_code < 300 or reply.status_code >= 500
 
         savers = [threading.Thread(target=save, args=(who,)) for who in EXPERTS]

@@ -16,11 +16,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from annotation.label_studio.server import Server, launch_server, require_free, stop_server
-from annotation.params import ReviewParams
-from pipeline.review import exchange
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
+from build_dataset.annotation.label_studio.server import Server, launch_server, require_free, stop_server
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import exchange
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
 from tests.services.label_studio_server import ADMIN, LI, ZHANG, LabelStudioServer, free_port
 from tests.services.reviewing import answer, question, tables, tasks
 

@@ -12,12 +12,12 @@ import httpx
 import polars as pl
 import pytest
 
-from annotation.label_studio.server import Account, launch_server, stop_server
-from annotation.label_studio.tasks import QUESTION_ID
-from annotation.params import ReviewParams
-from pipeline.review import exchange
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
+from build_dataset.annotation.label_studio.server import Account, launch_server, stop_server
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import exchange
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
 from tests.services.browser import CHROMIUM, browser
 from tests.services.label_studio_browser import Desk
 from tests.services.label_studio_server import ADMIN, LI, ZHANG, Expert, free_port

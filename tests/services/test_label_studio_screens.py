@@ -10,13 +10,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from annotation.label_studio.tasks import QUESTION_ID
-from annotation.params import ReviewParams
-from pipeline.catalogue import stage
-from pipeline.config import load
-from pipeline.explain import explain
-from pipeline.review import exchange
-from pipeline.runtime.runner import Runner
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.explain import explain
+from build_dataset.pipeline.review import exchange
+from build_dataset.pipeline.runtime.runner import Runner
 from tests.services.browser import CHROMIUM, browser
 from tests.services.label_studio_browser import ALT, FIELDS, SHIFT, Desk
 from tests.services.label_studio_server import ADMIN, LI, ROOT, WANG, ZHANG, LabelStudioServer

@@ -9,7 +9,7 @@ import subprocess
 import polars as pl
 import pytest
 
-from pipeline.rendering.tables import Table
+from build_dataset.pipeline.rendering.tables import Table
 
 pytestmark = pytest.mark.skipif(shutil.which("xelatex") is None, reason="no XeLaTeX on this machine")
 
@@ -29,10 +29,7 @@ SHAPES = [(3, 1), (6, 8), (28, 3), (28, 13), (174, 2), (60, 9), (40, 30)]
 @pytest.mark.parametrize(("rows", "runs"), SHAPES)
 def test_a_table_of_any_shape_stays_on_its_page(tmp_path, rows, runs):
     head = ["考试 Exam", "题数 n", *(f"openai:model-{run}b chain_of_thought" for run in range(runs))]
-    cells = [
-        [LABELS[row % len(LABELS)], "1,234", *[f"6{row % 10}.6 ± 0.1 [60.4, 62.8]"] * runs]
-        for row in range(rows)
-    ]
+    cells = [[LABELS[row % len(LABELS)], "1,234", *[f"6{row % 10}.6 ± 0.1 [60.4, 62.8]"] * runs] for row in range(rows)]
     table = Table("t", "准确率 Accuracy – in percent", pl.DataFrame({"n": [1]}), head, cells)
     text = table.files()["tables/t.tex"].decode()
     (tmp_path / "main.tex").write_text(HEAD + text + r"\end{document}", encoding="utf-8")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.estimate import estimate
-from annotation.params import AnnotateLlmOptions, AnnotateParams
-from pipeline.annotate import run
-from schemas.annotations import Annotation
-from schemas.questions import Option, Question
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.estimate import estimate
+from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
+from build_dataset.pipeline.annotate import run
+from build_dataset.schemas.annotations import Annotation
+from build_dataset.schemas.questions import Option, Question
+from build_dataset.schemas.taxonomy import dimensions
 from tests.conftest import MemoryStore
 from tests.services.llm_server import LlmServer
 

@@ -15,8 +15,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline.ocr.engines import paddle
-from pipeline.ocr.params import PaddleOcrParams
+from build_dataset.pipeline.ocr.engines import paddle
+from build_dataset.pipeline.ocr.params import PaddleOcrParams
 
 ROOT = Path(__file__).resolve().parents[2]
 SCAN = "scan-2024-03.pdf"
@@ -42,7 +42,7 @@ class Builder:
             "PYTHONPATH": str(ROOT),
         }
         done = subprocess.run(
-            [self.python, "-c", "from pipeline.cli import main; main()", *arguments],
+            [self.python, "-c", "from build_dataset.pipeline.cli import main; main()", *arguments],
             cwd=self.home,
             env=environment,
             capture_output=True,

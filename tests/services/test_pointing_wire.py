@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pipeline.parse.params import ParseParams
-from pipeline.parse.stage import run
-from schemas.documents import Document, Line, SourceRow
+from build_dataset.pipeline.parse.params import ParseParams
+from build_dataset.pipeline.parse.stage import run
+from build_dataset.schemas.documents import Document, Line, SourceRow
 from tests.pipeline.parse.conftest import document_of, lines_of
 from tests.pipeline.parse.test_pointing import PAPER, kept
 

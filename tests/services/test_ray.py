@@ -15,8 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.runtime.ray_executor import RayExecutor
-from schemas.errors import UserError
+from build_dataset.pipeline.runtime.ray_executor import RayExecutor
+from build_dataset.schemas.errors import UserError
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "pipeline" / "runtime"))
@@ -45,7 +45,7 @@ def papers(tmp_path_factory) -> Path:
 
 
 def ocr(folder: Path, build: str, cluster: RayCluster | None = None) -> subprocess.Popen:
-    program = [sys.executable, "-c", "from pipeline.cli import main; main()", "ocr"]
+    program = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()", "ocr"]
     options = [f"dataset.build={folder / build}"]
     if cluster:
         options += ["executor.kind=ray", f"executor.address={cluster.address}"]

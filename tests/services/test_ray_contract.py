@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.runtime.ray_executor import RayExecutor
+from build_dataset.pipeline.runtime.ray_executor import RayExecutor
 
 HERE = Path(__file__).resolve().parents[1] / "pipeline" / "runtime"
 sys.path.insert(0, str(HERE))

@@ -76,9 +76,7 @@ def test_every_bar_adds_up_to_what_came_in(sample, sample_build):
 
 
 def test_links_inside_the_page_lead_to_its_sections(sample):
-    broken = (
-        "[...document.querySelectorAll('a[href^=\"#\"]')].filter(a => !document.querySelector(a.hash)).length"
-    )
+    broken = "[...document.querySelectorAll('a[href^=\"#\"]')].filter(a => !document.querySelector(a.hash)).length"
     assert sample.evaluate(broken) == 0
     assert sample.evaluate("document.querySelectorAll('nav a').length") > 8
 
@@ -128,9 +126,9 @@ HOSTILE = (
 
 def test_hostile_stems_are_inert(page, tmp_path):
     """A dataset whose questions, options and explanations attack the page, built by the whole pipeline."""
-    from pipeline.catalogue import STAGES
-    from pipeline.config import load
-    from pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.catalogue import STAGES
+    from build_dataset.pipeline.config import load
+    from build_dataset.pipeline.runtime.runner import Runner
 
     (tmp_path / "raw").mkdir()
     rows = [
@@ -145,9 +143,7 @@ def test_hostile_stems_are_inert(page, tmp_path):
     ]
     lines = "\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     (tmp_path / "raw" / "<b>x.jsonl").write_text(lines, encoding="utf-8")
-    (tmp_path / "dataset.toml").write_text(
-        '[dataset]\nname = "hostile"\ntitle = "<script>alert(1)</script>"\n'
-    )
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "hostile"\ntitle = "<script>alert(1)</script>"\n')
     runner = Runner(load(tmp_path / "dataset.toml", {}))
     runner.run([stage.name for stage in STAGES])
     path = runner.build / "report" / "index.html"

@@ -9,13 +9,13 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 pytest.importorskip("transformers.models.qwen2.modeling_qwen2", reason="needs the extra 'local'")
 
-from pipeline.evaluate.backends import Setting  # noqa: E402
-from pipeline.evaluate.backends.local import backend as engines  # noqa: E402
-from pipeline.evaluate.backends.local.backend import TransformersBackend  # noqa: E402
-from pipeline.evaluate.params import EvaluateParams, TransformersModel  # noqa: E402
-from pipeline.evaluate.prompting import Prompt, load_template, messages  # noqa: E402
-from pipeline.evaluate.stage import run  # noqa: E402
-from schemas.errors import UserError  # noqa: E402
+from build_dataset.pipeline.evaluate.backends import Setting  # noqa: E402
+from build_dataset.pipeline.evaluate.backends.local import backend as engines  # noqa: E402
+from build_dataset.pipeline.evaluate.backends.local.backend import TransformersBackend  # noqa: E402
+from build_dataset.pipeline.evaluate.params import EvaluateParams, TransformersModel  # noqa: E402
+from build_dataset.pipeline.evaluate.prompting import Prompt, load_template, messages  # noqa: E402
+from build_dataset.pipeline.evaluate.stage import run  # noqa: E402
+from build_dataset.schemas.errors import UserError  # noqa: E402
 from tests.pipeline.evaluate.conftest import make_question, splits  # noqa: E402, F401
 from tests.services.tiny_model import make_tiny_model  # noqa: E402
 
@@ -74,9 +74,7 @@ def test_generation_equals_transformers_own_on_one_prompt(context, model):
     inputs = tokenizer.apply_chat_template(
         list(asked.messages), add_generation_prompt=True, return_tensors="pt", return_dict=True
     )
-    reference = AutoModelForCausalLM.from_pretrained(model).generate(
-        **inputs, max_new_tokens=12, do_sample=False
-    )
+    reference = AutoModelForCausalLM.from_pretrained(model).generate(**inputs, max_new_tokens=12, do_sample=False)
     new = reference[0, inputs["input_ids"].shape[1] :]
     assert made.text == tokenizer.decode(new, skip_special_tokens=True)
 
@@ -267,9 +265,7 @@ def test_sampling_draws_by_the_models_probabilities():
     assert (drawn == 1).float().mean().item() == pytest.approx(nucleus[1].item(), abs=0.03)
 
 
-def test_the_first_batch_on_a_cpu_is_one_prompt_so_that_something_is_stored_at_once(
-    context, model, monkeypatch
-):
+def test_the_first_batch_on_a_cpu_is_one_prompt_so_that_something_is_stored_at_once(context, model, monkeypatch):
     sizes = []
     original = engines.Engine.generate
     monkeypatch.setattr(

@@ -13,13 +13,13 @@ import pytest
 pytest.importorskip("vllm", reason="needs the package vllm, in an environment of its own")
 os.environ.setdefault("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB; tiny models need no more
 
-from pipeline.evaluate.backends import Setting
-from pipeline.evaluate.backends.local.backend import TransformersBackend
-from pipeline.evaluate.backends.local.vllm import VllmBackend
-from pipeline.evaluate.params import EvaluateParams, TransformersModel, VllmModel
-from pipeline.evaluate.prompting import Prompt, load_template, messages
-from pipeline.evaluate.stage import run
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.backends import Setting
+from build_dataset.pipeline.evaluate.backends.local.backend import TransformersBackend
+from build_dataset.pipeline.evaluate.backends.local.vllm import VllmBackend
+from build_dataset.pipeline.evaluate.params import EvaluateParams, TransformersModel, VllmModel
+from build_dataset.pipeline.evaluate.prompting import Prompt, load_template, messages
+from build_dataset.pipeline.evaluate.stage import run
+from build_dataset.schemas.errors import UserError
 from tests.pipeline.evaluate.conftest import make_question, splits  # noqa: F401
 from tests.services.tiny_model import make_tiny_adapter, make_tiny_model
 
@@ -69,8 +69,7 @@ def by_transformers(context, asked, **options):
 
 def told(made):
     return {
-        name: (one.text, one.finish, one.prompt_tokens, one.completion_tokens)
-        for name, one in sorted(made.items())
+        name: (one.text, one.finish, one.prompt_tokens, one.completion_tokens) for name, one in sorted(made.items())
     }
 
 

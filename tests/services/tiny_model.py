@@ -10,9 +10,7 @@ TEMPLATE = (
 )
 
 
-def make_tiny_model(
-    folder: Path, *, seed: int = 5, template: bool = True, pad: bool = True, width: int = 32
-) -> Path:
+def make_tiny_model(folder: Path, *, seed: int = 5, template: bool = True, pad: bool = True, width: int = 32) -> Path:
     """Write a Qwen2 model of two layers that reads bytes; vLLM wants heads of 32 numbers, so a ``width`` of 128."""
     import torch
     from tokenizers import pre_tokenizers

@@ -8,14 +8,14 @@ from itertools import chain, combinations
 from pkgutil import resolve_name
 from typing import Any, Protocol, cast
 
-from annotation.llm.client import LlmClient
-from annotation.llm.messages import Answer, ChatRequest, Failed
-from pipeline.evaluate.params import MajorityModel, ModelOptions, OpenAiModel, RandomModel
-from pipeline.evaluate.prompting import Prompt, is_multiple
-from pipeline.evaluate.scoring import accepted_answers
-from pipeline.stage import Context, Failure
-from schemas.identity import sha256
-from schemas.release import ReleaseRow
+from build_dataset.annotation.llm.client import LlmClient
+from build_dataset.annotation.llm.messages import Answer, ChatRequest, Failed
+from build_dataset.pipeline.evaluate.params import MajorityModel, ModelOptions, OpenAiModel, RandomModel
+from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
+from build_dataset.pipeline.evaluate.scoring import accepted_answers
+from build_dataset.pipeline.stage import Context, Failure
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.release import ReleaseRow
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class Backend(Protocol):
 
 
 BACKENDS: dict[str, str] = {
-    "openai": "pipeline.evaluate.backends:OpenAiBackend",
-    "transformers": "pipeline.evaluate.backends.local.backend:TransformersBackend",
-    "vllm": "pipeline.evaluate.backends.local.vllm:VllmBackend",
-    "multiple_choice": "pipeline.evaluate.backends.local.encoder:MultipleChoiceBackend",
-    "random": "pipeline.evaluate.backends:RandomBackend",
-    "majority": "pipeline.evaluate.backends:MajorityBackend",
+    "openai": "build_dataset.pipeline.evaluate.backends:OpenAiBackend",
+    "transformers": "build_dataset.pipeline.evaluate.backends.local.backend:TransformersBackend",
+    "vllm": "build_dataset.pipeline.evaluate.backends.local.vllm:VllmBackend",
+    "multiple_choice": "build_dataset.pipeline.evaluate.backends.local.encoder:MultipleChoiceBackend",
+    "random": "build_dataset.pipeline.evaluate.backends:RandomBackend",
+    "majority": "build_dataset.pipeline.evaluate.backends:MajorityBackend",
 }
 """Backend by ``kind``, as ``module:class``; imported when a model of that kind is asked."""
 

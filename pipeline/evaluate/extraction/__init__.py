@@ -11,12 +11,18 @@ from dataclasses import dataclass
 from importlib.resources import files
 from itertools import pairwise
 
-from pipeline.claims import Text, blank_thinking, fold, visible_output
-from pipeline.claims.explanations import asks_for_wrong
-from pipeline.evaluate.extraction.rules import RULES, FoundAnswer, ReadingTask, is_own, opens_with
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
+from build_dataset.pipeline.claims.explanations import asks_for_wrong
+from build_dataset.pipeline.evaluate.extraction.rules import (
+    RULES,
+    FoundAnswer,
+    ReadingTask,
+    is_own,
+    opens_with,
+)
+from build_dataset.pipeline.patterns import Patterns
 
-_P = Patterns("answers", files("pipeline.claims"))
+_P = Patterns("answers", files("build_dataset.pipeline.claims"))
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
 _STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")

@@ -7,10 +7,10 @@ from importlib.resources import files
 from itertools import pairwise
 from typing import NamedTuple
 
-from pipeline.claims import Claim, Stance, Text
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.claims import Claim, Stance, Text
+from build_dataset.pipeline.patterns import Patterns
 
-_P = Patterns("answers", files("pipeline.claims"))
+_P = Patterns("answers", files("build_dataset.pipeline.claims"))
 
 
 class FoundAnswer(NamedTuple):
@@ -162,11 +162,7 @@ def concluded(task: ReadingTask) -> FoundAnswer | None:
     """因此A正确, 说法错误的是D, 最佳选项为B."""
     through = len(task.said.items) > 2  # then 因此A正确 may be about option A alone
     said, counter = (
-        _last(
-            claim
-            for claim in task.claims(kind)
-            if not claim.mention.text and not (through and is_own(task, claim))
-        )
+        _last(claim for claim in task.claims(kind) if not claim.mention.text and not (through and is_own(task, claim)))
         for kind in ("concluded", "counter")
     )
     if said and counter and task.multiple is False and len(said.labels) > 1:  # "正确的是A、B、D，错误的是C"

@@ -8,28 +8,28 @@ from typing import TypeVar
 
 import polars as pl
 
-from annotation.label_studio import pull as pulling
-from annotation.label_studio.projects import SCORING
-from annotation.label_studio.push import PushReport
-from annotation.label_studio.tasks import scoring_tasks
-from annotation.params import ReviewParams
-from annotation.rubric import ShownAnswer, aspects
-from pipeline.evaluate.clinical import Case, item_id, load_cases
-from pipeline.evaluate.extraction import visible_output
-from pipeline.evaluate.grading import READABLE
-from pipeline.evaluate.judging.scores import EXPERT, judge_agreement
-from pipeline.evaluate.params import EvaluateParams
-from pipeline.review.exchange import connect, send
-from pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
-from pipeline.runtime.publish import read_table
-from pipeline.runtime.sources import ANSWER_SCORES
-from pipeline.stage import Context
-from schemas import evaluation as records
-from schemas.annotations import ExpertReview
-from schemas.base import Record
-from schemas.errors import UserError
-from schemas.identity import sha256
-from schemas.release import ReleaseRow
+from build_dataset.annotation.label_studio import pull as pulling
+from build_dataset.annotation.label_studio.projects import SCORING
+from build_dataset.annotation.label_studio.push import PushReport
+from build_dataset.annotation.label_studio.tasks import scoring_tasks
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.annotation.rubric import ShownAnswer, aspects
+from build_dataset.pipeline.evaluate.clinical import Case, item_id, load_cases
+from build_dataset.pipeline.evaluate.extraction import visible_output
+from build_dataset.pipeline.evaluate.grading import READABLE
+from build_dataset.pipeline.evaluate.judging.scores import EXPERT, judge_agreement
+from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.review.exchange import connect, send
+from build_dataset.pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.runtime.sources import ANSWER_SCORES
+from build_dataset.pipeline.stage import Context
+from build_dataset.schemas import evaluation as records
+from build_dataset.schemas.annotations import ExpertReview
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.release import ReleaseRow
 
 RowT = TypeVar("RowT", bound=Record)
 _EXPLAIN = "请给出正确答案并写出解析，说明各选项为什么对或错。\nGive the right answer and explain it."
@@ -152,9 +152,7 @@ class ScoringStatus:
     agreement: Sequence[records.JudgeAgreement]
 
 
-def push(
-    params: EvaluateParams, review: ReviewParams, context: Context, *, adopt: bool = False
-) -> PushReport:
+def push(params: EvaluateParams, review: ReviewParams, context: Context, *, adopt: bool = False) -> PushReport:
     """Send a sample of every run's free texts to experts; again, it adds nothing.
 
     An answer's task is named by what it shows. One that reads otherwise since the run was made anew is another task;
@@ -189,9 +187,7 @@ def status(build: Path, experts: Sequence[str]) -> ScoringStatus:
     if not (build / SENT).exists():
         raise UserError("no answers were sent to experts: run `build-dataset score-answers push` first")
     sent = list(records.SentAnswer.from_frame(read_table(build / SENT)))
-    scores = [
-        s for s in _rows(build / ANSWER_SCORES, records.AnswerScore) if not experts or s.expert in experts
-    ]
+    scores = [s for s in _rows(build / ANSWER_SCORES, records.AnswerScore) if not experts or s.expert in experts]
     ids = {answer.answer_id for answer in sent}
     given = Counter((score.expert, score.answer_id) for score in scores if score.answer_id in ids)
     whole = [pair for pair, count in given.items() if count == len(aspects())]  # scored in every aspect

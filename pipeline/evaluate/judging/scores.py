@@ -11,13 +11,13 @@ from statistics import mean
 import numpy as np
 from numpy.typing import NDArray
 
-from annotation.rubric import LEAST, MOST, aspects
-from pipeline.evaluate.comparing import correlation, ranking
-from pipeline.evaluate.scoring import OVERALL, mean_score
-from pipeline.evaluate.submission import validate
-from pipeline.stats.intervals import Unit, interval_of_mean
-from schemas.errors import UserError
-from schemas.evaluation import JudgeAgreement, Judgement, Score, Task
+from build_dataset.annotation.rubric import LEAST, MOST, aspects
+from build_dataset.pipeline.evaluate.comparing import correlation, ranking
+from build_dataset.pipeline.evaluate.scoring import OVERALL, mean_score
+from build_dataset.pipeline.evaluate.submission import validate
+from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 
 EXPERT = "expert:"  # prefix of the name of a judge who is a person
 _COLUMNS = {"run", "task", "question_id", "aspect", "expert", "score"}
@@ -174,8 +174,7 @@ def _agreement(
     one, other = [each.judge for each in both], [each.experts for each in both]
     runs = dict.fromkeys(each.run for each in both)
     means = [
-        [mean(getattr(each, side) for each in both if each.run == run) for run in runs]
-        for side in ("judge", "experts")
+        [mean(getattr(each, side) for each in both if each.run == run) for run in runs] for side in ("judge", "experts")
     ]
     measured = [(each.judge, lengths[each.key]) for each in both if each.key in lengths]
     return JudgeAgreement(

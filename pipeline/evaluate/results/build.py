@@ -6,16 +6,16 @@ from dataclasses import dataclass, field
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from pipeline.evaluate.grading import RunSettings, from_facts
-from pipeline.evaluate.params import EvaluateParams
-from pipeline.evaluate.results import papers
-from pipeline.evaluate.results.view import WORDS, View, cell, title
-from pipeline.evaluate.scoring import HUMAN, REVIEWED
-from pipeline.rendering.markdown import rendered
-from pipeline.rendering.tables import Table
-from schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
-from schemas.taxonomy import dimensions
-from schemas.wording import Notice, counted
+from build_dataset.pipeline.evaluate.grading import RunSettings, from_facts
+from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.evaluate.results import papers
+from build_dataset.pipeline.evaluate.results.view import WORDS, View, cell, title
+from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
+from build_dataset.pipeline.rendering.markdown import rendered
+from build_dataset.pipeline.rendering.tables import Table
+from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
+from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas.wording import Notice, counted
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def markdown(found: Evaluated, title: str) -> str:
     """All tables as one Markdown document."""
     values = {"doubt": unreviewed_warning(found.scores), "tables": tables(found), "notes": WORDS["notes"]}
     asked = bool(found.scores)
-    return rendered("pipeline.evaluate:results.md", title=title, asked=asked, **values).rstrip() + "\n"
+    return rendered("build_dataset.pipeline.evaluate:results.md", title=title, asked=asked, **values).rstrip() + "\n"
 
 
 def files(found: Evaluated) -> Mapping[str, bytes]:

@@ -11,17 +11,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from annotation.rubric import LEAST, MOST, aspects
-from pipeline.evaluate.comparing import FEWEST, correlation
-from pipeline.evaluate.judging.scores import AVERAGE, DoublyScored, scored_by_both
-from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.results.papers import LABELLED, aspect_titles
-from pipeline.evaluate.results.view import REFERENCES, View, label_name, plot_name, run_name, title, value
-from pipeline.evaluate.scoring import HUMAN
-from pipeline.rendering.figures import COLOURS, INK, both_formats, figure
-from pipeline.stats.intervals import Floats
-from schemas.evaluation import Judgement
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.rubric import LEAST, MOST, aspects
+from build_dataset.pipeline.evaluate.comparing import FEWEST, correlation
+from build_dataset.pipeline.evaluate.judging.scores import AVERAGE, DoublyScored, scored_by_both
+from build_dataset.pipeline.evaluate.results.build import Evaluated
+from build_dataset.pipeline.evaluate.results.papers import LABELLED, aspect_titles
+from build_dataset.pipeline.evaluate.results.view import (
+    REFERENCES,
+    View,
+    label_name,
+    plot_name,
+    run_name,
+    title,
+    value,
+)
+from build_dataset.pipeline.evaluate.scoring import HUMAN
+from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
+from build_dataset.pipeline.stats.intervals import Floats
+from build_dataset.schemas.evaluation import Judgement
+from build_dataset.schemas.taxonomy import dimensions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,12 @@ from statistics import mean as mean_of
 
 import polars as pl
 
-from annotation.rubric import aspects
-from pipeline.evaluate.comparing import ranking
-from pipeline.evaluate.grading import RunSettings
-from pipeline.evaluate.judging.scores import AVERAGE
-from pipeline.evaluate.metrics import Shown, metric, shown_in
-from pipeline.evaluate.results.view import (
+from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.evaluate.comparing import ranking
+from build_dataset.pipeline.evaluate.grading import RunSettings
+from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
+from build_dataset.pipeline.evaluate.metrics import Shown, metric, shown_in
+from build_dataset.pipeline.evaluate.results.view import (
     REFERENCES,
     WORDS,
     Rival,
@@ -27,12 +27,12 @@ from pipeline.evaluate.results.view import (
     title,
     value,
 )
-from pipeline.evaluate.scoring import HUMAN
-from pipeline.rendering.markdown import number
-from pipeline.rendering.tables import Cell, Table
-from schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
-from schemas.taxonomy import cmb_catalogue
-from schemas.wording import counted
+from build_dataset.pipeline.evaluate.scoring import HUMAN
+from build_dataset.pipeline.rendering.markdown import number
+from build_dataset.pipeline.rendering.tables import Cell, Table
+from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
+from build_dataset.schemas.taxonomy import cmb_catalogue
+from build_dataset.schemas.wording import counted
 
 LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]
 """Number of the table that each dimension has in the paper."""
@@ -145,9 +145,7 @@ def _columns(view: View, run: str | None, labels: Sequence[str]) -> list[tuple[s
     return [*parts, (_average(known, 2), mean_of(known) if known else None), whole]
 
 
-def _pairs(
-    runs: Iterable[str], askings: Mapping[str, RunSettings]
-) -> list[tuple[str, str | None, str | None]]:
+def _pairs(runs: Iterable[str], askings: Mapping[str, RunSettings]) -> list[tuple[str, str | None, str | None]]:
     """The rows: a name, the run without worked examples, and the run with them.
 
     Runs that differ in their examples alone share a row, if there is one number of examples for the model.
@@ -174,9 +172,7 @@ def subcategories(view: View) -> Table | None:
     if not found:
         return None
     category = {
-        subcategory.zh: label_name(part.zh, part.en)
-        for part in cmb_catalogue()
-        for subcategory in part.subcategories
+        subcategory.zh: label_name(part.zh, part.en) for part in cmb_catalogue() for subcategory in part.subcategories
     }
     shares = zip(found, _shares(view, "exam_class", found), strict=True)
     rows = [[category.get(label, "–"), *row] for label, row in shares]
@@ -214,9 +210,7 @@ def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Tab
     return _table("cmb_table7", pl.DataFrame(rows, schema=names, orient="row"), cells)
 
 
-def _measured(
-    scores: Sequence[Score], askings: Mapping[str, RunSettings]
-) -> dict[str, dict[str, dict[str, float]]]:
+def _measured(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> dict[str, dict[str, dict[str, float]]]:
     """Return the measures that rank models: by name, setting and model."""
     found: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:

@@ -1,19 +1,18 @@
 """Scores looked up by run, slice and metric, written as cells, with names in both languages."""
 
-import tomllib
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.resources import files
 
 import polars as pl
 
-from pipeline.evaluate.scoring import HUMAN, OVERALL, dimension_names
-from pipeline.rendering.tables import Cell, Table
-from schemas.evaluation import Comparison, Score, Task
+from build_dataset.pipeline.evaluate.scoring import HUMAN, OVERALL, dimension_names
+from build_dataset.pipeline.rendering.tables import Cell, Table
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.evaluation import Comparison, Score, Task
 
 REFERENCES = (HUMAN, "random", "majority")  # runs to compare models with; they are never the best
-WORDS = tomllib.loads((files("pipeline.evaluate.results") / "tables.toml").read_text(encoding="utf-8"))
+WORDS = shipped_toml("build_dataset.pipeline.evaluate.results", "tables.toml")
 """Names, captions and heads of tables, notes."""
 
 
@@ -69,9 +68,7 @@ class View:
         """A score over everything that was asked; None where there is none."""
         return self._found.get((run, OVERALL.dimension, OVERALL.label, metric))
 
-    def accuracy(
-        self, run: str, dimension: str = OVERALL.dimension, label: str = OVERALL.label
-    ) -> Score | None:
+    def accuracy(self, run: str, dimension: str = OVERALL.dimension, label: str = OVERALL.label) -> Score | None:
         """Accuracy; of people whose number is not known, the mean over questions."""
         found = (self._found.get((run, dimension, label, name)) for name in ("accuracy", "mean_accuracy"))
         return next(filter(None, found), None)

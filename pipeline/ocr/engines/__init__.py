@@ -5,11 +5,11 @@ from importlib import import_module, metadata
 from importlib.util import find_spec
 from typing import Any
 
-from pipeline.ocr.interfaces import EngineSetup, OcrEngine
-from pipeline.ocr.params import ENGINES, EngineName, OcrParams
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.params import Params
+from build_dataset.pipeline.ocr.interfaces import EngineSetup, OcrEngine
+from build_dataset.pipeline.ocr.params import ENGINES, EngineName, OcrParams
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.params import Params
 
 
 class ChosenEngine:

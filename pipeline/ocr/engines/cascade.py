@@ -11,9 +11,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
-from pipeline.ocr.engines.network import STEP, Pixels, Run, load_network, narrow_line, values_of
-from pipeline.ocr.glyphs import is_cjk
+from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
+from build_dataset.pipeline.ocr.engines.network import STEP, Pixels, Run, load_network, narrow_line, values_of
+from build_dataset.pipeline.ocr.glyphs import is_cjk
 
 SURE, SURE_IDEOGRAPH, SURE_ALIKE, SURE_RARE, SURE_LABEL = 0.9, 0.95, 0.99, 0.99, 0.75
 """Confidence from which the quick model is believed: of most characters, of ideographs, of ``_ALIKE``, of ideographs

@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.glyphs import is_cjk
+from build_dataset.pipeline.ocr.glyphs import is_cjk
 
 Values = NDArray[np.float32]
 _BLANK = 0  # index of CTC's blank

@@ -13,8 +13,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.glyphs import is_cjk, superscript
+from build_dataset.pipeline.ocr.engines.ctc import Glyph
+from build_dataset.pipeline.ocr.glyphs import is_cjk, superscript
 
 Values = NDArray[np.float32]
 Pixels = NDArray[np.uint8]

@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.ocr.engines.network import in_package
-from pipeline.ocr.interfaces import OcrEngine, Pixels, Word
-from pipeline.ocr.params import PaddleOcrParams
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr.engines.network import in_package
+from build_dataset.pipeline.ocr.interfaces import OcrEngine, Pixels, Word
+from build_dataset.pipeline.ocr.params import PaddleOcrParams
+from build_dataset.schemas.errors import UserError
 
 _PACKAGED = {"PP-OCRv6_small_det": "PP-OCRv6_det_small.onnx", "PP-OCRv6_small_rec": "PP-OCRv6_rec_small.onnx"}
 """Models of PaddleOCR whose ONNX files ship inside the rapidocr package."""
@@ -29,7 +29,7 @@ _MIN_SCORE = 0.3  # The embedded engine has the same: lines below are noise from
 _BOX_SCORE = 0.5
 """Mean score of a detected box, below which it is none: PaddleOCR's own 0.6 loses lines of a watermarked scan of 8
 pages (12.1 % of the characters missing or wrong, 11.4 % with this) and gains nothing on cleaner ones."""
-_MODELS = files("pipeline.ocr.engines.models")
+_MODELS = files("build_dataset.pipeline.ocr.engines.models")
 _DESCRIPTIONS: dict[str, dict[str, Any]] = json.loads((_MODELS / "inference.json").read_bytes())
 """The settings that ``inference.yml`` gives for PP-OCRv6 detection and recognition, as published with PaddleX 3.7 (its
 inference_meta); without the recogniser's list of characters."""

@@ -10,15 +10,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from pipeline.ocr.engines.cascade import Cascade, Recogniser
-from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.engines.network import Detector, cut_line, in_package, raise_digits
-from pipeline.ocr.glyphs import superscript
-from pipeline.ocr.interfaces import OcrEngine, Word
-from pipeline.ocr.params import RapidOcrParams
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
+from build_dataset.pipeline.ocr.engines.ctc import Glyph
+from build_dataset.pipeline.ocr.engines.network import Detector, cut_line, in_package, raise_digits
+from build_dataset.pipeline.ocr.glyphs import superscript
+from build_dataset.pipeline.ocr.interfaces import OcrEngine, Word
+from build_dataset.pipeline.ocr.params import RapidOcrParams
+from build_dataset.schemas.errors import UserError
 
-_MODELS = Path(str(files("pipeline.ocr.engines.models")))
+_MODELS = Path(str(files("build_dataset.pipeline.ocr.engines.models")))
 _CONFIDENCE = tomllib.loads((_MODELS / "confidence.toml").read_text(encoding="utf-8"))
 _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""

@@ -13,11 +13,11 @@ from typing import Any
 import cv2
 import numpy as np
 
-from pipeline.ocr.glyphs import is_cjk
-from pipeline.ocr.interfaces import OcrEngine, Pixels, Word
-from pipeline.ocr.model import Rect, bounding_box, group_while
-from pipeline.ocr.params import TesseractParams
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr.glyphs import is_cjk
+from build_dataset.pipeline.ocr.interfaces import OcrEngine, Pixels, Word
+from build_dataset.pipeline.ocr.model import Rect, bounding_box, group_while
+from build_dataset.pipeline.ocr.params import TesseractParams
+from build_dataset.schemas.errors import UserError
 
 _SECONDS = 150
 """Longest for one page: below the stage's own limit, so that the program does not outlive its page."""

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from annotation.llm.client import LlmClient
-from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
-from pipeline.ocr.interfaces import EngineSetup
-from pipeline.ocr.params import VisionParams
-from pipeline.stage import Context, Failure
-from schemas.errors import UserError
+from build_dataset.annotation.llm.client import LlmClient
+from build_dataset.annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
+from build_dataset.pipeline.ocr.interfaces import EngineSetup
+from build_dataset.pipeline.ocr.params import VisionParams
+from build_dataset.pipeline.stage import Context, Failure
+from build_dataset.schemas.errors import UserError
 
 if TYPE_CHECKING:
-    from pipeline.ocr.tasks import PageTask
+    from build_dataset.pipeline.ocr.tasks import PageTask
 
-_REQUEST: dict[str, Any] = json.loads((files("pipeline.ocr.engines") / "vision.json").read_bytes())
+_REQUEST: dict[str, Any] = json.loads((files("build_dataset.pipeline.ocr.engines") / "vision.json").read_bytes())
 """The task, and the strict form of the answer."""
 _TOGETHER = 4
 """Pages for each request in flight that are drawn before they are asked for: pictures take memory."""
@@ -45,8 +45,8 @@ def picture(task: PageTask) -> dict[str, Any]:
     """A page as a JPEG in base64, with its size in points; in a worker."""
     from PIL import Image
 
-    from pipeline.ocr.interfaces import VisualReader
-    from pipeline.ocr.readers import reader
+    from build_dataset.pipeline.ocr.interfaces import VisualReader
+    from build_dataset.pipeline.ocr.readers import reader
 
     found = reader(task.format)
     assert isinstance(found, VisualReader)
@@ -97,9 +97,7 @@ def _lines(text: str) -> list[dict[str, Any]]:
         raise BadAnswerError(Reason.MALFORMED_JSON, "no list of lines with their text") from error
 
 
-def _page(
-    lines: Sequence[dict[str, Any]], width: float, height: float, params: VisionParams
-) -> dict[str, Any]:
+def _page(lines: Sequence[dict[str, Any]], width: float, height: float, params: VisionParams) -> dict[str, Any]:
     """The model's lines as words; below each other over the page's width where one of them has no sound box."""
     boxes = [_sound(line.get("box")) for line in lines]
     step = 1000 / max(1, len(lines))

@@ -1,13 +1,12 @@
 """The readers, and which one a file belongs to: by its content first, by its name second."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
-from pipeline.ocr.interfaces import PagedReader, RowReader
-from pipeline.ocr.params import OcrParams
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import PagedReader, RowReader
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.errors import UnreadableDocument
 
 HEAD = 65536  # Bytes at the start of a file that readers see
 _TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md", ".markdown"})
@@ -16,13 +15,18 @@ _TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md", 
 @cache
 def readers() -> tuple[PagedReader | RowReader, ...]:
     """Every reader; imported here so that the command line starts without their libraries."""
-    from pipeline.ocr.readers.docx import DocxReader
-    from pipeline.ocr.readers.encoding import TextReader
-    from pipeline.ocr.readers.image import ImageReader
-    from pipeline.ocr.readers.pdf import PdfReader
-    from pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, ParquetReader
-    from pipeline.ocr.readers.webpage import PageTableReader, WebPageReader
-    from pipeline.ocr.readers.workbook import XlsxReader
+    from build_dataset.pipeline.ocr.readers.docx import DocxReader
+    from build_dataset.pipeline.ocr.readers.encoding import TextReader
+    from build_dataset.pipeline.ocr.readers.image import ImageReader
+    from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+    from build_dataset.pipeline.ocr.readers.tabular import (
+        CmbJsonReader,
+        CsvReader,
+        JsonlReader,
+        ParquetReader,
+    )
+    from build_dataset.pipeline.ocr.readers.webpage import PageTableReader, WebPageReader
+    from build_dataset.pipeline.ocr.readers.workbook import XlsxReader
 
     return (
         PdfReader(),
@@ -85,4 +89,4 @@ def _describe(head: bytes, suffix: str) -> str:
 @cache
 def _formats() -> dict[str, dict[str, str]]:
     """Return what is known of formats without a reader."""
-    return tomllib.loads((files("pipeline.ocr") / "formats.toml").read_text(encoding="utf-8"))
+    return shipped_toml("build_dataset.pipeline.ocr", "formats.toml")

@@ -5,17 +5,17 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from pipeline.archives import check_archive
-from pipeline.ocr import glyphs
-from pipeline.ocr.glyphs import tabs_for_gaps
-from pipeline.ocr.interfaces import NeedsOcr
-from pipeline.ocr.model import PageLine, PageRead
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import omml
-from pipeline.ocr.readers.docx_numbering import Numbering, W, integer
-from pipeline.patterns import Patterns
-from schemas.documents import LineKind, ReadMethod
-from schemas.errors import refused_as
+from build_dataset.pipeline.archives import check_archive
+from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.glyphs import tabs_for_gaps
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr
+from build_dataset.pipeline.ocr.model import PageLine, PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import omml
+from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering, W, integer
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import LineKind, ReadMethod
+from build_dataset.schemas.errors import refused_as
 
 _P = Patterns(__name__)
 _MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"

@@ -4,11 +4,11 @@ import codecs
 import re
 from pathlib import Path
 
-from pipeline.ocr.glyphs import is_common, tabs_for_gaps
-from pipeline.ocr.interfaces import OnePageReader
-from pipeline.ocr.model import PageLine
-from pipeline.patterns import Patterns
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.glyphs import is_common, tabs_for_gaps
+from build_dataset.pipeline.ocr.interfaces import OnePageReader
+from build_dataset.pipeline.ocr.model import PageLine
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.errors import UnreadableDocument
 
 _P = Patterns(__name__)
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}

@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from itertools import chain, islice, zip_longest
 from typing import Any
 
-from pipeline.characters import valid_unicode
-from pipeline.ocr.interfaces import TableRow
-from schemas.columns import option_of, roles_of
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.characters import valid_unicode
+from build_dataset.pipeline.ocr.interfaces import TableRow
+from build_dataset.schemas.columns import option_of, roles_of
+from build_dataset.schemas.errors import UnreadableDocument
 
 HEADER_WITHIN = 30  # Rows among which the header is looked for: titles, notes on how to fill the form in
 MAX_COLUMNS = 1000  # More than any bank has; a sheet with 16,384 columns is filled by accident or malice
@@ -52,9 +52,7 @@ def row_of(value: Any, sheet: str | None = None) -> TableRow:
     return TableRow(valid_unicode(json.dumps(value, ensure_ascii=False, default=plain)), sheet)
 
 
-def every_table(
-    grids: Mapping[str, Iterable[Record]], declared: Set[str], told: list[str]
-) -> Iterator[TableRow]:
+def every_table(grids: Mapping[str, Iterable[Record]], declared: Set[str], told: list[str]) -> Iterator[TableRow]:
     """Return the rows of several tables, by name; one without questions is noted in ``told``, or refused if all are."""
     read, refused = 0, UnreadableDocument("unknown_columns", "there is no table in it")
     for name, grid in grids.items():

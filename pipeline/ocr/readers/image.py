@@ -14,11 +14,11 @@ import numpy as np
 import PIL
 from PIL import ExifTags, Image, ImageOps
 
-from pipeline.ocr.bounds import limit_resources
-from pipeline.ocr.interfaces import NeedsOcr, PageImage, Pixels
-from pipeline.ocr.model import PageRead
-from pipeline.ocr.params import OcrParams
-from schemas.errors import UnreadableDocument, refused_as
+from build_dataset.pipeline.ocr.bounds import limit_resources
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr, PageImage, Pixels
+from build_dataset.pipeline.ocr.model import PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _MAGIC = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"II*\x00", b"MM\x00*", b"BM", b"GIF8")
 _FORMATS = ("PNG", "JPEG", "TIFF", "BMP", "WEBP", "GIF", "HEIF")

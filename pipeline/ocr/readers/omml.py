@@ -7,9 +7,9 @@ formula unread: a question with an empty place in it would look whole.
 from collections.abc import Callable
 from typing import Any
 
-from pipeline.ocr import glyphs
-from pipeline.ocr.readers.docx_numbering import W
-from pipeline.patterns import Patterns
+from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.readers.docx_numbering import W
+from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 M = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"

@@ -11,16 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.ocr import layout, routing
-from pipeline.ocr.bounds import limit_resources
-from pipeline.ocr.interfaces import NeedsOcr, PageImage, Pixels
-from pipeline.ocr.model import PageRead, Rect
-from pipeline.ocr.mupdf import pymupdf
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.regions import cell_rules, find_regions, image_boxes, read_drawing
-from pipeline.ocr.textlayer import read_text_layer
-from schemas.documents import ReadMethod
-from schemas.errors import UnreadableDocument, refused_as
+from build_dataset.pipeline.ocr import layout, routing
+from build_dataset.pipeline.ocr.bounds import limit_resources
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr, PageImage, Pixels
+from build_dataset.pipeline.ocr.model import PageRead, Rect
+from build_dataset.pipeline.ocr.mupdf import pymupdf
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.regions import cell_rules, find_regions, image_boxes, read_drawing
+from build_dataset.pipeline.ocr.textlayer import read_text_layer
+from build_dataset.schemas.documents import ReadMethod
+from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 ENGINE = "pymupdf"
 VERSION = str(pymupdf.VersionBind)

@@ -10,14 +10,14 @@ from typing import Any
 
 import polars as pl
 
-from pipeline.ocr.interfaces import TableRow
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.encoding import decode, looks_like_text
-from pipeline.ocr.readers.header import HEADER_WITHIN, row_of, tables
-from pipeline.patterns import Patterns
-from schemas.columns import option_of, plain_header, roles_of, unguarded, vocabulary
-from schemas.errors import UnreadableDocument, refused_as
-from schemas.identity import sha256
+from build_dataset.pipeline.ocr.interfaces import TableRow
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text
+from build_dataset.pipeline.ocr.readers.header import HEADER_WITHIN, row_of, tables
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import option_of, plain_header, roles_of, unguarded, vocabulary
+from build_dataset.schemas.errors import UnreadableDocument, refused_as
+from build_dataset.schemas.identity import sha256
 
 _P = Patterns(__name__)
 MAX_DEPTH = 4  # Objects within objects until a list of questions is found

@@ -8,16 +8,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from pipeline.ocr import glyphs
-from pipeline.ocr.interfaces import OnePageReader, TableRow
-from pipeline.ocr.model import PageLine
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
-from pipeline.ocr.readers.header import PICTURE, every_table
-from pipeline.patterns import Patterns
-from schemas.columns import option_of, roles_of
-from schemas.documents import LineKind
-from schemas.errors import UnreadableDocument, refused_as
+from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.interfaces import OnePageReader, TableRow
+from build_dataset.pipeline.ocr.model import PageLine
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
+from build_dataset.pipeline.ocr.readers.header import PICTURE, every_table
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import option_of, roles_of
+from build_dataset.schemas.documents import LineKind
+from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
 _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")

@@ -14,13 +14,13 @@ from pathlib import Path
 from posixpath import basename, dirname, join, normpath
 from typing import IO, Any
 
-from pipeline.archives import check_archive
-from pipeline.ocr import glyphs
-from pipeline.ocr.interfaces import TableRow
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.header import PICTURE, every_table
-from pipeline.patterns import Patterns
-from schemas.errors import UnreadableDocument, refused_as
+from build_dataset.pipeline.archives import check_archive
+from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.interfaces import TableRow
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.header import PICTURE, every_table
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
@@ -69,17 +69,14 @@ class XlsxReader:
             hidden = [one.name for one in book.sheets_metadata if not str(one.visible).endswith(".Visible")]
             sheets = {name: book.get_sheet_by_name(name) for name in book.sheet_names if name not in hidden}
             grids = {
-                name: _grid(sheet, pictures.get(name, ()), shown.get(name, {}), rich)
-                for name, sheet in sheets.items()
+                name: _grid(sheet, pictures.get(name, ()), shown.get(name, {}), rich) for name, sheet in sheets.items()
             }
         told += [f"sheet {name} is hidden and was left out" for name in hidden]
         filled = {name: grid for name, grid in grids.items() if grid}
         yield from every_table(filled, frozenset(params.columns), told)
 
 
-def _grid(
-    sheet: Any, pictures: tuple[Place, ...], shown: dict[Place, str], rich: dict[str, str]
-) -> list[list[str]]:
+def _grid(sheet: Any, pictures: tuple[Place, ...], shown: dict[Place, str], rich: dict[str, str]) -> list[list[str]]:
     """The cells of a sheet as text; merged cells have their text in each row that they span."""
     values = sheet.to_python(skip_empty_area=False)
     grid = [[_text(value, rich) for value in row] for row in values]

@@ -46,6 +46,4 @@ def _beat(distance: float) -> float:
     return spike + 5 * math.exp(-(((distance - 16) / 5) ** 2))
 
 
-FIGURES: dict[str, Callable[[pymupdf.Page, pymupdf.Rect], None]] = {
-    "atrial_fibrillation": atrial_fibrillation
-}
+FIGURES: dict[str, Callable[[pymupdf.Page, pymupdf.Rect], None]] = {"atrial_fibrillation": atrial_fibrillation}

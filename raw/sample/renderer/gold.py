@@ -21,8 +21,7 @@ def gold_json(papers: list[Paper]) -> str:
     documents = [_document(paper.file) for paper in papers]
     documents += [_document(paper.key_file, "key") for paper in papers if paper.key_file]
     documents.append(
-        _document(BROKEN_FILE, "rejected")
-        | {"expect": {"place": "rejected", "stage": "ocr", "reason": "truncated"}}
+        _document(BROKEN_FILE, "rejected") | {"expect": {"place": "rejected", "stage": "ocr", "reason": "truncated"}}
     )
     gold = {
         "about": ABOUT,
@@ -52,9 +51,7 @@ def _question(paper: Paper, item: Item) -> dict[str, Any]:
         "group": item.group,
         "figure": item.figure is not None,
         "table": item.table is not None,
-        "options": [
-            {"label": letter, "text": text} for letter, text in zip(LETTERS, item.options, strict=False)
-        ],
+        "options": [{"label": letter, "text": text} for letter, text in zip(LETTERS, item.options, strict=False)],
         "answer": list(item.answer) if item.answer else None,
         "explanation": item.explanation if tabular or paper.key == "inline" else None,
         "human_accuracy": item.right / item.respondents if item.right and item.respondents else None,

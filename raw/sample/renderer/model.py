@@ -131,9 +131,7 @@ def _paper(data: dict[str, Any], written: dict[str, dict[str, Any]]) -> Paper:
                 count += 1
                 items.append(_item(question, count, position, section["type"], shared, written))
             groups.append(
-                Group(
-                    shared.get("id", ""), tuple(items), shared.get("stem"), tuple(shared.get("options", ()))
-                )
+                Group(shared.get("id", ""), tuple(items), shared.get("stem"), tuple(shared.get("options", ())))
             )
         sections.append(Section(section["type"], section["title"], section.get("note", ""), tuple(groups)))
     paper = Paper(sections=tuple(sections), **head)

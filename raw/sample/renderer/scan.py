@@ -54,10 +54,7 @@ def degrade(picture: Grey, *, seed: int, angle: float) -> Grey:
 
 def _specks(noise: np.random.Generator, width: int, height: int) -> list[tuple[int, int, int]]:
     count = width * height // 25_000
-    return [
-        (int(noise.integers(width)), int(noise.integers(height)), int(noise.integers(1, 3)))
-        for _ in range(count)
-    ]
+    return [(int(noise.integers(width)), int(noise.integers(height)), int(noise.integers(1, 3))) for _ in range(count)]
 
 
 def jpeg(picture: Grey, quality: int) -> bytes:

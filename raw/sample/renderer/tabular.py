@@ -37,9 +37,7 @@ def cmexam_csv(paper: Paper) -> bytes:
     writer.writerow(CSV_COLUMNS)
     for item in paper.items:
         options = "\n".join(f"{letter} {text}" for letter, text in zip(LETTERS, item.options, strict=False))
-        writer.writerow(
-            [item.stem, options, item.answer, item.explanation, item.respondents, item.right, item.comment]
-        )
+        writer.writerow([item.stem, options, item.answer, item.explanation, item.respondents, item.right, item.comment])
     return target.getvalue().encode()
 
 

@@ -254,7 +254,5 @@ def to_bytes(document: pymupdf.Document, title: str) -> bytes:
     """The PDF with subset fonts and nothing that changes from run to run: no dates, no random id."""
     document.subset_fonts()
     stamp = "D:20240301080000+08'00'"
-    document.set_metadata(
-        {"title": title, "creationDate": stamp, "modDate": stamp, "producer": "", "creator": ""}
-    )
+    document.set_metadata({"title": title, "creationDate": stamp, "modDate": stamp, "producer": "", "creator": ""})
     return bytes(document.tobytes(garbage=3, deflate=True, use_objstms=1, no_new_id=True))

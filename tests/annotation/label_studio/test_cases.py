@@ -6,13 +6,17 @@ import re
 
 import pytest
 
-from annotation.adjudication import Rules, Standing, final_labels, standings
-from annotation.label_studio.editable import base_text
-from annotation.label_studio.tasks import adjudication_tasks, verification_tasks, waiting_reasons
-from schemas.annotations import ExpertReview
-from schemas.questions import ReviewItem
-from schemas.taxonomy import dimensions
-from schemas.wording import reason_names
+from build_dataset.annotation.adjudication import Rules, Standing, final_labels, standings
+from build_dataset.annotation.label_studio.editable import base_text
+from build_dataset.annotation.label_studio.tasks import (
+    adjudication_tasks,
+    verification_tasks,
+    waiting_reasons,
+)
+from build_dataset.schemas.annotations import ExpertReview
+from build_dataset.schemas.questions import ReviewItem
+from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas.wording import reason_names
 from tests.annotation.records import correction, question, review
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
@@ -51,9 +55,7 @@ def test_the_third_expert_sees_both_labels_flags_notes_and_corrections_and_no_na
     lines = task.data["opinions"].split("\n")
     who = {"甲": "乙", "乙": "甲"}
     [zhang] = re.findall(r"([甲乙]) 易", lines[0])
-    assert sorted(lines[0].removeprefix("⑤ 难度：").split("　｜　")) == sorted(
-        [f"{zhang} 易", f"{who[zhang]} 极难"]
-    )
+    assert sorted(lines[0].removeprefix("⑤ 难度：").split("　｜　")) == sorted([f"{zhang} 易", f"{who[zhang]} 极难"])
     assert lines[1:] == [
         f"⚑ {who[zhang]} 答案有误",
         f"备注 {zhang}：见教材",
@@ -87,11 +89,7 @@ def test_what_one_expert_alone_says_is_left_open():
 
 
 def test_who_is_first_is_drawn_by_lot_for_each_question():
-    groups = [
-        group
-        for n in range(40)
-        for group in (said(ZHANG, f"q{n:02}"), said(LI, f"q{n:02}", difficulty="极难"))
-    ]
+    groups = [group for n in range(40) for group in (said(ZHANG, f"q{n:02}"), said(LI, f"q{n:02}", difficulty="极难"))]
     first = ["甲 易" in task.data["opinions"] for task in case(*groups)]
     assert 8 < sum(first) < 32
     assert first == ["甲 易" in task.data["opinions"] for task in case(*groups)]

@@ -14,9 +14,9 @@ import httpx
 import pytest
 from label_studio_sdk.core.api_error import ApiError
 
-from annotation.label_studio import client
-from annotation.label_studio.client import Project, ReplyLostError, Studio, task_filter
-from schemas.errors import UserError
+from build_dataset.annotation.label_studio import client
+from build_dataset.annotation.label_studio.client import Project, ReplyLostError, Studio, task_filter
+from build_dataset.schemas.errors import UserError
 
 VERSION = {"label-studio-os-package": {"version": "1.23.2"}}
 USER = {"id": 1, "email": "a@b.c", "username": "a", "first_name": "", "last_name": "", "initials": "a"}
@@ -320,9 +320,7 @@ def test_a_project_is_read_with_what_is_absent():
         "model_version": None,
         "maximum_annotations": 2,
     }
-    counts = dict.fromkeys(
-        ("task_number", "total_annotations_number", "total_predictions_number", "description")
-    )
+    counts = dict.fromkeys(("task_number", "total_annotations_number", "total_predictions_number", "description"))
     made = SimpleNamespace(**facts, **counts, created_at=datetime(2026, 1, 2, tzinfo=UTC))
     found = client._project(made)
     assert found == Project(3, "t", "2026-01-02T00:00:00+00:00", "<View/>", None, 0, 0, 0, "", 2)
@@ -349,9 +347,7 @@ def test_an_action_is_asked_for_once_and_for_the_chosen_tasks_alone():
 def test_labels_are_added_once_task_by_task():
     studio, asked = offline(), []
     studio._sdk = SimpleNamespace(
-        projects=SimpleNamespace(
-            import_predictions=lambda project_id, **given: asked.append((project_id, given))
-        )
+        projects=SimpleNamespace(import_predictions=lambda project_id, **given: asked.append((project_id, given)))
     )
     studio.add_predictions(7, {})
     studio.add_predictions(7, {2: {"score": 1}, 1: {"score": 0}})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.label_studio.comparison import (
+from build_dataset.annotation.label_studio.comparison import (
     LabelChanges,
     SentTask,
     cheapest_changes,
@@ -12,7 +12,7 @@ from annotation.label_studio.comparison import (
     duplicate_task_ids,
     obsolete_task_ids,
 )
-from annotation.label_studio.tasks import ReviewTask, choice, task
+from build_dataset.annotation.label_studio.tasks import ReviewTask, choice, task
 
 
 def prediction(label: str, version: str = "lexicon", score: float | None = 0.5) -> dict:
@@ -88,9 +88,7 @@ def test_a_task_is_read_as_the_server_has_it(value, number):
     data = {"question_id": "q", "digest": "d", "arm": "blind", "batch": value, "batch_size": value}
     found = SentTask.of({"id": 7, "data": data, "total_annotations": None})
     assert found == SentTask(7, "q", "d", "blind", number, number, 0)
-    assert SentTask.of({"id": 7, "data": {}, "total_annotations": 2}) == SentTask(
-        7, None, None, None, 0, 0, 2
-    )
+    assert SentTask.of({"id": 7, "data": {}, "total_annotations": 2}) == SentTask(7, None, None, None, 0, 0, 2)
 
 
 def test_wanted_and_present_tasks_are_compared():

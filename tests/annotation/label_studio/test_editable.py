@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.label_studio.editable import (
+from build_dataset.annotation.label_studio.editable import (
     BaseText,
     UnreadableTextError,
     base_text,
@@ -18,7 +18,7 @@ from annotation.label_studio.editable import (
     text_of,
     with_proposals,
 )
-from schemas.questions import Option, Question
+from build_dataset.schemas.questions import Option, Question
 from tests.annotation import records
 
 words = st.text("肝胆甲乙 1+-()。，mmHg", min_size=1).filter(lambda text: text.strip() == text)
@@ -46,9 +46,7 @@ def test_changes_name_the_field_and_leave_white_space_aside():
     assert changed_fields(after, before) == {"option:B": ("丙", "乙"), "option:C": ("丁\n还有", None)}
 
 
-@pytest.mark.parametrize(
-    "text", ["", "题干", "A. 甲\nB. 乙", "题干\nA. 甲\nB. ", "【共用题干】病例\nA. 甲\nB. 乙"[9:]]
-)
+@pytest.mark.parametrize("text", ["", "题干", "A. 甲\nB. 乙", "题干\nA. 甲\nB. ", "【共用题干】病例\nA. 甲\nB. 乙"[9:]])
 def test_what_is_no_question_is_told(text):
     with pytest.raises(UnreadableTextError):
         fields_of(text)
@@ -98,9 +96,7 @@ def test_what_was_proposed_is_filled_in_unless_two_propose_different_things():
 
 def test_a_question_without_options_stays_as_it_is():
     base = BaseText("h", "没有选项", "A")
-    assert with_proposals(base, [proposal("stem", "x"), proposal("answer", "B")]) == BaseText(
-        "h", "没有选项", "B"
-    )
+    assert with_proposals(base, [proposal("stem", "x"), proposal("answer", "B")]) == BaseText("h", "没有选项", "B")
 
 
 @given(words, st.lists(words, min_size=2, max_size=4), st.none() | words, words)

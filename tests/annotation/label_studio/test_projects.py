@@ -6,9 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation.label_studio import projects
-from annotation.label_studio.client import Project
-from annotation.label_studio.projects import (
+from build_dataset.annotation.label_studio import projects
+from build_dataset.annotation.label_studio.client import Project
+from build_dataset.annotation.label_studio.projects import (
     ADJUDICATION,
     KINDS,
     REVIEW,
@@ -17,7 +17,7 @@ from annotation.label_studio.projects import (
     Owner,
     of_expert,
 )
-from schemas.errors import UserError
+from build_dataset.schemas.errors import UserError
 
 OWNER = Owner("demo", "0123")
 MADE = Project(1, "t", "now", "", None, 0, 0, description=REVIEW.description(OWNER))
@@ -38,9 +38,7 @@ class Server:
         return next(each for each in self.there if each.id == project_id)
 
     def update_project(self, project_id: int, description: str) -> None:
-        self.there = [
-            each._replace(description=description) if each.id == project_id else each for each in self.there
-        ]
+        self.there = [each._replace(description=description) if each.id == project_id else each for each in self.there]
 
 
 def test_kinds_have_their_people_and_prune_what_is_not_wanted():
@@ -132,7 +130,5 @@ def test_a_title_is_cut_to_what_label_studio_allows():
     assert (made["enable_empty_annotation"], made["maximum_annotations"]) == (False, 2)
     projects.create(Making(), REVIEW, OWNER, None, wanted=True)
     assert made["title"] == "demo 双专家复核 review"
-    with pytest.raises(
-        projects.NothingToSendError, match="nothing to send for review: there are no questions"
-    ):
+    with pytest.raises(projects.NothingToSendError, match="nothing to send for review: there are no questions"):
         projects.create(Making(), REVIEW, OWNER, None, wanted=False)

@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
-from annotation.label_studio.client import Project
-from annotation.label_studio.projects import REVIEW, Owner
-from annotation.label_studio.pull import Pulled, pull
-from annotation.label_studio.tasks import choice
-from schemas.errors import UserError
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.label_studio.client import Project
+from build_dataset.annotation.label_studio.projects import REVIEW, Owner
+from build_dataset.annotation.label_studio.pull import Pulled, pull
+from build_dataset.annotation.label_studio.tasks import choice
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.taxonomy import dimensions
 
 PEOPLE = {1: "a@example.org", 2: "b@example.org", 3: "c@example.org"}
 OWNER = Owner("demo", "0123456789ab")
 NAMES = [dimension.zh_names() for dimension in dimensions().values()]
 RESULT, OTHER = (
-    [choice(name, [labels[place]]) for name, labels in zip(dimensions(), NAMES, strict=True)]
-    for place in (0, 1)
+    [choice(name, [labels[place]]) for name, labels in zip(dimensions(), NAMES, strict=True)] for place in (0, 1)
 )
 
 

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.label_studio import projects
-from annotation.label_studio import push as pushing
-from annotation.label_studio.client import Project, ReplyLostError
-from annotation.label_studio.projects import ADJUDICATION, REVIEW, Owner
-from annotation.label_studio.tasks import ReviewTask, prediction_of
-from schemas.errors import UserError
+from build_dataset.annotation.label_studio import projects
+from build_dataset.annotation.label_studio import push as pushing
+from build_dataset.annotation.label_studio.client import Project, ReplyLostError
+from build_dataset.annotation.label_studio.projects import ADJUDICATION, REVIEW, Owner
+from build_dataset.annotation.label_studio.tasks import ReviewTask, prediction_of
+from build_dataset.schemas.errors import UserError
 
 OWNER = Owner("demo", "0123456789ab")
 
@@ -151,9 +151,7 @@ def test_a_server_that_never_confirms_is_told_and_the_next_push_goes_on():
 
 
 @settings(deadline=None)
-@given(
-    st.lists(st.sampled_from(["ok", "done", "not done"]), max_size=12), st.integers(1, 9), st.integers(1, 5)
-)
+@given(st.lists(st.sampled_from(["ok", "done", "not done"]), max_size=12), st.integers(1, 9), st.integers(1, 5))
 def test_whatever_is_lost_no_question_is_there_twice_and_pushing_on_completes(faults, count, batch):
     studio = LossyStudio(faults=list(faults))
     for _ in range(len(faults) + 1):
@@ -347,9 +345,7 @@ def test_so_many_are_sent_as_are_wanted_and_the_rest_is_told():
 
 def test_a_question_that_was_sent_blind_stays_blind():
     studio = LossyStudio()
-    blind = [
-        ReviewTask(task.question_id, task.data, task.prediction, arm="blind") for task in labelled("疾病治疗")
-    ]
+    blind = [ReviewTask(task.question_id, task.data, task.prediction, arm="blind") for task in labelled("疾病治疗")]
     push(studio, blind)
     assert [task["predictions"] for task in studio.stored.values()] == [[], [], []]
     assert push(studio, labelled("疾病治疗")).unchanged == 3

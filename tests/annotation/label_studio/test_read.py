@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.label_studio.editable import BaseText
-from annotation.label_studio.read import read_task, timestamp
-from annotation.label_studio.tasks import choice
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.label_studio.editable import BaseText
+from build_dataset.annotation.label_studio.read import read_task, timestamp
+from build_dataset.annotation.label_studio.tasks import choice
+from build_dataset.schemas.taxonomy import dimensions
 
 PEOPLE = {1: "zhang@example.org", 2: "li@example.org"}
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
@@ -90,9 +90,7 @@ def test_people_whom_the_server_does_not_list_do_not_count():
 
 
 def test_an_annotation_signed_with_anothers_name_does_not_count():
-    reading, rejects = read(
-        annotation(1, user=2) | {"updated_by": 1}, annotation(2, user=1) | {"updated_by": 1}
-    )
+    reading, rejects = read(annotation(1, user=2) | {"updated_by": 1}, annotation(2, user=1) | {"updated_by": 1})
     assert {review.reviewer for review in reading.reviews} == {"zhang@example.org"}
     assert rejects == [("another_hand", "signed li@example.org, but last sent by zhang@example.org")]
 
@@ -191,9 +189,7 @@ junk = st.recursive(
     st.lists(
         st.fixed_dictionaries(
             {
-                "from_name": st.sampled_from(
-                    [*FIRST, "flags", "note", "x", "corrected", "corrected_key", "base"]
-                ),
+                "from_name": st.sampled_from([*FIRST, "flags", "note", "x", "corrected", "corrected_key", "base"]),
                 "value": junk,
             }
         )
@@ -204,9 +200,7 @@ def test_no_result_that_the_api_lets_in_stops_the_reading(result):
     accepted = {review.dimension for review in reading.reviews}
     assert all(review.label in dimensions()[review.dimension].zh_names() for review in reading.reviews)
     assert len(accepted) == len(reading.reviews)
-    rejected = [
-        r for r in reading.rejects if r.reason in ("missing_dimension", "several_labels", "unknown_label")
-    ]
+    rejected = [r for r in reading.rejects if r.reason in ("missing_dimension", "several_labels", "unknown_label")]
     assert len(accepted) + len(rejected) == len(FIRST), "each dimension is accepted or rejected"
 
 

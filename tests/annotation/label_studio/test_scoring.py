@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.label_studio.projects import KINDS, SCORING, Owner
-from annotation.label_studio.read import read_task
-from annotation.label_studio.screen import scoring_config
-from annotation.label_studio.tasks import QUESTION_ID, choice, scoring_tasks
-from annotation.rubric import ShownAnswer, aspects
+from build_dataset.annotation.label_studio.projects import KINDS, SCORING, Owner
+from build_dataset.annotation.label_studio.read import read_task
+from build_dataset.annotation.label_studio.screen import scoring_config
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, scoring_tasks
+from build_dataset.annotation.rubric import ShownAnswer, aspects
 
 SHOWN = ShownAnswer("男，34岁。", "问：诊断？\n答：肺炎。", "如何治疗？", "青霉素。", "首选青霉素G。")
 PEOPLE = {1: "zhang@example.org", 2: "li@example.org"}
@@ -51,9 +51,7 @@ def test_every_score_has_a_key_of_its_own_and_says_what_it_means_in_both_languag
 
 def test_all_four_aspects_must_be_scored():
     controls = ET.fromstring(scoring_config()).iter("Choices")
-    assert {(control.get("required"), control.get("choice")) for control in controls} == {
-        ("true", "single-radio")
-    }
+    assert {(control.get("required"), control.get("choice")) for control in controls} == {("true", "single-radio")}
 
 
 def test_a_task_shows_the_answer_and_nothing_of_who_wrote_it():

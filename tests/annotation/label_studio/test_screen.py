@@ -10,8 +10,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from label_studio_sdk.label_interface import LabelInterface
 
-from annotation.label_studio import tasks
-from annotation.label_studio.screen import (
+from build_dataset.annotation.label_studio import tasks
+from build_dataset.annotation.label_studio.screen import (
     FLAG_NAMES,
     _choices,
     _layout,
@@ -21,12 +21,12 @@ from annotation.label_studio.screen import (
     scoring_config,
     verification_config,
 )
-from annotation.label_studio.tasks import ReviewTask, by_uncertainty, model_version
-from annotation.rubric import ShownAnswer, aspects
-from schemas.errors import UserError
-from schemas.identity import sha256
-from schemas.questions import Question
-from schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
+from build_dataset.annotation.label_studio.tasks import ReviewTask, by_uncertainty, model_version
+from build_dataset.annotation.rubric import ShownAnswer, aspects
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.records import annotation, question
 
 tasks_of = partial(tasks.tasks_of, version="lexicon")
@@ -155,15 +155,11 @@ def test_flags_have_their_names_in_tables(screen):
 
 def test_a_task_has_everything_that_the_screen_shows(screen):
     shown = {
-        value.removeprefix("$")
-        for element in screen.iter()
-        if (value := element.get("value", "")).startswith("$")
+        value.removeprefix("$") for element in screen.iter() if (value := element.get("value", "")).startswith("$")
     }
     [task] = tasks_of([question()], [])
     assert shown <= task.data.keys()
-    assert all(value for name, value in task.data.items() if name != "crop"), (
-        "nothing shows for an empty value"
-    )
+    assert all(value for name, value in task.data.items() if name != "crop"), "nothing shows for an empty value"
     assert task.data["answer"].endswith("B")
     assert task.prediction is None
 

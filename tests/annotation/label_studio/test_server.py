@@ -15,10 +15,10 @@ import httpx
 import pytest
 from typer.testing import CliRunner
 
-from annotation.label_studio import server
-from annotation.label_studio.client import Studio
-from annotation.label_studio.server import Installation
-from schemas.errors import UserError
+from build_dataset.annotation.label_studio import server
+from build_dataset.annotation.label_studio.client import Studio
+from build_dataset.annotation.label_studio.server import Installation
+from build_dataset.schemas.errors import UserError
 
 
 @pytest.fixture
@@ -96,9 +96,7 @@ def test_status_says_what_is_missing(tmp_path):
 
 def test_something_else_at_the_address_is_told(tmp_path):
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", server.HOST]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as web:
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as web:
         port = web.stdout.readline().split(" port ")[1].split()[0]
         try:
             with pytest.raises(UserError, match=r"is not Label Studio: set review\.url"):
@@ -155,9 +153,7 @@ class Process:
 @pytest.fixture
 def started(monkeypatch):
     """Starting a server: what it was started with, a clock that sleeping moves, and its answers in turn."""
-    found = SimpleNamespace(
-        now=100.0, slept=[], command=None, process=Process(), answers=iter([True]), settings={}
-    )
+    found = SimpleNamespace(now=100.0, slept=[], command=None, process=Process(), answers=iter([True]), settings={})
 
     def popen(command, **settings):
         found.command, found.settings = command, settings
@@ -238,9 +234,7 @@ def made(installation, monkeypatch, tmp_path):
     """Commands on a folder; the accounts that they make are noted, and no server starts."""
     found = SimpleNamespace(home=tmp_path / "home", accounts=[])
     found.options = ["--venv", str(installation.venv), "--home", str(found.home)]
-    monkeypatch.setattr(
-        server, "create_accounts", lambda installation, home, accounts: found.accounts.extend(accounts)
-    )
+    monkeypatch.setattr(server, "create_accounts", lambda installation, home, accounts: found.accounts.extend(accounts))
     monkeypatch.setattr(server, "launch_server", lambda installation, home, port: server.Server(1, port))
     monkeypatch.setattr(server, "require_free", lambda port: None)
     found.run = lambda *words: CliRunner().invoke(server.app, [*words, *found.options])
@@ -280,7 +274,7 @@ def test_credentials_that_cannot_be_read_are_told(made):
 
 
 def test_a_server_that_is_not_installed_is_told(tmp_path):
-    with pytest.raises(UserError, match=r"is not installed in .*: run `python -m annotation"):
+    with pytest.raises(UserError, match=r"is not installed in .*: run `python -m build_dataset.annotation"):
         server._installed(tmp_path)
 
 

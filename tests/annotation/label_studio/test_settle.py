@@ -7,8 +7,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from annotation.label_studio import projects
-from annotation.label_studio.projects import Owner, of_expert
+from build_dataset.annotation.label_studio import projects
+from build_dataset.annotation.label_studio.projects import Owner, of_expert
 
 
 @pytest.fixture

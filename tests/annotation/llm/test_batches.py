@@ -5,15 +5,15 @@ from dataclasses import replace
 
 import pytest
 
-from annotation.estimate import estimate
-from annotation.llm import batches as batching
-from annotation.llm.batches import BatchRun, answered_rows, input_lines
-from annotation.llm.client import LlmClient
-from annotation.llm.messages import UNUSABLE_AFTER, Answer, Failed, Reason, json_object
-from annotation.llm.options import LlmOptions
-from annotation.llm_annotator import LlmAnnotator
-from annotation.params import AnnotateLlmOptions, AnnotateParams
-from schemas.errors import UserError
+from build_dataset.annotation.estimate import estimate
+from build_dataset.annotation.llm import batches as batching
+from build_dataset.annotation.llm.batches import BatchRun, answered_rows, input_lines
+from build_dataset.annotation.llm.client import LlmClient
+from build_dataset.annotation.llm.messages import UNUSABLE_AFTER, Answer, Failed, Reason, json_object
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.annotation.llm_annotator import LlmAnnotator
+from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
+from build_dataset.schemas.errors import UserError
 from tests.annotation.batch_server import BatchServer
 from tests.annotation.llm.test_client import Store, requests
 from tests.annotation.scripted_server import Reply
@@ -204,9 +204,7 @@ def test_a_changed_prompt_leaves_the_batches_of_the_other_alone(batches):
     server.drop_next = ["/v1/batches"]
     with pytest.raises(UserError):
         ask(server, 3, store)
-    other = [
-        item.__class__(item.id, [{"role": "user", "content": "other " + item.id}]) for item in requests(2)
-    ]
+    other = [item.__class__(item.id, [{"role": "user", "content": "other " + item.id}]) for item in requests(2)]
     list(LlmClient(options(server), batch=True).complete_many(other, store))
     ask(server, 3, store)
     assert set(server.asked.values()) == {1}

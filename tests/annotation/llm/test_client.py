@@ -7,13 +7,13 @@ from collections import Counter
 
 import pytest
 
-from annotation.llm.client import LlmClient, _ClientRun
-from annotation.llm.limits import CostAccount, Fault
-from annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason, Usage
-from annotation.llm.options import LlmOptions
-from annotation.llm_annotator import read_labels
-from schemas.errors import UserError
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.llm.client import LlmClient, _ClientRun
+from build_dataset.annotation.llm.limits import CostAccount, Fault
+from build_dataset.annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason, Usage
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.annotation.llm_annotator import read_labels
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import GOOD_TEXT, Reply
 from tests.conftest import MemoryStore
 
@@ -41,9 +41,7 @@ def needs_json(text: str) -> None:
 def requests(count: int, **more) -> list[ChatRequest]:
     more.setdefault("check", needs_json)
     return [
-        ChatRequest(
-            f"q{n}", [{"role": "system", "content": "S"}, {"role": "user", "content": f"{n}"}], **more
-        )
+        ChatRequest(f"q{n}", [{"role": "system", "content": "S"}, {"role": "user", "content": f"{n}"}], **more)
         for n in range(count)
     ]
 
@@ -186,9 +184,7 @@ def test_what_no_request_can_overcome_stops_early(serve, reply, says):
 
 
 def test_many_useless_answers_in_a_row_stop_also_a_run_that_began_well(serve):
-    server = serve(
-        lambda question, earlier, body: Reply() if question == "0" else Reply(content="我", raw=None)
-    )
+    server = serve(lambda question, earlier, body: Reply() if question == "0" else Reply(content="我", raw=None))
     with pytest.raises(UserError, match="60 answers of m in a row are of no use"):
         ask(server, 80, Store(), concurrency=1)
 
@@ -356,9 +352,7 @@ def test_half_a_character_at_the_end_of_an_answer_does_not_stop_the_run(serve):
     assert answer.text == GOOD_TEXT + "?"
 
 
-@pytest.mark.parametrize(
-    "usage", [{"prompt_tokens": "x", "completion_tokens": 10**30}, {"prompt_tokens": -1}, None]
-)
+@pytest.mark.parametrize("usage", [{"prompt_tokens": "x", "completion_tokens": 10**30}, {"prompt_tokens": -1}, None])
 def test_token_counts_that_cannot_be_are_not_counted(serve, usage):
     whole = json.loads(Reply().body("m"))
     raw = json.dumps({**whole, "usage": usage}).encode()
@@ -376,9 +370,7 @@ def message(**fields) -> bytes:
         "finish_reason": "stop",
         "message": {"role": "assistant", "content": None, **fields},
     }
-    return json.dumps(
-        {"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}
-    ).encode()
+    return json.dumps({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}).encode()
 
 
 @pytest.mark.parametrize(
@@ -402,9 +394,7 @@ def test_answers_in_unusual_places_are_read(serve, reply):
     asked = requests(3, check=lambda text: read_labels(text, [dimension]))
     server = serve(lambda question, earlier, body: reply)
     outcomes = ask(server, 0, Store(), asked=asked)
-    assert [read_labels(outcome.text, [dimension])["disease_group"].zh for outcome in outcomes] == [
-        "循环系统疾病"
-    ] * 3
+    assert [read_labels(outcome.text, [dimension])["disease_group"].zh for outcome in outcomes] == ["循环系统疾病"] * 3
     assert set(server.asked.values()) == {1}
 
 

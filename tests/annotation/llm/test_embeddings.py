@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from annotation.llm import embeddings
-from annotation.llm.embeddings import embed
-from annotation.llm.options import Endpoint
+from build_dataset.annotation.llm import embeddings
+from build_dataset.annotation.llm.embeddings import embed
+from build_dataset.annotation.llm.options import Endpoint
 from tests.conftest import MemoryStore
 
 ENDPOINT = Endpoint(base_url="http://127.0.0.1:1/v1", model="m")

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from annotation.llm import limits
-from annotation.llm.limits import (
+from build_dataset.annotation.llm import limits
+from build_dataset.annotation.llm.limits import (
     NOT_A_COMPLETION,
     Budget,
     CostAccount,
@@ -26,9 +26,9 @@ from annotation.llm.limits import (
     worst_cost,
     worst_tokens,
 )
-from annotation.llm.messages import ChatRequest, Reason, Usage, Waste
-from annotation.llm.options import LlmOptions, openai_client
-from schemas.errors import UserError
+from build_dataset.annotation.llm.messages import ChatRequest, Reason, Usage, Waste
+from build_dataset.annotation.llm.options import LlmOptions, openai_client
+from build_dataset.schemas.errors import UserError
 from tests.conftest import MemoryStore
 
 LIMITED = Fault(Reason.RATE_LIMITED, "429", retry=True, wait=0.0)
@@ -75,7 +75,7 @@ def test_a_rate_limit_halves_what_is_in_flight_once_and_answers_bring_it_back():
 
 
 def test_the_limit_never_falls_below_one_request(monkeypatch):
-    monkeypatch.setattr("annotation.llm.limits._SAME_LIMIT", -1.0)
+    monkeypatch.setattr("build_dataset.annotation.llm.limits._SAME_LIMIT", -1.0)
     pace = Pace(8, max_retries=100)
 
     async def run() -> None:
@@ -137,9 +137,7 @@ def test_a_certificate_that_cannot_be_verified_ends_the_run_with_one_line():
     below.__cause__ = refused
     error = openai.APIConnectionError(request=httpx.Request("POST", "https://llm.example.org/v1"))
     error.__cause__ = below
-    with pytest.raises(
-        UserError, match=r"certificate of https://llm.* cannot be verified \(unable.*SSL_CERT_FILE"
-    ):
+    with pytest.raises(UserError, match=r"certificate of https://llm.* cannot be verified \(unable.*SSL_CERT_FILE"):
         classify(error, LlmOptions(base_url="https://llm.example.org/v1", model="m"))
 
 
@@ -329,9 +327,7 @@ def test_a_status_with_which_no_request_can_succeed_ends_the_run(status, code, t
 
 def status_error(status: int, body: object = None, **headers: str) -> openai.APIStatusError:
     request = httpx.Request("POST", OPTIONS.base_url)
-    response = httpx.Response(
-        status, headers={k.replace("_", "-"): v for k, v in headers.items()}, request=request
-    )
+    response = httpx.Response(status, headers={k.replace("_", "-"): v for k, v in headers.items()}, request=request)
     return openai.APIStatusError("m", response=response, body=body)
 
 
@@ -392,9 +388,7 @@ ASKED = ChatRequest("q", [{"role": "user", "content": "题目"}])
 
 
 def test_the_most_that_a_request_can_cost_is_a_token_a_byte_and_the_longest_answer():
-    size = len(
-        b'{"model": "m", "messages": [{"role": "user", "content": ""}], "max_tokens": 100, "temperature": 0.0}'
-    )
+    size = len(b'{"model": "m", "messages": [{"role": "user", "content": ""}], "max_tokens": 100, "temperature": 0.0}')
     assert worst_tokens(ASKED, PRICED) == (size + 6, 100)
     assert worst_cost(ASKED, PRICED) == pytest.approx(((size + 6) * 2 + 100 * 8) / 1e6)
     assert worst_cost(ASKED, PRICED, batched=True) == pytest.approx(worst_cost(ASKED, PRICED) / 2)
@@ -405,9 +399,7 @@ def test_a_picture_counts_its_most_tokens_and_not_its_bytes():
     url = "data:image/png;base64," + "A" * 50_000
     picture = [{"type": "image_url", "image_url": {"url": url}}]
     empty = [{"type": "image_url", "image_url": {"url": ""}}]
-    tokens = [
-        worst_tokens(ChatRequest("q", [{"role": "user", "content": c}]), PRICED)[0] for c in (picture, empty)
-    ]
+    tokens = [worst_tokens(ChatRequest("q", [{"role": "user", "content": c}]), PRICED)[0] for c in (picture, empty)]
     assert tokens[0] - tokens[1] == 16_384
 
 

@@ -7,7 +7,7 @@ from hashlib import sha256
 
 import pytest
 
-from annotation.llm.messages import (
+from build_dataset.annotation.llm.messages import (
     Answer,
     BadAnswerError,
     ChatRequest,
@@ -28,7 +28,7 @@ from annotation.llm.messages import (
     strict_form,
     with_hint,
 )
-from annotation.llm.options import LlmOptions
+from build_dataset.annotation.llm.options import LlmOptions
 
 OPTIONS = LlmOptions(base_url="https://llm.example.org/v1", model="m", price_in=2, price_out=8)
 ASKED = ChatRequest("q", [{"role": "user", "content": "题"}])
@@ -41,9 +41,7 @@ def completion(content: object = "甲", finish: str | None = "stop", **message: 
 def test_a_request_is_sent_with_what_is_set_and_nothing_else():
     plain = {"model": "m", "messages": [{"role": "user", "content": "题"}], "max_tokens": 1024}
     assert ASKED.body(OPTIONS) == plain | {"temperature": 0.0}
-    reasoning = LlmOptions(
-        model="m", send_temperature=False, max_tokens_field="max_completion_tokens", seed=7
-    )
+    reasoning = LlmOptions(model="m", send_temperature=False, max_tokens_field="max_completion_tokens", seed=7)
     request = ChatRequest("q", ASKED.messages, {"type": "json_object"}, sample=3, logprobs=True)
     assert request.body(reasoning) == {
         "model": "m",

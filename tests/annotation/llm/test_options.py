@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.llm.options import OPENAI_URL, Endpoint, LlmOptions, openai_client
+from build_dataset.annotation.llm.options import OPENAI_URL, Endpoint, LlmOptions, openai_client
 
 OWN = "https://llm.example.org/v1"
 

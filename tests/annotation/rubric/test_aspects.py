@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.rubric import LEAST, MOST, aspects
+from build_dataset.annotation.rubric import LEAST, MOST, aspects
 
 
 def test_the_aspects_are_those_of_the_paper():

@@ -5,10 +5,10 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.audit.answers import gather_answers
-from schemas.errors import UserError
-from schemas.evaluation import Outcome, Prediction
-from schemas.questions import Option, Question, QuestionType
+from build_dataset.pipeline.audit.answers import gather_answers
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Outcome, Prediction
+from build_dataset.schemas.questions import Option, Question, QuestionType
 
 TEXTS = ["心房", "心室", "瓣膜", "心包"]
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.audit import consensus as module
-from pipeline.audit.consensus import consensus
+from build_dataset.pipeline.audit import consensus as module
+from build_dataset.pipeline.audit.consensus import consensus
 
 
 def votes(*rows: str, letters: str = "ABCDE"):
@@ -89,9 +89,7 @@ def test_few_respondents_are_weighed_as_the_model_says():
 
 @pytest.mark.parametrize(("respondents", "learned"), [(7, False), (8, True)])
 def test_from_eight_respondents_on_a_regression_is_heard_too(respondents: int, learned: bool):
-    said = given(
-        12, 9, 3, lambda i, j: (0 if i * j % 4 and i != 5 else 1 + (i + j) % 2) if (i + j) % 7 else None
-    )
+    said = given(12, 9, 3, lambda i, j: (0 if i * j % 4 and i != 5 else 1 + (i + j) % 2) if (i + j) % 7 else None)
     prior = np.log(np.full((12, 3), 0.02))
     prior[:, 0] = np.log(0.96)
     args = said[:, :respondents], np.full(12, 3), prior
@@ -104,9 +102,7 @@ def test_from_eight_respondents_on_a_regression_is_heard_too(respondents: int, l
 
 
 def test_nine_respondents_are_weighed_as_both_models_say():
-    said = given(
-        12, 9, 3, lambda i, j: (0 if i * j % 4 and i != 5 else 1 + (i + j) % 2) if (i + j) % 7 else None
-    )
+    said = given(12, 9, 3, lambda i, j: (0 if i * j % 4 and i != 5 else 1 + (i + j) % 2) if (i + j) % 7 else None)
     prior = np.log(np.full((12, 3), 0.02))
     prior[:, 0] = np.log(0.96)
     evidence, right = consensus(said, np.full(12, 3), prior)

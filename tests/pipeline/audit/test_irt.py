@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.audit.consensus import fit
+from build_dataset.pipeline.audit.consensus import fit
 
 
 def simulated(respondents: int, items: int = 400):

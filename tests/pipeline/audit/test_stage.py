@@ -5,14 +5,14 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.audit import stage as audit_stage
-from pipeline.audit.params import AuditParams
-from pipeline.audit.stage import _analysed, _quoted, _read, audit, run
-from pipeline.audit.weighing import AuditCase
-from pipeline.catalogue import stage
-from pipeline.stage import Failure, Result
-from schemas.annotations import Correction, CorrectionStatus
-from schemas.questions import Merge, Option, Question, QuestionType, ReviewItem
+from build_dataset.pipeline.audit import stage as audit_stage
+from build_dataset.pipeline.audit.params import AuditParams
+from build_dataset.pipeline.audit.stage import _analysed, _quoted, _read, audit, run
+from build_dataset.pipeline.audit.weighing import AuditCase
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.pipeline.stage import Failure, Result
+from build_dataset.schemas.annotations import Correction, CorrectionStatus
+from build_dataset.schemas.questions import Merge, Option, Question, QuestionType, ReviewItem
 from tests.making import make_question
 
 LABELS = "ABCD"
@@ -34,9 +34,7 @@ def correction(name: str, field: str, after: str) -> Correction:
     )  # fmt: skip
 
 
-def audited(
-    context, questions, *, copies=(), merges=(), merged=(), corrections=(), rows=(), tmp_path=None
-) -> Result:
+def audited(context, questions, *, copies=(), merges=(), merged=(), corrections=(), rows=(), tmp_path=None) -> Result:
     conflict = ReviewItem(
         item_id="c", question_ids=[each.question_id for each in copies], stage="dedup", reason="conflicting_answers",
         detail="", item="[" + ",".join(each.model_dump_json() for each in copies) + "]",
@@ -81,9 +79,7 @@ def dying(context, poison: frozenset[str]):
 
 
 def test_an_explanation_that_only_names_an_option_is_weak_evidence(context):
-    result = audited(
-        context, [question(1, explanation="第1题的选项B"), question(2, explanation="（B对ACD错）")]
-    )
+    result = audited(context, [question(1, explanation="第1题的选项B"), question(2, explanation="（B对ACD错）")])
     assert row(result, "q001")["evidence"][0]["source"] == "quoted"
     assert row(result, "q001")["suspicion"] < row(result, "q002")["suspicion"]
 
@@ -125,9 +121,7 @@ def test_what_is_suspicious_waits_for_a_person_and_stays(context):
 
 @pytest.mark.parametrize(("field", "after"), [("verdict", "keep"), ("answer", "A")])
 def test_what_a_person_verified_is_not_asked_again(context, field, after):
-    result = audited(
-        context, [question(2, explanation="（C对ABD错）")], corrections=[correction("q002", field, after)]
-    )
+    result = audited(context, [question(2, explanation="（C对ABD错）")], corrections=[correction("q002", field, after)])
     assert result.review == []
     assert "expert" in [each["kind"] for each in row(result, "q002")["evidence"]]
 
@@ -198,8 +192,7 @@ def test_the_page_escapes_what_papers_say(context):
 def test_the_same_input_gives_the_same_bytes(context, tmp_path):
     rows = answers(30, models=8, wrong=1)
     made = [
-        audited(context, [question(n) for n in range(30)], rows=each, tmp_path=tmp_path)
-        for each in (rows, rows[::-1])
+        audited(context, [question(n) for n in range(30)], rows=each, tmp_path=tmp_path) for each in (rows, rows[::-1])
     ]
     assert made[0].tables["items"].equals(made[1].tables["items"])
     assert made[0].files == made[1].files
@@ -219,9 +212,7 @@ def test_people_are_one_more_respondent_beside_eight_runs(context, tmp_path):
 
 
 def asked(name: str, **fields) -> AuditCase:
-    return AuditCase(
-        make_question("肺炎首选", "甲 乙 丙 丁", "A", question_id=name, **fields), frozenset("A")
-    )
+    return AuditCase(make_question("肺炎首选", "甲 乙 丙 丁", "A", question_id=name, **fields), frozenset("A"))
 
 
 SAID = {"q0": "AAB", "q1": "ABB", "q2": "BAA", "q3": "AB", "q4": "AAA"}
@@ -239,8 +230,7 @@ def test_an_item_is_correlated_with_the_rest_where_three_or_more_were_asked(peop
     """Of the second question alone: shares of the rest .75, .75 and .667 for one right and two wrong answers."""
     cases = [asked(name, human_accuracy=share) for name, share in zip(SAID, people, strict=True)]
     said = {
-        name: {who: frozenset(letter) for who, letter in zip("mno", own, strict=False)}
-        for name, own in SAID.items()
+        name: {who: frozenset(letter) for who, letter in zip("mno", own, strict=False)} for name, own in SAID.items()
     }
     abilities, found = _analysed([*cases, asked("never")], said, ["m", "n", "o"])
     assert abilities == [None, None, None]
@@ -283,9 +273,7 @@ def test_eight_models_are_told_with_their_abilities_and_people_are_no_model(peop
 
 def test_who_was_heard_is_told_with_how_often_the_key_was_given() -> None:
     texts = ["第一", "第二", "第三", "第四"]
-    rows = [
-        make_question("问", texts, "A", question_id=f"q{n}", explanation="（A对BCD错）") for n in range(2)
-    ]
+    rows = [make_question("问", texts, "A", question_id=f"q{n}", explanation="（A对BCD错）") for n in range(2)]
     rows += [make_question("问", texts, "A", question_id="q2", explanation="（C对ABD错）")]
     said = {
         "q0": {"m": frozenset("A"), "n": frozenset("A")},
@@ -327,9 +315,7 @@ def test_sixty_characters_of_quoted_words_are_told() -> None:
     assert found.detail == long[:60]
 
 
-@pytest.mark.parametrize(
-    ("count", "batches"), [(500, []), (501, [500, 1]), (1000, [500, 500]), (1001, [500, 500, 1])]
-)
+@pytest.mark.parametrize(("count", "batches"), [(500, []), (501, [500, 1]), (1000, [500, 500]), (1001, [500, 500, 1])])
 def test_workers_read_five_hundred_explanations_at_a_time(context, count, batches) -> None:
     sizes, told = [], []
 
@@ -387,10 +373,6 @@ def test_a_question_waits_from_the_suspicion_on_that_is_asked_for(verify) -> Non
 
 
 @pytest.mark.parametrize(("key", "kind", "letters"), [("A", "A1", "A"), ("A", "X", "AC"), ("AC", "A1", "AC")])
-def test_explanations_are_read_for_several_letters_where_the_key_or_the_type_has_them(
-    key, kind, letters
-) -> None:
-    row = make_question(
-        "问", "甲药 乙药 丙药 丁药", key, question_id="q", question_type=kind, explanation="答案：A\nC"
-    )
+def test_explanations_are_read_for_several_letters_where_the_key_or_the_type_has_them(key, kind, letters) -> None:
+    row = make_question("问", "甲药 乙药 丙药 丁药", key, question_id="q", question_type=kind, explanation="答案：A\nC")
     assert audit_stage.read_explanations([row])["q"].answer == frozenset(letters)

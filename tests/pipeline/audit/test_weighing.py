@@ -6,7 +6,7 @@ from math import log
 
 import pytest
 
-from pipeline.audit.weighing import (
+from build_dataset.pipeline.audit.weighing import (
     AuditCase,
     weigh_answers,
     weigh_copies,
@@ -15,7 +15,7 @@ from pipeline.audit.weighing import (
     weigh_options,
     weigh_people,
 )
-from pipeline.claims.explanations import Stated
+from build_dataset.pipeline.claims.explanations import Stated
 from tests.making import make_question
 
 A, B = frozenset("A"), frozenset("B")
@@ -30,9 +30,7 @@ def told(found: AuditCase) -> list[tuple[str, str, list[str] | None, float]]:
     return [(each.kind, each.source, each.answer, each.weight) for each in found.evidence]
 
 
-@pytest.mark.parametrize(
-    ("key", "options", "others"), [("A", 4, 3), ("A", 1, 1), ("AB", 4, 14), ("AB", 5, 30)]
-)
+@pytest.mark.parametrize(("key", "options", "others"), [("A", 4, 3), ("A", 1, 1), ("AB", 4, 14), ("AB", 5, 30)])
 def test_the_answers_that_are_not_the_key(key: str, options: int, others: int) -> None:
     assert case(key=key, options=options).alternatives == others
 

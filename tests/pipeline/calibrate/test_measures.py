@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.calibrate.stage import (
+from build_dataset.pipeline.calibrate.stage import (
     BINS,
     STEPS,
     calibration_error,
@@ -16,9 +16,7 @@ from pipeline.calibrate.stage import (
 
 NAMES = {"annotator": "n", "dearer": "r", "dimension": "d"}
 SCHEMA = {"label": pl.String, "confidence": pl.Float64, "expected": pl.String}
-JUDGED = st.lists(
-    st.tuples(st.sampled_from("ab"), st.none() | st.floats(0, 1), st.sampled_from("ab")), max_size=40
-)
+JUDGED = st.lists(st.tuples(st.sampled_from("ab"), st.none() | st.floats(0, 1), st.sampled_from("ab")), max_size=40)
 
 
 def judged(*rows: tuple[str, float | None, str], fallback: bool = True) -> pl.DataFrame:
@@ -30,8 +28,7 @@ def judged(*rows: tuple[str, float | None, str], fallback: bool = True) -> pl.Da
 def test_confusions_are_counted_by_pair_and_the_commonest_comes_first():
     rows = judged(("a", 1, "b"), ("c", 1, "b"), ("a", 1, "b"), ("a", 1, "a"))
     found = [
-        (row.said, row.expected, row.items)
-        for row in confusions(rows, annotator="n", reference="r", dimension="d")
+        (row.said, row.expected, row.items) for row in confusions(rows, annotator="n", reference="r", dimension="d")
     ]
     assert found == [("a", "b", 2), ("c", "b", 1)]
 

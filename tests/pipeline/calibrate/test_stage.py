@@ -5,12 +5,12 @@ import re
 import polars as pl
 import pytest
 
-from annotation.params import CalibrateParams
-from pipeline.calibrate.stage import run
-from pipeline.catalogue import stage
-from schemas.annotations import Annotation, AnnotationRequest, ExpertReview
-from schemas.errors import UserError
-from schemas.questions import Question
+from build_dataset.annotation.params import CalibrateParams
+from build_dataset.pipeline.calibrate.stage import run
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Question
 from tests.annotation.test_learned_annotator import reviewed
 from tests.annotation.test_reviewed import review
 
@@ -59,7 +59,7 @@ def tables(count: int = 60, reviews: int = 60):
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory):
-    from schemas.dataset import DatasetParams
+    from build_dataset.schemas.dataset import DatasetParams
     from tests.conftest import FakeContext
 
     folder = tmp_path_factory.mktemp("x")

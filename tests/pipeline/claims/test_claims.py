@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.claims import Stance, blank_thinking, read_claims
-from pipeline.evaluate.extraction import extract
+from build_dataset.pipeline.claims import Stance, blank_thinking, read_claims
+from build_dataset.pipeline.evaluate.extraction import extract
 from tests.growth import exponent
 
 FOUR = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}

@@ -2,15 +2,13 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.claims.explanations import Stated, asks_for_wrong, read_explanation
+from build_dataset.pipeline.claims.explanations import Stated, asks_for_wrong, read_explanation
 from tests.growth import exponent
 
 OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
 
 
-def read(
-    explanation: str | None, *, stem="下列药物属于激素的是", options=None, several=False
-) -> Stated | None:
+def read(explanation: str | None, *, stem="下列药物属于激素的是", options=None, several=False) -> Stated | None:
     return read_explanation(explanation, stem, options or OPTIONS, several=several)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.claims import fold
-from pipeline.claims.grammar import Text
+from build_dataset.pipeline.claims import fold
+from build_dataset.pipeline.claims.grammar import Text
 
 OPTIONS = {"A": "青霉素", "B": "红霉素", "C": "链霉素", "D": "氯霉素"}
 
@@ -14,12 +14,9 @@ def claimed(text, multiple=None, wrong=None, stem=""):
     """Claims with their words, what is called right and wrong, the passages, and the answer."""
     said = Text(fold(text), OPTIONS, multiple, wrong, stem)
     claims = [
-        f"{''.join(one.labels)} {one.kind} {one.stance.value}: {said.text[one.start : one.end]}"
-        for one in said.claims
+        f"{''.join(one.labels)} {one.kind} {one.stance.value}: {said.text[one.start : one.end]}" for one in said.claims
     ]
-    judged = (
-        f"{''.join(said.judged.right)}+ {''.join(said.judged.wrong)}- {said.judged.start}-{said.judged.end}"
-    )
+    judged = f"{''.join(said.judged.right)}+ {''.join(said.judged.wrong)}- {said.judged.start}-{said.judged.end}"
     items = " ".join(f"{one.label}{one.start}-{one.end}" for one in said.items)
     return claims, judged, items, "".join(said.answer or ())
 

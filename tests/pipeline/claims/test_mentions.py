@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.claims import fold
-from pipeline.claims.mentions import mentions
+from build_dataset.pipeline.claims import fold
+from build_dataset.pipeline.claims.mentions import mentions
 
 OPTIONS = {"A": "青霉素", "B": "肺炎链球菌", "C": "正确", "D": "铁", "E": "60~100次"}
 ALIKE = {"A": "甲", "B": "甲", "C": "Iron", "D": "iron salts"}

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.clean.labelled import REASONS, counts, judged
-from pipeline.clean.filters import FILTERS, Filter, judge_question, suspect_reasons
-from pipeline.clean.params import CleanParams, CommentRule
-from schemas.questions import Option, Question
+from build_dataset.pipeline.clean.filters import FILTERS, Filter, judge_question, suspect_reasons
+from build_dataset.pipeline.clean.params import CleanParams, CommentRule
+from build_dataset.schemas.questions import Option, Question
 from tests.making import make_question
 
 
@@ -141,9 +141,7 @@ def test_a_case_that_asks_is_whole_whatever_sign_ends_it(asks: str, slip: str) -
     assert reason(question(CASE + asks + slip)) is None
 
 
-@pytest.mark.parametrize(
-    "stem", ["甲类传染病包括鼠疫和", "小儿易患肺炎，是因为", "称为“罢极之本“", "属于抗生素的（"]
-)
+@pytest.mark.parametrize("stem", ["甲类传染病包括鼠疫和", "小儿易患肺炎，是因为", "称为“罢极之本“", "属于抗生素的（"])
 def test_a_beginning_that_an_option_completes_is_whole(stem: str) -> None:
     assert reason(question(stem)) is None
 
@@ -163,8 +161,7 @@ def test_layout_comes_before_phrases() -> None:
 
 def test_a_shared_stem_with_a_figure_loses_every_member() -> None:
     members = [
-        question(stem, shared_stem="男，50岁，心电图如图。", group_id="g")
-        for stem in ("诊断是", "首选的治疗是")
+        question(stem, shared_stem="男，50岁，心电图如图。", group_id="g") for stem in ("诊断是", "首选的治疗是")
     ]
     assert [reason(member) for member in members] == ["needs_figure", "needs_figure"]
 
@@ -352,7 +349,7 @@ def test_no_prefilter_passes_over_what_a_filter_stops(items, keep: bool, most: i
 
 def test_a_filter_needs_no_prefilter_and_takes_none_from_the_others(monkeypatch) -> None:
     """A function and a line are all that a new filter needs."""
-    from pipeline.clean import filters
+    from build_dataset.pipeline.clean import filters
 
     shouting = Filter("shouting", lambda item, _: "it shouts" if "！！" in item.stem else None)
     monkeypatch.setattr(filters, "FILTERS", (*FILTERS, shouting))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.clean.filters import FilterVerdict, judge_question
-from pipeline.clean.params import CleanParams
+from build_dataset.pipeline.clean.filters import FilterVerdict, judge_question
+from build_dataset.pipeline.clean.params import CleanParams
 from tests.making import make_question as asked
 
 LONG = "肝心脾肺肾胃胆肠骨血脑髓皮毛筋肉眼耳鼻舌"

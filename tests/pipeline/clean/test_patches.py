@@ -6,11 +6,11 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.clean.params import CleanParams
-from pipeline.clean.stage import run
-from schemas.annotations import Correction
-from schemas.identity import content_hash
-from schemas.questions import Question, ReviewItem
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.pipeline.clean.stage import run
+from build_dataset.schemas.annotations import Correction
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Question, ReviewItem
 from tests.making import Silent, make_question
 
 
@@ -110,9 +110,7 @@ def test_a_second_correction_goes_onto_what_the_first_one_made():
 
 def test_who_drops_a_question_is_named_with_the_reason():
     base = make_question()
-    result = clean(
-        [base], [correction(base, "verdict", None, "drop", origin="adjudication", note="与医学无关")]
-    )
+    result = clean([base], [correction(base, "verdict", None, "drop", origin="adjudication", note="与医学无关")])
     [reject] = result.rejects
     assert (reject.reason, reject.detail) == ("dropped_by_expert", "dropped by zhang@example.org: 与医学无关")
 

@@ -9,11 +9,11 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.characters import UNREADABLE
-from pipeline.clean import corrections
-from pipeline.clean.params import CleanParams
-from pipeline.clean.stage import run
-from schemas.questions import Question, TextChange
+from build_dataset.pipeline.characters import UNREADABLE
+from build_dataset.pipeline.clean import corrections
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.pipeline.clean.stage import run
+from build_dataset.schemas.questions import Question, TextChange
 from tests.making import Silent, make_question
 
 
@@ -31,9 +31,7 @@ def clean(questions: list[Question]):
 
 
 def test_kept_questions_are_tidy_and_keep_their_order_and_schema() -> None:
-    result = clean(
-        [question(2, "高 血 压 见于", ["甲 亢", "乙"], ["A"]), question(1, "肺炎首选", ["甲", "乙"], ["B"])]
-    )
+    result = clean([question(2, "高 血 压 见于", ["甲 亢", "乙"], ["A"]), question(1, "肺炎首选", ["甲", "乙"], ["B"])])
     table = result.tables["questions"]
     assert table["stem"].to_list() == ["高血压见于", "肺炎首选"]
     assert table["options"][0][0] == {"label": "A", "text": "甲亢"}
@@ -130,9 +128,7 @@ def test_at_most_one_in_two_hundred_sound_questions_is_dropped(shared_data) -> N
     for row in rows:
         found = [re.match(r"([A-Z])\s+(.+)", line) for line in row["Options"].split("\n")]
         letters = re.findall("[A-Z]", row["Answer"]) or None
-        questions.append(
-            question(row["row"], row["Question"], [match[2] for match in found if match], letters)
-        )
+        questions.append(question(row["row"], row["Question"], [match[2] for match in found if match], letters))
     result = clean(questions)
     dropped = result.counts.rejected + result.counts.waiting
     assert dropped <= 0.005 * len(questions), [(item.reason, item.detail) for item in result.rejects]
@@ -145,9 +141,7 @@ def test_at_most_one_in_two_hundred_sound_questions_is_dropped(shared_data) -> N
 
 
 def test_figure_questions_of_real_papers_are_found_by_their_words(shared_data) -> None:
-    lines = (
-        (shared_data / "expected" / "tw_105-1_11_and_112-1_11.jsonl").read_text(encoding="utf-8").splitlines()
-    )
+    lines = (shared_data / "expected" / "tw_105-1_11_and_112-1_11.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [json.loads(line) for line in lines]
     questions = [question(place, row["題目"], ["甲", "乙"], ["A"]) for place, row in enumerate(rows)]
     found = {int(item.item_id[-3:]) for item in clean(questions).rejects if item.reason == "needs_figure"}

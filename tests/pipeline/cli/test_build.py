@@ -11,11 +11,11 @@ import pytest
 import typer
 from rich.console import Console
 
-from pipeline import doctor
-from pipeline.catalogue import stage
-from pipeline.cli import build as module
-from pipeline.runtime import runner
-from schemas.errors import UserError
+from build_dataset.pipeline import doctor
+from build_dataset.pipeline.catalogue import stage
+from build_dataset.pipeline.cli import build as module
+from build_dataset.pipeline.runtime import runner
+from build_dataset.schemas.errors import UserError
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,7 @@ def test_stages_are_checked_before_they_run(run):
     ("name", "kept", "complete", "code"),
     [("ocr", 1, False, 3), ("export", 0, True, 2), ("export", 0, False, 3)],
 )
-def test_a_run_ends_with_three_where_items_wait_and_two_where_nothing_is_left(
-    run, name, kept, complete, code
-):
+def test_a_run_ends_with_three_where_items_wait_and_two_where_nothing_is_left(run, name, kept, complete, code):
     with pytest.raises(typer.Exit) as caught:
         run([report(name, kept)], complete)
     assert caught.value.exit_code == code

@@ -7,10 +7,10 @@ import xlsxwriter
 from rich.cells import cell_len
 from typer.testing import CliRunner
 
-from pipeline.catalogue import STAGES
-from pipeline.cli.app import app
-from pipeline.config import load
-from schemas.errors import UserError
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.config import load
+from build_dataset.schemas.errors import UserError
 
 cli = CliRunner()
 
@@ -19,9 +19,7 @@ def run(*words):
     return cli.invoke(app, [str(word) for word in words])
 
 
-@pytest.mark.parametrize(
-    "name", ["init", "doctor", "run", "status", "explain", *(stage.name for stage in STAGES)]
-)
+@pytest.mark.parametrize("name", ["init", "doctor", "run", "status", "explain", *(stage.name for stage in STAGES)])
 def test_every_command_has_help_with_examples(name):
     shown = run(name, "--help")
     assert shown.exit_code == 0
@@ -40,10 +38,7 @@ def test_the_commented_defaults_of_init_are_true(tmp_path):
     path = tmp_path / "dataset.toml"
     before = load(path)
     lines = path.read_text().splitlines()
-    told = [
-        line[2:] if line.startswith("# ") and (" = " in line or line.startswith("# [")) else line
-        for line in lines
-    ]
+    told = [line[2:] if line.startswith("# ") and (" = " in line or line.startswith("# [")) else line for line in lines]
     path.write_text("\n".join(told))
     after = load(path)
     for name in ("split", "ocr", "review"):
@@ -155,9 +150,7 @@ def test_status_cuts_no_number_however_narrow_the_terminal(sample_build, tmp_pat
 def test_explain_tells_why_a_file_was_not_read(sample_build, tmp_path):
     (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\nbuild = "{sample_build}"\n')
     shown = run("explain", "truncated.pdf", "--json", "--config", tmp_path / "dataset.toml")
-    assert [(event["stage"], event["reason"]) for event in json.loads(shown.output)["events"]] == [
-        ("ocr", "truncated")
-    ]
+    assert [(event["stage"], event["reason"]) for event in json.loads(shown.output)["events"]] == [("ocr", "truncated")]
 
 
 def test_status_has_a_line_for_each_file_and_names_the_sheets_that_were_left_out(tmp_path):

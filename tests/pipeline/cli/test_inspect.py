@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from pipeline.cli.inspect import _fields, _file_name, _page_range, _read, list_items
-from pipeline.cli.options import configure, examples
-from pipeline.inspect.bank import Sample
-from pipeline.review.folder import replace_table
-from schemas.errors import UserError
-from schemas.questions import Question, Rejection
+from build_dataset.pipeline.cli.inspect import _fields, _file_name, _page_range, _read, list_items
+from build_dataset.pipeline.cli.options import configure, examples
+from build_dataset.pipeline.inspect.bank import Sample
+from build_dataset.pipeline.review.folder import replace_table
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Question, Rejection
 
 
 @pytest.mark.parametrize(
@@ -67,17 +67,13 @@ def test_a_row_is_shown_as_the_question_that_it_became():
 def test_examples_end_the_help():
     assert examples([]) is None
     assert examples(["run"]) == "Example: [cyan]build-dataset run[/cyan]"
-    assert examples(["a", "b"]) == (
-        "Examples:\n\n[cyan]build-dataset a[/cyan]\n\n[cyan]build-dataset b[/cyan]"
-    )
+    assert examples(["a", "b"]) == ("Examples:\n\n[cyan]build-dataset a[/cyan]\n\n[cyan]build-dataset b[/cyan]")
 
 
 def test_pairs_and_options_override_the_file(tmp_path):
     path = tmp_path / "dataset.toml"
     path.write_text('[dataset]\nname = "x"\n')
-    config = configure(
-        path, ["dataset.seed = 7", "dataset.title=a=b"], {"split.ratios": "6:2:2", "ocr.dpi": None}
-    )
+    config = configure(path, ["dataset.seed = 7", "dataset.title=a=b"], {"split.ratios": "6:2:2", "ocr.dpi": None})
     assert (config.dataset.seed, config.dataset.title) == (7, "a=b")
     assert config.params("split").ratios == "6:2:2"
 

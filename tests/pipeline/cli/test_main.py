@@ -10,11 +10,11 @@ import sys
 
 import pytest
 
-from pipeline.cli import app as module
-from pipeline.cli.app import main
-from schemas.errors import UserError
+from build_dataset.pipeline.cli import app as module
+from build_dataset.pipeline.cli.app import main
+from build_dataset.schemas.errors import UserError
 
-PROGRAM = [sys.executable, "-c", "from pipeline.cli import main; main()"]
+PROGRAM = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()"]
 
 
 @pytest.fixture
@@ -57,12 +57,8 @@ def test_a_full_disk_is_one_line_that_says_how_to_go_on(ends, place):
     )
 
 
-@pytest.mark.parametrize(
-    "error", [FileNotFoundError(errno.ENOENT, "No such file", "x"), ValueError("s3cret")]
-)
-def test_a_bug_is_one_line_with_a_report_that_holds_the_place_and_no_values(
-    ends, tmp_path, monkeypatch, error
-):
+@pytest.mark.parametrize("error", [FileNotFoundError(errno.ENOENT, "No such file", "x"), ValueError("s3cret")])
+def test_a_bug_is_one_line_with_a_report_that_holds_the_place_and_no_values(ends, tmp_path, monkeypatch, error):
     monkeypatch.setattr(module.tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(sys, "argv", ["build-dataset", "run", "--set", "a.key=s3cret"])
     code, _, told = ends(error)
@@ -160,15 +156,11 @@ def test_a_control_group_of_less_than_256_mb_is_refused(monkeypatch):
         ("3:cpu:/x", "x/memory.max", "7", []),
     ],
 )
-def test_limits_of_control_groups_of_both_versions_are_found(
-    monkeypatch, tmp_path, groups, file, limit, found
-):
+def test_limits_of_control_groups_of_both_versions_are_found(monkeypatch, tmp_path, groups, file, limit, found):
     path = tmp_path / "sys/fs/cgroup" / file
     path.parent.mkdir(parents=True)
     path.write_text(limit)
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/cgroup").write_text(groups)
-    monkeypatch.setattr(
-        module, "Path", lambda *parts: tmp_path.joinpath(*(part.lstrip("/") for part in parts))
-    )
+    monkeypatch.setattr(module, "Path", lambda *parts: tmp_path.joinpath(*(part.lstrip("/") for part in parts)))
     assert list(module._group_limits()) == found

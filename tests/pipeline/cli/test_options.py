@@ -11,12 +11,12 @@ import pytest
 import typer
 from typer.models import ArgumentInfo, OptionInfo
 
-from pipeline.catalogue import STAGES
-from pipeline.cli import options as module
-from pipeline.cli.options import command, configure, examples, heading, stage_options
-from pipeline.config import ConfigBase
-from schemas.errors import UserError
-from schemas.params import Params, option
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli import options as module
+from build_dataset.pipeline.cli.options import command, configure, examples, heading, stage_options
+from build_dataset.pipeline.config import ConfigBase
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.params import Params, option
 
 
 def told(parameter):

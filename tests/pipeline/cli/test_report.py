@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from pipeline import aside
-from pipeline.cli.report import (
+from build_dataset.pipeline import aside
+from build_dataset.pipeline.cli.report import (
     print_files,
     print_json,
     print_line,
@@ -24,8 +24,8 @@ from pipeline.cli.report import (
     shown,
     sum_line,
 )
-from pipeline.report import flow
-from schemas.errors import UserError
+from build_dataset.pipeline.report import flow
+from build_dataset.schemas.errors import UserError
 
 
 def test_a_file_is_written_with_its_folder(tmp_path: Path) -> None:
@@ -120,8 +120,7 @@ class Loss(SimpleNamespace):
 def losses(count, lost=0):
     numbers = {"n_input": 1000, "kept": 600, "merged": 100, "rejected": 200, "waiting": 100}
     return [
-        Loss(document=f"[f{n}]", **(numbers if n >= lost else numbers | {"kept": 0, "merged": 0}))
-        for n in range(count)
+        Loss(document=f"[f{n}]", **(numbers if n >= lost else numbers | {"kept": 0, "merged": 0})) for n in range(count)
     ]
 
 
@@ -130,9 +129,7 @@ def wide(monkeypatch, tmp_path):
     """A console, its text, a configuration and functions that set what was lost."""
     stream = io.StringIO()
     console = Console(file=stream, width=120, force_terminal=True, color_system="standard")
-    dataset = SimpleNamespace(
-        build=tmp_path, loss_alarm=0.3, name="x", releases=tmp_path / "none", previous=None
-    )
+    dataset = SimpleNamespace(build=tmp_path, loss_alarm=0.3, name="x", releases=tmp_path / "none", previous=None)
 
     def lose(found, notices=0):
         monkeypatch.setattr(aside, "source_losses", lambda find: found)
@@ -173,9 +170,7 @@ def test_eight_files_are_warned_of(wide, notices, more):
     wide.lose(losses(1), notices)
     print_files(wide.config, 12, wide.console)
     text = wide.stream.getvalue()
-    assert [f"warning: n{number}" in text for number in range(9)] == [
-        number < min(notices, 8) for number in range(9)
-    ]
+    assert [f"warning: n{number}" in text for number in range(9)] == [number < min(notices, 8) for number in range(9)]
     assert ("more files; see the report" in text) is bool(more)
     assert more in text
 
@@ -225,10 +220,7 @@ def test_the_end_of_a_run_lists_twelve_files_and_where_things_are(wide, tmp_path
 
 
 def test_the_splits_are_told_as_a_draft_before_a_release(wide, tmp_path):
-    outputs = {
-        f"{split}.parquet": {"rows": rows}
-        for split, rows in (("train", 1234), ("validation", 5), ("test", 6))
-    }
+    outputs = {f"{split}.parquet": {"rows": rows} for split, rows in (("train", 1234), ("validation", 5), ("test", 6))}
     print_summary(wide.console, wide.config, [report("export", outputs=outputs)])
     text = wide.stream.getvalue()
     assert "x: splits (a draft until `build-dataset release`)" in text

@@ -9,14 +9,14 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from pipeline.api import stage_names
-from pipeline.cli import results
-from pipeline.cli.app import app
-from pipeline.export import release
-from pipeline.finetune import train
-from pipeline.runtime import publish, runner
-from schemas.errors import UserError
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.api import stage_names
+from build_dataset.pipeline.cli import results
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.export import release
+from build_dataset.pipeline.finetune import train
+from build_dataset.pipeline.runtime import publish, runner
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.release import ReleaseRow
 from tests.conftest import ROOT
 from tests.pipeline.evaluate.conftest import make_question
 
@@ -35,9 +35,7 @@ def test_a_submission_goes_out_and_comes_back_with_its_scores(tmp_path, sample_b
     options = ("--config", ROOT / "dataset.toml", "--set", f"dataset.build={sample_build}")
     assert run("submission", "majority", "--out", out, *options).exit_code == 0
     given = json.loads(out.read_text(encoding="utf-8"))
-    key.write_text(
-        json.dumps([{"id": row["id"], "answer": row["model_answer"]} for row in given]), encoding="utf-8"
-    )
+    key.write_text(json.dumps([{"id": row["id"], "answer": row["model_answer"]} for row in given]), encoding="utf-8")
     told = run("score", out, "--key", key, "--out", tmp_path / "scored.jsonl", "--tables", tmp_path / "board")
     assert told.exit_code == 0, told.output
     assert f"{len(given)} rows, {len(given)} correct, 0 wrong" in told.output

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from annotation.label_studio.pull import PullReport
-from annotation.label_studio.push import PushReport
-from pipeline.cli.app import app
-from pipeline.cli.report import print_template
-from schemas.annotations import ExpertReview
+from build_dataset.annotation.label_studio.pull import PullReport
+from build_dataset.annotation.label_studio.push import PushReport
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.cli.report import print_template
+from build_dataset.schemas.annotations import ExpertReview
 from tests.annotation.records import review
 from tests.conftest import ROOT
 

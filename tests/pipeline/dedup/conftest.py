@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.dedup.measure import deduplicated
-from pipeline.stage import Result
-from schemas.questions import Question
+from build_dataset.pipeline.stage import Result
+from build_dataset.schemas.questions import Question
 from tests.making import make_question
 
 GOUT = "秋水仙碱 别嘌醇 丙磺舒 苯溴马隆 泼尼松"

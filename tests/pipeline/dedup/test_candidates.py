@@ -9,10 +9,10 @@ import polars as pl
 import pytest
 from rapidfuzz import fuzz, process
 
-from pipeline.dedup import candidates
-from pipeline.dedup.grams import Banding, bigrams, candidate_pairs, equal_pairs, similarities
-from pipeline.dedup.keys import with_keys
-from schemas.questions import Question
+from build_dataset.pipeline.dedup import candidates
+from build_dataset.pipeline.dedup.grams import Banding, bigrams, candidate_pairs, equal_pairs, similarities
+from build_dataset.pipeline.dedup.keys import with_keys
+from build_dataset.schemas.questions import Question
 
 
 def test_equal_texts_are_always_paired() -> None:
@@ -82,9 +82,7 @@ def test_similarity_is_a_ratio_from_a_least_value_on(least: float, found: list[f
 
 def test_rows_of_a_bucket_are_paired_with_those_that_follow() -> None:
     keys, rows = np.array([1, 1, 1, 2, 3, 3], np.uint64), np.array([5, 6, 7, 8, 2, 9])
-    pairs = [
-        sorted(zip(one.tolist(), other.tolist(), strict=True)) for one, other in equal_pairs(keys, rows, 2)
-    ]
+    pairs = [sorted(zip(one.tolist(), other.tolist(), strict=True)) for one, other in equal_pairs(keys, rows, 2)]
     assert pairs == [[(2, 9), (5, 6), (6, 7)], [(5, 7)]]
     assert len(list(equal_pairs(keys, rows, 1))) == 1
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.dedup.keys import UNITS
+from build_dataset.pipeline.dedup.keys import UNITS
 
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，既往有高血压病史10年。首选的治疗药物是"
 
@@ -83,9 +83,7 @@ def test_traditional_and_simplified_characters_say_the_same(make, dedup) -> None
     second = make("b", "下列关于痛风的叙述，错误的是", "与饮酒无关 血尿酸升高 关节肿痛")
     result = dedup([first, second])
     assert merges(result) == {"b": ("a", "exact")}
-    assert result.tables["questions"]["stem"].to_list() == [
-        first.stem
-    ]  # compared in one script, kept in its own
+    assert result.tables["questions"]["stem"].to_list() == [first.stem]  # compared in one script, kept in its own
     other_key = second.model_copy(update={"answer": ["B"]})
     assert dedup([first, other_key]).review[0].reason == "conflicting_answers"
 
@@ -178,9 +176,7 @@ def test_another_number_in_an_option_is_another_question(make, dedup) -> None:
 def test_stems_that_share_options_by_construction_are_different_questions(make, dedup) -> None:
     acupoints = "大杼 绝骨 太渊 膈俞 膻中"
     stems = ["骨会是", "脉会是", "血会是", "气会是", "髓会是"]
-    questions = [
-        make(str(n), stem, acupoints, "ABCDE"[n], question_type="B1") for n, stem in enumerate(stems)
-    ]
+    questions = [make(str(n), stem, acupoints, "ABCDE"[n], question_type="B1") for n, stem in enumerate(stems)]
     result = dedup(questions)
     assert (result.counts.kept, result.counts.merged, result.counts.waiting) == (5, 0, 0)
 
@@ -195,9 +191,7 @@ def test_a_case_is_compared_with_its_shared_stem(make, dedup) -> None:
     case, ask = CASE[:-9], CASE[-9:]
     apart = make("a", ask, shared_stem=case, group_id="1", question_type="A3/A4")
     assert merges(dedup([apart, make("b", case + ask)])) == {"b": ("a", "exact")}
-    elsewhere = make(
-        "c", ask, shared_stem="女，30岁，妊娠28周，血压160/110mmHg。", group_id="2", question_type="A3/A4"
-    )
+    elsewhere = make("c", ask, shared_stem="女，30岁，妊娠28周，血压160/110mmHg。", group_id="2", question_type="A3/A4")
     assert dedup([apart, elsewhere]).counts.kept == 2
 
 
@@ -214,9 +208,7 @@ def test_different_answers_to_one_question_wait_for_a_person(make, dedup) -> Non
 def test_two_answers_to_one_text_are_a_conflict_whatever_copy_is_the_best(make, dedup) -> None:
     """The best copy is worded so that with another answer it could be another question."""
     best = make("a", "真菌繁殖器官为", "芽胞 菌丝 孢子", "C", explanation="孢子是真菌的繁殖器官。")
-    copies = [
-        make(name, "真菌的繁殖器官是", "芽胞 菌丝 孢子", answer) for name, answer in (("b", "C"), ("c", "A"))
-    ]
+    copies = [make(name, "真菌的繁殖器官是", "芽胞 菌丝 孢子", answer) for name, answer in (("b", "C"), ("c", "A"))]
     result = dedup([best, *copies])
     (item,) = result.review
     assert sorted(item.question_ids) == ["a", "b", "c"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.misreading import (
+from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
+from build_dataset.pipeline.dedup.misreading import (
     TextPair,
     _strokes,
     content_edits,

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.keys import Compared
-from pipeline.dedup.misreading import TextPair
-from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import (
+from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
+from build_dataset.pipeline.dedup.keys import Compared
+from build_dataset.pipeline.dedup.misreading import TextPair
+from build_dataset.pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.dedup.relation import (
     Relation,
     _few,
     _misread,
@@ -41,9 +41,7 @@ def changed(text: str, count: int) -> str:
 @pytest.mark.parametrize(
     ("length", "agreed", "most"), [(100, False, 25), (100, True, 35), (2, False, 1), (3, False, 1)]
 )
-def test_a_small_share_of_the_characters_may_differ_and_one_always(
-    length: int, agreed: bool, most: int
-) -> None:
+def test_a_small_share_of_the_characters_may_differ_and_one_always(length: int, agreed: bool, most: int) -> None:
     text = CHARACTERS[:length]
     assert [count for count in range(length + 1) if _few(text, changed(text, count), agreed=agreed)] == [
         *range(most + 1)
@@ -67,12 +65,8 @@ def test_half_of_an_option_may_be_misread(length: int, most: int) -> None:
     assert (0 in found) is (length > 0)
 
 
-@pytest.mark.parametrize(
-    ("length", "least", "most"), [(20, 0.75, 5), (20, 0.9, 2), (6, 0.75, 2), (5, 0.75, -1)]
-)
-def test_a_wording_is_another_one_up_to_a_share_and_from_six_characters(
-    length: int, least: float, most: int
-) -> None:
+@pytest.mark.parametrize(("length", "least", "most"), [(20, 0.75, 5), (20, 0.9, 2), (6, 0.75, 2), (5, 0.75, -1)])
+def test_a_wording_is_another_one_up_to_a_share_and_from_six_characters(length: int, least: float, most: int) -> None:
     text = CHARACTERS[:length]
     found = [n for n in range(length + 1) if _reworded(TextPair(text, changed(text, n), EMPTY), least)]
     assert max(found, default=-1) == most
@@ -103,12 +97,8 @@ def test_stems_are_twins_from_their_least_similarity_on(count: int, kind: str) -
     assert stems_unrelated(one, other, DedupParams()) is (count > 20)
 
 
-@pytest.mark.parametrize(
-    ("count", "kind"), [(0, "number"), (9, "number"), (10, "number"), (11, "term"), (21, None)]
-)
-def test_a_twin_is_named_after_its_number_where_all_else_is_nearly_equal(
-    count: int, kind: str | None
-) -> None:
+@pytest.mark.parametrize(("count", "kind"), [(0, "number"), (9, "number"), (10, "number"), (11, "term"), (21, None)])
+def test_a_twin_is_named_after_its_number_where_all_else_is_nearly_equal(count: int, kind: str | None) -> None:
     text = CHARACTERS[:100]
     found = compare_stems(item(f"{text}5岁"), item(f"{changed(text, count)}6岁"), EMPTY, DedupParams())
     assert found.kind == ({"number": "age"}.get(kind or "", kind) or "different")

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.dedup import stage
-from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import Relation
-from pipeline.dedup.stage import Resolution, Resolver
+from build_dataset.pipeline.dedup import stage
+from build_dataset.pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.dedup.relation import Relation
+from build_dataset.pipeline.dedup.stage import Resolution, Resolver
 
 KEYS = {"A": (frozenset("A"),), "B": (frozenset("B"),), None: ()}
 
@@ -19,13 +19,9 @@ KEYS = {"A": (frozenset("A"),), "B": (frozenset("B"),), None: ()}
 def settle(monkeypatch):
     """Settle pairs whose relations are given as {(row, row): (kind, score)}; rank 0 is the best copy."""
 
-    def run(
-        relations: dict, ranks: list[int], keys: Sequence[str | None] | None = None
-    ) -> tuple[Resolution, list]:
+    def run(relations: dict, ranks: list[int], keys: Sequence[str | None] | None = None) -> tuple[Resolution, list]:
         asked = []
-        items = {
-            row: SimpleNamespace(row=row, keys=KEYS[keys[row] if keys else None]) for row in range(len(ranks))
-        }
+        items = {row: SimpleNamespace(row=row, keys=KEYS[keys[row] if keys else None]) for row in range(len(ranks))}
 
         def relate(first, second, vocabulary, params):
             pair = tuple(sorted((first.row, second.row)))

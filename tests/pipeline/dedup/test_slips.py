@@ -8,10 +8,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.dedup.grams import Vocabulary, bigrams
-from pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared
-from pipeline.dedup.params import DedupParams
-from pipeline.dedup.relation import compare_stems, keys_agree, match_options, relate, stems_unrelated
+from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
+from build_dataset.pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared
+from build_dataset.pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.dedup.relation import (
+    compare_stems,
+    keys_agree,
+    match_options,
+    relate,
+    stems_unrelated,
+)
 
 TERMS = (
     "胃炎的病因是 胃炎的病是 病因 急性胃炎 亚急性胃炎 室上性心动过速 室性心动过速 薄束楔束 楔束与薄束 薄束",
@@ -60,9 +66,7 @@ def test_a_dropped_character_in_a_long_stem_is_a_slip_where_options_and_answers_
     assert found.kind == kind
 
 
-@pytest.mark.parametrize(
-    ("first", "second"), [("急性胃炎", "亚急性胃炎"), ("室上性心动过速", "室性心动过速")]
-)
+@pytest.mark.parametrize(("first", "second"), [("急性胃炎", "亚急性胃炎"), ("室上性心动过速", "室性心动过速")])
 def test_a_character_that_makes_another_term_is_no_slip(vocabulary, first: str, second: str) -> None:
     assert compare_stems(item(first), item(second), vocabulary, DedupParams(), agreed=True).kind != "same"
 
@@ -97,9 +101,7 @@ TRACTS = "薄束 红核脊髓束 皮质脊髓束"
         (f"{TRACTS} 楔束", TRACTS, False),  # it is missing
     ],
 )
-def test_the_others_vouch_for_the_only_option_that_is_left(
-    vocabulary, first: str, second: str, complete: bool
-) -> None:
+def test_the_others_vouch_for_the_only_option_that_is_left(vocabulary, first: str, second: str, complete: bool) -> None:
     found = match_options(item("后索", first), item("后索", second), vocabulary, least=0.75)
     assert found.complete is complete
 

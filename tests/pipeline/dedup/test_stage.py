@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.dedup.stage import copy_ranks
-from schemas.questions import Cluster, Merge, Question
+from build_dataset.pipeline.dedup.stage import copy_ranks
+from build_dataset.schemas.questions import Cluster, Merge, Question
 
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，首选的治疗药物是"
 
@@ -43,9 +43,7 @@ def test_of_equal_copies_the_one_that_was_read_cleaner_is_the_better(make) -> No
 
 def test_a_group_without_relatives_is_no_cluster(make, dedup) -> None:
     shared = {"shared_stem": CASE, "group_id": "1", "document": "paper"}
-    result = dedup(
-        [make("a", "首选的药物是", **shared), make("b", "最有意义的检查是", "血尿酸 心电图", **shared)]
-    )
+    result = dedup([make("a", "首选的药物是", **shared), make("b", "最有意义的检查是", "血尿酸 心电图", **shared)])
     assert result.tables["clusters"].is_empty()
 
 

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import pytest
 
 from benchmarks.dedup.measure import Memory
-from pipeline.dedup import candidates
-from pipeline.dedup.keys import with_keys
-from pipeline.dedup.params import DedupParams
-from pipeline.dedup.stage import run
-from schemas.questions import Question
+from build_dataset.pipeline.dedup import candidates
+from build_dataset.pipeline.dedup.keys import with_keys
+from build_dataset.pipeline.dedup.params import DedupParams
+from build_dataset.pipeline.dedup.stage import run
+from build_dataset.schemas.questions import Question
 
 CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊，血尿酸620μmol/L，首选的治疗药物是"
 OPTIONS = "减少尿酸的生成量 促进尿酸的排泄 抑制粒细胞的浸润 分解已有的尿酸 保护肾脏的功能"
@@ -28,9 +28,7 @@ def kinds(result) -> list[str]:
 
 
 def test_rethresholding_searches_nothing(make, context, monkeypatch) -> None:
-    questions = Question.to_frame(
-        [make("a", CASE, OPTIONS), make("b", CASE, REWORDED), make("c", CASE, OPTIONS)]
-    )
+    questions = Question.to_frame([make("a", CASE, OPTIONS), make("b", CASE, REWORDED), make("c", CASE, OPTIONS)])
     assert kinds(run({"questions": questions}, DedupParams(), context)) == ["same_question", "exact"]
 
     def fail(*_: object, **__: object) -> None:

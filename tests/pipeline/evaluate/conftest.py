@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.release import ReleaseRow
+from build_dataset.schemas.release import ReleaseRow
 from tests.annotation.conftest import serve
 
 __all__ = ["serve"]

@@ -7,9 +7,9 @@ from collections import Counter
 import polars as pl
 import pytest
 
-from pipeline.evaluate.params import EvaluateParams, RandomModel
-from pipeline.evaluate.stage import run
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.params import EvaluateParams, RandomModel
+from build_dataset.pipeline.evaluate.stage import run
+from build_dataset.schemas.errors import UserError
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
 from tests.pipeline.evaluate.test_stage import TEST, TRAIN, asking

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from annotation.llm.messages import Answer, ChatRequest, Usage
-from pipeline.evaluate import backends as module
-from pipeline.evaluate.backends import Setting, open_backend
-from pipeline.evaluate.params import MajorityModel, OpenAiModel, RandomModel
-from pipeline.evaluate.prompting import Prompt
+from build_dataset.annotation.llm.messages import Answer, ChatRequest, Usage
+from build_dataset.pipeline.evaluate import backends as module
+from build_dataset.pipeline.evaluate.backends import Setting, open_backend
+from build_dataset.pipeline.evaluate.params import MajorityModel, OpenAiModel, RandomModel
+from build_dataset.pipeline.evaluate.prompting import Prompt
 from tests.pipeline.evaluate.conftest import make_question
 
 
@@ -72,12 +72,8 @@ def test_ties_go_to_the_first_letter_and_no_training_question_gives_it_too(conte
 
 
 def test_the_majority_answer_is_always_among_the_options(context):
-    train = [make_question(n, "E", options="ABCDE") for n in range(9)] + [
-        make_question(9, "C", options="ABCDE")
-    ]
-    assert list(answers(MajorityModel(), context, [make_question(20, options="ABC")], train).values()) == [
-        "C"
-    ]
+    train = [make_question(n, "E", options="ABCDE") for n in range(9)] + [make_question(9, "C", options="ABCDE")]
+    assert list(answers(MajorityModel(), context, [make_question(20, options="ABC")], train).values()) == ["C"]
 
 
 def test_a_guess_is_the_same_on_every_machine(context):
@@ -122,9 +118,9 @@ def test_a_baseline_says_letters_and_counts_each_question(context):
 
 def test_questions_without_a_key_teach_no_majority(context):
     silent = [make_question(n).model_copy(update={"answer": []}) for n in range(3)]
-    assert list(
-        answers(MajorityModel(), context, [make_question(9)], [*silent, make_question(4, "D")]).values()
-    ) == ["D"]
+    assert list(answers(MajorityModel(), context, [make_question(9)], [*silent, make_question(4, "D")]).values()) == [
+        "D"
+    ]
 
 
 @pytest.mark.parametrize(("seed", "made_with"), [(None, None), (5, 7)])

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from pipeline.evaluate import clinical as module
-from pipeline.evaluate.clinical import Case, conversation, item_id, load_cases, score_cases
-from pipeline.evaluate.prompting import Template
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate import clinical as module
+from build_dataset.pipeline.evaluate.clinical import Case, conversation, item_id, load_cases, score_cases
+from build_dataset.pipeline.evaluate.prompting import Template
+from build_dataset.schemas.errors import UserError
 
 PAIRS = [{"question": f"问{number}", "answer": f"答{number}"} for number in range(3)]
 

@@ -9,16 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from pipeline.evaluate.comparing import compare_runs, holm, mcnemar, ranking
-from pipeline.evaluate.scoring import Graded
-from schemas.evaluation import Outcome
+from build_dataset.pipeline.evaluate.comparing import compare_runs, holm, mcnemar, ranking
+from build_dataset.pipeline.evaluate.scoring import Graded
+from build_dataset.schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
 
 
 def answers(said: str, **changes) -> list[Graded]:
     return [
-        Graded(make_question(number, "A", **changes), Outcome.ANSWERED, (letter,))
-        for number, letter in enumerate(said)
+        Graded(make_question(number, "A", **changes), Outcome.ANSWERED, (letter,)) for number, letter in enumerate(said)
     ]
 
 

@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.extraction import RULES, Extraction, answers_first, extract
+from build_dataset.pipeline.evaluate.extraction import RULES, Extraction, answers_first, extract
 
 HERE = Path(__file__).parent
 OPTIONS = json.loads((HERE / "extraction_options.json").read_text(encoding="utf-8"))
-CASES = [
-    json.loads(line) for line in (HERE / "extraction_cases.jsonl").read_text(encoding="utf-8").splitlines()
-]
+CASES = [json.loads(line) for line in (HERE / "extraction_cases.jsonl").read_text(encoding="utf-8").splitlines()]
 DRUGS, FOUR = OPTIONS["drugs"], OPTIONS["four"]
 
 
@@ -98,9 +96,7 @@ def test_two_answers_that_contradict_each_other_are_none(pair, frame):
 
 @given(
     PAIR,
-    st.sampled_from(
-        ["{}\n最终答案：{}", "答案：{}\n\n最后答案是{}。", "{}\n\nFinal answer: {}", "{}\n更正：{}"]
-    ),
+    st.sampled_from(["{}\n最终答案：{}", "答案：{}\n\n最后答案是{}。", "{}\n\nFinal answer: {}", "{}\n更正：{}"]),
 )
 def test_of_two_answers_the_one_that_is_marked_as_final_counts(pair, frame):
     assert read(frame.format(*pair), multiple=False) == pair[1]
@@ -118,9 +114,7 @@ def test_the_answers_of_several_questions_are_none_to_one(pair, frame):
 
 @given(
     PAIR,
-    st.sampled_from(
-        ["若为夜间，则选{1}；", "如果没有发热，应选{1}。", "If he had fever, the answer would be {1}. "]
-    ),
+    st.sampled_from(["若为夜间，则选{1}；", "如果没有发热，应选{1}。", "If he had fever, the answer would be {1}. "]),
 )
 def test_an_answer_under_a_condition_is_not_the_answer(pair, condition):
     assert read((condition + "本例的答案是{0}。").format(*pair), multiple=False) == pair[0]
@@ -186,15 +180,10 @@ def test_the_likeliest_of_options_with_their_shares_is_the_answer(pair, frame, s
 
 @pytest.mark.parametrize("asks", ["请选择正确的答案。", "请回答：", "Please choose the correct option."])
 def test_a_repeated_question_is_no_answer(asks):
-    assert (
-        read("\n".join(f"{label}. {body}" for label, body in FOUR.items()) + f"\n{asks}", multiple=False)
-        is None
-    )
+    assert read("\n".join(f"{label}. {body}" for label, body in FOUR.items()) + f"\n{asks}", multiple=False) is None
 
 
-@given(
-    st.sampled_from(["ACE inhibitors cause it: ", "DBA患者常见。", "AC抑制剂无效。"]), st.sampled_from("ABCD")
-)
+@given(st.sampled_from(["ACE inhibitors cause it: ", "DBA患者常见。", "AC抑制剂无效。"]), st.sampled_from("ABCD"))
 def test_capitals_that_are_a_word_name_no_options(word, letter):
     assert read(word, multiple=True) is None
     assert read(f"{word}答案：{letter}", multiple=True) == letter
@@ -245,9 +234,7 @@ def test_long_texts_are_read_in_linear_time(text):
 
 
 ANSWERS = [f"答案：{letter} {FOUR[letter]}\n解析：略。" for letter in "ABCD"] * 5
-ANALYSES = [
-    f"{letter}. {FOUR[letter]}：错误。\nB. 血压升高：正确。\nC. 瞳孔缩小：错误。" for letter in "AD"
-] * 10
+ANALYSES = [f"{letter}. {FOUR[letter]}：错误。\nB. 血压升高：正确。\nC. 瞳孔缩小：错误。" for letter in "AD"] * 10
 
 
 @pytest.mark.parametrize(
@@ -311,9 +298,7 @@ def test_right_and_wrong_agree_with_people_who_judged_real_outputs(shared_data, 
     # What remains is listed in docs/evaluation.md; three outputs hold neither a letter nor an option's text.
     outputs = judged(shared_data)
     habit = answers_first((text, options) for text, options, _, _ in outputs) if as_a_run else None
-    agreed = Counter(
-        (read(text, options, multiple, habit) == key) == right for text, options, key, right in outputs
-    )
+    agreed = Counter((read(text, options, multiple, habit) == key) == right for text, options, key, right in outputs)
     assert agreed[True] / len(outputs) >= least
 
 

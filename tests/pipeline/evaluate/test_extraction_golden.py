@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.claims import read_claims
-from pipeline.claims.explanations import read_explanation
-from pipeline.evaluate.extraction import extract, visible_output
+from build_dataset.pipeline.claims import read_claims
+from build_dataset.pipeline.claims.explanations import read_explanation
+from build_dataset.pipeline.evaluate.extraction import extract, visible_output
 
 GOLDEN = Path(__file__).with_name("extraction_golden.txt")
 TEXTS = Path(__file__).parents[3] / "benchmarks" / "extraction"
@@ -40,12 +40,9 @@ def described(text, options, multiple, stem, first) -> str:
     start, end = found.span or (0, 0)
     said = read_claims(text, options, multiple)
     claims = " ".join(
-        f"{''.join(each.labels)}{each.stance[0]}{each.kind[:3]}{each.start}-{each.end}"
-        for each in said.claims
+        f"{''.join(each.labels)}{each.stance[0]}{each.kind[:3]}{each.start}-{each.end}" for each in said.claims
     )
-    judged = (
-        f"{''.join(said.judged.right)}+{''.join(said.judged.wrong)}-@{said.judged.start}-{said.judged.end}"
-    )
+    judged = f"{''.join(said.judged.right)}+{''.join(said.judged.wrong)}-@{said.judged.start}-{said.judged.end}"
     argued = read_explanation(text, stem or "", options, several=bool(multiple))
     reading = argued and f"{argued.rule} {''.join(sorted(argued.answer or '?'))} {len(argued.detail)}"
     answer = f"{found.rule} {''.join(found.letters or '–')} {start}-{end}"

@@ -7,10 +7,10 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.evaluate.clinical import load_cases, score_cases
-from pipeline.evaluate.params import EvaluateParams
-from pipeline.evaluate.stage import problems, run
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.clinical import load_cases, score_cases
+from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.evaluate.stage import problems, run
+from build_dataset.schemas.errors import UserError
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
 from tests.pipeline.evaluate.test_stage import TRAIN, asking
@@ -48,9 +48,7 @@ def test_explanations_are_scored_against_the_papers_own(context, splits, serve):
     assert scores["rouge_l"]["value"] == pytest.approx(1.0)
     assert scores["bleu_4"]["value"] == pytest.approx(1.0)
     assert scores["rouge_l"]["task"] == "explanation"
-    assert [(row.item_id, row.reason) for row in result.rejects] == [
-        (questions[1].question_id, "no_explanation")
-    ]
+    assert [(row.item_id, row.reason) for row in result.rejects] == [(questions[1].question_id, "no_explanation")]
     (prediction,) = result.tables["predictions"].to_dicts()
     assert (prediction["task"], prediction["correct"], prediction["extracted"]) == ("explanation", None, None)
     assert result.counts.balanced()
@@ -67,9 +65,7 @@ def test_a_case_is_asked_with_its_earlier_questions_and_their_solutions(context,
     params = asking(serve(answer), task="clinical").model_copy(update={"cases": cases})
     result = run(splits([], TRAIN), params, context)
     first, second = sorted(asked, key=len)
-    assert [turn["content"] for turn in first] == [
-        "以下是一位病人的病例：\n男，30岁，发热三天。\n诊断是什么？"
-    ]
+    assert [turn["content"] for turn in first] == ["以下是一位病人的病例：\n男，30岁，发热三天。\n诊断是什么？"]
     assert [turn["role"] for turn in second] == ["user", "assistant", "user"]
     assert [turn["content"] for turn in second][1:] == ["上呼吸道感染。", "如何处理？"]
     rows = result.tables["predictions"].to_dicts()

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from pipeline.evaluate import grading as module
-from pipeline.evaluate.backends import Generation
-from pipeline.evaluate.grading import (
+from build_dataset.pipeline.evaluate import grading as module
+from build_dataset.pipeline.evaluate.backends import Generation
+from build_dataset.pipeline.evaluate.grading import (
     RunSettings,
     describe_run,
     from_facts,
@@ -19,16 +19,16 @@ from pipeline.evaluate.grading import (
     run_file,
     run_settings,
 )
-from pipeline.evaluate.params import (
+from build_dataset.pipeline.evaluate.params import (
     EvaluateParams,
     MultipleChoiceModel,
     OpenAiModel,
     RandomModel,
     TransformersModel,
 )
-from pipeline.evaluate.prompting import Prompt, Variant
-from schemas.evaluation import Outcome
-from schemas.identity import sha256
+from build_dataset.pipeline.evaluate.prompting import Prompt, Variant
+from build_dataset.schemas.evaluation import Outcome
+from build_dataset.schemas.identity import sha256
 from tests.pipeline.evaluate.conftest import make_question
 
 
@@ -79,13 +79,9 @@ def test_a_prediction_says_how_it_came_about():
 
 
 def test_a_request_that_failed_is_no_grade_and_no_answer_is_neither_right_nor_wrong():
-    row, graded = grade(
-        "run", prompt(make_question(1)), Generation("p", None), answer_first=True, expected=None
-    )
+    row, graded = grade("run", prompt(make_question(1)), Generation("p", None), answer_first=True, expected=None)
     assert (graded, row.correct, row.finish, row.outcome) == (None, None, None, Outcome.FAILED)
-    row, graded = grade(
-        "run", prompt(make_question(1)), Generation("p", "不知道"), answer_first=True, expected=None
-    )
+    row, graded = grade("run", prompt(make_question(1)), Generation("p", "不知道"), answer_first=True, expected=None)
     assert (graded.correct, row.correct, row.extracted, row.outcome) == (False, None, None, Outcome.NO_ANSWER)
 
 

@@ -7,10 +7,10 @@ import json
 import polars as pl
 import pytest
 
-from annotation.llm.messages import BadAnswerError
-from pipeline.evaluate.llm import read_preference, read_scores
-from pipeline.evaluate.params import EvaluateParams, JudgeOptions, OpenAiModel
-from pipeline.evaluate.stage import problems, run
+from build_dataset.annotation.llm.messages import BadAnswerError
+from build_dataset.pipeline.evaluate.llm import read_preference, read_scores
+from build_dataset.pipeline.evaluate.params import EvaluateParams, JudgeOptions, OpenAiModel
+from build_dataset.pipeline.evaluate.stage import problems, run
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
 
@@ -20,16 +20,13 @@ QUESTIONS = [make_question(number, explanation=f"说法A{number}正确，因为�
 
 def writing(server, name, **changes):
     return OpenAiModel.model_validate(
-        {"model": name, "base_url": server.url, "task": "explanation", "name": name, "max_retries": 0}
-        | changes
+        {"model": name, "base_url": server.url, "task": "explanation", "name": name, "max_retries": 0} | changes
     )
 
 
 def judging(server, **changes):
     prices = {"price_in": 1.0, "price_out": 1.0}
-    return JudgeOptions.model_validate(
-        {"model": "j", "base_url": server.url, "max_retries": 0} | prices | changes
-    )
+    return JudgeOptions.model_validate({"model": "j", "base_url": server.url, "max_retries": 0} | prices | changes)
 
 
 @pytest.fixture
@@ -103,9 +100,7 @@ def by_letters(prefer):
 def test_a_preference_that_holds_in_both_orders_counts(context, splits, serve, writer):
     server = serve(by_letters(lambda first, second: "first" if "good说" in first else "second"))
     models = [writing(writer, "bad"), writing(writer, "good")]
-    result = run(
-        splits(QUESTIONS), EvaluateParams(models=models, judge=judging(server, compare=True)), context
-    )
+    result = run(splits(QUESTIONS), EvaluateParams(models=models, judge=judging(server, compare=True)), context)
     found = rows(result, "preferences")
     assert [(row["run_a"], row["run_b"], row["better"]) for row in found] == [("bad", "good", "second")] * 3
     assert all(row["consistent"] for row in found)
@@ -115,9 +110,7 @@ def test_a_preference_that_holds_in_both_orders_counts(context, splits, serve, w
 def test_a_judge_that_likes_what_stands_first_prefers_nobody(context, splits, serve, writer):
     server = serve(by_letters(lambda first, second: "first"))
     models = [writing(writer, "bad"), writing(writer, "good")]
-    result = run(
-        splits(QUESTIONS), EvaluateParams(models=models, judge=judging(server, compare=True)), context
-    )
+    result = run(splits(QUESTIONS), EvaluateParams(models=models, judge=judging(server, compare=True)), context)
     assert {(row["better"], row["consistent"]) for row in rows(result, "preferences")} == {("tie", False)}
 
 

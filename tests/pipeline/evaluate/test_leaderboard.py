@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from pipeline.evaluate.comparing import gather_entries, leaderboard
-from pipeline.evaluate.grading import fingerprint
-from pipeline.runtime import publish
-from pipeline.runtime.publish import sealed
-from schemas.errors import UserError
-from schemas.evaluation import Outcome, Prediction, Score
+from build_dataset.pipeline.evaluate.comparing import gather_entries, leaderboard
+from build_dataset.pipeline.evaluate.grading import fingerprint
+from build_dataset.pipeline.runtime import publish
+from build_dataset.pipeline.runtime.publish import sealed
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Outcome, Prediction, Score
 from tests.pipeline.evaluate.conftest import make_question
 
 

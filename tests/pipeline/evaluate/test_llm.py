@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.llm import OutputReader, UnreadOutput, estimate
-from pipeline.evaluate.params import ReaderOptions
-from pipeline.evaluate.prompting import Prompt
+from build_dataset.pipeline.evaluate.llm import OutputReader, UnreadOutput, estimate
+from build_dataset.pipeline.evaluate.params import ReaderOptions
+from build_dataset.pipeline.evaluate.prompting import Prompt
 from tests.annotation.scripted_server import Reply
 from tests.conftest import MemoryStore
 from tests.pipeline.evaluate.conftest import make_question

@@ -7,10 +7,10 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from pipeline.evaluate import metrics as module
-from pipeline.evaluate.metrics import METRICS, Mean, metric, score_items, share, shown_in
-from pipeline.evaluate.scoring import Graded, GradedText, Slice, Versions, count_overlap
-from schemas.evaluation import Outcome, Task
+from build_dataset.pipeline.evaluate import metrics as module
+from build_dataset.pipeline.evaluate.metrics import METRICS, Mean, metric, score_items, share, shown_in
+from build_dataset.pipeline.evaluate.scoring import Graded, GradedText, Slice, Versions, count_overlap
+from build_dataset.schemas.evaluation import Outcome, Task
 from tests.pipeline.evaluate.conftest import make_question
 
 ALL = Slice("overall", "全部", "all")
@@ -86,8 +86,7 @@ def test_bleu_and_rouge_of_one_text_are_counted_by_hand():
 def test_a_mean_is_over_the_items_that_count():
     values = Mean(lambda item: item.expected)
     items = [
-        Graded(make_question(number), Outcome.ANSWERED, ("A",), guess)
-        for number, guess in enumerate((0.5, None, 0.2))
+        Graded(make_question(number), Outcome.ANSWERED, ("A",), guess) for number, guess in enumerate((0.5, None, 0.2))
     ]
     assert values.value(items) == pytest.approx(0.35)
     assert values.value(items[1:2]) is None

@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.backends import Generation
-from pipeline.evaluate.grading import read_output
-from schemas.evaluation import Outcome
-from schemas.questions import Option
+from build_dataset.pipeline.evaluate.backends import Generation
+from build_dataset.pipeline.evaluate.grading import read_output
+from build_dataset.schemas.evaluation import Outcome
+from build_dataset.schemas.questions import Option
 from tests.pipeline.evaluate.conftest import make_question
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}

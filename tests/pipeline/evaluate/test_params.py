@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from pipeline.evaluate.params import (
+from build_dataset.pipeline.evaluate.params import (
     EvaluateParams,
     JudgeOptions,
     MultipleChoiceModel,
@@ -16,8 +16,8 @@ from pipeline.evaluate.params import (
     TransformersModel,
     VllmModel,
 )
-from pipeline.finetune.train import Encoder, Lora, Prefix, Recipe
-from schemas.errors import UserError
+from build_dataset.pipeline.finetune.train import Encoder, Lora, Prefix, Recipe
+from build_dataset.schemas.errors import UserError
 
 WEIGHTS = {"model": "m"}
 RECIPE = {"method": "lora", "learning_rate": 0.1, "batch_size": 1, "epochs": 1, "max_input": 8}

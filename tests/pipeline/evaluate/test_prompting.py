@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.prompting import Examples, failed_item, load_template, messages
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.prompting import Examples, failed_item, load_template, messages
+from build_dataset.schemas.errors import UserError
 from tests.pipeline.evaluate.conftest import make_question
 
 
@@ -13,10 +13,7 @@ def test_the_answer_only_prompt_names_the_exam_and_the_kind_of_question():
     (turn,) = messages(load_template("answer_only"), make_question(7, "AC"), [])
     lines = turn["content"].splitlines()
     assert turn["role"] == "user"
-    assert (
-        lines[0]
-        == "以下是中国医师考试中执业医师考试的一道多项选择题，不需要做任何分析和解释，直接输出答案选项。"
-    )
+    assert lines[0] == "以下是中国医师考试中执业医师考试的一道多项选择题，不需要做任何分析和解释，直接输出答案选项。"
     assert lines[1] == "第7题：下列哪项正确"
     assert lines[2:] == ["A. 说法A7", "B. 说法B7", "C. 说法C7", "D. 说法D7"]
 

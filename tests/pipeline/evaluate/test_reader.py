@@ -6,11 +6,11 @@ import json
 
 import pytest
 
-from pipeline.evaluate.params import EvaluateParams, ReaderOptions
-from pipeline.evaluate.stage import estimate_reader, problems, run
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.evaluation import Prediction
+from build_dataset.pipeline.evaluate.params import EvaluateParams, ReaderOptions
+from build_dataset.pipeline.evaluate.stage import estimate_reader, problems, run
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Prediction
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.test_stage import TEST, asking, number
 
@@ -29,9 +29,7 @@ def writer(serve):
 
 
 def reader_of(serve, replies):
-    return serve(
-        lambda question, earlier, body: Reply(content=json.dumps({"answer": replies[number(question)]}))
-    )
+    return serve(lambda question, earlier, body: Reply(content=json.dumps({"answer": replies[number(question)]})))
 
 
 def by_number(result):

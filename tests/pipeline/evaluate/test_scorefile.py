@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from pipeline.evaluate.submission import score_file, score_row
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.submission import score_file, score_row
+from build_dataset.schemas.errors import UserError
 
 OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}
 
@@ -54,17 +54,12 @@ def test_an_answer_may_be_a_list_or_be_written_with_separators(tmp_path):
     assert score_file(write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl")["correct"] == 3
 
 
-CHANGES_ITS_MIND = (
-    "选项A：心率加快，最先出现。选项B：血压升高，随后出现。选项C：瞳孔缩小，不出现。故正确答案为B。"
-)
+CHANGES_ITS_MIND = "选项A：心率加快，最先出现。选项B：血压升高，随后出现。选项C：瞳孔缩小，不出现。故正确答案为B。"
 
 
 def read_of(tmp_path, rows):
     score_file(write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl")
-    return [
-        json.loads(line)["extracted"]
-        for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()
-    ]
+    return [json.loads(line)["extracted"] for line in (tmp_path / "out.jsonl").read_text(encoding="utf-8").splitlines()]
 
 
 def test_a_row_may_say_whether_its_answer_comes_first(tmp_path):

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 
-from pipeline.evaluate.metrics import METRICS, metric, score_items, shown_in
-from pipeline.evaluate.scoring import (
+from build_dataset.pipeline.evaluate.metrics import METRICS, metric, score_items, shown_in
+from build_dataset.pipeline.evaluate.scoring import (
     Graded,
     Slice,
     Versions,
@@ -26,7 +26,7 @@ from pipeline.evaluate.scoring import (
     slices_of,
     tokens,
 )
-from schemas.evaluation import Outcome
+from build_dataset.schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
 
 ALL = Slice("overall", "全部", "all")
@@ -106,11 +106,7 @@ def test_f1_equals_scikit_learn_on_a_fixed_case():
     assert weighted == pytest.approx((2 * (1 / 2) + 1 * (2 / 3) + 2 * (2 / 3) + 2 * (2 / 3) + 0) / 8)
 
 
-@given(
-    st.lists(
-        st.tuples(st.sampled_from("ABCD"), st.sampled_from(["A", "B", "C", "D", "AB", None])), min_size=1
-    )
-)
+@given(st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from(["A", "B", "C", "D", "AB", None])), min_size=1))
 def test_weighted_f1_equals_scikit_learn(pairs):
     items = [graded(index, key, said) for index, (key, said) in enumerate(pairs)]
     truth, said = [key for key, _ in pairs], [said or "none" for _, said in pairs]
@@ -221,9 +217,7 @@ def test_the_answer_given_most_often_is_the_vote_and_the_earliest_of_equals(said
 
 
 def versions(*items: tuple[str | None, str | None, int]) -> Versions:
-    return Versions(
-        tuple(replace(graded(1, "A", said), variant=variant, repeat=at) for variant, said, at in items)
-    )
+    return Versions(tuple(replace(graded(1, "A", said), variant=variant, repeat=at) for variant, said, at in items))
 
 
 @pytest.mark.parametrize(

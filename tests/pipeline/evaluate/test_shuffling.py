@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.metrics import metric, score_items
-from pipeline.evaluate.prompting import shufflable, shuffle_options, with_none_option
-from pipeline.evaluate.scoring import OVERALL, Graded, Versions, accepted_answers
-from schemas.evaluation import Outcome
-from schemas.questions import Option
+from build_dataset.pipeline.evaluate.metrics import metric, score_items
+from build_dataset.pipeline.evaluate.prompting import shufflable, shuffle_options, with_none_option
+from build_dataset.pipeline.evaluate.scoring import OVERALL, Graded, Versions, accepted_answers
+from build_dataset.schemas.evaluation import Outcome
+from build_dataset.schemas.questions import Option
 from tests.pipeline.evaluate.conftest import make_question
 
 

@@ -5,7 +5,7 @@ from math import exp
 import numpy as np
 import pytest
 
-from pipeline.evaluate.scoring import (
+from build_dataset.pipeline.evaluate.scoring import (
     Graded,
     Slice,
     Versions,
@@ -19,7 +19,7 @@ from pipeline.evaluate.scoring import (
     review_status,
     slices_of,
 )
-from schemas.evaluation import Outcome
+from build_dataset.schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import STATUS, make_question
 
 
@@ -49,9 +49,7 @@ def test_every_question_is_in_the_overall_slice_once():
 
 
 def test_reviewed_and_unreviewed_labels_are_apart():
-    settled = {
-        f"{name}_status": "agreed" for name in ("disease_group", "clinical_department", "medical_discipline")
-    }
+    settled = {f"{name}_status": "agreed" for name in ("disease_group", "clinical_department", "medical_discipline")}
     whole = settled | {"competency_status": "adjudicated", "difficulty_status": "agreed"}
     slices = by_slice([make_question(1), make_question(2, **settled), make_question(3, **whole)])
     assert {part.label_en: len(ids) for part, ids in slices.items() if part.dimension == "label_status"} == {
@@ -141,9 +139,7 @@ def test_dimensions_stand_in_the_order_of_tables():
 
 
 def test_labels_that_no_list_names_stand_last_by_their_names():
-    questions = [
-        make_question(number, exam_type=name) for number, name in enumerate(("乙考", "医师考试", "丙考"))
-    ]
+    questions = [make_question(number, exam_type=name) for number, name in enumerate(("乙考", "医师考试", "丙考"))]
     assert labels(by_slice(questions), "exam_type") == ["医师考试", "丙考", "乙考"]
     lengths = by_slice([question_of(length) for length in (120, 5, 95, 15)])
     assert labels(lengths, "length") == ["0–9", "10–19", "90–99", "100+"]
@@ -219,8 +215,7 @@ def test_people_without_a_number_of_them_have_no_weight():
 )
 def test_versions_are_alike_when_all_got_one_answer(asked, alike):
     items = [
-        Graded(make_question(1), Outcome.ANSWERED, said and tuple(said), variant=variant)
-        for variant, said in asked
+        Graded(make_question(1), Outcome.ANSWERED, said and tuple(said), variant=variant) for variant, said in asked
     ]
     again = Graded(make_question(1), Outcome.ANSWERED, ("D",), repeat=1)
     assert Versions((*items, again)).alike("order") is alike, "the first repetition alone counts"

@@ -7,19 +7,17 @@ import polars as pl
 import pytest
 from rich.console import Console
 
-from pipeline.evaluate.params import EvaluateParams, MajorityModel, OpenAiModel, RandomModel
-from pipeline.evaluate.results.build import Evaluated, headlines, markdown, rich_table, tables
-from pipeline.evaluate.stage import problems, run
-from schemas.errors import UserError
-from schemas.evaluation import Prediction, Score
-from schemas.identity import sha256
+from build_dataset.pipeline.evaluate.params import EvaluateParams, MajorityModel, OpenAiModel, RandomModel
+from build_dataset.pipeline.evaluate.results.build import Evaluated, headlines, markdown, rich_table, tables
+from build_dataset.pipeline.evaluate.stage import problems, run
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Prediction, Score
+from build_dataset.schemas.identity import sha256
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import STATUS, make_question
 
 TEST = [
-    make_question(
-        1, "A", disease_group="循环系统疾病", disease_group_en="Diseases of the circulatory system"
-    ),
+    make_question(1, "A", disease_group="循环系统疾病", disease_group_en="Diseases of the circulatory system"),
     make_question(2, "B", human_accuracy=0.5, respondents=10),
     make_question(3, "AC"),
     make_question(4, "D", exam_class="主管护师", exam_type="护理考试"),
@@ -106,9 +104,7 @@ def test_a_failed_request_waits_and_is_asked_again_on_the_next_run(context, spli
     ]
     assert [(item.item_id, item.reason) for item in result.review] == [(TEST[1].question_id, "server_error")]
     assert "run evaluate again" in result.notes[-1]
-    overall = result.tables["scores"].filter(
-        (pl.col("metric") == "accuracy") & (pl.col("dimension") == "overall")
-    )
+    overall = result.tables["scores"].filter((pl.col("metric") == "accuracy") & (pl.col("dimension") == "overall"))
     assert overall.filter(pl.col("run") == "openai:m")["questions"].item() == 3
 
     down.clear()
@@ -130,13 +126,9 @@ def test_a_failed_request_waits_and_is_asked_again_on_the_next_run(context, spli
         ("chain_of_thought", "D", ["B"]),
     ],
 )
-def test_outputs_are_read_as_the_prompt_asked_and_the_model_obeyed(
-    context, splits, serve, prompt, others, read
-):
+def test_outputs_are_read_as_the_prompt_asked_and_the_model_obeyed(context, splits, serve, prompt, others, read):
     analysis = "选项A：先出现。选项B：后出现。选项C：不出现。故正确答案为B。"
-    server = serve(
-        lambda question, earlier, body: Reply(content=analysis if number(question) == 1 else others)
-    )
+    server = serve(lambda question, earlier, body: Reply(content=analysis if number(question) == 1 else others))
     test = [make_question(index, "B") for index in range(1, 31)]
     predictions = run(splits(test, TRAIN), asking(server, prompt=prompt), context).tables["predictions"]
     assert predictions.filter(pl.col("question_id") == test[0].question_id)["extracted"].to_list() == [read]
@@ -242,9 +234,7 @@ def test_examples_never_come_from_the_split_that_is_asked(context, splits, serve
     validation = [make_question(number, "C") for number in range(100, 104)]
     params = asking(server, shots=3).model_copy(update={"split": "validation"})
     run(splits(TEST, TRAIN, validation), params, context)
-    shown = {
-        number(turn["content"]) for body in bodies for turn in body["messages"][:-1] if turn["role"] == "user"
-    }
+    shown = {number(turn["content"]) for body in bodies for turn in body["messages"][:-1] if turn["role"] == "user"}
     assert shown <= set(range(10, 15))
 
 
@@ -273,9 +263,7 @@ def test_an_empty_split_is_said_and_is_no_error(context, splits):
 
 def test_scores_of_slices_stand_beside_their_names_in_both_languages(context, splits):
     scores = run(splits(TEST, TRAIN), EvaluateParams(), context).tables["scores"]
-    row = scores.filter((pl.col("dimension") == "disease_group") & (pl.col("metric") == "accuracy")).row(
-        0, named=True
-    )
+    row = scores.filter((pl.col("dimension") == "disease_group") & (pl.col("metric") == "accuracy")).row(0, named=True)
     assert (row["label"], row["label_en"]) == ("循环系统疾病", "Diseases of the circulatory system")
     assert row["questions"] == 1
     dimensions = set(scores["dimension"])
@@ -298,11 +286,7 @@ def test_results_are_written_as_markdown_that_text_of_papers_cannot_break(contex
     assert "准确率 Accuracy" in text
     assert "<script>" not in text
     assert "a\\|b&lt;script&gt;" in text
-    widths = {
-        line.replace("\\|", "").count("|")
-        for line in text.split("## ")[1].splitlines()
-        if line.startswith("|")
-    }
+    widths = {line.replace("\\|", "").count("|") for line in text.split("## ")[1].splitlines() if line.startswith("|")}
     assert len(widths) == 1
 
 
@@ -326,9 +310,7 @@ def test_results_say_how_many_labels_no_expert_settled(context, splits):
     text = run(splits(one_expert, TRAIN), EvaluateParams(), context).files["results.md"].decode()
     assert "4 of 4 questions have such" in text
     everything = [row.model_copy(update=settled) for row in TEST]
-    assert (
-        "审定" not in run(splits(everything, TRAIN), EvaluateParams(), context).files["results.md"].decode()
-    )
+    assert "审定" not in run(splits(everything, TRAIN), EvaluateParams(), context).files["results.md"].decode()
 
 
 def test_results_of_an_empty_split_say_that_nothing_was_asked(context, splits):
@@ -351,9 +333,7 @@ def test_tables_for_the_terminal_show_every_run(context, splits):
 
 
 def test_the_command_line_adds_one_model_to_those_configured():
-    params = EvaluateParams(
-        model="gpt-4o", base_url="http://localhost:1/v1", prompt="chain_of_thought", shots=3
-    )
+    params = EvaluateParams(model="gpt-4o", base_url="http://localhost:1/v1", prompt="chain_of_thought", shots=3)
     assert [model.run_name() for model in params.all_models()] == [
         "random",
         "majority",
@@ -381,20 +361,14 @@ def test_a_template_of_ones_own_counts_by_what_it_says(tmp_path):
 
 
 def test_an_unknown_kind_is_refused_and_the_known_ones_are_named():
-    with pytest.raises(
-        ValueError, match="'openai', 'transformers', 'vllm', 'multiple_choice', 'random', 'majority'"
-    ):
+    with pytest.raises(ValueError, match="'openai', 'transformers', 'vllm', 'multiple_choice', 'random', 'majority'"):
         EvaluateParams.model_validate({"models": [{"kind": "oracle"}]})
-    assert isinstance(
-        EvaluateParams.model_validate({"models": [{"kind": "majority"}]}).models[0], MajorityModel
-    )
+    assert isinstance(EvaluateParams.model_validate({"models": [{"kind": "majority"}]}).models[0], MajorityModel)
 
 
 def test_all_that_stands_in_the_way_is_said_before_anything_is_asked(context, monkeypatch):
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
-    keyless = OpenAiModel(
-        model="m", base_url="http://localhost:1/v1", api_key_env="NO_SUCH_KEY", prompt="nope"
-    )
+    keyless = OpenAiModel(model="m", base_url="http://localhost:1/v1", api_key_env="NO_SUCH_KEY", prompt="nope")
     found = problems(EvaluateParams(models=[keyless, OpenAiModel(name="unnamed")]), context.dataset)
     assert any("NO_SUCH_KEY" in line for line in found)
     assert any("no model is named" in line for line in found)

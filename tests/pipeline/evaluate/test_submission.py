@@ -9,9 +9,9 @@ from statistics import mean
 
 import pytest
 
-from pipeline.evaluate.submission import holds_cases, read_items, score_submission, submission
-from schemas.errors import UserError
-from schemas.evaluation import Outcome, Prediction, Task
+from build_dataset.pipeline.evaluate.submission import holds_cases, read_items, score_submission, submission
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Outcome, Prediction, Task
 
 KEY = [
     {
@@ -77,10 +77,7 @@ def test_a_question_that_the_submission_leaves_out_counts_as_not_answered(write)
 
 
 def test_options_that_come_with_the_answers_are_read_by_their_text(write):
-    rows = [
-        {**row, "option": {"A": "青霉素", "B": "链霉素", "C": ""}}
-        for row in given("正确的是链霉素。", "链霉素")
-    ]
+    rows = [{**row, "option": {"A": "青霉素", "B": "链霉素", "C": ""}} for row in given("正确的是链霉素。", "链霉素")]
     found = score_submission(write("m.json", rows), write("key.json", KEY))
     assert [row["extracted"] for row in found.rows[:2]] == ["B", "B"]
 
@@ -159,9 +156,7 @@ def test_a_run_goes_out_as_ids_and_letters_and_comes_back_the_same(write, tmp_pa
     assert json.loads(content)[0] == {"id": "q1", "model_answer": "AC"}
     assert [row["id"] for row in json.loads(content)] == ["q1", "q2", "q4"]
     (tmp_path / "out.json").write_bytes(content)
-    key = write(
-        "key.json", [{"id": "q1", "answer": "AC"}, {"id": "q2", "answer": "A"}, {"id": "q4", "answer": "A"}]
-    )
+    key = write("key.json", [{"id": "q1", "answer": "AC"}, {"id": "q2", "answer": "A"}, {"id": "q4", "answer": "A"}])
     assert [row["correct"] for row in score_submission(tmp_path / "out.json", key).rows] == [True, None, None]
 
 
@@ -187,7 +182,7 @@ def test_cmbs_own_answer_file_gives_its_averages(shared_data, write, pattern):
     for (dimension, label), hits in right.items():
         assert value(found, dimension, label) == pytest.approx(mean(hits)), label
     categories = [mean(hits) for (dimension, _), hits in right.items() if dimension == "exam_type"]
-    from pipeline.evaluate.results.build import Evaluated, tables
+    from build_dataset.pipeline.evaluate.results.build import Evaluated, tables
 
     table = {table.name: table for _, table in tables(Evaluated(found.scores))}["cmb_table3"]
     assert table.rows[0][-2] == f"{100 * mean(categories):.2f}"
@@ -214,9 +209,7 @@ def test_a_file_of_cases_begins_with_a_patients_case(tmp_path: Path, text: str, 
     assert holds_cases(path) is cases
 
 
-@pytest.mark.parametrize(
-    "text", ['[{"id": 1}, {"id": 2}]', ' [{"id": 1},\n{"id": 2}]', '{"id": 1}\n\n{"id": 2}\n']
-)
+@pytest.mark.parametrize("text", ['[{"id": 1}, {"id": 2}]', ' [{"id": 1},\n{"id": 2}]', '{"id": 1}\n\n{"id": 2}\n'])
 def test_items_are_those_of_an_array_or_of_lines(tmp_path: Path, text: str) -> None:
     path = tmp_path / "f.json"
     path.write_text(text, encoding="utf-8")

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.evaluate.metrics import METRICS, metric
-from pipeline.evaluate.scoring import GradedText, count_overlap, tokens
-from schemas.evaluation import Outcome
+from build_dataset.pipeline.evaluate.metrics import METRICS, metric
+from build_dataset.pipeline.evaluate.scoring import GradedText, count_overlap, tokens
+from build_dataset.schemas.evaluation import Outcome
 
 TEXTS = st.text(alphabet="心肌梗死患者的首选药物是阿司匹林，。 abmg12.5", min_size=1, max_size=40)
 

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.annotations import Correction, Label
-from schemas.questions import Assignment, Cluster, Merge, Question
-from schemas.release import BenchmarkFile, Leak
-from schemas.taxonomy import dimensions
+from build_dataset.schemas.annotations import Correction, Label
+from build_dataset.schemas.questions import Assignment, Cluster, Merge, Question
+from build_dataset.schemas.release import BenchmarkFile, Leak
+from build_dataset.schemas.taxonomy import dimensions
 
 AWKWARD = [
     '=HYPERLINK("http://x","y")',
@@ -67,9 +67,7 @@ def release_tables(status: str = "unreviewed") -> dict[str, pl.DataFrame]:
     ]
     return {
         "questions": pl.DataFrame(questions, schema=Question.polars_schema()),
-        "clusters": pl.DataFrame(
-            [("abcdef01-1-001", "c1", "variant")], schema=Cluster.polars_schema(), orient="row"
-        ),
+        "clusters": pl.DataFrame([("abcdef01-1-001", "c1", "variant")], schema=Cluster.polars_schema(), orient="row"),
         "merges": Merge.to_frame([]),
         "labels": pl.DataFrame(labels, schema=Label.polars_schema()),
         "assignments": pl.DataFrame(
@@ -90,8 +88,8 @@ def tables() -> dict[str, pl.DataFrame]:
 
 @pytest.fixture
 def export(context, tmp_path) -> Callable[..., Any]:
-    from pipeline.export.params import ExportParams
-    from pipeline.export.stage import run
+    from build_dataset.pipeline.export.params import ExportParams
+    from build_dataset.pipeline.export.stage import run
 
     def call(tables: dict[str, pl.DataFrame], dataset: dict[str, Any] | None = None, **params: Any) -> Any:
         given = {"releases": tmp_path / "releases"} | (dataset or {})
@@ -112,8 +110,8 @@ def export(context, tmp_path) -> Callable[..., Any]:
 @pytest.fixture
 def publish():
     """Publishes a result as the runner does, beside the runner's own tables; the folder comes back."""
-    from pipeline.runtime.publish import Publication
-    from schemas.questions import Rejection, ReviewItem
+    from build_dataset.pipeline.runtime.publish import Publication
+    from build_dataset.schemas.questions import Rejection, ReviewItem
 
     def write(result: Any, folder: Path) -> Path:
         folder.parent.mkdir(parents=True, exist_ok=True)

@@ -5,10 +5,10 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.export.card import _licence_page, size_category
-from pipeline.rendering.markdown import code
-from schemas.release import BenchmarkFile, Leak
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline.export.card import _licence_page, size_category
+from build_dataset.pipeline.rendering.markdown import code
+from build_dataset.schemas.release import BenchmarkFile, Leak
+from build_dataset.schemas.taxonomy import dimensions
 
 
 @pytest.mark.parametrize(("questions", "size"), [(999, "n<1K"), (1000, "1K<n<10K"), (10**6, "n>1M")])
@@ -73,9 +73,7 @@ def test_exact_and_near_duplicates_are_told_apart(export, tables):
 
 def test_the_metadata_name_the_key_and_leave_out_what_was_set_aside(export, tables):
     result = export(tables)
-    outputs = {
-        name: {"sha256": "0", "bytes": 1} for name in ("train.parquet", "rejects.parquet", "review.parquet")
-    }
+    outputs = {name: {"sha256": "0", "bytes": 1} for name in ("train.parquet", "rejects.parquet", "review.parquet")}
     metadata = json.loads(result.describe(outputs)["croissant.json"])
     assert [file["@id"] for file in metadata["distribution"]] == ["train.parquet"]
     assert metadata["recordSet"][0]["key"] == {"@id": "train/question_id"}

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.export.card import changelog
-from pipeline.export.changes import KINDS, ReleaseComparison, next_version
-from pipeline.export.changes import compare_releases as compare_merged
-from pipeline.releases import parse_version, read_release
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.questions import Merge
-from schemas.release import Change, ReleaseRow
+from build_dataset.pipeline.export.card import changelog
+from build_dataset.pipeline.export.changes import KINDS, ReleaseComparison, next_version
+from build_dataset.pipeline.export.changes import compare_releases as compare_merged
+from build_dataset.pipeline.releases import parse_version, read_release
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Merge
+from build_dataset.schemas.release import Change, ReleaseRow
 
 SPLITS = ("train", "validation", "test")
 STATUS = dict.fromkeys(
@@ -53,8 +53,7 @@ def compare(old, new):
 
 def told(changes):
     return [
-        (name, kind, columns)
-        for name, kind, columns in changes.rows.select("question_id", "change", "columns").rows()
+        (name, kind, columns) for name, kind, columns in changes.rows.select("question_id", "change", "columns").rows()
     ]
 
 
@@ -120,9 +119,7 @@ def test_where_a_question_was_and_is_is_told():
 
 
 def test_a_question_may_change_in_several_ways_at_once():
-    changes = compare(
-        old(test=[row("d")]), splits(train=[row("d", stem="改", difficulty="易", explanation="新")])
-    )
+    changes = compare(old(test=[row("d")]), splits(train=[row("d", stem="改", difficulty="易", explanation="新")]))
     assert [kind for _, kind, _ in told(changes)] == ["changed", "moved", "relabelled", "updated"]
 
 
@@ -142,9 +139,7 @@ def test_ids_that_were_dealt_anew_do_not_change_questions():
 
 
 def test_two_questions_that_say_the_same_are_not_guessed_to_be_a_third():
-    changes = compare(
-        old(train=[row("a", stem="同"), row("b", stem="同")]), splits(train=[row("z", stem="同")])
-    )
+    changes = compare(old(train=[row("a", stem="同"), row("b", stem="同")]), splits(train=[row("z", stem="同")]))
     assert told(changes) == [("a", "removed", []), ("b", "removed", []), ("z", "added", [])]
 
 
@@ -165,8 +160,7 @@ def test_columns_that_come_and_go_are_told():
 def test_added_removed_and_moved_add_up(before, after):
     def rows(of):
         return {
-            name: [row(f"q{number:02d}") for number, split in sorted(of.items()) if split == name]
-            for name in SPLITS
+            name: [row(f"q{number:02d}") for number, split in sorted(of.items()) if split == name] for name in SPLITS
         }
 
     counts = compare(old(**rows(before)), splits(**rows(after))).counts()

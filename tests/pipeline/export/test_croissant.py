@@ -43,9 +43,7 @@ def test_a_dataset_that_says_little_of_itself_is_valid_too(export, publish, tabl
     folder = publish(export(tables, {"license": "自定义：仅供研究"}), tmp_path / "release")
     found = mlcroissant.Dataset(jsonld=folder / "croissant.json").metadata
     assert not found.ctx.issues.errors
-    assert (
-        json.loads((folder / "croissant.json").read_text(encoding="utf-8"))["license"] == "自定义：仅供研究"
-    )
+    assert json.loads((folder / "croissant.json").read_text(encoding="utf-8"))["license"] == "自定义：仅供研究"
 
 
 def test_mlcroissant_reads_every_column_of_every_split(released, offline):

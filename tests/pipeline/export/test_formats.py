@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.export.formats import cmb_json, cmexam_csv, cmexam_xlsx
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
-from pipeline.parse.rows import questions_of
-from schemas.columns import guarded, unguarded
-from schemas.documents import Document, SourceRow
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.export.formats import cmb_json, cmexam_csv, cmexam_xlsx
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.parse.rows import questions_of
+from build_dataset.schemas.columns import guarded, unguarded
+from build_dataset.schemas.documents import Document, SourceRow
+from build_dataset.schemas.release import ReleaseRow
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=30)
 LINE = TEXT.filter(lambda text: "\n" not in text and "\r" not in text)
@@ -43,9 +43,7 @@ def read_csv(data):
 def test_a_cmexam_csv_reads_back_equal(stem, texts, explanation):
     (row,) = read_csv(cmexam_csv(released(stem, texts, explanation)))
     assert unguarded(row["Question"]) == stem
-    assert row["Options"].split("\n") == [
-        f"{label} {text}" for label, text in zip("ABCDE", texts, strict=False)
-    ]
+    assert row["Options"].split("\n") == [f"{label} {text}" for label, text in zip("ABCDE", texts, strict=False)]
     assert unguarded(row["Explanation"]) == (explanation or "")
     assert row["Answer"] == "B"
 
@@ -62,9 +60,7 @@ def test_a_cmb_json_reads_back_equal(stem, texts, explanation):
 def test_pandas_reads_the_csv_as_cmexam_does():
     import pandas as pd
 
-    data = cmexam_csv(
-        released("=1+1 等于“几”？", ["一", "二"], None, difficulty="较难", competency="疾病治疗")
-    )
+    data = cmexam_csv(released("=1+1 等于“几”？", ["一", "二"], None, difficulty="较难", competency="疾病治疗"))
     frame = pd.read_csv(io.BytesIO(data))
     assert list(frame.columns) == [
         "Question",
@@ -131,19 +127,14 @@ def split(draw):
 
 @given(split())
 @settings(deadline=None, max_examples=60)
-@pytest.mark.parametrize(
-    ("write", "name"), [(cmb_json, "a.json"), (cmexam_csv, "a.csv"), (cmexam_xlsx, "a.xlsx")]
-)
+@pytest.mark.parametrize(("write", "name"), [(cmb_json, "a.json"), (cmexam_csv, "a.csv"), (cmexam_xlsx, "a.xlsx")])
 def test_what_is_exported_reads_back_as_the_same_questions(tmp_path_factory, write, name, rows):
     path = tmp_path_factory.mktemp("out") / name
     path.write_bytes(write(rows))
     fields = [*find_reader(path, OcrParams()).rows(path, OcrParams(), [])]
     about = Document(document=name, sha256="a" * 64, format="x", pages=None, rows=len(fields))
     read = questions_of(
-        [
-            SourceRow(document=name, row=at, fields=one.fields, sheet=one.sheet)
-            for at, one in enumerate(fields, 1)
-        ],
+        [SourceRow(document=name, row=at, fields=one.fields, sheet=one.sheet) for at, one in enumerate(fields, 1)],
         about,
     )
     assert len(read.rows) == rows.height

@@ -10,17 +10,17 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from pipeline.catalogue import STAGES
-from pipeline.cli.app import app
-from pipeline.config import load
-from pipeline.export import release as module
-from pipeline.export.release import freeze
-from pipeline.releases import release_files
-from pipeline.runtime.publish import Publication, sealed
-from pipeline.runtime.runner import Runner
-from pipeline.runtime.sources import raw_files
-from schemas.errors import UserError
-from schemas.questions import Question
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.export import release as module
+from build_dataset.pipeline.export.release import freeze
+from build_dataset.pipeline.releases import release_files
+from build_dataset.pipeline.runtime.publish import Publication, sealed
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.pipeline.runtime.sources import raw_files
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Question
 
 NAMES = [stage.name for stage in STAGES]
 TO_EXPORT = NAMES[: NAMES.index("export") + 1]
@@ -68,8 +68,7 @@ def project(tmp_path):
                         rows = [question(*item) for item in enumerate(texts(count))]
                         publication.table("questions", pl.DataFrame(rows, schema=Question.polars_schema()))
                     publication.commit(
-                        {key: {} for key in ("stage", "fingerprint", "counts", "reasons", "facts")}
-                        | {"complete": True}
+                        {key: {} for key in ("stage", "fingerprint", "counts", "reasons", "facts")} | {"complete": True}
                     )
             assert Runner(config).run(["split", "leaks", "export"])
             return config
@@ -99,9 +98,7 @@ def test_a_thousand_questions_more_move_none_of_those_released(project):
 
 def test_the_command_releases_what_the_whole_pipeline_made(project):
     config = project.configure("1.0.0")
-    items = [
-        {"question": text, "option": {"A": text[:3], "B": text[3:6]}, "answer": "A"} for text in texts(30)
-    ]
+    items = [{"question": text, "option": {"A": text[:3], "B": text[3:6]}, "answer": "A"} for text in texts(30)]
     config.dataset.raw.mkdir()
     (config.dataset.raw / "a.json").write_text(json.dumps(items), encoding="utf-8")
 
@@ -141,18 +138,14 @@ def test_what_stands_in_the_way_of_a_release_is_told(project):
         with pytest.raises(UserError, match=hint):
             freeze(config.dataset, DONE | {"split": state})
     freeze(config.dataset, DONE)
-    with pytest.raises(
-        UserError, match=r"0\.1\.0 is released already .*: set dataset\.version to a higher one"
-    ):
+    with pytest.raises(UserError, match=r"0\.1\.0 is released already .*: set dataset\.version to a higher one"):
         freeze(config.dataset, DONE)
     with pytest.raises(UserError, match=r"released already .*there is nothing to release"):
         freeze(project.make("0.1.0", 60).dataset, DONE)
     with pytest.raises(UserError, match=r"released already .*, set dataset\.version to 0\.2\.0"):
         freeze(project.make("0.1.0", 30).dataset, DONE)
     config = project.make("0.1.1", 30)
-    with pytest.raises(
-        UserError, match=r"since 0\.1\.0 there are major changes: set dataset\.version to 0\.2\.0"
-    ):
+    with pytest.raises(UserError, match=r"since 0\.1\.0 there are major changes: set dataset\.version to 0\.2\.0"):
         freeze(config.dataset, DONE)
     assert [path.name for path in project.releases.iterdir()] == ["0.1.0"]
     freeze(project.make("0.2.0", 30).dataset, DONE)

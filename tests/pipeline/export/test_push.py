@@ -10,10 +10,10 @@ import pytest
 
 pytest.importorskip("huggingface_hub", reason="needs the extra 'hub'")
 
-from pipeline.export.release import Upload, plan_upload, push_release
-from pipeline.runtime.publish import Publication
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
+from build_dataset.pipeline.export.release import Upload, plan_upload, push_release
+from build_dataset.pipeline.runtime.publish import Publication
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
 from tests.annotation.local_server import LocalServer
 
 
@@ -89,9 +89,7 @@ def test_what_would_go_is_said_and_nothing_is_sent(released):
 def test_all_files_go_in_one_commit_that_is_tagged(released, monkeypatch):
     monkeypatch.setenv("HF_TOKEN", "hf_nothing")
     with Hub() as hub:
-        told = push_release(
-            released, Upload("org/name", hub.address, plan_upload(released, "org/name").files)
-        )
+        told = push_release(released, Upload("org/name", hub.address, plan_upload(released, "org/name").files))
     assert told.endswith("/commit/c0ffee")
     assert hub.files.keys() == plan_upload(released, "org/name").files.keys()
     assert hub.files["README.md"] == b"# card"

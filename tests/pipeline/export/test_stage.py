@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 import yaml
 
-from pipeline.export.card import column_meanings
-from schemas.annotations import Correction, CorrectionStatus
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.export.card import column_meanings
+from build_dataset.schemas.annotations import Correction, CorrectionStatus
+from build_dataset.schemas.release import ReleaseRow
 
 SIZES = {"train": 4, "validation": 1, "test": 2}
 
@@ -89,9 +89,7 @@ def test_the_card_opens_with_yaml_that_parses_whatever_the_names_are(export, tab
 
 
 def test_text_cannot_break_out_of_the_card(export, tables):
-    result = export(
-        tables, {"title": "<img src=x onerror=y> | `t`", "description": "# h\n\n<script>a</script>"}
-    )
+    result = export(tables, {"title": "<img src=x onerror=y> | `t`", "description": "# h\n\n<script>a</script>"})
     body = result.described["README.md"].decode().split("\n---\n", 1)[1]
     assert "<script" not in body
     assert "<img" not in body
@@ -112,9 +110,7 @@ def test_the_card_names_the_offline_annotator_and_keeps_unreviewed_labels_apart(
 
 
 def test_labels_settled_by_experts_name_no_annotator(export, tables):
-    tables["labels"] = tables["labels"].with_columns(
-        status=pl.lit("agreed"), annotator=pl.lit(None, dtype=pl.String)
-    )
+    tables["labels"] = tables["labels"].with_columns(status=pl.lit("agreed"), annotator=pl.lit(None, dtype=pl.String))
     result = export(tables)
     assert result.tables["train"]["annotator"].null_count() == 4
     assert "All labels are experts'." in result.described["README.md"].decode()
@@ -229,9 +225,7 @@ def test_a_question_without_an_answer_is_rejected_with_a_reason(export, tables):
 def test_the_order_of_rows_changes_no_byte(export, tables):
     one = export(tables)
     for seed in range(4):
-        other = export(
-            {name: frame.sample(fraction=1, shuffle=True, seed=seed) for name, frame in tables.items()}
-        )
+        other = export({name: frame.sample(fraction=1, shuffle=True, seed=seed) for name, frame in tables.items()})
         assert one.files == other.files
         assert all(frame.equals(other.tables[name]) for name, frame in one.tables.items())
 

@@ -3,8 +3,8 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.export.card import distribution, statistics
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.export.card import distribution, statistics
+from build_dataset.schemas.release import ReleaseRow
 
 
 def rows(*items):

@@ -8,11 +8,11 @@ import json
 import pytest
 import yaml
 
-from pipeline.evaluate.prompting import load_template, messages
-from pipeline.export.formats import TASKS, task_files, task_name
-from pipeline.export.params import ExportParams
-from schemas.dataset import DatasetParams
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.evaluate.prompting import load_template, messages
+from build_dataset.pipeline.export.formats import TASKS, task_files, task_name
+from build_dataset.pipeline.export.params import ExportParams
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.release import ReleaseRow
 from tests.pipeline.evaluate.conftest import make_question
 
 ROWS = {
@@ -57,10 +57,7 @@ def test_every_tool_gets_code_of_the_datasets_name():
 def test_the_questions_for_opencompass_come_without_and_with_worked_examples_from_validation():
     files = made("opencompass")
     plain, shots = (
-        [
-            json.loads(line)["prompt"]
-            for line in files[f"tasks/opencompass/{name}.jsonl"].decode().splitlines()
-        ]
+        [json.loads(line)["prompt"] for line in files[f"tasks/opencompass/{name}.jsonl"].decode().splitlines()]
         for name in ("my_exam", "my_exam_3shot")
     )
     template = load_template("answer_only")
@@ -74,15 +71,11 @@ def test_without_tools_nothing_is_written():
 
 
 def test_a_tool_that_is_not_known_is_refused_and_the_known_ones_are_named():
-    with pytest.raises(
-        ValueError, match="no tool 'helm'; there are lm-eval, inspect, opencompass, lighteval"
-    ):
+    with pytest.raises(ValueError, match="no tool 'helm'; there are lm-eval, inspect, opencompass, lighteval"):
         ExportParams(tasks="inspect,helm")
     assert ExportParams(tasks="inspect, lm-eval").tools() == ("lm-eval", "inspect")
 
 
-@pytest.mark.parametrize(
-    ("name", "module"), [("CMExam-2", "cmexam_2"), ("2024考试", "exam_2024"), ("考试", "exam")]
-)
+@pytest.mark.parametrize(("name", "module"), [("CMExam-2", "cmexam_2"), ("2024考试", "exam_2024"), ("考试", "exam")])
 def test_a_dataset_of_any_name_has_a_module(name, module):
     assert task_name(name) == module

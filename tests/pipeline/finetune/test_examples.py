@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.finetune import train
-from pipeline.finetune.train import IGNORED, Recipe, _remove_torn_checkpoints, tune, writing_examples
-from pipeline.runtime.publish import write_json
-from schemas.errors import UserError
+from build_dataset.pipeline.finetune import train
+from build_dataset.pipeline.finetune.train import (
+    IGNORED,
+    Recipe,
+    _remove_torn_checkpoints,
+    tune,
+    writing_examples,
+)
+from build_dataset.pipeline.runtime.publish import write_json
+from build_dataset.schemas.errors import UserError
 from tests.pipeline.evaluate.conftest import make_question
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.finetune.train import load_recipe
-from schemas.errors import UserError
+from build_dataset.pipeline.finetune.train import load_recipe
+from build_dataset.schemas.errors import UserError
 
 
 def test_lora_is_cmexams():

@@ -6,10 +6,10 @@ import zipfile
 
 import pytest
 
-from pipeline.inspect.bank import find_bank, view_bank
-from pipeline.ocr.params import OcrParams
-from schemas.dataset import DatasetParams, SourceParams
-from schemas.errors import UserError
+from build_dataset.pipeline.inspect.bank import find_bank, view_bank
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.schemas.dataset import DatasetParams, SourceParams
+from build_dataset.schemas.errors import UserError
 
 TABLE = "某题库,,,,\n试题内容,选项A,选项B,正确答案,难度\n首选的药物,甲,乙,B,A\n错误的说法,丙,丁,见解析,B\n"
 
@@ -81,9 +81,7 @@ def test_a_row_without_a_key_is_told_as_the_next_stage_will_take_it(tmp_path) ->
     path.write_text(bank(2, ""), encoding="utf-8")
     [table] = view_bank("bank.csv", path, OcrParams(), {})[0]
     assert table.ends == {"no_answer": 2}
-    assert [sample.doubt for sample in table.samples] == [
-        "no_answer: it has no key; the clean stage rejects it"
-    ] * 2
+    assert [sample.doubt for sample in table.samples] == ["no_answer: it has no key; the clean stage rejects it"] * 2
 
 
 def test_a_file_is_found_by_its_path_inside_and_outside_of_the_papers(tmp_path, monkeypatch) -> None:

@@ -7,8 +7,8 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.inspect.bank import read_labelled
-from schemas.errors import UserError
+from build_dataset.pipeline.inspect.bank import read_labelled
+from build_dataset.schemas.errors import UserError
 from tests.annotation.test_reviewed import labels
 
 

@@ -8,10 +8,10 @@ import re
 import polars as pl
 import pytest
 
-from pipeline.crop import find_paper
-from pipeline.explain import StageEvent
-from pipeline.inspect import page as module
-from pipeline.inspect.page import (
+from build_dataset.pipeline.crop import find_paper
+from build_dataset.pipeline.explain import StageEvent
+from build_dataset.pipeline.inspect import page as module
+from build_dataset.pipeline.inspect.page import (
     Fate,
     ItemCard,
     PageMark,
@@ -29,8 +29,8 @@ from pipeline.inspect.page import (
     page_views,
     view_paper,
 )
-from schemas.documents import Box, Document, Line, Page, Span, Step, Trace
-from schemas.errors import UserError
+from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Step, Trace
+from build_dataset.schemas.errors import UserError
 
 
 @pytest.fixture
@@ -42,9 +42,7 @@ def test_every_item_is_a_card_and_uncertain_ones_come_first(built, view):
     fates = [card.fate for card in view.cards]
     assert fates[0] in (Fate.WAITING, Fate.UNUSED)
     assert fates == sorted(fates, key=list(Fate).index)
-    kept = pl.read_parquet(built.build / "parse" / "questions.parquet").filter(
-        pl.col("document") == "paper.pdf"
-    )
+    kept = pl.read_parquet(built.build / "parse" / "questions.parquet").filter(pl.col("document") == "paper.pdf")
     assert [card.name for card in view.cards if card.fate is Fate.KEPT] == kept["question_id"].to_list()
 
 
@@ -54,11 +52,7 @@ def test_a_question_read_with_doubt_stands_before_the_others(built):
     last = pl.read_parquet(path).filter(mine)["question_id"][-1]
     doubt = pl.when(pl.col("question_id") == last).then(0.8).when(mine).then(0.97)
     pl.read_parquet(path).with_columns(confidence=doubt).write_parquet(path)
-    kept = [
-        card
-        for card in view_paper(built.build, built.raw, "paper.pdf").cards
-        if card.question and not card.events
-    ]
+    kept = [card for card in view_paper(built.build, built.raw, "paper.pdf").cards if card.question and not card.events]
     assert [card.fate for card in kept[:2]] == [Fate.DOUBTFUL, Fate.KEPT]
     assert kept[0].name == last
 
@@ -138,9 +132,7 @@ def test_the_name_of_a_paper_is_enough_beside_its_key(built):
 def test_why_a_paper_was_rejected_is_told(built):
     row = {"item_id": "locked.pdf", "stage": "ocr", "reason": "encrypted", "detail": "needs a password"}
     pl.DataFrame([row]).write_parquet(built.build / "ocr/rejects.parquet")
-    with pytest.raises(
-        UserError, match=r"no paper locked\.pdf .*: it was rejected, encrypted: needs a password"
-    ):
+    with pytest.raises(UserError, match=r"no paper locked\.pdf .*: it was rejected, encrypted: needs a password"):
         view_paper(built.build, built.raw, "locked.pdf")
 
 
@@ -159,9 +151,7 @@ def test_what_later_stages_did_is_shown(built):
         "detail": "asks about a figure",
         "item": None,
     }
-    pl.DataFrame([row], schema_overrides={"item": pl.String}).write_parquet(
-        built.build / "clean" / "rejects.parquet"
-    )
+    pl.DataFrame([row], schema_overrides={"item": pl.String}).write_parquet(built.build / "clean" / "rejects.parquet")
     found = {card.name: card for card in item_cards(PaperTables(built.build, "paper.pdf"))}
     assert found[name].fate is Fate.REJECTED
     assert found[name].events[0].reason == "figure_item"
@@ -175,9 +165,7 @@ def test_a_picture_keeps_to_its_share_of_bytes(built):
 
 
 def test_each_finding_stands_on_its_line_and_the_place_that_it_quotes_is_marked():
-    event = StageEvent(
-        "parse", "waiting", "empty_place", "empty_place: something is missing in stem: '1,2, ,n<'"
-    )
+    event = StageEvent("parse", "waiting", "empty_place", "empty_place: something is missing in stem: '1,2, ,n<'")
     card = ItemCard("x", Fate.WAITING, [event])
     assert _marked(card, "入栈序列为1,2, ,n<b>") == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"
 

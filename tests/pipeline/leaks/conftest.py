@@ -8,8 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.identity import content_hash
-from schemas.questions import Assignment, Question
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Assignment, Question
 
 OPTIONS = ("心肌梗死", "肺栓塞", "主动脉夹层", "气胸")
 
@@ -17,8 +17,8 @@ OPTIONS = ("心肌梗死", "肺栓塞", "主动脉夹层", "气胸")
 @pytest.fixture
 def leaks(context) -> Callable[..., Any]:
     """Runs the stage on {question_id: (split, stem)} or {question_id: (split, stem, options, shared stem)}."""
-    from pipeline.leaks.params import LeaksParams
-    from pipeline.leaks.stage import run
+    from build_dataset.pipeline.leaks.params import LeaksParams
+    from build_dataset.pipeline.leaks.stage import run
 
     def call(questions: Mapping[str, tuple[Any, ...]], **params: Any) -> Any:
         rows, assigned = [], []
@@ -32,9 +32,7 @@ def leaks(context) -> Callable[..., Any]:
                     "question_type": "A1",
                     "stem": stem,
                     "shared_stem": shared,
-                    "options": [
-                        {"label": label, "text": text} for label, text in zip("ABCDE", texts, strict=False)
-                    ],
+                    "options": [{"label": label, "text": text} for label, text in zip("ABCDE", texts, strict=False)],
                     "content_hash": content_hash(stem, texts, shared),
                 }
             )

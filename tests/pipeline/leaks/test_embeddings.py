@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import pytest
 
-from schemas.errors import UserError
+from build_dataset.schemas.errors import UserError
 
 TOPICS = (("胃", "stomach", "gastric"), ("肝", "liver", "hepatic"), ("肾", "kidney", "renal"))
 

@@ -4,9 +4,9 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.leaks import files
-from pipeline.leaks.files import read_texts
-from schemas.errors import UserError
+from build_dataset.pipeline.leaks import files
+from build_dataset.pipeline.leaks.files import read_texts
+from build_dataset.schemas.errors import UserError
 
 
 def write(path, text, encoding="utf-8"):
@@ -141,8 +141,7 @@ def test_a_line_of_the_greatest_length_is_read(tmp_path, monkeypatch, length, re
         read(path)
     why = "line 1 is longer than 100 characters"
     assert (
-        str(caught.value)
-        == f"the benchmark {path} cannot be read ({why}): put it right or take it out of the folder"
+        str(caught.value) == f"the benchmark {path} cannot be read ({why}): put it right or take it out of the folder"
     )
 
 

@@ -8,10 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.leaks.files import BenchmarkText
-from pipeline.leaks.overlap import Index, _blocks, _longest, asks_the_same, is_phrase, lines_shared
-from schemas.errors import UserError
-from schemas.release import BenchmarkFile, Leak
+from build_dataset.pipeline.leaks.files import BenchmarkText
+from build_dataset.pipeline.leaks.overlap import (
+    Index,
+    _blocks,
+    _longest,
+    asks_the_same,
+    is_phrase,
+    lines_shared,
+)
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.release import BenchmarkFile, Leak
 
 STEM = "患者男，65岁，突发胸骨后压榨样疼痛2小时，伴大汗，含服硝酸甘油不缓解，最可能的诊断是"
 OTHER = "下列哪项不是慢性阻塞性肺疾病急性加重期的治疗措施，请选择一个最佳的答案"
@@ -76,9 +83,7 @@ def test_a_question_is_found_in_files_of_every_kind_with_its_line_and_span(leaks
     assert counted["copy"] == counted["overlap"] == {"train": 0, "validation": 0, "test": 1}
     files = list(BenchmarkFile.from_frame(found.tables["benchmarks"]))
     assert {
-        (file.file, file.records, file.test_copies, file.overlaps)
-        for file in files
-        if file.file != "paper.txt"
+        (file.file, file.records, file.test_copies, file.overlaps) for file in files if file.file != "paper.txt"
     } == {(name, 2, 1, 1) for name in ("cmb.json", "cmexam.csv", "lines.jsonl", "rows.parquet")}
     assert any("copies among them: 1 (1 of test)" in note for note in found.notes)
     list(Leak.from_frame(found.tables["leaks"]))
@@ -152,7 +157,7 @@ def test_one_file_can_be_named(leaks, tmp_path):
 
 
 def test_the_fingerprint_follows_what_the_benchmarks_say(tmp_path):
-    from pipeline.leaks.params import LeaksParams
+    from build_dataset.pipeline.leaks.params import LeaksParams
 
     (tmp_path / "one").mkdir()
     file = tmp_path / "one" / "b.txt"
@@ -172,9 +177,7 @@ def brute(questions, records, size):
         row
         for row, question in enumerate(questions)
         if len(question) >= size
-        and any(
-            question[at : at + size] in record for at in range(len(question) - size + 1) for record in records
-        )
+        and any(question[at : at + size] in record for at in range(len(question) - size + 1) for record in records)
     }
 
 
@@ -201,13 +204,11 @@ def test_overlap_is_what_comparing_strings_finds(seed, size):
 
 
 def test_blocks_do_not_change_what_is_found(monkeypatch):
-    from pipeline.leaks import overlap
+    from build_dataset.pipeline.leaks import overlap
 
     lots = random.Random(2)
     questions = ["".join(lots.choice("肝心脾肺肾") for _ in range(40)) for _ in range(60)]
-    records = [
-        BenchmarkText(line, questions[lots.randrange(60)][lots.randrange(20) :]) for line in range(1, 200)
-    ]
+    records = [BenchmarkText(line, questions[lots.randrange(60)][lots.randrange(20) :]) for line in range(1, 200)]
     whole = Index(questions, 13, 10).matches(records)
     monkeypatch.setattr(overlap, "_RECORDS", 7)
     monkeypatch.setattr(overlap, "_QUESTIONS", 9)
@@ -268,9 +269,7 @@ def test_a_short_question_whose_options_change_places_is_a_copy(order, between, 
 def test_long_options_under_another_stem_are_no_leak(leaks, tmp_path):
     folder = tmp_path / "public"
     folder.mkdir()
-    shared = tuple(
-        f"{part}的黏膜下层{depth}，内含混合性腺体，上皮有角化" for part in "唇颊舌腭" for depth in ("较厚",)
-    )
+    shared = tuple(f"{part}的黏膜下层{depth}，内含混合性腺体，上皮有角化" for part in "唇颊舌腭" for depth in ("较厚",))
     record = cmb("某药的半衰期为4小时，静脉注射后血药浓度降到四分之一需要多久", shared)
     (folder / "a.json").write_text(json.dumps([record], ensure_ascii=False), encoding="utf-8")
     asked = {"a": ("test", "下列口腔黏膜的描述正确的是", shared)}

@@ -11,13 +11,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from pipeline.leaks import overlap
-from pipeline.leaks.files import BenchmarkText
-from pipeline.leaks.overlap import BenchmarkMatch, Index, Meanings
-from pipeline.leaks.params import LeaksParams
-from pipeline.leaks.stage import _across_splits, _counted, _file, _overlap
-from schemas.questions import SPLITS
-from schemas.release import Leak
+from build_dataset.pipeline.leaks import overlap
+from build_dataset.pipeline.leaks.files import BenchmarkText
+from build_dataset.pipeline.leaks.overlap import BenchmarkMatch, Index, Meanings
+from build_dataset.pipeline.leaks.params import LeaksParams
+from build_dataset.pipeline.leaks.stage import _across_splits, _counted, _file, _overlap
+from build_dataset.schemas.questions import SPLITS
+from build_dataset.schemas.release import Leak
 
 LETTERS = "".join(chr(0x5000 + place) for place in range(40))
 STEM, OPTIONS = LETTERS[:20], (LETTERS[20:25], LETTERS[25:30])

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.leaks.tokens import _tables, joined, tokenise, windows
+from build_dataset.pipeline.leaks.tokens import _tables, joined, tokenise, windows
 
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=6)
 
@@ -54,9 +54,7 @@ def test_windows_are_all_runs_within_a_text_and_their_hash_says_what_they_hold(t
     held, expected = {}, []
     for row in range(len(texts)):
         hashes = tokens.hashes[tokens.rows == row].tolist()
-        expected += [
-            (row, place, tuple(hashes[place : place + size])) for place in range(len(hashes) - size + 1)
-        ]
+        expected += [(row, place, tuple(hashes[place : place + size])) for place in range(len(hashes) - size + 1)]
     assert [(row, place) for row, place, _ in expected] == list(
         zip(found.rows.tolist(), found.places.tolist(), strict=True)
     )

@@ -10,11 +10,11 @@ import polars as pl
 import pymupdf
 import pytest
 
-from pipeline.ocr.model import PageLine, PageRead
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.pdf import PdfReader
-from schemas.documents import RawFile
-from schemas.identity import is_ignored
+from build_dataset.pipeline.ocr.model import PageLine, PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+from build_dataset.schemas.documents import RawFile
+from build_dataset.schemas.identity import is_ignored
 
 Placed = tuple[float, float, str]
 """x, baseline, text."""

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr.assemble import (
+from build_dataset.pipeline.ocr.assemble import (
     DocumentState,
     Exam,
     build_tables,
@@ -15,20 +15,18 @@ from pipeline.ocr.assemble import (
     read_manifest,
     rows_of,
 )
-from pipeline.ocr.interfaces import TableRow
-from pipeline.ocr.model import PageLine, PageRead, Rect
-from pipeline.ocr.tasks import FileFacts
-from pipeline.stage import Failure
-from schemas.documents import LineKind, RawFile, ReadMethod
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr.interfaces import TableRow
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect
+from build_dataset.pipeline.ocr.tasks import FileFacts
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.documents import LineKind, RawFile, ReadMethod
+from build_dataset.schemas.errors import UserError
 
 ROWS = (TableRow('{"a": 1}', "s"), TableRow('{"a": 2}'))
 
 
 def document(name: str, pages: int | None = None, rows: tuple[TableRow, ...] | None = None) -> DocumentState:
-    return DocumentState(
-        RawFile(document=name, sha256="ab" * 32, bytes=1), Path("absent"), FileFacts("f", pages, rows)
-    )
+    return DocumentState(RawFile(document=name, sha256="ab" * 32, bytes=1), Path("absent"), FileFacts("f", pages, rows))
 
 
 def page(*lines: PageLine, height: float = 842.0) -> PageRead:
@@ -88,9 +86,7 @@ def test_documents_are_put_together_to_tables() -> None:
     assert found["rows"].select("document", "row", "sheet").rows() == [("b", 1, "s"), ("b", 2, None)]
 
 
-@pytest.mark.parametrize(
-    ("height", "kind"), [(0.0, "text"), (0.5, "header"), (1.0, "header"), (-1.0, "text")]
-)
+@pytest.mark.parametrize(("height", "kind"), [(0.0, "text"), (0.5, "header"), (1.0, "header"), (-1.0, "text")])
 def test_a_page_without_a_height_has_no_edges(height: float, kind: str) -> None:
     pages = [page(PageLine("模拟卷", Rect(0, 0, 9, 0)), height=height) for _ in range(2)]
     mark_running_lines(pages)

@@ -13,9 +13,9 @@ from pathlib import Path
 import docx
 import pytest
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
+from build_dataset.schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams(max_file_mb=20)
 
@@ -50,13 +50,9 @@ def test_a_word_file_that_unpacks_to_hundreds_of_megabytes_is_refused(tmp_path):
 
 
 def test_entities_that_multiply_are_not_resolved(tmp_path):
-    entities = b"".join(
-        b'<!ENTITY e%d "%s">' % (level, b"&e%d;" % (level - 1) * 10) for level in range(1, 12)
-    )
+    entities = b"".join(b'<!ENTITY e%d "%s">' % (level, b"&e%d;" % (level - 1) * 10) for level in range(1, 12))
     head = b'<!DOCTYPE x [<!ENTITY e0 "laughs">' + entities + b"]>"
-    body = (
-        head + b"<w:document " + W + b"><w:body><w:p><w:r><w:t>&e11;</w:t></w:r></w:p></w:body></w:document>"
-    )
+    body = head + b"<w:document " + W + b"><w:body><w:p><w:r><w:t>&e11;</w:t></w:r></w:p></w:body></w:document>"
     assert reason(word(tmp_path, body)) in (None, "broken")
 
 
@@ -64,9 +60,7 @@ def test_entities_that_name_files_are_not_read(tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("hidden words", encoding="utf-8")
     head = b'<!DOCTYPE x [<!ENTITY f SYSTEM "' + secret.as_uri().encode() + b'">]>'
-    body = (
-        head + b"<w:document " + W + b"><w:body><w:p><w:r><w:t>1. &f;</w:t></w:r></w:p></w:body></w:document>"
-    )
+    body = head + b"<w:document " + W + b"><w:body><w:p><w:r><w:t>1. &f;</w:t></w:r></w:p></w:body></w:document>"
     path = word(tmp_path, body)
     if reason(path) is None:
         (page,) = read_pages(PageTask("a", path, "docx", (1,), PARAMS))

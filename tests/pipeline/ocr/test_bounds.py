@@ -14,9 +14,9 @@ import pytest
 
 resource = pytest.importorskip("resource")
 
-from pipeline.ocr import bounds  # noqa: E402
-from pipeline.ocr.bounds import MEMORY, limit_resources  # noqa: E402
-from schemas.errors import UnreadableDocument  # noqa: E402
+from build_dataset.pipeline.ocr import bounds  # noqa: E402
+from build_dataset.pipeline.ocr.bounds import MEMORY, limit_resources  # noqa: E402
+from build_dataset.schemas.errors import UnreadableDocument  # noqa: E402
 
 LIMITS = ("RLIMIT_AS", "RLIMIT_CORE")
 
@@ -29,9 +29,7 @@ def path(tmp_path):
 
 
 def limits() -> list[tuple[float, float]]:
-    return [resource.getrlimit(getattr(resource, name)) for name in LIMITS] + [
-        signal.getitimer(signal.ITIMER_PROF)
-    ]
+    return [resource.getrlimit(getattr(resource, name)) for name in LIMITS] + [signal.getitimer(signal.ITIMER_PROF)]
 
 
 def test_limits_are_as_before_also_after_an_error(path):
@@ -62,7 +60,7 @@ def test_large_files_may_take_more(tmp_path):
 def test_a_process_over_its_time_is_ended_although_native_code_holds_it(path):
     code = (
         "import sys, pathlib, re\n"
-        "from pipeline.ocr.bounds import limit_resources\n"
+        "from build_dataset.pipeline.ocr.bounds import limit_resources\n"
         "with limit_resources(pathlib.Path(sys.argv[1]), 0.1):\n"
         "    re.match(r'(a+)+$', 'a' * 60 + 'b')\n"  # hours inside one call of native code
     )
@@ -147,9 +145,7 @@ def test_without_a_file_memory_has_no_limit(lowered: list[tuple[str, int | None]
     assert lowered == [("RLIMIT_AS", None), ("RLIMIT_CORE", 0)]
 
 
-def test_memory_that_was_refused_is_told_in_megabytes(
-    path: Path, lowered: list[tuple[str, int | None]]
-) -> None:
+def test_memory_that_was_refused_is_told_in_megabytes(path: Path, lowered: list[tuple[str, int | None]]) -> None:
     with pytest.raises(UnreadableDocument) as caught, limit_resources(path):
         raise MemoryError
     assert caught.value.detail == "reading it takes more than 1200 MB of memory"
@@ -207,9 +203,7 @@ def test_a_timer_within_another_takes_its_time_from_that(
 @pytest.mark.parametrize(
     ("soft", "value", "limit"), [(-1, 50, 50), (40, 50, 40), (50, 40, 40), (50, 50, 50), (-1, 0, 0)]
 )
-def test_a_limit_is_only_ever_lowered(
-    monkeypatch: pytest.MonkeyPatch, soft: int, value: int, limit: int
-) -> None:
+def test_a_limit_is_only_ever_lowered(monkeypatch: pytest.MonkeyPatch, soft: int, value: int, limit: int) -> None:
     done = []
     fake = SimpleNamespace(
         RLIM_INFINITY=-1,

@@ -7,19 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr.engines import cascade, network
-from pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice_line, unsure_parts
-from pipeline.ocr.engines.ctc import Alphabet, Glyph
-from pipeline.ocr.engines.network import STEP, padded_width, values_of
+from build_dataset.pipeline.ocr.engines import cascade, network
+from build_dataset.pipeline.ocr.engines.cascade import (
+    Cascade,
+    LinePart,
+    Recogniser,
+    is_sure,
+    splice_line,
+    unsure_parts,
+)
+from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph
+from build_dataset.pipeline.ocr.engines.network import STEP, padded_width, values_of
 
 EM = 4
 """Steps of a character in these tests."""
 
 
 def line(text: str, unsure: str = "") -> list[Glyph]:
-    return [
-        Glyph(char, 0.6 if char in unsure else 0.99, EM * index + EM / 2) for index, char in enumerate(text)
-    ]
+    return [Glyph(char, 0.6 if char in unsure else 0.99, EM * index + EM / 2) for index, char in enumerate(text)]
 
 
 def image(text: str) -> np.ndarray:

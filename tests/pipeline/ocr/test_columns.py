@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.ocr import columns
-from pipeline.ocr.columns import find_gutter
-from pipeline.ocr.model import Rect
+from build_dataset.pipeline.ocr import columns
+from build_dataset.pipeline.ocr.columns import find_gutter
+from build_dataset.pipeline.ocr.model import Rect
 
 PROSE = "这是一段普通的文字"
 
@@ -44,10 +44,7 @@ def test_options_and_cells_right_of_a_strip_are_no_column(flips):
         return find_gutter([*column(50, 10), *right], 600) is not None
 
     def with_cells(count: int) -> bool:
-        return (
-            find_gutter([*column(50, 8), *column(320, count), *column(320, 8, text="甲")[count:]], 600)
-            is None
-        )
+        return find_gutter([*column(50, 8), *column(320, count), *column(320, 8, text="甲")[count:]], 600) is None
 
     assert flips(with_options, range(11)) == [8]
     assert flips(with_cells, range(9)) == [4]
@@ -81,9 +78,7 @@ def test_labels_below_each_other_run_on(labels, runs):
 def test_texts_of_one_row_are_read_from_left_to_right(flips):
     side = [segment(50, 100, "甲"), segment(200, 103, "乙"), segment(10, 102, "丙"), segment(10, 107.6, "丁")]
     assert columns._in_rows(side) == ["丙", "甲", "乙", "丁"]
-    below = [
-        columns._in_rows([segment(50, 100, "甲"), segment(10, 100 + step / 4, "乙")]) for step in range(60)
-    ]
+    below = [columns._in_rows([segment(50, 100, "甲"), segment(10, 100 + step / 4, "乙")]) for step in range(60)]
     assert flips(lambda at: below[at], range(60)) == [10]
 
 

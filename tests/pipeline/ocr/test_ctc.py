@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.ocr.engines import ctc
-from pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
+from build_dataset.pipeline.ocr.engines import ctc
+from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
 
 KNOWN = list("A病人.．,，10L")
 ALPHABET = Alphabet(KNOWN)
@@ -95,15 +95,11 @@ def gaps(chars: str, *places: float) -> list[float]:
 
 def test_the_places_of_characters_show_what_was_overlooked(flips):
     twentieths = [step / 20 for step in range(300)]
-    assert flips(lambda gap: Glyph("a", 0.9, 0, gap).overlooked, [step / 100 for step in range(101)]) == [
-        0.16
-    ]
+    assert flips(lambda gap: Glyph("a", 0.9, 0, gap).overlooked, [step / 100 for step in range(101)]) == [0.16]
     assert flips(lambda far: gaps("甲乙", 0, far), twentieths) == [5.1]
     assert flips(lambda far: gaps("ab", 0, far), twentieths) == [3.7]
     assert flips(lambda far: gaps("甲b", 0, far), twentieths) == [4.4]
-    assert flips(lambda far: gaps("甲乙丙丁", 0, 5, 10, 10 + far), twentieths) == [7.3], (
-        "by the line's own em"
-    )
+    assert flips(lambda far: gaps("甲乙丙丁", 0, 5, 10, 10 + far), twentieths) == [7.3], "by the line's own em"
     assert flips(lambda far: gaps("甲乙丙", 0, 5, 5 + far), twentieths) == [5.1], "two are too few to measure"
     assert gaps("，乙", 0, 50) == gaps("甲 ", 0, 50) == [0.0, 0.0]
 
@@ -111,9 +107,7 @@ def test_the_places_of_characters_show_what_was_overlooked(flips):
 PAIRED = list("aA病人.．,，10L")
 
 
-def glyphs_of(
-    *steps: dict[str, float], characters: list[str] = PAIRED, starts_line: bool = False
-) -> list[Glyph]:
+def glyphs_of(*steps: dict[str, float], characters: list[str] = PAIRED, starts_line: bool = False) -> list[Glyph]:
     """The characters of steps of an alphabet that is made anew; what is left of a step is blank."""
     alphabet = Alphabet(characters)
     rows = np.zeros((len(steps), len(characters) + 2), dtype=np.float32)
@@ -141,9 +135,7 @@ def test_characters_that_are_no_widths_of_each_other_are_two(pair: str) -> None:
 
 def test_an_alphabet_may_know_one_width_alone() -> None:
     characters = [".", "，", "A", "Ａ", "b", "病"]
-    read = glyphs_of(
-        {"A": 0.9}, {"，": 0.5, ".": 0.375}, {"病": 0.9}, characters=characters, starts_line=True
-    )
+    read = glyphs_of({"A": 0.9}, {"，": 0.5, ".": 0.375}, {"病": 0.9}, characters=characters, starts_line=True)
     assert "".join(glyph.char for glyph in read) == "A.病"
 
 
@@ -174,9 +166,7 @@ def test_a_gap_is_as_likely_to_hide_something_as_its_worst_step_says() -> None:
 
 def test_what_stands_around_a_label_is_no_gap_and_what_stands_behind_it_may_be_one() -> None:
     nothing: list[dict[str, float]] = [{}] * 12
-    read = glyphs_of(
-        {"A": 0.9}, *nothing, {".": 0.9}, *nothing, {"病": 0.9}, *nothing, {"人": 0.9}, starts_line=True
-    )
+    read = glyphs_of({"A": 0.9}, *nothing, {".": 0.9}, *nothing, {"病": 0.9}, *nothing, {"人": 0.9}, starts_line=True)
     assert [glyph.gap for glyph in read] == [0.0, 0.0, 1.0, 0.0]
     read = glyphs_of({"A": 0.9}, {"病": 0.9}, {"人": 0.9}, starts_line=True)
     assert [glyph.gap for glyph in read] == [1.0, 0.0, 0.0]
@@ -200,9 +190,7 @@ def test_a_comma_after_a_label_is_a_twentieth_as_likely_as_a_stop(flips) -> None
 def test_a_space_before_a_closing_mark_is_dropped_and_one_at_the_end_stays() -> None:
     def read(text: str) -> str:
         characters = [*"病人.．,，)A"]
-        return "".join(
-            glyph.char for glyph in glyphs_of(*({char: 0.9} for char in text), characters=characters)
-        )
+        return "".join(glyph.char for glyph in glyphs_of(*({char: 0.9} for char in text), characters=characters))
 
     assert [read(text) for text in ("病 .", "病 )人", "病 ", "病 人", " .病")] == [
         "病.",

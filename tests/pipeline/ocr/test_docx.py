@@ -13,13 +13,13 @@ from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls, qn
 from PIL import Image
 
-from pipeline.ocr.model import PageRead
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import docx as docx_reader
-from pipeline.ocr.readers.docx import DocxReader
-from pipeline.ocr.readers.docx_numbering import Numbering, chinese, format_number, roman
-from schemas.documents import LineKind, ReadMethod
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.model import PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import docx as docx_reader
+from build_dataset.pipeline.ocr.readers.docx import DocxReader
+from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering, chinese, format_number, roman
+from build_dataset.schemas.documents import LineKind, ReadMethod
+from build_dataset.schemas.errors import UnreadableDocument
 
 
 def read(path: Path):
@@ -36,9 +36,7 @@ def add_list(document, levels, list_id: int) -> None:
     )
     abstract = f'<w:abstractNum {nsdecls("w")} w:abstractNumId="{list_id}">{parts}</w:abstractNum>'
     root.insert(0, parse_xml(abstract))
-    root.append(
-        parse_xml(f'<w:num {nsdecls("w")} w:numId="{list_id}"><w:abstractNumId w:val="{list_id}"/></w:num>')
-    )
+    root.append(parse_xml(f'<w:num {nsdecls("w")} w:numId="{list_id}"><w:abstractNumId w:val="{list_id}"/></w:num>'))
 
 
 def add_numbered(document, text: str, list_id: int, depth: int = 0):
@@ -230,9 +228,7 @@ BODY = docx.Document()
 def walked(*parts: str) -> list[tuple[str, str]]:
     """Lines of these elements, kind and text."""
     walker = docx_reader._Walker(BODY)
-    return [
-        (line.kind.value, line.text) for line in walker.blocks([parse_xml(element(part)) for part in parts])
-    ]
+    return [(line.kind.value, line.text) for line in walker.blocks([parse_xml(element(part)) for part in parts])]
 
 
 def paragraphs(*texts: str) -> str:
@@ -365,9 +361,7 @@ def test_what_is_not_read_of_formulas_is_a_region(inside: str, found: list[str])
 
 
 def drawing(width: object, height: object) -> str:
-    return (
-        f'<w:drawing><wp:inline xmlns:wp="wp"><wp:extent cx="{width}" cy="{height}"/></wp:inline></w:drawing>'
-    )
+    return f'<w:drawing><wp:inline xmlns:wp="wp"><wp:extent cx="{width}" cy="{height}"/></wp:inline></w:drawing>'
 
 
 def pict(style: str, inside: str = '<v:imagedata xmlns:v="v"/>') -> str:
@@ -415,9 +409,7 @@ def test_pictures_and_text_of_a_text_box_come_once_and_after_its_paragraph() -> 
 
 def test_paragraphs_in_content_controls_and_revisions_are_read() -> None:
     inner = paragraphs("甲")
-    wrapped = [
-        f"<w:{name}>{inner}</w:{name}>" for name in ("sdt", "sdtContent", "ins", "customXml", "smartTag")
-    ]
+    wrapped = [f"<w:{name}>{inner}</w:{name}>" for name in ("sdt", "sdtContent", "ins", "customXml", "smartTag")]
     assert walked(*wrapped, f"<w:other>{inner}</w:other>") == [("text", "甲")] * 5
 
 
@@ -426,9 +418,7 @@ def styled(list_of_style: str, own: str, text: str = "甲") -> list[str]:
     document = docx.Document()
     levels = [("decimal", "%1."), ("upperLetter", "%2)"), ("lowerLetter", "%3)")]
     add_list(document, levels, 77)
-    style = (
-        f'<w:style {nsdecls("w")} w:styleId="S"><w:pPr><w:numPr>{list_of_style}</w:numPr></w:pPr></w:style>'
-    )
+    style = f'<w:style {nsdecls("w")} w:styleId="S"><w:pPr><w:numPr>{list_of_style}</w:numPr></w:pPr></w:style>'
     document.styles.element.append(parse_xml(style))
     walker = docx_reader._Walker(document)
     run = f"<w:r><w:t>{text}</w:t></w:r>"

@@ -6,16 +6,14 @@ import pytest
 from docx.oxml import parse_xml
 from docx.oxml.ns import nsdecls
 
-from pipeline.ocr.readers.docx_numbering import Numbering, integer
+from build_dataset.pipeline.ocr.readers.docx_numbering import Numbering, integer
 
 
 def level(depth: object, inside: str) -> str:
     return f'<w:lvl w:ilvl="{depth}">{inside}</w:lvl>'
 
 
-def numbering(
-    levels: str, lists: str = '<w:num w:numId="7"><w:abstractNumId w:val="1"/></w:num>'
-) -> Numbering:
+def numbering(levels: str, lists: str = '<w:num w:numId="7"><w:abstractNumId w:val="1"/></w:num>') -> Numbering:
     abstract = f'<w:abstractNum w:abstractNumId="1">{levels}</w:abstractNum>'
     return Numbering.read(parse_xml(f"<w:numbering {nsdecls('w')}>{abstract}{lists}</w:numbering>"))
 

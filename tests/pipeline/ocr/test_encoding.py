@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr.model import PageLine
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.encoding import TextReader, begins_as_html, decode, looks_like_text, plausibility
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.model import PageLine
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.encoding import (
+    TextReader,
+    begins_as_html,
+    decode,
+    looks_like_text,
+    plausibility,
+)
+from build_dataset.schemas.errors import UnreadableDocument
 
 Flips = Callable[[Callable[[int], object], Sequence[int]], list[object]]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.ocr.assemble import Exam, exam_of, manifest_within, read_manifest
-from schemas.errors import UserError
-from schemas.taxonomy import cmb_catalogue
+from build_dataset.pipeline.ocr.assemble import Exam, exam_of, manifest_within, read_manifest
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.taxonomy import cmb_catalogue
 
 
 def test_folders_name_entries_of_the_catalogue():

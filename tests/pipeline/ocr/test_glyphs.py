@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr import glyphs
 
 
 @pytest.mark.parametrize(

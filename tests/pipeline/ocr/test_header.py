@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from pipeline.ocr.readers.header import every_table, row_of, tables
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.readers.header import every_table, row_of, tables
+from build_dataset.schemas.errors import UnreadableDocument
 
 Fields = dict[str, str | None]
 
@@ -49,10 +49,7 @@ KEYED = ["1. 题", "甲", "乙", "A"]
 def test_a_row_has_a_thousand_cells_at_most(more: list[str], wide: bool, far: int) -> None:
     records = [HEADER, *[KEYED] * far, [*KEYED, *more]]
     if wide:
-        assert (
-            refused(records).detail
-            == "1,001 columns, more than 1,000: delete what stands right of the questions"
-        )
+        assert refused(records).detail == "1,001 columns, more than 1,000: delete what stands right of the questions"
     else:
         assert len(read(records)) == far + 1
 
@@ -121,9 +118,7 @@ def test_a_table_with_few_keys_or_one_alone_is_no_bank(keys: Sequence[str]) -> N
 
 
 def test_columns_that_no_vocabulary_knows_are_named_by_the_row_above_the_keys() -> None:
-    assert read([["a", "b", "c", "键"], *keyed("AB")]) == [
-        row(["a", "b", "c", "键"], [*"甲xy", key]) for key in "AB"
-    ]
+    assert read([["a", "b", "c", "键"], *keyed("AB")]) == [row(["a", "b", "c", "键"], [*"甲xy", key]) for key in "AB"]
     assert read([["a", "b", "c", ""], *keyed("AB")]) == [
         row(["a", "b", "c", "column_4"], [*"甲xy", key]) for key in "AB"
     ]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.ocr import assemble
-from pipeline.ocr.assemble import mark_running_lines
-from pipeline.ocr.model import PageLine, PageRead, Rect
-from schemas.documents import LineKind, ReadMethod
+from build_dataset.pipeline.ocr import assemble
+from build_dataset.pipeline.ocr.assemble import mark_running_lines
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect
+from build_dataset.schemas.documents import LineKind, ReadMethod
 
 
 def line(y: float, text: str) -> PageLine:
@@ -24,8 +24,7 @@ def kinds(read: PageRead) -> list[LineKind]:
 
 def test_lines_that_repeat_at_the_edges_are_running_lines_also_with_other_numbers():
     pages = [
-        page(line(20, "医师考试模拟卷"), line(400, "1.题干"), line(810, f"第{number}页 共9页"))
-        for number in (1, 2, 3)
+        page(line(20, "医师考试模拟卷"), line(400, "1.题干"), line(810, f"第{number}页 共9页")) for number in (1, 2, 3)
     ]
     mark_running_lines(pages)
     assert all(kinds(read) == [LineKind.HEADER, LineKind.TEXT, LineKind.FOOTER] for read in pages)
@@ -85,9 +84,7 @@ def test_pages_counted_in_chinese_are_running_lines():
 
 def test_running_lines_stand_at_the_edges_of_half_of_the_pages(flips):
     def kind(y: float, pages=4, having=4) -> LineKind:
-        read = [
-            page(*([line(y, "模拟卷")] if at < having else []), line(400, "1.题干")) for at in range(pages)
-        ]
+        read = [page(*([line(y, "模拟卷")] if at < having else []), line(400, "1.题干")) for at in range(pages)]
         for one in read:
             one.height = 1000
         mark_running_lines(read)
@@ -152,7 +149,5 @@ def test_a_number_at_the_top_that_is_outermost_is_a_page_number():
 
 def test_lines_of_a_page_as_records():
     one = page(PageLine("甲", Rect(1, 2, 3, 4), confidence=0.123456), PageLine("乙", None))
-    found = [
-        (each.order, each.text, each.confidence, each.box is None) for each in assemble.lines_of("d", 3, one)
-    ]
+    found = [(each.order, each.text, each.confidence, each.box is None) for each in assemble.lines_of("d", 3, one)]
     assert found == [(0, "甲", 0.1235, False), (1, "乙", None, True)]

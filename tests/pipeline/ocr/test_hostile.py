@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
+from build_dataset.schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams(max_pixels=1_000_000)
 

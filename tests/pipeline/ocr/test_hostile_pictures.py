@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from pipeline.ocr import engines
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.scanpage import to_page
-from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr import engines
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.scanpage import to_page
+from build_dataset.pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
+from build_dataset.schemas.errors import UnreadableDocument
 
 ROOT = Path(__file__).parents[3]
 PARAMS = OcrParams(max_pixels=2_000_000)

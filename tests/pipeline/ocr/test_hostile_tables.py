@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr.interfaces import TableRow
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileTask, inspect_file
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import TableRow
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
+from build_dataset.schemas.errors import UnreadableDocument
 
 MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
@@ -30,21 +30,15 @@ def workbook(path: Path, sheet: str, before: str = "") -> Path:
         archive.writestr("[Content_Types].xml", f'<Types xmlns="{PACKAGE}/content-types">{kinds}</Types>')
         archive.writestr("_rels/.rels", relations.format(OFFICE, "officeDocument", "xl/workbook.xml"))
         sheets = '<sheets><sheet name="s" sheetId="1" r:id="r1"/></sheets>'
-        archive.writestr(
-            "xl/workbook.xml", f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">{sheets}</workbook>'
-        )
-        archive.writestr(
-            "xl/_rels/workbook.xml.rels", relations.format(OFFICE, "worksheet", "worksheets/s1.xml")
-        )
+        archive.writestr("xl/workbook.xml", f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}">{sheets}</workbook>')
+        archive.writestr("xl/_rels/workbook.xml.rels", relations.format(OFFICE, "worksheet", "worksheets/s1.xml"))
         content = f'{before}<worksheet xmlns="{MAIN}"><sheetData>{sheet}</sheetData></worksheet>'
         archive.writestr("xl/worksheets/s1.xml", content)
     return path
 
 
 def cells(row: int, values: list[str]) -> str:
-    letters = [
-        chr(65 + at) if at < 26 else chr(64 + at // 26) + chr(65 + at % 26) for at in range(len(values))
-    ]
+    letters = [chr(65 + at) if at < 26 else chr(64 + at // 26) + chr(65 + at % 26) for at in range(len(values))]
     inner = "".join(
         f'<c r="{letter}{row}" t="inlineStr"><is><t>{value}</t></is></c>'
         for letter, value in zip(letters, values, strict=True)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from PIL import ExifTags, Image, ImageOps
 
-from pipeline.ocr.interfaces import NeedsOcr
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import image
-from pipeline.ocr.readers.image import ImageReader
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import image
+from build_dataset.pipeline.ocr.readers.image import ImageReader
+from build_dataset.schemas.errors import UnreadableDocument
 
 Flips = Callable[[Callable[[int], object], Sequence[int]], list[object]]
 
@@ -76,9 +76,7 @@ def plain(width: int, height: int, shade: int = 0) -> Image.Image:
 
 
 @pytest.mark.parametrize(("name", "pages"), [("a.tiff", 3), ("a.gif", 1)])
-def test_frames_of_a_tiff_are_pages_and_those_of_a_film_are_not(
-    tmp_path: Path, name: str, pages: int
-) -> None:
+def test_frames_of_a_tiff_are_pages_and_those_of_a_film_are_not(tmp_path: Path, name: str, pages: int) -> None:
     frames = [plain(4, 5, shade) for shade in (10, 20, 30)]
     frames[0].save(tmp_path / name, save_all=True, append_images=frames[1:])
     assert ImageReader().count_pages(tmp_path / name, OcrParams()) == pages

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw, ImageOps
 
-from pipeline.ocr import images
-from pipeline.ocr.images import (
+from build_dataset.pipeline.ocr import images
+from build_dataset.pipeline.ocr.images import (
     clean_page,
     even_background,
     find_figures,
@@ -22,11 +22,11 @@ from pipeline.ocr.images import (
     remove_flat_watermark,
     shrink,
 )
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader, image
-from pipeline.ocr.readers.image import ImageReader
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader, image
+from build_dataset.pipeline.ocr.readers.image import ImageReader
+from build_dataset.schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams()
 
@@ -122,9 +122,7 @@ def test_what_is_converted_in_strips_is_what_is_converted_at_once(tmp_path):
     assert (small == whole).all()
 
 
-@pytest.mark.parametrize(
-    ("values", "expected"), [((0.0, 0.5, 1.0), (0, 127, 255)), ((0, 9, 255), (0, 9, 255))]
-)
+@pytest.mark.parametrize(("values", "expected"), [((0.0, 0.5, 1.0), (0, 127, 255)), ((0, 9, 255), (0, 9, 255))])
 def test_white_is_what_the_brightest_pixel_says(tmp_path, values, expected):
     Image.fromarray(np.array([values], dtype=np.float32)).save(tmp_path / "a.tif")
     assert tuple(ImageReader().image(tmp_path / "a.tif", 1, PARAMS).pixels[0, :, 0]) == expected
@@ -206,9 +204,7 @@ def test_dark_paper_lowers_how_far_confidence_is_believed():
 
 
 def test_pale_words_of_a_watermark_that_stand_apart_go_with_it_and_level_colour_stays():
-    def slanted(
-        page: Image.Image, middle: tuple[int, int], length: int, colour: tuple[int, int, int]
-    ) -> None:
+    def slanted(page: Image.Image, middle: tuple[int, int], length: int, colour: tuple[int, int, int]) -> None:
         ends = [(middle[0] - length, middle[1] + length // 2), (middle[0] + length, middle[1] - length // 2)]
         ImageDraw.Draw(page).line(ends, fill=colour, width=14)
 
@@ -277,9 +273,7 @@ def test_rules_are_long_and_thin_and_dark(flips):
         return len(find_marks(bar(*of).transpose(1, 0, 2), [])["down"])
 
     assert flips(across, range(10, 60)) == [30], "a twentieth of the width"
-    assert flips(lambda length: down(length, 2, 0, (800, 600)), range(10, 60)) == [20], (
-        "a fortieth of the height"
-    )
+    assert flips(lambda length: down(length, 2, 0, (800, 600)), range(10, 60)) == [20], "a fortieth of the height"
     assert flips(lambda length: across(length, 2, 0, (100, 100)), range(5, 60)) == [20]
     assert flips(lambda thick: across(100, thick), range(1, 40)) == [6]
     assert flips(lambda thick: across(1500, thick, 0, (2000, 900)), range(1, 40)) == [12]
@@ -326,9 +320,7 @@ def test_ink_is_joined_over_small_gaps_and_a_whole_page_of_it_is_no_figure(flips
 def test_smaller_copies_keep_the_shape_of_a_page(flips):
     assert shrink(np.zeros((10, 2000, 3), np.uint8), 100).shape == (1, 100, 3)
     assert shrink(np.zeros((301, 100), np.uint8), 50).shape == (50, 17)
-    kept = flips(
-        lambda side: fit_opencv(np.zeros((2, side), np.uint8)).shape[1] == side, range(29_990, 30_010)
-    )
+    kept = flips(lambda side: fit_opencv(np.zeros((2, side), np.uint8)).shape[1] == side, range(29_990, 30_010))
     assert kept == [30_001]
 
 
@@ -366,9 +358,10 @@ def test_smaller_words_parallel_to_a_watermark_go_with_it(flips):
 
 
 def test_a_grey_watermark_is_of_one_grey_on_white_paper(flips):
-    assert flips(
-        lambda grey: changed_by(remove_flat_watermark, stroke(colour=(grey,) * 3)), range(100, 256)
-    ) == [130, 246]
+    assert flips(lambda grey: changed_by(remove_flat_watermark, stroke(colour=(grey,) * 3)), range(100, 256)) == [
+        130,
+        246,
+    ]
     page = stroke(colour=(200, 200, 200))
     paper = flips(
         lambda white: changed_by(remove_flat_watermark, np.where(page == 255, white, page).astype(np.uint8)),
@@ -619,9 +612,7 @@ def test_copies_are_never_without_a_row_or_a_column(flips) -> None:
     ]
     assert [made(height, 1000) for height in (1, 15, 26)] == [(1, 100), (2, 100), (3, 100)]
     assert made(5, 10) == (50, 100)
-    kept = flips(
-        lambda side: fit_opencv(np.zeros((side, 2), np.uint8)).shape[0] == side, range(29_990, 30_010)
-    )
+    kept = flips(lambda side: fit_opencv(np.zeros((side, 2), np.uint8)).shape[0] == side, range(29_990, 30_010))
     assert kept == [30_001]
 
 

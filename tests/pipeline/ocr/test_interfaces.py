@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr.interfaces import EngineSetup, OnePageReader, Word
-from pipeline.ocr.model import PageLine, PageRead
-from pipeline.ocr.params import OcrParams
-from schemas.documents import LineKind, ReadMethod
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import EngineSetup, OnePageReader, Word
+from build_dataset.pipeline.ocr.model import PageLine, PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.schemas.documents import LineKind, ReadMethod
+from build_dataset.schemas.errors import UnreadableDocument
 
 
 class Reader(OnePageReader):

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr import layout
-from pipeline.ocr.layout import arrange
-from pipeline.ocr.model import PageLine, PageRegion, Rect, TextRun
-from schemas.documents import LineKind
+from build_dataset.pipeline.ocr import layout
+from build_dataset.pipeline.ocr.layout import arrange
+from build_dataset.pipeline.ocr.model import PageLine, PageRegion, Rect, TextRun
+from build_dataset.schemas.documents import LineKind
 
 PAGE = Rect(0, 0, 595, 842)
 
@@ -62,11 +62,7 @@ def test_options_side_by_side_are_not_columns():
 
 
 def test_an_answer_grid_is_not_columns():
-    runs = [
-        run(50 + 55 * column, 100 + 20 * row, f"{row * 10 + column}")
-        for row in range(10)
-        for column in range(9)
-    ]
+    runs = [run(50 + 55 * column, 100 + 20 * row, f"{row * 10 + column}") for row in range(10) for column in range(9)]
     assert lines(runs)[0] == "\t".join(str(number) for number in range(9))
 
 
@@ -102,16 +98,14 @@ def test_raised_and_lowered_characters_become_superscripts_and_subscripts(size):
     ],
 )
 def test_scripts_that_unicode_does_not_have_are_marked_and_small_print_is_none(script, shift, size, text):
-    assert lines([run(50, 100, "O2"), run(60, 100 + shift, script, size=size), run(90, 100, "分子式")])[
-        0
-    ].startswith(text)
+    assert lines([run(50, 100, "O2"), run(60, 100 + shift, script, size=size), run(90, 100, "分子式")])[0].startswith(
+        text
+    )
 
 
 def test_a_figure_stands_at_its_place_and_keeps_its_labels_apart():
     figure = PageRegion(LineKind.FIGURE, Rect(50, 120, 200, 220))
-    found = arrange(
-        [run(50, 100, "如图所示的是"), run(100, 150, "心房"), run(50, 250, "A.左心室")], [figure], PAGE
-    )
+    found = arrange([run(50, 100, "如图所示的是"), run(100, 150, "心房"), run(50, 250, "A.左心室")], [figure], PAGE)
     assert [(line.kind, line.text) for line in found] == [
         (LineKind.TEXT, "如图所示的是"),
         (LineKind.FIGURE, ""),
@@ -244,9 +238,7 @@ def test_small_print_joins_a_row_only_beside_one_of_its_words(flips):
 @pytest.mark.parametrize(("sure", "size", "apart"), [(None, 10.0, [-3.5, 3.55]), (0.9, 8.0, [-3.6, 3.65])])
 def test_words_of_one_row_stand_on_nearly_one_baseline(sure, size, apart, flips):
     first = run(50, 100, "甲", confidence=sure)
-    found = flips(
-        lambda shift: len(lines([first, run(70, 100 + shift, "乙", size, confidence=sure)])), SHIFTS
-    )
+    found = flips(lambda shift: len(lines([first, run(70, 100 + shift, "乙", size, confidence=sure)])), SHIFTS)
     assert found == apart
 
 
@@ -417,9 +409,7 @@ def test_the_run_of_a_line_is_the_longest_of_the_size_most_characters_have():
         at(0, 9, text="丁"),
     )
     assert layout._main([number, stem]) is stem
-    assert (
-        layout._main([number, at(0, 9, text="乙", size=10.0), at(0, 9, text="丙丁", size=9.6)]).text == "丙丁"
-    )
+    assert layout._main([number, at(0, 9, text="乙", size=10.0), at(0, 9, text="丙丁", size=9.6)]).text == "丙丁"
     assert layout._main([at(0, 9, text="甲乙", size=10.0), at(0, 9, text="丙丁", size=12.0)]).text == "丙丁"
     assert layout._main([more, stem]) is stem
 
@@ -531,7 +521,5 @@ def test_one_run_in_a_figure_of_a_line_that_goes_on_outside_tells_of_a_seal():
 
 def test_a_rule_stands_beside_the_first_word_of_a_row():
     first, second = at(0, 20, 100.0), at(30, 50, 110.0)
-    marks = [
-        layout._mark_cells([first, second], [Rect(25, 70, 25, end)])[1].new_cell for end in (88.75, 89.0)
-    ]
+    marks = [layout._mark_cells([first, second], [Rect(25, 70, 25, end)])[1].new_cell for end in (88.75, 89.0)]
     assert marks == [False, True]

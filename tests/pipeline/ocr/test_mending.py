@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.characters import UNREADABLE
-from pipeline.ocr import engines, mending, stage, tasks
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.mending import (
+from build_dataset.pipeline.characters import UNREADABLE
+from build_dataset.pipeline.ocr import engines, mending, stage, tasks
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.mending import (
     compare_readings,
     lost_boxes,
     lost_lines,
@@ -20,10 +20,10 @@ from pipeline.ocr.mending import (
     mend_page,
     readings_differ,
 )
-from pipeline.ocr.model import PageLine, PageRead, Rect
-from pipeline.ocr.params import OcrParams
-from pipeline.stage import Failure
-from schemas.documents import Line, LineKind, ReadMethod
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.documents import Line, LineKind, ReadMethod
 
 WORDS = "单纯疱疹病毒感染者的首选药物为何下列叙述正确肝炎胃溃疡高血压糖尿病"
 
@@ -104,9 +104,7 @@ def lines(result):
     return [(line.text, line.confidence) for line in Line.from_frame(result.tables["lines"])]
 
 
-def test_the_stage_reads_lost_characters_from_the_page_and_stores_that(
-    paper, context, files_table, monkeypatch
-):
+def test_the_stage_reads_lost_characters_from_the_page_and_stores_that(paper, context, files_table, monkeypatch):
     files = files_table(context.raw)
     result = stage.run({"files": files}, OcrParams(), context)
     assert lines(result) == [("1. 单纯疱疹病毒的叙述何者正确", 0.9944), ("A.甲", None)]

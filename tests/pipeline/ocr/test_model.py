@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.ocr.model import PageLine, PageRead, PageRegion, Rect, TextRun, bounding_box, group_while
-from schemas.documents import LineKind, ReadMethod
+from build_dataset.pipeline.ocr.model import (
+    PageLine,
+    PageRead,
+    PageRegion,
+    Rect,
+    TextRun,
+    bounding_box,
+    group_while,
+)
+from build_dataset.schemas.documents import LineKind, ReadMethod
 
 BOX = Rect(10, 20, 40, 80)
 

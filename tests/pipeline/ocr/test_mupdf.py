@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from pipeline.ocr.mupdf import pymupdf
+from build_dataset.pipeline.ocr.mupdf import pymupdf
 
 
 def test_damage_of_files_is_told_by_exceptions_and_not_on_the_terminal() -> None:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
-from pipeline.runtime.executor import LocalExecutor
-from pipeline.stage import Failure
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages
+from build_dataset.pipeline.runtime.executor import LocalExecutor
+from build_dataset.pipeline.stage import Failure
 
 ROOT = Path(__file__).parents[3]
 PAPERS = sorted((ROOT / "raw" / "sample" / "papers").glob("*.pdf"))

@@ -12,9 +12,15 @@ import cv2
 import numpy as np
 import pytest
 
-from pipeline.ocr.engines import network
-from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.engines.network import Detector, in_package, load_network, padded_width, raise_digits
+from build_dataset.pipeline.ocr.engines import network
+from build_dataset.pipeline.ocr.engines.ctc import Glyph
+from build_dataset.pipeline.ocr.engines.network import (
+    Detector,
+    in_package,
+    load_network,
+    padded_width,
+    raise_digits,
+)
 
 Ink = tuple[int, int] | None
 """First row of a character's ink and the one below its last; None: it has none."""
@@ -106,9 +112,7 @@ class Told:
         return np.zeros((1, 1, height, width), np.float32) if self.answer is None else self.answer
 
 
-def detector(
-    monkeypatch: pytest.MonkeyPatch, side: int, answer: np.ndarray | None = None
-) -> tuple[Detector, Told]:
+def detector(monkeypatch: pytest.MonkeyPatch, side: int, answer: np.ndarray | None = None) -> tuple[Detector, Told]:
     told = Told(answer)
     monkeypatch.setattr(network, "load_network", lambda path, backend: (told, []))
     return Detector(Path("model.onnx"), "openvino", side), told
@@ -147,12 +151,8 @@ def test_a_detector_sees_channels_from_minus_one_to_one(monkeypatch: pytest.Monk
     assert np.unique(values[2, :, 33:]).tolist() == [pytest.approx(-0.6)]
 
 
-@pytest.mark.parametrize(
-    ("side", "way"), [(416, cv2.INTER_AREA), (448, cv2.INTER_LINEAR), (480, cv2.INTER_LINEAR)]
-)
-def test_pages_that_become_much_smaller_are_averaged(
-    monkeypatch: pytest.MonkeyPatch, side: int, way: int
-) -> None:
+@pytest.mark.parametrize(("side", "way"), [(416, cv2.INTER_AREA), (448, cv2.INTER_LINEAR), (480, cv2.INTER_LINEAR)])
+def test_pages_that_become_much_smaller_are_averaged(monkeypatch: pytest.MonkeyPatch, side: int, way: int) -> None:
     found, told = detector(monkeypatch, side)
     page = np.random.default_rng(1).integers(0, 256, (640, 640, 3), np.uint8)
     found.find(page)
@@ -185,9 +185,7 @@ def test_a_package_that_is_not_there_or_is_one_file_holds_no_file(
     assert in_package("some", "model.onnx") is None
 
 
-def test_a_file_of_a_package_lies_in_its_first_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_a_package_lies_in_its_first_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("one", "two"):
         (tmp_path / name / "models").mkdir(parents=True)
     (tmp_path / "one/models/a.onnx").touch()
@@ -203,9 +201,7 @@ def test_a_file_of_a_package_lies_in_its_first_folder(
 def test_models_run_on_one_thread_that_is_not_pinned(monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Any] = []
     known = {("framework", "character"): SimpleNamespace(value="甲\n乙")}
-    model = SimpleNamespace(
-        has_rt_info=lambda name: tuple(name) in known, get_rt_info=lambda name: known[tuple(name)]
-    )
+    model = SimpleNamespace(has_rt_info=lambda name: tuple(name) in known, get_rt_info=lambda name: known[tuple(name)])
     request = SimpleNamespace(
         infer=lambda values, share_inputs: told.append((values, share_inputs)),
         get_output_tensor=lambda: SimpleNamespace(data="output"),

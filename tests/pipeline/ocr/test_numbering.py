@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from pipeline.ocr.readers import docx_numbering
-from pipeline.ocr.readers.docx_numbering import W, chinese, format_number, integer, roman
+from build_dataset.pipeline.ocr.readers import docx_numbering
+from build_dataset.pipeline.ocr.readers.docx_numbering import W, chinese, format_number, integer, roman
 
 
 def test_roman_numerals():
@@ -18,9 +18,7 @@ def test_roman_numerals():
 
 def test_chinese_numerals():
     values = (0, 1, 9, 10, 11, 19, 20, 21, 99, 100, 101, 110, 115, 120, 999, 1000)
-    written = (
-        "〇 一 九 十 十一 十九 二十 二十一 九十九 一百 一百零一 一百一十 一百一十五 一百二十 九百九十九 1000"
-    )
+    written = "〇 一 九 十 十一 十九 二十 二十一 九十九 一百 一百零一 一百一十 一百一十五 一百二十 九百九十九 1000"
     assert [chinese(value) for value in values] == written.split()
 
 

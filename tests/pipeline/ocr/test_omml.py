@@ -9,10 +9,10 @@ from docx.oxml.ns import nsdecls, qn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.docx import DocxReader
-from pipeline.ocr.readers.omml import linearise
-from schemas.documents import LineKind
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.docx import DocxReader
+from build_dataset.pipeline.ocr.readers.omml import linearise
+from build_dataset.schemas.documents import LineKind
 
 MATH = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 

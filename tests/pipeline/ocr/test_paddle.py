@@ -12,19 +12,17 @@ import onnxruntime
 import pytest
 import yaml
 
-from pipeline.ocr import engines
-from pipeline.ocr.engines import paddle
-from pipeline.ocr.engines.paddle import PaddleEngine, check_options
-from pipeline.ocr.params import EngineName, OcrParams, PaddleOcrParams
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr import engines
+from build_dataset.pipeline.ocr.engines import paddle
+from build_dataset.pipeline.ocr.engines.paddle import PaddleEngine, check_options
+from build_dataset.pipeline.ocr.params import EngineName, OcrParams, PaddleOcrParams
+from build_dataset.schemas.errors import UserError
 
 
 def folder(path: Path, name: str = "PP-OCRv6_medium_det", weights: bytes = b"weights") -> Path:
     path.mkdir()
     (path / "inference.onnx").write_bytes(weights)
-    (path / "inference.yml").write_text(
-        f"Global:\n  model_name: {name}\nPreProcess: {{}}\n", encoding="utf-8"
-    )
+    (path / "inference.yml").write_text(f"Global:\n  model_name: {name}\nPreProcess: {{}}\n", encoding="utf-8")
     return path
 
 
@@ -55,9 +53,7 @@ def test_a_packaged_model_is_unpacked_as_paddleocr_wants_it_and_leaves_nothing(p
 
 
 def test_a_model_that_is_not_packaged_needs_its_folder():
-    with pytest.raises(
-        UserError, match=r"PP-OCRv6_medium_rec.*set recognition_dir.*choose PP-OCRv6_small_rec"
-    ):
+    with pytest.raises(UserError, match=r"PP-OCRv6_medium_rec.*set recognition_dir.*choose PP-OCRv6_small_rec"):
         check_options(PaddleOcrParams(recognition_model="PP-OCRv6_medium_rec"))
 
 
@@ -77,9 +73,7 @@ def test_a_folder_that_lacks_a_file_is_named(tmp_path, missing):
 
 def test_a_folder_of_another_model_is_told_with_the_name_to_set(tmp_path):
     path = folder(tmp_path / "det")
-    with pytest.raises(
-        UserError, match=r"holds PP-OCRv6_medium_det: set detection_model = 'PP-OCRv6_medium_det'"
-    ):
+    with pytest.raises(UserError, match=r"holds PP-OCRv6_medium_det: set detection_model = 'PP-OCRv6_medium_det'"):
         check_options(PaddleOcrParams(detection_dir=path))
     check_options(PaddleOcrParams(detection_model="PP-OCRv6_medium_det", detection_dir=path))
 

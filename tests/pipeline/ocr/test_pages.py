@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr import engines, pages
-from pipeline.ocr.assemble import DocumentState
-from pipeline.ocr.model import PageLine, PageRead, Rect
-from pipeline.ocr.pages import Job, PageStore, Recognition, TextLayerReader
-from pipeline.ocr.params import EngineName, OcrParams
-from pipeline.ocr.readers import readers
-from pipeline.ocr.tasks import FileFacts
-from pipeline.runtime import fingerprint
-from pipeline.stage import Failure
-from schemas.documents import RawFile, ReadMethod
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr import engines, pages
+from build_dataset.pipeline.ocr.assemble import DocumentState
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect
+from build_dataset.pipeline.ocr.pages import Job, PageStore, Recognition, TextLayerReader
+from build_dataset.pipeline.ocr.params import EngineName, OcrParams
+from build_dataset.pipeline.ocr.readers import readers
+from build_dataset.pipeline.ocr.tasks import FileFacts
+from build_dataset.pipeline.runtime import fingerprint
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.documents import RawFile, ReadMethod
+from build_dataset.schemas.errors import UserError
 
 
 def reached(module: str) -> set[str]:
@@ -28,32 +28,34 @@ def reached(module: str) -> set[str]:
 def test_every_reader_reaches_what_makes_characters_valid():
     for reader in readers():
         if hasattr(reader, "count_pages"):
-            assert "pipeline.characters" in reached(type(reader).__module__)
+            assert "build_dataset.pipeline.characters" in reached(type(reader).__module__)
 
 
 @pytest.mark.parametrize("name", [name for name in engines.ENGINES if name.value != "vision"])
 def test_an_engine_reaches_its_own_code_and_no_other_engines(name):
-    modules = {one: f"pipeline.ocr.engines.{row.partition(':')[0]}" for one, row in engines.ENGINES.items()}
+    modules = {
+        one: f"build_dataset.pipeline.ocr.engines.{row.partition(':')[0]}" for one, row in engines.ENGINES.items()
+    }
     own = modules.pop(name)
     others = set(modules.values())
     assert own in reached(own)
-    assert others < reached("pipeline.ocr.stage")
-    assert not others & (reached(own) | reached("pipeline.ocr.recognise"))
+    assert others < reached("build_dataset.pipeline.ocr.stage")
+    assert not others & (reached(own) | reached("build_dataset.pipeline.ocr.recognise"))
 
 
 def test_recognition_reaches_cleaning_and_not_layout():
-    found = reached("pipeline.ocr.recognise")
-    assert {"pipeline.ocr.images"} <= found
-    assert "pipeline.ocr.layout" not in found
+    found = reached("build_dataset.pipeline.ocr.recognise")
+    assert {"build_dataset.pipeline.ocr.images"} <= found
+    assert "build_dataset.pipeline.ocr.layout" not in found
 
 
 def test_models_and_the_confidence_table_are_part_of_the_embedded_engines_code():
-    opened = [fingerprint._module(name).opens for name in reached("pipeline.ocr.engines.rapid")]
-    assert any("pipeline.ocr.engines.models" in packages for packages in opened)
+    opened = [fingerprint._module(name).opens for name in reached("build_dataset.pipeline.ocr.engines.rapid")]
+    assert any("build_dataset.pipeline.ocr.engines.models" in packages for packages in opened)
 
 
 def test_another_code_hash_is_another_key(monkeypatch, context, files_table):
-    from pipeline.ocr.stage import FileTask, inspect_file
+    from build_dataset.pipeline.ocr.stage import FileTask, inspect_file
 
     (context.raw / "a.txt").write_text("1. 题干", encoding="utf-8")
     (file,) = RawFile.from_frame(files_table(context.raw))
@@ -91,9 +93,7 @@ def _codes(monkeypatch: pytest.MonkeyPatch) -> None:
 def paper(tmp_path: Path) -> DocumentState:
     path = tmp_path / "a.pdf"
     path.write_bytes(b"xyz")
-    return DocumentState(
-        RawFile(document="a.pdf", sha256="ab" * 32, bytes=3), path, FileFacts("pdf", 3, None)
-    )
+    return DocumentState(RawFile(document="a.pdf", sha256="ab" * 32, bytes=3), path, FileFacts("pdf", 3, None))
 
 
 def stored(confidence: float | None, text: str = "甲") -> dict[str, object]:
@@ -196,9 +196,7 @@ def test_a_page_that_failed_is_blank_with_its_reason(paper: DocumentState) -> No
     assert (page.method, page.engine, page.reason) == (ReadMethod.BLANK, "rapidocr", "timeout: too long")
 
 
-@pytest.mark.parametrize(
-    ("confidence", "doubtful"), [(0.79, True), (0.8, False), (0.81, False), (None, False)]
-)
+@pytest.mark.parametrize(("confidence", "doubtful"), [(0.79, True), (0.8, False), (0.81, False), (None, False)])
 def test_a_page_below_the_bound_is_doubtful_where_a_second_engine_reads(
     paper: DocumentState, confidence: float | None, doubtful: bool
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from pipeline.ocr.params import EngineName, OcrParams, VisionParams
+from build_dataset.pipeline.ocr.params import EngineName, OcrParams, VisionParams
 from tests.pipeline.test_options import LIST, options
 
 

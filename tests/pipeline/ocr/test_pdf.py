@@ -12,14 +12,14 @@ from typing import Any
 import pymupdf
 import pytest
 
-from pipeline.ocr.interfaces import NeedsOcr
-from pipeline.ocr.model import PageRead
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import pdf
-from pipeline.ocr.readers.pdf import PdfReader
-from pipeline.ocr.tasks import FileTask, inspect_file
-from schemas.documents import LineKind, ReadMethod
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr
+from build_dataset.pipeline.ocr.model import PageRead
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import pdf
+from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
+from build_dataset.schemas.documents import LineKind, ReadMethod
+from build_dataset.schemas.errors import UnreadableDocument
 
 PROSE = "下列关于急性胃炎的叙述哪一项是正确的"
 
@@ -63,9 +63,7 @@ def test_a_page_turned_by_its_rotation_entry_is_read_as_displayed(make_pdf, read
 def test_watermarks_are_left_out(make_pdf, read_page):
     def decorate(page, number):
         page.insert_text((100, 600), "CONFIDENTIAL", fontsize=60, color=(0.85, 0.85, 0.85))
-        page.insert_text(
-            (200, 400), "sold by x", fontsize=20, morph=(pymupdf.Point(200, 400), pymupdf.Matrix(45))
-        )
+        page.insert_text((200, 400), "sold by x", fontsize=20, morph=(pymupdf.Point(200, 400), pymupdf.Matrix(45)))
 
     page = read_page(make_pdf([[(60, 100, PROSE)]], decorate=decorate))
     assert [line.text for line in page.lines] == [PROSE]
@@ -252,9 +250,7 @@ def stamp(width=300, height=200, shade=230):
 LINES = [(60, 100 + 20 * row, f"{row + 1}. 关于第{row + 1}种药物的叙述何者最不适当") for row in range(12)]
 
 
-@pytest.mark.parametrize(
-    "place", [(100, 120, 400, 300), (40, 150, 560, 250), (90, 60, 240, 400), (90, 120, 150, 180)]
-)
+@pytest.mark.parametrize("place", [(100, 120, 400, 300), (40, 150, 560, 250), (90, 60, 240, 400), (90, 120, 150, 180)])
 def test_lines_that_run_through_a_picture_are_text_and_the_picture_is_none(make_pdf, read_page, place):
     def decorate(page, number):
         page.insert_image(place, pixmap=stamp(), keep_proportion=False)
@@ -327,9 +323,7 @@ def told_as(path, printed: str, told: str) -> None:
             glyph, code = ord(printed) - 0x1F, ord(printed)  # the font has ASCII from glyph 1 on
             parts = f"<0001> <{glyph - 1:04x}> <0020>\n<{glyph:04x}> <{glyph:04x}> <{ord(told):04x}>\n"
             parts += f"<{glyph + 1:04x}> <005f> <{code + 1:04x}>"
-            document.update_stream(
-                int(value.split()[0]), stream.replace(b"<0001> <005f> <0020>", parts.encode())
-            )
+            document.update_stream(int(value.split()[0]), stream.replace(b"<0001> <005f> <0020>", parts.encode()))
     document.saveIncr()
 
 
@@ -483,9 +477,7 @@ def test_a_file_whose_password_is_empty_is_read(make_pdf: Callable[..., Path], t
     assert PdfReader().count_pages(tmp_path / "open.pdf", OcrParams()) == 1
 
 
-def test_a_page_is_drawn_in_six_seconds(
-    make_pdf: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_is_drawn_in_six_seconds(make_pdf: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_pdf([[(60, 100, "甲")], []], name="two.pdf")
     asked: list[tuple[Path, float]] = []
 
@@ -602,9 +594,7 @@ def test_a_page_without_glyphs_images_and_drawings_is_blank(
     monkeypatch.setattr(pdf.routing, "why_ocr", lambda *_: "asked")
     (found,) = PdfReader().read(make_pdf([[]]), [1], OcrParams())
     assert found == (
-        PageRead(595.0, 842.0, ReadMethod.BLANK, "pymupdf", pdf.VERSION, "no_content")
-        if blank
-        else NeedsOcr("asked")
+        PageRead(595.0, 842.0, ReadMethod.BLANK, "pymupdf", pdf.VERSION, "no_content") if blank else NeedsOcr("asked")
     )
 
 
@@ -638,9 +628,7 @@ def test_an_image_of_any_kind_has_three_channels(kind: str, alpha: bool) -> None
 class Streams:
     """A document of streams by their number, with the forms of its one page."""
 
-    def __init__(
-        self, streams: dict[int, bytes], forms: Sequence[tuple[int, str, int]] = (), filters: str = "null"
-    ):
+    def __init__(self, streams: dict[int, bytes], forms: Sequence[tuple[int, str, int]] = (), filters: str = "null"):
         self.streams, self.forms, self.filters = streams, forms, filters
 
     def xref_stream_raw(self, xref: int) -> bytes | None:

@@ -11,13 +11,13 @@ import numpy as np
 import pymupdf
 import pytest
 
-from pipeline.ocr import engines
-from pipeline.ocr.engines import network, rapid
-from pipeline.ocr.engines.ctc import Glyph
-from pipeline.ocr.engines.rapid import RapidEngine
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.params import OcrParams, RapidOcrParams
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr import engines
+from build_dataset.pipeline.ocr.engines import network, rapid
+from build_dataset.pipeline.ocr.engines.ctc import Glyph
+from build_dataset.pipeline.ocr.engines.rapid import RapidEngine
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.params import OcrParams, RapidOcrParams
+from build_dataset.schemas.errors import UserError
 
 
 def test_absent_small_models_are_told_before_a_page_is_read(monkeypatch):
@@ -27,9 +27,7 @@ def test_absent_small_models_are_told_before_a_page_is_read(monkeypatch):
 
 
 def test_tiny_models_are_those_that_their_readme_names():
-    told = re.findall(
-        r"^\| (\S+) \| \S+ \| (\w{64}) \|$", (rapid._MODELS / "README.md").read_text(), re.MULTILINE
-    )
+    told = re.findall(r"^\| (\S+) \| \S+ \| (\w{64}) \|$", (rapid._MODELS / "README.md").read_text(), re.MULTILINE)
     assert len(told) == 3
     for name, digest in told:
         assert hashlib.sha256((rapid._MODELS / name).read_bytes()).hexdigest() == digest
@@ -125,10 +123,7 @@ def test_both_backends_give_a_network_s_output_and_its_characters():
         found.append(np.array(run(values)))
         assert (found[-1].shape, characters) == ((1, 1, 32, 32), [])
     assert np.allclose(*found, atol=1e-2)
-    small = [
-        network.load_network(rapid._model("small", "rec"), backend)[1]
-        for backend in ("openvino", "onnxruntime")
-    ]
+    small = [network.load_network(rapid._model("small", "rec"), backend)[1] for backend in ("openvino", "onnxruntime")]
     assert small[0] == small[1]
     assert len(small[0]) > 1000
 

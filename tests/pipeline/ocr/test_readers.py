@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader, reader, readers
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader, reader, readers
+from build_dataset.schemas.errors import UnreadableDocument
 
 
 def told(path: Path, **params: int) -> tuple[str, str]:
@@ -74,9 +74,7 @@ def test_readers_see_the_first_bytes_of_a_file(tmp_path: Path) -> None:
         ("a", b"x\0", "unknown_format", "no reader knows files without a suffix"),
     ],
 )
-def test_a_file_without_a_reader_is_told_of(
-    tmp_path: Path, name: str, head: bytes, reason: str, said: str
-) -> None:
+def test_a_file_without_a_reader_is_told_of(tmp_path: Path, name: str, head: bytes, reason: str, said: str) -> None:
     assert told(written(tmp_path / name, head)) == (reason, said)
 
 

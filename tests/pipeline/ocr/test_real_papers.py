@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr.interfaces import NeedsOcr
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
-from pipeline.ocr.tasks import FileTask, inspect_file
-from schemas.documents import LineKind
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
+from build_dataset.schemas.documents import LineKind
+from build_dataset.schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams()
 

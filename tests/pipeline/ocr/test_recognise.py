@@ -8,18 +8,16 @@ import numpy as np
 import pymupdf
 import pytest
 
-from pipeline.ocr import engines, scanpage
-from pipeline.ocr.interfaces import PageImage, Word
-from pipeline.ocr.model import Rect
-from pipeline.ocr.params import OcrParams, PaddleOcrParams, RapidOcrParams
-from pipeline.ocr.recognise import mean_confidence, read_upright, recognise, reread_box
-from pipeline.ocr.scanpage import to_page
-from pipeline.ocr.tasks import PageTask, recognise_page
+from build_dataset.pipeline.ocr import engines, scanpage
+from build_dataset.pipeline.ocr.interfaces import PageImage, Word
+from build_dataset.pipeline.ocr.model import Rect
+from build_dataset.pipeline.ocr.params import OcrParams, PaddleOcrParams, RapidOcrParams
+from build_dataset.pipeline.ocr.recognise import mean_confidence, read_upright, recognise, reread_box
+from build_dataset.pipeline.ocr.scanpage import to_page
+from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
 
 
-def word(
-    text: str, x: float, y: float, width: float, height: float = 12, angle: float = 0, sure=0.99
-) -> Word:
+def word(text: str, x: float, y: float, width: float, height: float = 12, angle: float = 0, sure=0.99) -> Word:
     c, s = cos(radians(angle)), sin(radians(angle))
     corners = [(0, 0), (width, 0), (width, height), (0, height)]
     return Word(text, tuple((x + c * dx - s * dy, y + s * dx + c * dy) for dx, dy in corners), sure)
@@ -108,9 +106,7 @@ def test_only_options_of_the_chosen_engine_count_for_its_results():
 
 
 def test_the_embedded_engine_reads_a_page_of_chinese(make_pdf, tmp_path):
-    path = make_pdf(
-        [[(60, 100, "下列哪项是急性胃炎的病因"), (60, 130, "A.饮酒"), (260, 130, "B.运动")]], size=14
-    )
+    path = make_pdf([[(60, 100, "下列哪项是急性胃炎的病因"), (60, 130, "A.饮酒"), (260, 130, "B.运动")]], size=14)
     document = pymupdf.open(path)
     picture = tmp_path / "page.png"
     document[0].get_pixmap(dpi=110, clip=pymupdf.Rect(0, 60, 595, 160)).save(picture)
@@ -129,9 +125,7 @@ BLACK = np.zeros((30, 20, 3), np.uint8)
 def test_what_an_engine_finds_is_told_in_points():
     page = np.full((120, 100, 3), 255, np.uint8)
     page[30:32, 10:90] = 0
-    found = recognise(
-        Scripted([word("甲", 10, 20, 30, 10, sure=0.9)]), PageImage(page, 50.0, 60.0), OcrParams()
-    )
+    found = recognise(Scripted([word("甲", 10, 20, 30, 10, sure=0.9)]), PageImage(page, 50.0, 60.0), OcrParams())
     corners = [5.0, 10.0, 20.0, 10.0, 20.0, 15.0, 5.0, 15.0]
     assert found == {
         "width": 50.0,
@@ -142,9 +136,7 @@ def test_what_an_engine_finds_is_told_in_points():
         "marks": {"across": [[5.5, 15.0, 45.5, 16.5]], "down": [], "figures": []},
     }
     side = [word("题干", 10, 10, 5, 30)] * 3
-    turned = recognise(
-        Scripted(side, [word("题" * 9, 0, 0, 30, 10)], []), PageImage(page, 50.0, 60.0), OcrParams()
-    )
+    turned = recognise(Scripted(side, [word("题" * 9, 0, 0, 30, 10)], []), PageImage(page, 50.0, 60.0), OcrParams())
     assert (turned["width"], turned["height"], turned["turned"]) == (60.0, 50.0, 90)
     assert turned["marks"]["down"] == [[15.0, 5.5, 16.5, 45.5]]
     dark = recognise(Scripted([]), PageImage((page * 0.7).astype(np.uint8), 50.0, 60.0), OcrParams())
@@ -175,10 +167,7 @@ def test_a_line_is_read_again_with_some_of_the_page_around_it():
     assert engine.shapes == [(68, 94), (54, 107), (27, 24)]
     assert [int(cut[0, 0, 0]) for cut in engine.seen] == [21233, 0, 74776]
     assert reread_box(engine, page, Rect(120, 130, 160, 140)) == ["", 0.0]
-    assert (
-        reread_box(Scripted([word("甲", 5, 29, 10, 10, sure=0.912345)]), page, Rect(20, 30, 60, 40))[1]
-        == 0.9123
-    )
+    assert reread_box(Scripted([word("甲", 5, 29, 10, 10, sure=0.912345)]), page, Rect(20, 30, 60, 40))[1] == 0.9123
 
 
 def test_when_a_page_is_tried_another_way_up(flips):
@@ -243,10 +232,7 @@ def test_pages_of_a_screenshot_are_not_turned_and_as_legible_as_the_least():
     found = recognise(engine, PageImage(page, 500.0, 1500.0), OcrParams())
     assert (len(engine.shapes), found["turned"], len(found["words"])) == (2, 0, 6)
     assert found["legibility"] < 1
-    assert (
-        recognise(Scripted(on_end, on_end), PageImage(page[::-1], 500.0, 1500.0), OcrParams())["legibility"]
-        < 1
-    )
+    assert recognise(Scripted(on_end, on_end), PageImage(page[::-1], 500.0, 1500.0), OcrParams())["legibility"] < 1
 
 
 def test_a_page_is_read_as_it_is_where_nothing_is_cleaned():

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pymupdf
 import pytest
 
-from pipeline.ocr.model import PageRegion, Rect, TextRun
-from pipeline.ocr.regions import (
+from build_dataset.pipeline.ocr.model import PageRegion, Rect, TextRun
+from build_dataset.pipeline.ocr.regions import (
     Drawing,
     cell_rules,
     cluster_boxes,
@@ -19,7 +19,7 @@ from pipeline.ocr.regions import (
     lies_under_text,
     read_drawing,
 )
-from schemas.documents import LineKind
+from build_dataset.schemas.documents import LineKind
 
 PAGE = Rect(0, 0, 600, 800)
 HALVES = [half / 2 for half in range(200)]
@@ -28,9 +28,7 @@ TENTHS = [tenth / 10 for tenth in range(1, 300)]
 
 def page_of(*paths, rotation=0):
     matrix = pymupdf.Matrix(0, 1, -1, 0, 600, 0)
-    return SimpleNamespace(
-        rotation=rotation, rotation_matrix=matrix, rect=PAGE, get_cdrawings=lambda: list(paths)
-    )
+    return SimpleNamespace(rotation=rotation, rotation_matrix=matrix, rect=PAGE, get_cdrawings=lambda: list(paths))
 
 
 def stroke(*items):
@@ -169,10 +167,7 @@ def test_loose_rules_are_a_figure_where_they_take_room(size, found):
 def shapes(width=60.0, height=60.0, count=3, gap=0.0):
     """A figure of so many shapes beside each other."""
     wide = (width - (count - 1) * gap) / count
-    return [
-        Rect(100 + at * (wide + gap), 100, 100 + at * (wide + gap) + wide, 100 + height)
-        for at in range(count)
-    ]
+    return [Rect(100 + at * (wide + gap), 100, 100 + at * (wide + gap) + wide, 100 + height) for at in range(count)]
 
 
 def test_shapes_are_a_figure_from_a_size_and_a_number_on(flips):
@@ -243,9 +238,7 @@ def test_ink_on_a_scan_is_a_figure_and_a_table_inside_one_is_part_of_it(flips):
         return len(kinds(Drawing(images=ink), find=find_scan_regions))
 
     assert flips(count, HALVES[:20]) == [4.5]
-    whole = [
-        kinds(Drawing(images=[Rect(0, 0, 600, high)]), find=find_scan_regions) for high in range(540, 580)
-    ]
+    whole = [kinds(Drawing(images=[Rect(0, 0, 600, high)]), find=find_scan_regions) for high in range(540, 580)]
     assert flips(lambda at: bool(whole[at]), range(40)) == [20]
     prose = [run(110, 150, "心" * 10)]
     assert kinds(Drawing(images=[Rect(100, 100, 300, 200)]), prose, find_scan_regions) == []

@@ -10,12 +10,12 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from pipeline.ocr import routing
-from pipeline.ocr.interfaces import NeedsOcr
-from pipeline.ocr.model import PageRead, Rect
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers.pdf import PdfReader
-from pipeline.ocr.regions import Drawing
+from build_dataset.pipeline.ocr import routing
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr
+from build_dataset.pipeline.ocr.model import PageRead, Rect
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+from build_dataset.pipeline.ocr.regions import Drawing
 
 PROSE = "下列关于急性胃炎的叙述哪一项是正确的并说明理由"
 A4 = pymupdf.Rect(0, 0, 595, 842)
@@ -199,9 +199,7 @@ def test_white_areas_of_some_size_are_counted_in_the_ink_of_a_character(flips):
     sizes = [(1, 2), (1, 3), (2, 1), (3, 1), (2, 2)]
     assert [holes((20, 20, 20 + wide, 20 + high)) for wide, high in sizes] == [0, 1, 0, 1, 1]
     shades = [grey / 255 for grey in range(256)]
-    assert flips(lambda grey: holes((20, 20, 30, 30), grey=grey), shades) == [193 / 255], (
-        "three quarters white"
-    )
+    assert flips(lambda grey: holes((20, 20, 30, 30), grey=grey), shades) == [193 / 255], "three quarters white"
 
 
 def test_images_that_overlap_cover_a_page_once(flips):
@@ -218,9 +216,7 @@ def test_images_that_overlap_cover_a_page_once(flips):
 
 def test_why_a_text_layer_is_unsound(flips):
     def why(text="", cover=0.0, pieces=0, **more) -> str | None:
-        return routing.why_unsound(
-            SimpleNamespace(**{"text": text, "turned": 0, "hidden": 0} | more), cover, pieces
-        )
+        return routing.why_unsound(SimpleNamespace(**{"text": text, "turned": 0, "hidden": 0} | more), cover, pieces)
 
     assert why() == "no_text_layer"
     assert why("a") is None
@@ -309,9 +305,7 @@ def looked(monkeypatch):
     def told(cover=0.0, pieces=0, under=False, partial=True, **params) -> tuple[str | None, list[Rect]]:
         seen: list[Rect] = []
         monkeypatch.setattr(routing, "is_under_image", lambda *_: under)
-        monkeypatch.setattr(
-            routing, "_is_partial", lambda page, layer, areas, *_: seen.extend(areas) or partial
-        )
+        monkeypatch.setattr(routing, "_is_partial", lambda page, layer, areas, *_: seen.extend(areas) or partial)
         layer = SimpleNamespace(text="a" * 100, turned=0, hidden=0, runs=[])
         drawing = Drawing([Rect(0, 0, 9, 1)] * pieces, [], [], [Rect(0, 0, 100, cover)] if cover else [])
         return routing.why_ocr(Log(), layer, drawing, [], OcrParams(**params)), seen

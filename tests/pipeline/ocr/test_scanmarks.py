@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from PIL import Image, ImageDraw
 
-from pipeline.ocr.images import find_marks
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.model import Rect
-from pipeline.ocr.scanpage import to_page
-from schemas.documents import LineKind
+from build_dataset.pipeline.ocr.images import find_marks
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.model import Rect
+from build_dataset.pipeline.ocr.scanpage import to_page
+from build_dataset.schemas.documents import LineKind
 
 
 @pytest.fixture

@@ -6,10 +6,10 @@ from math import atan2, cos, degrees, radians, sin, tan
 
 import pytest
 
-from pipeline.ocr import scanpage
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.model import Rect
-from pipeline.ocr.scanpage import is_slanted, page_angle, rotate_box, to_page
+from build_dataset.pipeline.ocr import scanpage
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.model import Rect
+from build_dataset.pipeline.ocr.scanpage import is_slanted, page_angle, rotate_box, to_page
 
 
 def word(text: str, x: float, y: float, width: float, height: float, angle: float = 0.0, sure=0.9) -> Word:
@@ -36,8 +36,7 @@ def test_a_tilted_page_is_laid_out_level_and_its_boxes_stand_where_they_are_prin
     marks |= {"down": [[100, 500, 101, 581], [300, 500, 301, 581]], "figures": [[400, 600, 500, 700]]}
     page = to_page(value(words, marks=marks), "image", "engine", "v1")
     found = [
-        (line.kind.value, line.text, line.confidence, [round(edge, 1) for edge in line.box])
-        for line in page.lines
+        (line.kind.value, line.text, line.confidence, [round(edge, 1) for edge in line.box]) for line in page.lines
     ]
     assert found == GOLDEN
     assert (page.width, page.height, page.engine, page.engine_version) == (600.0, 800.0, "engine", "v1")
@@ -117,9 +116,7 @@ def test_the_size_of_type_is_the_width_of_an_ideograph_else_a_share_of_the_heigh
 def test_a_tilted_page_turns_about_its_middle(flips):
     """Lines of the level page are told to stand at its edge, as a head that spans columns does."""
     columns = [
-        word(f"栏{x}第{row}行是一段普通的文字", x, 250 + 24 * row, 200, 16)
-        for x in (60, 340)
-        for row in range(8)
+        word(f"栏{x}第{row}行是一段普通的文字", x, 250 + 24 * row, 200, 16) for x in (60, 340) for row in range(8)
     ]
 
     def head(y: float) -> bool:

@@ -7,11 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from pipeline.ocr import routing
-from pipeline.ocr.model import Rect, TextRun
-from pipeline.ocr.regions import Drawing
-from pipeline.ocr.routing import is_mojibake, why_unsound
-from pipeline.ocr.textlayer import TextLayer
+from build_dataset.pipeline.ocr import routing
+from build_dataset.pipeline.ocr.model import Rect, TextRun
+from build_dataset.pipeline.ocr.regions import Drawing
+from build_dataset.pipeline.ocr.routing import is_mojibake, why_unsound
+from build_dataset.pipeline.ocr.textlayer import TextLayer
 
 CHINESE = "下列关于急性胃炎的叙述中哪一项是正确的请选择一个最佳答案并说明理由与依据所在" * 3
 TRADITIONAL = "下列有關肺部聽診的敘述何者正確請選出一個最適當的答案並說明其臨床意義與治療" * 3

@@ -10,15 +10,15 @@ import pymupdf
 import pytest
 from PIL import Image
 
-from pipeline.ocr import engines, stage, tasks
-from pipeline.ocr.assemble import Exam
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.model import PageRead
-from pipeline.ocr.params import EngineName, OcrParams
-from pipeline.ocr.readers import pdf
-from pipeline.stage import Failure, Result
-from schemas.documents import Document, Line, Page, ReadMethod, SourceRow
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr import engines, stage, tasks
+from build_dataset.pipeline.ocr.assemble import Exam
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.model import PageRead
+from build_dataset.pipeline.ocr.params import EngineName, OcrParams
+from build_dataset.pipeline.ocr.readers import pdf
+from build_dataset.pipeline.stage import Failure, Result
+from build_dataset.schemas.documents import Document, Line, Page, ReadMethod, SourceRow
+from build_dataset.schemas.errors import UserError
 
 STEM = "1. 下列哪项是急性胃炎的病因"
 
@@ -158,9 +158,7 @@ def test_another_resolution_is_read_anew_but_text_layers_are_not(put, read, engi
     assert engine.calls == 2
 
 
-def test_one_page_that_crashes_its_worker_loses_neither_its_document_nor_its_chunk(
-    put, read, context, monkeypatch
-):
+def test_one_page_that_crashes_its_worker_loses_neither_its_document_nor_its_chunk(put, read, context, monkeypatch):
     put("paper.pdf", *[f"{number}. 题干" for number in range(1, 6)])
 
     def crash(function, items, *, timeout=None):
@@ -181,9 +179,7 @@ def test_one_page_that_crashes_its_worker_loses_neither_its_document_nor_its_chu
     assert any("could not be read" in note for note in result.notes)
 
 
-def test_a_file_whose_worker_the_system_ended_is_looked_at_again_by_the_next_run(
-    put, read, context, monkeypatch
-):
+def test_a_file_whose_worker_the_system_ended_is_looked_at_again_by_the_next_run(put, read, context, monkeypatch):
     put("paper.pdf", "1. 题干")
     put("hostile.pdf", "2. 题干")
 

@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr.interfaces import TableRow
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader, tabular
-from pipeline.ocr.readers.encoding import decode, looks_like_text, plausibility
-from pipeline.ocr.readers.header import tables
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import TableRow
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader, tabular
+from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text, plausibility
+from build_dataset.pipeline.ocr.readers.header import tables
+from build_dataset.schemas.errors import UnreadableDocument
 
 Flips = Callable[[Callable[[int], object], Sequence[int]], list[object]]
 HEADER = "Question,Options,Answer,Explanation"
@@ -95,10 +95,7 @@ def test_utf_16_without_its_mark_is_told_how_to_be_saved(tmp_path):
 
 
 def test_two_columns_of_one_name_are_refused_rather_than_one_lost(tmp_path):
-    assert (
-        refused(write(tmp_path / "a.csv", "Question,Question,Answer\n甲,乙,A\n")).reason
-        == "duplicate_columns"
-    )
+    assert refused(write(tmp_path / "a.csv", "Question,Question,Answer\n甲,乙,A\n")).reason == "duplicate_columns"
 
 
 def test_one_bad_item_of_a_list_costs_itself_alone(tmp_path):
@@ -183,17 +180,13 @@ def test_a_workbook_without_questions_is_refused(tmp_path):
 
 
 def test_cmb_json_rows_are_untouched(tmp_path):
-    items = [
-        {"exam_type": "医师考试", "question": "题干", "option": {"A": "甲", "B": ""}, "answer": "A", "x": 1.5}
-    ]
+    items = [{"exam_type": "医师考试", "question": "题干", "option": {"A": "甲", "B": ""}, "answer": "A", "x": 1.5}]
     path = write(tmp_path / "a.json", json.dumps(items, ensure_ascii=False))
     assert rows(path) == items
 
 
 def test_json_with_nan_gives_null(tmp_path):
-    assert rows(write(tmp_path / "a.json", '[{"question": "q", "answer": NaN}]')) == [
-        {"question": "q", "answer": None}
-    ]
+    assert rows(write(tmp_path / "a.json", '[{"question": "q", "answer": NaN}]')) == [{"question": "q", "answer": None}]
 
 
 @pytest.mark.parametrize(
@@ -221,9 +214,7 @@ ITEMS = [{"question": f"问{at}", "options": ["甲", "乙"], "answer": "A"} for 
 )
 def test_questions_are_found_in_sections_under_any_name(tmp_path, value, kinds):
     found = rows(write(tmp_path / "bank.json", json.dumps(value, ensure_ascii=False)))
-    assert [(row["question"], row.get("type")) for row in found] == [
-        (f"问{at}", kind) for at, kind in enumerate(kinds)
-    ]
+    assert [(row["question"], row.get("type")) for row in found] == [(f"问{at}", kind) for at, kind in enumerate(kinds)]
 
 
 def test_options_that_are_objects_are_no_questions(tmp_path):
@@ -282,15 +273,13 @@ def header_of(records: list[list[str]]) -> object:
 
 def test_the_header_is_among_the_first_rows_and_its_names_are_short(flips):
     header = ["题目", "A", "B", "答案"]
-    assert flips(
-        lambda above: header_of([["说明"]] * above + [header, KEYED]) == "unknown_columns", range(40)
-    ) == [30]
+    assert flips(lambda above: header_of([["说明"]] * above + [header, KEYED]) == "unknown_columns", range(40)) == [30]
     found = flips(lambda more: header_of([["题目" + "　" * more, "A", "答案"], KEYED[:3]]), range(50, 70))
     assert found == [59]
     wide = [["题目", "A", "答案"], ["t", "a", "A"]]
-    assert flips(
-        lambda more: header_of([wide[0], wide[1] + ["y"] * more]) == "too_many_columns", range(990, 1005)
-    ) == [998]
+    assert flips(lambda more: header_of([wide[0], wide[1] + ["y"] * more]) == "too_many_columns", range(990, 1005)) == [
+        998
+    ]
 
 
 def test_three_known_names_are_a_header_of_another_table(flips):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from pipeline.ocr.readers import image as tall
+from build_dataset.pipeline.ocr.readers import image as tall
 
 
 @given(st.integers(1, 60_000), st.integers(1, 60_000))

@@ -9,13 +9,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.ocr import tasks
-from pipeline.ocr.interfaces import NeedsOcr, PageImage, TableRow
-from pipeline.ocr.model import PageRead, Rect
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.tasks import FileFacts, FileTask, PageTask, inspect_file, read_pages, recognise_page
-from schemas.documents import ReadMethod
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr import tasks
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr, PageImage, TableRow
+from build_dataset.pipeline.ocr.model import PageRead, Rect
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.tasks import (
+    FileFacts,
+    FileTask,
+    PageTask,
+    inspect_file,
+    read_pages,
+    recognise_page,
+)
+from build_dataset.schemas.documents import ReadMethod
+from build_dataset.schemas.errors import UnreadableDocument
 
 PARAMS = OcrParams(max_pages=3, max_rows=3)
 
@@ -101,9 +108,7 @@ def test_questions_of_one_row_count_each(look: Look) -> None:
     assert look(Rows(two, two)) == "too_large: more rows than max_rows = 3"
 
 
-@pytest.mark.parametrize(
-    ("reason", "attempts"), [("broken", 2), ("truncated", 2), ("encrypted", 1), ("no_pages", 1)]
-)
+@pytest.mark.parametrize(("reason", "attempts"), [("broken", 2), ("truncated", 2), ("encrypted", 1), ("no_pages", 1)])
 def test_what_looks_damaged_is_looked_at_twice(look: Look, reason: str, attempts: int) -> None:
     reader = Paged(UnreadableDocument(reason, "x"), 2)
     assert look(reader) == (FileFacts("pages", 2, None, ()) if attempts == 2 else f"{reason}: x")
@@ -142,16 +147,15 @@ class Seen(Paged):
         return PageImage(np.full((1, 1, 3), page, np.uint8), 10.0, 20.0)
 
 
-def test_the_one_page_of_a_task_is_recognised_or_its_lines_are(
-    monkeypatch: pytest.MonkeyPatch, path: Path
-) -> None:
+def test_the_one_page_of_a_task_is_recognised_or_its_lines_are(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
     monkeypatch.setattr(tasks, "reader", {"pages": Seen()}.__getitem__)
     monkeypatch.setattr(tasks.engines, "load", lambda params: "engine")
     monkeypatch.setattr(
-        "pipeline.ocr.recognise.recognise", lambda engine, image, params: {"page": int(image.pixels[0, 0, 0])}
+        "build_dataset.pipeline.ocr.recognise.recognise",
+        lambda engine, image, params: {"page": int(image.pixels[0, 0, 0])},
     )
     monkeypatch.setattr(
-        "pipeline.ocr.recognise.reread_box",
+        "build_dataset.pipeline.ocr.recognise.reread_box",
         lambda engine, image, box: [f"{engine} {box.x0}", int(image.pixels.max())],
     )
     assert recognise_page(PageTask("a", path, "pages", (7,), PARAMS)) == {"page": 7}

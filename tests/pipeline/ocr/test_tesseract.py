@@ -10,11 +10,11 @@ import cv2
 import numpy as np
 import pytest
 
-from pipeline.ocr import engines
-from pipeline.ocr.engines import tesseract
-from pipeline.ocr.engines.tesseract import pieces
-from pipeline.ocr.params import EngineName, OcrParams, TesseractParams
-from schemas.errors import UserError
+from build_dataset.pipeline.ocr import engines
+from build_dataset.pipeline.ocr.engines import tesseract
+from build_dataset.pipeline.ocr.engines.tesseract import pieces
+from build_dataset.pipeline.ocr.params import EngineName, OcrParams, TesseractParams
+from build_dataset.schemas.errors import UserError
 
 PARAMS = OcrParams(engine=EngineName.TESSERACT)
 HEAD = "level\tpage_num\tblock_num\tpar_num\tline_num\tword_num\tleft\ttop\twidth\theight\tconf\ttext"
@@ -93,9 +93,7 @@ def told(level: int, text: str, conf: float = 90.0, left: int = 0) -> str:
 
 def test_words_alone_are_text_and_blank_ones_none() -> None:
     assert pieces(COLUMNS + told(4, "line") + told(5, " ") + told(4, "") + told(5, "")) == []
-    (found,) = pieces(
-        COLUMNS + told(4, "line") + told(5, "CT") + told(5, " ", left=22) + told(5, "片", left=25)
-    )
+    (found,) = pieces(COLUMNS + told(4, "line") + told(5, "CT") + told(5, " ", left=22) + told(5, "片", left=25))
     assert found.text == "CT片"
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import pymupdf
 import pytest
 
-from pipeline.ocr import textlayer
-from pipeline.ocr.model import Rect
+from build_dataset.pipeline.ocr import textlayer
+from build_dataset.pipeline.ocr.model import Rect
 
 TENTHS = [step / 10 for step in range(200)]
 TURN = pymupdf.Matrix(0, 1, -1, 0, 600, 0)
@@ -21,9 +21,7 @@ def test_text_is_level_up_to_a_few_degrees(flips):
         return textlayer._is_level((cos(radians(angle)), sin(radians(angle))), None)
 
     assert flips(level, TENTHS) == [5.8]
-    assert flips(lambda down: textlayer._is_level((1.0, down), None), [step / 100 for step in range(30)]) == [
-        0.1
-    ]
+    assert flips(lambda down: textlayer._is_level((1.0, down), None), [step / 100 for step in range(30)]) == [0.1]
     assert not textlayer._is_level((0.98, 0.0), None)
     shown = [textlayer._is_level(way, TURN) for way in ((0.0, -1.0), (0.0, 1.0), (1.0, 0.0))]
     assert shown == [True, False, False]
@@ -62,9 +60,7 @@ def test_faint_text_is_a_watermark_and_so_are_huge_pale_letters(flips):
     assert faint(0, 99)
     assert flips(lambda value: faint(grey(value)), range(256)) == [236]
     assert flips(lambda value: faint(grey(value), size=60.0), range(256)) == [151]
-    assert flips(lambda size: faint(grey(200), size=size), range(30, 70)) == [51], (
-        "a 14th of the page's width"
-    )
+    assert flips(lambda size: faint(grey(200), size=size), range(30, 70)) == [51], "a 14th of the page's width"
     assert flips(lambda green: faint(0xFF0000 | green << 8, size=60.0), range(256)) == [126]
     assert [faint(colour, size=60.0) for colour in (0xFF0000, 0x00FF00, 0x00FFFF)] == [False, False, True]
 
@@ -168,12 +164,8 @@ CHAR = {"c": "甲", "bbox": (10.0, 20.0, 30.0, 44.0), "origin": (10.0, 40.0)}
 
 def test_characters_are_told_in_displayed_coordinates():
     assert textlayer._chars({"chars": [CHAR]}, None) == [("甲", 10.0, 30.0, 40.0)]
-    assert textlayer._chars({"chars": [CHAR]}, pymupdf.Matrix(0, 1, -1, 0, 600, 0)) == [
-        ("甲", 556.0, 580.0, 10.0)
-    ]
-    assert textlayer._chars({"chars": [CHAR]}, pymupdf.Matrix(0, -1, 1, 0, 0, 800)) == [
-        ("甲", 20.0, 44.0, 790.0)
-    ]
+    assert textlayer._chars({"chars": [CHAR]}, pymupdf.Matrix(0, 1, -1, 0, 600, 0)) == [("甲", 556.0, 580.0, 10.0)]
+    assert textlayer._chars({"chars": [CHAR]}, pymupdf.Matrix(0, -1, 1, 0, 0, 800)) == [("甲", 20.0, 44.0, 790.0)]
 
 
 def span(*chars: tuple[str, float, float], y: float = 100.0, **more: object) -> dict[str, Any]:

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from annotation.llm import limits
-from pipeline.ocr import engines, stage, tasks
-from pipeline.ocr.engines import vision
-from pipeline.ocr.interfaces import Word
-from pipeline.ocr.params import OcrParams, VisionParams
-from pipeline.stage import Failure
-from schemas.documents import Line
-from schemas.errors import UserError
+from build_dataset.annotation.llm import limits
+from build_dataset.pipeline.ocr import engines, stage, tasks
+from build_dataset.pipeline.ocr.engines import vision
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.params import OcrParams, VisionParams
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.documents import Line
+from build_dataset.schemas.errors import UserError
 from tests.annotation.scripted_server import Reply, ScriptedServer
 
 LINES = [
@@ -179,9 +179,7 @@ def test_a_page_above_the_cap_is_not_asked_for(ask):
 def test_no_model_is_one_line(context, files_table):
     Image.new("RGB", (60, 80), "white").save(context.raw / "scan.png")
     with pytest.raises(UserError, match=r"\[ocr.vision\]"):
-        stage.run(
-            {"files": files_table(context.raw)}, OcrParams.model_validate({"engine": "vision"}), context
-        )
+        stage.run({"files": files_table(context.raw)}, OcrParams.model_validate({"engine": "vision"}), context)
 
 
 def test_the_lines_of_a_model_stand_where_it_says_or_below_each_other():

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader, webpage
-from schemas.documents import LineKind
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader, webpage
+from build_dataset.schemas.documents import LineKind
+from build_dataset.schemas.errors import UnreadableDocument
 
 PAGE = """<!DOCTYPE html><html><head><title>t</title><style>p {}</style></head><body><nav>菜单</nav>
 <h2>一、单选题</h2><div><b>1.</b> 首选的<i>药物</i>是</div><ul><li>A. 甲</li><li>B. 乙<script>x()</script></li></ul>
@@ -193,9 +193,7 @@ def test_a_page_is_a_table_where_most_of_it_stands_in_one(flips):
         return webpage.PageTableReader().recognises(f"<p>{'y' * count}</p>{row}\n".encode(), suffix)
 
     assert flips(table, range(30)) == [10]
-    assert (table(0, "<td>题目<td>A"), table(0, "<td>题目<td>答案"), table(0, "<td>A<td>答案")) == (
-        False,
-    ) * 3
+    assert (table(0, "<td>题目<td>A"), table(0, "<td>题目<td>答案"), table(0, "<td>A<td>答案")) == (False,) * 3
     assert (table(0, suffix=".xls"), table(0, suffix=".pdf")) == (True, False)
 
 
@@ -291,9 +289,7 @@ def test_tables_of_a_page_are_numbered(tmp_path: Path) -> None:
     assert [note.partition(":")[0] for note in told] == ["table 2 was left out"]
 
 
-@pytest.mark.parametrize(
-    ("span", "rows"), [("0", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 4), ("5", 5), ("x", 1)]
-)
+@pytest.mark.parametrize(("span", "rows"), [("0", 1), ("1", 1), ("2", 2), ("3", 3), ("4", 4), ("5", 5), ("x", 1)])
 def test_a_cell_is_repeated_in_as_many_rows_as_it_spans(span: str, rows: int) -> None:
     found = grid(f"<tr><td rowspan={span}>a<td>b</tr>" + "<tr><td>c</tr>" * 5)
     assert [row[0] for row in found] == ["a"] * rows + ["c"] * (6 - rows)

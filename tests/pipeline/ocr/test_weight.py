@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.ocr.interfaces import NeedsOcr
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import pdf as reader
-from pipeline.ocr.readers.pdf import PdfReader
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.interfaces import NeedsOcr
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import pdf as reader
+from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+from build_dataset.schemas.errors import UnreadableDocument
 
 FLATE = b"/Filter/FlateDecode"
 

@@ -20,13 +20,13 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.drawing.image import Image
 from PIL import Image as Picture
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader, workbook
-from pipeline.parse.columns import Unclear
-from pipeline.parse.rows import RowError, SourceTable, sources_of
-from schemas.dataset import SourceParams
-from schemas.documents import Document, SourceRow
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader, workbook
+from build_dataset.pipeline.parse.columns import Unclear
+from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
+from build_dataset.schemas.dataset import SourceParams
+from build_dataset.schemas.documents import Document, SourceRow
+from build_dataset.schemas.errors import UnreadableDocument
 
 Flips = Callable[[Callable[[int], object], Sequence[int]], list[object]]
 HEADER = ["材料", "题目", "A", "B", "答案"]
@@ -36,9 +36,7 @@ def row(at: int) -> list[str | None]:
     return ["", f"第{at}问，正确的是", f"甲{at}", f"乙{at}", "AB"[at % 2]]
 
 
-def read(
-    book: Workbook, path: Path, told: list[str] | None = None, **declared: SourceParams
-) -> list[SourceTable]:
+def read(book: Workbook, path: Path, told: list[str] | None = None, **declared: SourceParams) -> list[SourceTable]:
     book.save(path)
     params = OcrParams(columns=tuple(name for one in declared.values() for name in one.headers()))
     rows = [*find_reader(path, params).rows(path, params, told if told is not None else [])]
@@ -203,9 +201,7 @@ def check(text: bytes) -> str:
 
 
 def test_sheets_are_bounded_by_the_rectangle_of_their_cells(flips):
-    assert (
-        flips(lambda row: check(b'<c r="A1"/><c r="B%d"/>' % row) == "", range(29_999_990, 30_000_010)) == []
-    )
+    assert flips(lambda row: check(b'<c r="A1"/><c r="B%d"/>' % row) == "", range(29_999_990, 30_000_010)) == []
     wide = flips(lambda row: check(b'<c r="JUN1"/><c r="A%d"/>' % row) == "", range(8_195, 8_220))
     assert wide == [60_000_000 // workbook._column(b"JUN") + 1]
     assert check(b'<c r="JUN2"/><c r="A9999999"/>') == (
@@ -227,9 +223,7 @@ def test_a_reference_across_two_blocks_is_seen(flips):
     padded = b'<c r="C7"' + b" " * 190 + b"><f>CHAR(65)</f></c>"
     far = b'<c r="C7"' + b" " * 210 + b"><f>CHAR(65)</f></c>"
     assert ("in C7" in check(padded), "in a cell" in check(far)) == (True, True)
-    assert flips(lambda more: "no_value" in check(b"<f>" + b"x" * more + b"</f></c>"), range(8185, 8200)) == [
-        8193
-    ]
+    assert flips(lambda more: "no_value" in check(b"<f>" + b"x" * more + b"</f></c>"), range(8185, 8200)) == [8193]
 
 
 @pytest.mark.parametrize(
@@ -449,17 +443,13 @@ def test_formats_that_change_what_a_number_shows_are_known_by_their_style(tmp_pa
 
 
 def test_the_cells_of_a_style_are_found_by_their_reference() -> None:
-    sheet = (
-        b'<c r="B3" s="1"/><c r="AA10" s="2" t="n"><v>1</v></c><x:c s=\'1\' r=\'A1\'/><c r="C4"/><c s="1"/>'
-    )
+    sheet = b'<c r="B3" s="1"/><c r="AA10" s="2" t="n"><v>1</v></c><x:c s=\'1\' r=\'A1\'/><c r="C4"/><c s="1"/>'
     assert workbook._formatted(sheet, {b"1": "0%"}) == {(2, 1): "0%", (0, 0): "0%"}
     assert workbook._formatted(sheet, {b"2": "0.0"}) == {(9, 26): "0.0"}
     assert workbook._formatted(sheet, {}) == {}
 
 
-SHEET = (
-    f'<worksheet xmlns="{MAIN}"><sheetData><row><c r="B2" s="1"><v>0.5</v></c></row></sheetData></worksheet>'
-)
+SHEET = f'<worksheet xmlns="{MAIN}"><sheetData><row><c r="B2" s="1"><v>0.5</v></c></row></sheetData></worksheet>'
 
 
 def test_a_sheet_without_a_part_has_no_formats_and_no_pictures(tmp_path: Path) -> None:
@@ -467,13 +457,9 @@ def test_a_sheet_without_a_part_has_no_formats_and_no_pictures(tmp_path: Path) -
     book = f'<workbook xmlns="{MAIN}" xmlns:r="{OFFICE}"><sheets>{sheets}</sheets></workbook>'
     targets = ("worksheets/sheet1.xml", "worksheets/absent.xml")
     links = "".join(f'<Relationship Id="r{at}" Target="{target}"/>' for at, target in enumerate(targets, 1))
-    path = archive_of(
-        tmp_path / "a.zip", workbook=book, styles=styles({}, ["0", "9"]), worksheets__sheet1=SHEET
-    )
+    path = archive_of(tmp_path / "a.zip", workbook=book, styles=styles({}, ["0", "9"]), worksheets__sheet1=SHEET)
     with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr(
-            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{PACKAGE}">{links}</Relationships>'
-        )
+        archive.writestr("xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{PACKAGE}">{links}</Relationships>')
     pictures, shown, rich = workbook._inside(path)
     assert (pictures, shown, rich) == ({"a": (), "b": (), "c": ()}, {"a": {(1, 1): "0%"}}, {})
 

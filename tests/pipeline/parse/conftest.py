@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.parse.paper import ParsedPaper, ParseOutcome, finish
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import Document, Line, LineKind
+from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import Document, Line, LineKind
 
 REGION = {f"[{kind.value}]": kind for kind in (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from pipeline.parse.stage import check_gates
-from schemas.documents import Document
+from build_dataset.pipeline.parse.stage import check_gates
+from build_dataset.schemas.documents import Document
 
 FOUR = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
 FIVE = f"{FOUR}\nE. 戊"

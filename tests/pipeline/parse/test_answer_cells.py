@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.answer_cells import (
+from build_dataset.pipeline.parse.answer_cells import (
     AnswerEncoding,
     Given,
     accepted_of,
@@ -16,7 +16,7 @@ from pipeline.parse.answer_cells import (
     read_answer,
     readable_share,
 )
-from pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.cells import Options
 
 PAIRS = [("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "AB")]
 PLAIN = Options(PAIRS)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.fields import filled_blank
-from pipeline.parse.keylines import grid, line_pairs
-from pipeline.parse.keys import corrections
+from build_dataset.pipeline.parse.fields import filled_blank
+from build_dataset.pipeline.parse.keylines import grid, line_pairs
+from build_dataset.pipeline.parse.keys import corrections
 from tests.pipeline.parse.short import FOUR
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁\nE. 戊"
@@ -91,9 +91,7 @@ def test_an_abbreviation_after_the_answer_mark_is_no_answer(parse):
 
 
 def test_two_different_answers_wait_for_a_person(parse):
-    outcome = parse(
-        f"1. 下列哪项正确\n{OPTIONS}\n答案：C\n2. 下列哪项错误\n{OPTIONS}\n答案：D\n参考答案\n1.C 2.E"
-    )
+    outcome = parse(f"1. 下列哪项正确\n{OPTIONS}\n答案：C\n2. 下列哪项错误\n{OPTIONS}\n答案：D\n参考答案\n1.C 2.E")
     assert [question.number for question in outcome.questions] == [1]
     assert outcome.review[0].reason == "answers_disagree"
 
@@ -128,9 +126,7 @@ def test_a_key_at_the_end_answers_the_questions(parse, key):
 
 def test_keys_of_sections_whose_numbers_restart_find_their_sections(parse):
     body = "\n".join(f"{number}. 下列哪项正确\n{OPTIONS}" for number in (1, 2))
-    outcome = parse(
-        f"一、A1型题\n{body}\n二、A2型题\n{body}\n参考答案\n一、A1型题\n1.A 2.B\n二、A2型题\n1.C 2.D"
-    )
+    outcome = parse(f"一、A1型题\n{body}\n二、A2型题\n{body}\n参考答案\n一、A1型题\n1.A 2.B\n二、A2型题\n1.C 2.D")
     assert ["".join(question.answer) for question in outcome.questions] == ["A", "B", "C", "D"]
 
 

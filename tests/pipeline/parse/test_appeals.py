@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.keys import corrections
+from build_dataset.pipeline.parse.keys import corrections
 
 
 @pytest.mark.parametrize(

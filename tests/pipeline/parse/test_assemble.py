@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.assemble import _is_entry
-from pipeline.parse.fields import split_fields
-from pipeline.parse.paper import finish
-from pipeline.parse.stage import check_gates, read_paper
+from build_dataset.pipeline.parse.assemble import _is_entry
+from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from tests.pipeline.parse import short
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, items
@@ -115,8 +115,7 @@ def told(text):
             ],
         ),
         (
-            f"（1～2题共用题干）\n{CASE}\n{items(1, 2)}\n（3～4题共用备选答案）\n{FOUR}\n"
-            f"3. 丙是\n4. 丁是\n{items(5)}",
+            f"（1～2题共用题干）\n{CASE}\n{items(1, 2)}\n（3～4题共用备选答案）\n{FOUR}\n3. 丙是\n4. 丁是\n{items(5)}",
             [
                 (
                     "1 男，45岁。上腹痛3天，伴黄疸。|第1项对的是 ABCD=",
@@ -407,9 +406,7 @@ def told(text):
             ],
         ),
         (
-            "\n".join(
-                f"{at}. 第{at}项是\nA. 甲\nB. 乙\nC. 丙（难度系数{'ABC'[at - 1]}）" for at in (1, 2, 3)
-            ),
+            "\n".join(f"{at}. 第{at}项是\nA. 甲\nB. 乙\nC. 丙（难度系数{'ABC'[at - 1]}）" for at in (1, 2, 3)),
             [
                 ("1 第1项是 ABC=", "dot(1.)@0-0 dotted(ABC)@1-3", []),
                 ("2 第2项是 ABC=", "dot(2.)@4-4 dotted(ABC)@5-7", []),
@@ -436,9 +433,7 @@ def entries(total, count):
     return "\n".join(form.format(at) for at, form in enumerate(told, 1))
 
 
-@pytest.mark.parametrize(
-    ("total", "count", "read"), [(20, 15, False), (20, 16, True), (28, 22, False), (28, 23, True)]
-)
+@pytest.mark.parametrize(("total", "count", "read"), [(20, 15, False), (20, 16, True), (28, 22, False), (28, 23, True)])
 def test_four_fifths_of_entries_make_a_key_without_a_head(total, count, read):
     assert (outcome(f"{items(*range(1, total + 1))}\n{entries(total, count)}")[1] == "2C") is read
 
@@ -541,9 +536,7 @@ def test_a_numbered_line_of_a_key_says_only_an_answer_or_an_explanation(text, is
     assert _is_entry(split_fields(text)) is is_entry
 
 
-@pytest.mark.parametrize(
-    "again", ["（A）五 （B）六 （C）七", "A五\nB六\nC七", "A 五\nB 六\nC 七", "A. 五 B. 六 C. 七"]
-)
+@pytest.mark.parametrize("again", ["（A）五 （B）六 （C）七", "A五\nB六\nC七", "A 五\nB 六\nC 七", "A. 五 B. 六 C. 七"])
 def test_options_that_start_again_are_told_however_labelled(again):
     (first, *_) = told(f"1. 甲是\nA. 甲\nB. 乙\nC. 丙\n{again}\n{items(2)}")
     assert "several_option_runs: options start again after C" in first[2]

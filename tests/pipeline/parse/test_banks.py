@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
-from pipeline.parse.rows import RowError, SourceTable, questions_of
-from schemas.documents import Document, SourceRow
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.parse.rows import RowError, SourceTable, questions_of
+from build_dataset.schemas.documents import Document, SourceRow
 
 Expected = tuple[str, list[str], str]
 """Stem, texts of options, letters of the key."""

@@ -88,9 +88,7 @@ def test_a_title_over_a_stem_that_stands_before_its_number_is_not_part_of_it(par
     text = "2019年下半年软件设计师上午试题\n" + "\n".join(
         f"概念{n}是（{n}）。\n（{n}）A. 甲\tB. 乙\tC. 丙\tD. 丁" for n in range(1, 5)
     )
-    assert [question.stem for question in parse(text).questions] == [
-        f"概念{n}是（{n}）。" for n in range(1, 5)
-    ]
+    assert [question.stem for question in parse(text).questions] == [f"概念{n}是（{n}）。" for n in range(1, 5)]
 
 
 def test_problems_of_an_afternoon_paper_are_one_item_each_whatever_stands_in_them(parse):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.cells import (
+from build_dataset.pipeline.parse.cells import (
     count,
     filled,
     first,

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.cloze import option_lines, own_answers, read_blanks, read_parts, run_on, share_leads
-from pipeline.parse.heads import GroupHead, number_candidate
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.outline import Cutting, Role
-from schemas.documents import LineKind
+from build_dataset.pipeline.parse.cloze import (
+    option_lines,
+    own_answers,
+    read_blanks,
+    read_parts,
+    run_on,
+    share_leads,
+)
+from build_dataset.pipeline.parse.heads import GroupHead, number_candidate
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Cutting, Role
+from build_dataset.schemas.documents import LineKind
 
 
 def lines(text):

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.parse.cells import Options
-from pipeline.parse.columns import (
+from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.columns import (
     Columns,
     around_key,
     flags_beside,
@@ -17,7 +17,7 @@ from pipeline.parse.columns import (
     own_labels,
     side_by_side,
 )
-from schemas.columns import vocabulary
+from build_dataset.schemas.columns import vocabulary
 
 TWO = {"A": "甲", "B": "乙"}
 TWO_PAIRS = [("A", "甲"), ("B", "乙")]
@@ -172,9 +172,7 @@ def test_flags_beside_options(names, values, expected):
     [
         (Columns(), {"found_by": {}}, False),
         (
-            Columns(
-                roles={"stem": ["题", "干"], "answer": ["键"]}, found_by={"stem": "name", "answer": "content"}
-            ),
+            Columns(roles={"stem": ["题", "干"], "answer": ["键"]}, found_by={"stem": "name", "answer": "content"}),
             {
                 "answer": "键",
                 "stem": "题 / 干",

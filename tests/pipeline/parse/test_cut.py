@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.parse.cut import _runs_over, cut
-from pipeline.parse.keylines import answers_apart
-from pipeline.parse.lines import ParsedLine, parsed_lines
-from pipeline.parse.outline import PointedItem, Pointing
-from schemas.documents import Box, LineKind
+from build_dataset.pipeline.parse.cut import _runs_over, cut
+from build_dataset.pipeline.parse.keylines import answers_apart
+from build_dataset.pipeline.parse.lines import ParsedLine, parsed_lines
+from build_dataset.pipeline.parse.outline import PointedItem, Pointing
+from build_dataset.schemas.documents import Box, LineKind
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, FOUR, items
 
@@ -240,9 +240,7 @@ def test_a_case_begins_after_a_full_stop_with_somebody() -> None:
     for above, expected in (("甲乙。", ".G.."), ("甲乙？", ".G.."), ("甲乙", "G...")):
         text = f"男，30岁\n{above}\n男，45岁，腹痛\n伴黄疸。依此回答第1题至第2题\n{items(1, 2)}"
         found = roles(text)[0]
-        assert (above, found[:4]) == (above, {"甲乙": "G...", "甲乙。": "..G.", "甲乙？": "..G."}[above]), (
-            expected
-        )
+        assert (above, found[:4]) == (above, {"甲乙": "G...", "甲乙。": "..G.", "甲乙？": "..G."}[above]), expected
 
 
 @pytest.mark.parametrize(("length", "joined"), [(23, True), (24, False)])
@@ -300,8 +298,7 @@ def test_a_centred_line_is_a_heading_before_a_head_or_a_number() -> None:
     texts = ["基础知识", "1. 甲", "A. 乙", "内科", "续行", "儿科", "2. 丙", "3. 丁题"]
     centred = {0, 3, 5, 7}
     pieces = [
-        ParsedLine(text, 1, None, None, LineKind.TEXT, centred=at in centred, order=at)
-        for at, text in enumerate(texts)
+        ParsedLine(text, 1, None, None, LineKind.TEXT, centred=at in centred, order=at) for at, text in enumerate(texts)
     ]
     assert "".join(LETTER[role] for role in cut(pieces).roles) == "HN...HNN"
     last = [replace(pieces[0], text="1. 甲", centred=False), replace(pieces[0], order=1)]

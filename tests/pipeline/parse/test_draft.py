@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pipeline.parse.draft import (
+from build_dataset.pipeline.parse.draft import (
     Draft,
     Habits,
     ItemText,
@@ -18,12 +18,12 @@ from pipeline.parse.draft import (
     take_tag,
     text_of,
 )
-from pipeline.parse.fields import split_fields
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.outline import Block, NumberedItem, PointedItem
-from pipeline.parse.paper import finish
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import Box, LineKind
+from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Block, NumberedItem, PointedItem
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import Box, LineKind
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import DOCUMENT, FOUR, told
 
@@ -40,10 +40,7 @@ def judged(*questions):
 )
 def test_blanks_show_answers_where_three_and_more_than_three_fifths_repeat_them(shown, others, habit):
     """A blank with another letter than the answer behind its mark is an error then."""
-    filled = [
-        f"{at}. （B）是第{at}项首选\n{FOUR}\n答案：{'C' if at <= others else 'B'}"
-        for at in range(1, shown + 1)
-    ]
+    filled = [f"{at}. （B）是第{at}项首选\n{FOUR}\n答案：{'C' if at <= others else 'B'}" for at in range(1, shown + 1)]
     plain = [f"{at}. 第{at}项首选\n{FOUR}\n答案：A" for at in range(shown + 1, 2 * shown + 1)]
     found = told(finish(judged(*filled, *plain), DOCUMENT))
     assert ("?1 answers_disagree" in found) is habit
@@ -122,9 +119,7 @@ def item_text(text: str, others: Sequence[str] = (), **more: Any) -> ItemText:
         ("标题\n题目：题\nA.甲\nB.乙", {}, "\n题目：题\nA.甲\nB.乙", None),
     ],
 )
-def test_the_head_of_an_item_is_read_once(
-    text: str, more: dict[str, Any], head: str, beside: str | None
-) -> None:
+def test_the_head_of_an_item_is_read_once(text: str, more: dict[str, Any], head: str, beside: str | None) -> None:
     found = item_text(text, **more)
     assert (found.head, found.beside) == (head, beside)
 
@@ -237,9 +232,7 @@ def test_the_parts_that_a_model_points_at_are_read() -> None:
         1, (0, 0), (1, 2), (3, 3), (4, 4), frozenset(), "m"
     ))  # fmt: skip
     assert (marked.answers, marked.explanation) == (("A",), "乙")
-    dropped = pointed_fields(
-        "题\nA. 甲\nB. 乙", PointedItem(1, (0, 0), (2, 3), None, None, frozenset({1}), "m")
-    )
+    dropped = pointed_fields("题\nA. 甲\nB. 乙", PointedItem(1, (0, 0), (2, 3), None, None, frozenset({1}), "m"))
     assert dropped.head == "题\nA. 甲\nB. 乙"
 
 

@@ -7,15 +7,15 @@ import re
 import pytest
 
 from benchmarks.papers.silent import HOLE, printed_lines
-from pipeline.parse.draft import Draft
-from pipeline.parse.examine import examine
-from pipeline.parse.fields import concluded_answer
-from pipeline.parse.keys import Key
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.outline import Block, NumberedItem, Outline
-from pipeline.parse.paper import ParsedPaper, finish
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import LineKind, Part, Step
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.examine import examine
+from build_dataset.pipeline.parse.fields import concluded_answer
+from build_dataset.pipeline.parse.keys import Key
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Block, NumberedItem, Outline
+from build_dataset.pipeline.parse.paper import ParsedPaper, finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import LineKind, Part, Step
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, items, told
 
@@ -196,18 +196,14 @@ def test_what_a_site_prints_once_makes_its_question_wait(parse, foot):
     ["注射液3～4题共用题干", "注射液（3～4题共用题干）", "注射液二、A3/A4型题（共2题）（3～4题共用题干）"],
 )
 def test_a_head_behind_an_option_opens_what_it_names(parse, glued):
-    outcome = parse(
-        f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. 0.9%氯化钠{glued}\n{CASE}\n{items(3, 4)}"
-    )
+    outcome = parse(f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. 0.9%氯化钠{glued}\n{CASE}\n{items(3, 4)}")
     asked = {question.number: question for question in outcome.questions}
     assert asked[2].options[-1].text == "0.9%氯化钠注射液"
     assert [asked[number].shared_stem for number in (2, 3, 4)] == [None, CASE, CASE]
 
 
 def test_digits_before_a_glued_head_make_its_questions_wait(parse):
-    outcome = parse(
-        f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. IL-63～4题共用题干\n{CASE}\n{items(3, 4)}"
-    )
+    outcome = parse(f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. IL-63～4题共用题干\n{CASE}\n{items(3, 4)}")
     assert "case_inside" in waits(outcome, 2)
 
 
@@ -387,9 +383,7 @@ def test_an_answer_in_the_text_that_parts_share(case, steps, found):
 def test_twenty_characters_on_both_sides_show_what_cannot_be_read():
     found = [("unreadable_characters", f"U+FFFD in stem: '{'长' * 20}\ufffd{'短' * 20}'")]
     assert examined(question(stem="长" * 30 + "\ufffd" + "短" * 30)) == [found]
-    assert examined(question(stem="长\ufffd短")) == [
-        [("unreadable_characters", "U+FFFD in stem: '长\ufffd短'")]
-    ]
+    assert examined(question(stem="长\ufffd短")) == [[("unreadable_characters", "U+FFFD in stem: '长\ufffd短'")]]
 
 
 @pytest.mark.parametrize(

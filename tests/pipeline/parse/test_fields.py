@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.fields import (
+from build_dataset.pipeline.parse.fields import (
     by_text,
     concluded_answer,
     filled_blank,
@@ -452,9 +452,7 @@ NAMED = [("A", "青霉素"), ("B", "B超"), ("C", "链霉素。"), ("D", "青霉
         (("链霉素", "B超"), "C"),
     ],
 )
-def test_the_first_text_that_one_option_repeats_is_the_answer(
-    texts: tuple[str, ...], expected: str | None
-) -> None:
+def test_the_first_text_that_one_option_repeats_is_the_answer(texts: tuple[str, ...], expected: str | None) -> None:
     assert by_text(texts, NAMED) == expected
 
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.gates import (
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.gates import (
     check_answers,
     check_questions,
     check_shifts,
@@ -21,14 +21,14 @@ from pipeline.parse.gates import (
     unread_keys,
     unread_questions,
 )
-from pipeline.parse.keys import Key
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.outline import Block, Outline
-from pipeline.parse.paper import Gap, ParsedPaper, finish
-from pipeline.parse.rooms import ColumnEdges
-from pipeline.parse.stage import check_gates, read_paper
-from pipeline.parse.text import without_digits
-from schemas.documents import Box, LineKind, Part
+from build_dataset.pipeline.parse.keys import Key
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Block, Outline
+from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
+from build_dataset.pipeline.parse.rooms import ColumnEdges
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.pipeline.parse.text import without_digits
+from build_dataset.schemas.documents import Box, LineKind, Part
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import DOCUMENT, FIVE, FOUR, items
 
@@ -39,8 +39,7 @@ def judged(text):
     check_gates(paper)
     outcome = finish(paper, DOCUMENT)
     waits = {
-        one.item_id.partition("-")[2]: [one.reason, *re.findall(r"; ([a-z_]+): ", one.detail)]
-        for one in outcome.review
+        one.item_id.partition("-")[2]: [one.reason, *re.findall(r"; ([a-z_]+): ", one.detail)] for one in outcome.review
     }
     return waits, [one.reason for one in outcome.rejects]
 
@@ -55,9 +54,7 @@ def test_items_without_options_wait_beside_three_with_options(size, expected):
     assert (
         len(
             waiting(
-                items(*range(1, size + 1))
-                + "\n"
-                + "\n".join(f"{at}. 第{at}项试述" for at in range(size + 1, 11)),
+                items(*range(1, size + 1)) + "\n" + "\n".join(f"{at}. 第{at}项试述" for at in range(size + 1, 11)),
                 "no_options",
             )
         )
@@ -99,9 +96,7 @@ def test_a_third_of_the_stems_with_answers_are_a_habit(size, expected):
     assert (
         len(
             waiting(
-                "\n".join(
-                    f"{at}. 第{at}项首选的是（{'B' if at <= size else ' '}）\n{FOUR}" for at in range(1, 13)
-                ),
+                "\n".join(f"{at}. 第{at}项首选的是（{'B' if at <= size else ' '}）\n{FOUR}" for at in range(1, 13)),
                 "answer_in_text",
             )
         )
@@ -140,8 +135,7 @@ def test_items_beyond_the_announced_number_wait(size, expected):
 @pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 1), (4, 1), (9, 1)])
 def test_three_questions_of_four_options_make_five_odd(size, expected):
     assert (
-        len(waiting(items(*range(1, size + 1)) + "\n" + items(size + 1, options=FIVE), "options_too_many"))
-        == expected
+        len(waiting(items(*range(1, size + 1)) + "\n" + items(size + 1, options=FIVE), "options_too_many")) == expected
     )
 
 
@@ -193,9 +187,7 @@ def test_a_line_of_eight_characters_is_a_foot_in_two_items(size, expected):
     assert (
         len(
             waiting(
-                "\n".join(
-                    items(at) + ("\n" + "某某网站整理发布"[:size] if at <= 2 else "") for at in range(1, 6)
-                ),
+                "\n".join(items(at) + ("\n" + "某某网站整理发布"[:size] if at <= 2 else "") for at in range(1, 6)),
                 "foot_inside",
             )
         )
@@ -487,9 +479,7 @@ def test_a_number_twice_at_the_end_is_silent_where_both_are() -> None:
         (10, 21, 40, 10), (12, 24, 40, 0), (12, 25, 40, 12),
     ],
 )  # fmt: skip
-def test_blanks_that_are_no_habit_may_be_part_of_the_text(
-    blanks: int, size: int, others: int, flagged: int
-) -> None:
+def test_blanks_that_are_no_habit_may_be_part_of_the_text(blanks: int, size: int, others: int, flagged: int) -> None:
     drafts = [draft(at, answer="B", in_blank=at <= blanks) for at in range(1, size + 1)]
     check_answers(paper_of([*drafts, *(draft(at, answer="A", section=2) for at in range(others))]))
     told = ("answer_in_text", "B without a mark may be its answer, or part of the text")
@@ -521,9 +511,7 @@ def test_accepted_answers_are_answers() -> None:
     assert reasons(drafts) == [[], []]
 
 
-@pytest.mark.parametrize(
-    ("silent", "size", "flagged"), [(1, 2, 1), (2, 3, 0), (2, 4, 2), (3, 4, 0), (1, 9, 1)]
-)
+@pytest.mark.parametrize(("silent", "size", "flagged"), [(1, 2, 1), (2, 3, 0), (2, 4, 2), (3, 4, 0), (1, 9, 1)])
 def test_a_question_without_an_answer_waits_where_half_have_one(silent: int, size: int, flagged: int) -> None:
     for keyed, told in (
         (set[int](), "most other questions have one"),
@@ -617,9 +605,7 @@ def test_a_head_counts_numbers_and_items_without_one(head: str, expected: object
     block = Block([head])
     drafts = [draft(1, suffix=part, block=block) for part in "abc"] + [draft(2, block=block)]
     drafts += [draft(None, suffix="a", block=block), draft(None, suffix="b", block=block)]
-    assert (
-        list(count_mismatches(paper_of([*drafts, draft(3), draft(3, block=block, entry=True)]))) == expected
-    )
+    assert list(count_mismatches(paper_of([*drafts, draft(3), draft(3, block=block, entry=True)]))) == expected
 
 
 @pytest.mark.parametrize(
@@ -664,9 +650,7 @@ def test_a_question_before_the_first_was_not_read(texts: list[str], expected: li
     figure = line(ASKED, kind=LineKind.FIGURE)
     outline = Outline(preamble=[*drawn(*texts), figure])
     told = TOLD.format("before the first question")
-    assert list(unread_questions(paper_of([], outline))) == [
-        ("text_left_over", one, told) for one in expected
-    ]
+    assert list(unread_questions(paper_of([], outline))) == [("text_left_over", one, told) for one in expected]
 
 
 OPTIONS = ["A.甲", "B.乙", "C.丙"]
@@ -684,14 +668,10 @@ OPTIONS = ["A.甲", "B.乙", "C.丙"]
         (ASKED, False, [], []),
     ],
 )
-def test_a_question_under_a_head_was_not_read(
-    head: str, is_key: bool, under: list[str], expected: list[str]
-) -> None:
+def test_a_question_under_a_head_was_not_read(head: str, is_key: bool, under: list[str], expected: list[str]) -> None:
     outline = Outline(blocks=[Block([head, *under], is_key=is_key)])
     told = TOLD.format(f"under {head[:20]}")
-    assert list(unread_questions(paper_of([], outline))) == [
-        ("text_left_over", one, told) for one in expected
-    ]
+    assert list(unread_questions(paper_of([], outline))) == [("text_left_over", one, told) for one in expected]
 
 
 def test_a_question_after_a_key_is_known_by_its_number_not_by_options() -> None:
@@ -712,9 +692,7 @@ def test_a_question_after_a_key_is_known_by_its_number_not_by_options() -> None:
         ([4] * 8 + [5, 5], {}),
     ],
 )  # fmt: skip
-def test_the_usual_number_of_options_of_a_section(
-    counts: list[int], expected: dict[int, tuple[str, str]]
-) -> None:
+def test_the_usual_number_of_options_of_a_section(counts: list[int], expected: dict[int, tuple[str, str]]) -> None:
     found = compared([draft(at, count) for at, count in enumerate(counts)])
     assert {at: flags[0] for at, flags in enumerate(found) if flags} == expected
 
@@ -840,8 +818,7 @@ def test_questions_beyond_the_announced_number_stand_under_an_unread_head(
         [
             (
                 "may_hold_another",
-                "a head before it was not read: "
-                f"its head announces {stated}, this is number {at - numbers[0] + 1}",
+                f"a head before it was not read: its head announces {stated}, this is number {at - numbers[0] + 1}",
             )
         ]
         for at in flagged
@@ -875,9 +852,7 @@ UNDER = ["题", "A.甲", "B.乙", "C.丙", "D.丁"]
         (["题", "甲甲甲甲甲甲甲  A.甲", "乙  B.乙", "第二套"], {}, "第二套"),
     ],
 )
-def test_a_line_under_the_last_option_that_ends_short(
-    texts: list[str], more: dict[str, Any], told: str | None
-) -> None:
+def test_a_line_under_the_last_option_that_ends_short(texts: list[str], more: dict[str, Any], told: str | None) -> None:
     one = draft(1, pieces=drawn(*texts), **more)
     expected = [("text_left_over", f"{told!r} stands under the last option")] if told else []
     assert compared([one], 20) == [expected]
@@ -901,6 +876,4 @@ def test_a_line_under_the_last_option_may_be_told_of_the_next_questions_of_its_g
 
 
 def test_a_gap_before_the_announced_last_number_is_told_by_its_neighbours() -> None:
-    assert find_gaps(paper_of([draft(1), draft(3)], count=3)) == [
-        Gap(1, 2, "the numbers around it are there")
-    ]
+    assert find_gaps(paper_of([draft(1), draft(3)], count=3)) == [Gap(1, 2, "the numbers around it are there")]

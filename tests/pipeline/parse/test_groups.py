@@ -77,9 +77,7 @@ def test_parts_and_answers_of_different_number_wait(parse):
 
 
 def test_stems_after_options_with_their_answers_are_matching_questions(parse):
-    outcome = parse(
-        f"1. 下列血管中，\n{OPTIONS}\n容量最大的是：B\n阻力最大的是：C（微动脉）\n两者皆有的是：AD"
-    )
+    outcome = parse(f"1. 下列血管中，\n{OPTIONS}\n容量最大的是：B\n阻力最大的是：C（微动脉）\n两者皆有的是：AD")
     assert ["".join(question.answer) for question in outcome.questions] == ["B", "C", "AD"]
     assert [question.question_type for question in outcome.questions] == ["B1", "B1", "X"]
     assert outcome.questions[0].options[-1].text == "戊"

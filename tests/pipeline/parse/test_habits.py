@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.paper import finish
-from pipeline.parse.stage import read_paper
-from schemas.documents import Line
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.stage import read_paper
+from build_dataset.schemas.documents import Line
 from tests.pipeline.parse.short import CASE, DOCUMENT, FIVE, FOUR, THREE, items, judged, texts, told
 
 
@@ -170,9 +170,7 @@ def test_shared_options_open_with_their_span_alone(parse):
 
 
 def test_a_question_may_continue_one_that_it_names(parse):
-    outcome = parse(
-        f"1. {CASE}诊断？\n{FOUR}\n{items(2)}\n3. 承第1題，首選？\n{FOUR}\n4. 承上，禁用？\n{FOUR}"
-    )
+    outcome = parse(f"1. {CASE}诊断？\n{FOUR}\n{items(2)}\n3. 承第1題，首選？\n{FOUR}\n4. 承上，禁用？\n{FOUR}")
     stem = f"{CASE}诊断？"
     assert [question.shared_stem for question in outcome.questions] == [None, None, stem, stem]
 
@@ -195,9 +193,7 @@ def test_running_titles_and_page_numbers_leave_the_text(parse):
 
 def test_what_a_site_stamps_on_pages_leaves_the_text():
     lines = [
-        Line(
-            document="x", page=page, order=order, text=text, box=None, confidence=0.98, column=0, kind="text"
-        )
+        Line(document="x", page=page, order=order, text=text, box=None, confidence=0.98, column=0, kind="text")
         for page in (1, 2, 3)
         for order, text in enumerate(
             (f"{page}. 首选\t某某题库", "A. 甲", "B. 乙", "C. 丙", "D. 丁\tsite.com", "www.site.com")
@@ -209,9 +205,7 @@ def test_what_a_site_stamps_on_pages_leaves_the_text():
 
 
 def test_essays_beside_choice_items_are_set_aside_each(parse):
-    text = (
-        f"甲、申論題部分：（50分）\n一、試述病因。（25分）\n二、試述治療。（25分）\n乙、測驗題部分\n{THREE}"
-    )
+    text = f"甲、申論題部分：（50分）\n一、試述病因。（25分）\n二、試述治療。（25分）\n乙、測驗題部分\n{THREE}"
     assert told(parse(text)) == ["1-", "2-", "3-", "-1 short_answer", "-2 short_answer"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.heads import (
+from build_dataset.pipeline.parse.heads import (
     NumberStyle,
     announcement,
     bare_candidate,
@@ -238,10 +238,7 @@ def test_heads_behind_other_text_begin_a_line(text, expected):
     ],
 )
 def test_the_type_of_a_question(announced, answer, case, options, expected):
-    assert (
-        question_type(announced, "首选的是", answer, shared_case=case, shared_options=options).value
-        == expected
-    )
+    assert question_type(announced, "首选的是", answer, shared_case=case, shared_options=options).value == expected
 
 
 @pytest.mark.parametrize(
@@ -318,9 +315,7 @@ def test_a_number_knows_its_line() -> None:
     assert [mark and mark.line for mark in map(number_candidate, (3, 4), ("①甲", "5. 甲"))] == [3, 4]
     assert tuple(bare_candidate(3, 5)) == (3, 5, NumberStyle.BARE, 0, 0.0, 5, False, False, None, False)
     marks = (number_candidate(0, text) for text in ("①甲", "5. 甲", "（C）1. 甲"))
-    assert [mark and (mark.supported, mark.options, mark.worded) for mark in marks] == [
-        (False, False, False)
-    ] * 3
+    assert [mark and (mark.supported, mark.options, mark.worded) for mark in marks] == [(False, False, False)] * 3
 
 
 @pytest.mark.parametrize(

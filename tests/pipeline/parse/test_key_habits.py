@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.keylines import line_pairs
-from pipeline.parse.paper import finish
-from pipeline.parse.stage import pair_keys
+from build_dataset.pipeline.parse.keylines import line_pairs
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.stage import pair_keys
 from tests.pipeline.parse.short import DOCUMENT, FIVE, THREE, items, judged, texts, told
 
 
@@ -42,9 +42,7 @@ def test_a_row_of_a_grid_without_an_answer_for_a_question_tells_none_of_them(par
     assert {question.number: question.answer for question in outcome.questions} == {4: None}
     assert [item.reason for item in outcome.review] == ["key_not_read"] * len(outcome.review)
     assert len(outcome.review) >= 3
-    assert told(parse(f"{THREE}\n{grid}")) == ["1C", "2B", "3D"], (
-        "a form with more rows than the paper has questions"
-    )
+    assert told(parse(f"{THREE}\n{grid}")) == ["1C", "2B", "3D"], "a form with more rows than the paper has questions"
 
 
 def test_explanations_need_no_mark(parse):
@@ -131,7 +129,4 @@ def test_a_key_whose_explanations_follow_its_letters_needs_no_head(parse):
     key = "\n".join(forms[place % 4].format(place + 1) for place in range(28))
     outcome = parse(f"{items(*range(1, 29))}\n{key}")
     told = [(question.answer, question.explanation) for question in outcome.questions]
-    assert (
-        told
-        == [(["B"], "乙对。"), (["C"], "丙是常见的一种"), (["D"], "丁是这样的"), (["A"], "甲与此有关")] * 7
-    )
+    assert told == [(["B"], "乙对。"), (["C"], "丙是常见的一种"), (["D"], "丁是这样的"), (["A"], "甲与此有关")] * 7

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from pipeline.parse.keylines import answer_lines, answers_apart, grid, key_heads, line_pairs
-from pipeline.parse.lines import ParsedLine
-from schemas.documents import LineKind
+from build_dataset.pipeline.parse.keylines import answer_lines, answers_apart, grid, key_heads, line_pairs
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.schemas.documents import LineKind
 
 
 def lines(text, confidence=None):
@@ -28,10 +28,7 @@ def answers(text, confidence=None):
     """For every line of answers its numbers and letters, and all numbers of its row."""
     pieces = lines(text, confidence)
     found = answer_lines(pieces, key_heads(pieces))
-    return {
-        at: line and ([(one.number, one.letters) for one in line.pairs], line.span)
-        for at, line in found.items()
-    }
+    return {at: line and ([(one.number, one.letters) for one in line.pairs], line.span) for at, line in found.items()}
 
 
 @pytest.mark.parametrize(
@@ -333,9 +330,7 @@ def test_every_short_row_that_was_recognised_is_empty(text: str, expected: objec
 
 
 @pytest.mark.parametrize(("between", "answered"), [(8, False), (9, False), (10, True), (11, True)])
-def test_an_explanation_within_eleven_lines_makes_the_answers_of_a_key_entries(
-    between: int, answered: bool
-) -> None:
+def test_an_explanation_within_eleven_lines_makes_the_answers_of_a_key_entries(between: int, answered: bool) -> None:
     text = "参考答案\n1.A\n" + "一、单选题\n" * between + "解析：甲对"
     assert answers(text) == ({1: ([(1, "A")], ())} if answered else {})
 

@@ -6,12 +6,20 @@ from copy import deepcopy
 
 import pytest
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.keylines import KeyLine, line_pairs
-from pipeline.parse.keys import Key, KeyEntry, KeyRun, apply_entries, corrections, counted_place, key_of
-from pipeline.parse.outline import Block, NumberedItem, Outline
-from pipeline.parse.pairing import PairedDocument, find_papers, name_stem
-from pipeline.parse.stage import pair_keys
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.keylines import KeyLine, line_pairs
+from build_dataset.pipeline.parse.keys import (
+    Key,
+    KeyEntry,
+    KeyRun,
+    apply_entries,
+    corrections,
+    counted_place,
+    key_of,
+)
+from build_dataset.pipeline.parse.outline import Block, NumberedItem, Outline
+from build_dataset.pipeline.parse.pairing import PairedDocument, find_papers, name_stem
+from build_dataset.pipeline.parse.stage import pair_keys
 
 OPTIONS = "(A)甲\t(B)乙\n(C)丙\t(D)丁"
 GRID = "題號\t01\t02\t03\t04\n答案\tＡ\tＢ\t{third}\tＤ"
@@ -25,9 +33,7 @@ def paper_text(count: int = 4, head: str = HEAD) -> str:
 @pytest.fixture
 def documents(read):
     def documents(**texts: str):
-        return [
-            read(text, name.replace("__", ".").replace("_s_", "/")) for name, text in sorted(texts.items())
-        ]
+        return [read(text, name.replace("__", ".").replace("_s_", "/")) for name, text in sorted(texts.items())]
 
     return documents
 
@@ -73,9 +79,7 @@ def test_a_corrected_key_overrides_the_original_whatever_their_order(documents):
     original = HEAD + GRID.format(third="Ｃ")
     corrected = HEAD + GRID.format(third="＃") + note
     for names in (("x_ANS1", "x_MOD1"), ("x_corrected_key", "x_answerkey")):
-        texts = dict(
-            zip(names, (original, corrected) if "MOD1" in names[1] else (corrected, original), strict=True)
-        )
+        texts = dict(zip(names, (original, corrected) if "MOD1" in names[1] else (corrected, original), strict=True))
         papers = documents(x__pdf=paper_text(), **{f"{name}__pdf": text for name, text in texts.items()})
         paper = next(found for found in papers if not found.is_key)
         if "MOD1" in names[1]:
@@ -108,9 +112,7 @@ def test_a_key_without_a_matching_name_is_found_by_code_count_and_year(documents
 
 
 def test_a_key_of_two_equal_papers_waits(documents):
-    key, one, two = documents(
-        key__pdf=HEAD + GRID.format(third="Ｃ"), one__pdf=paper_text(), two__pdf=paper_text()
-    )
+    key, one, two = documents(key__pdf=HEAD + GRID.format(third="Ｃ"), one__pdf=paper_text(), two__pdf=paper_text())
     outcome = pair_keys([key, one, two])
     assert (len(outcome.keys), [item.reason for item in outcome.review]) == (0, ["key_of_several_papers"])
     assert answers(one) == answers(two) == ["?"] * 4
@@ -123,9 +125,7 @@ def test_a_key_without_a_paper_waits(documents):
 
 
 def test_a_key_of_another_year_is_not_taken(documents):
-    key, paper = documents(
-        key__pdf=HEAD.replace("112年", "111年") + GRID.format(third="Ｃ"), two__pdf=paper_text()
-    )
+    key, paper = documents(key__pdf=HEAD.replace("112年", "111年") + GRID.format(third="Ｃ"), two__pdf=paper_text())
     assert find_papers(key, [PairedDocument(paper)]) == []
 
 
@@ -206,9 +206,7 @@ def test_a_key_that_contradicts_the_answers_in_the_paper_is_not_applied_and_what
 
 
 def test_a_second_key_that_differs_makes_the_questions_wait_that_it_answers_otherwise(read):
-    keys = [
-        read(GRID.format(third=letter), f"x_{name}.pdf") for name, letter in (("ans", "Ｃ"), ("key", "Ｄ"))
-    ]
+    keys = [read(GRID.format(third=letter), f"x_{name}.pdf") for name, letter in (("ans", "Ｃ"), ("key", "Ｄ"))]
     paper = read(paper_text(), "x.pdf")
     pair_keys([*keys, paper])
     assert [draft.number for draft in paper.questions if draft.flags] == [3]
@@ -528,8 +526,7 @@ def test_entries_among_the_questions_make_a_run_each():
         (2, "", "", "key_entries"),
     ]
     told = [
-        [(number, one.letters, one.explanation, one.of_parts) for number, one in run.entries.items()]
-        for run in runs
+        [(number, one.letters, one.explanation, one.of_parts) for number, one in run.entries.items()] for run in runs
     ]
     assert told == [
         [(1, "A", None, False)],

@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from benchmarks.attack.growth import PAPERS, paper_growth
-from pipeline.parse import fields, heads, keylines, options, parts
+from build_dataset.pipeline.parse import fields, heads, keylines, options, parts
 
 _SECONDS = 1.0
 """CPU time for 200,000 characters, which take some ten milliseconds; quadratic time would be minutes."""
@@ -29,9 +29,7 @@ CASES: list[tuple[str, Callable[[str], object], str, str]] = [
 
 
 @pytest.mark.parametrize("space", [" ", "\n", "\t "])
-@pytest.mark.parametrize(
-    ("read", "before", "after"), [case[1:] for case in CASES], ids=[case[0] for case in CASES]
-)
+@pytest.mark.parametrize(("read", "before", "after"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
 def test_much_white_space_takes_linear_time(read, before: str, after: str, space: str) -> None:
     text = before + space * (200_000 // len(space)) + after
     started = time.thread_time()

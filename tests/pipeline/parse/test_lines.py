@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.lines import in_one_script, is_traditional, line_part, line_spans, parsed_lines, place_of
-from schemas.documents import Box, Line, LineKind
+from build_dataset.pipeline.parse.lines import (
+    in_one_script,
+    is_traditional,
+    line_part,
+    line_spans,
+    parsed_lines,
+    place_of,
+)
+from build_dataset.schemas.documents import Box, Line, LineKind
 
 
 def line(text, x0=0.0, x1=100.0, y0=0.0, y1=10.0, order=0, page=1, kind=LineKind.TEXT, confidence=None):
     box = Box(x0=x0, y0=y0, x1=x1, y1=y1)
-    return Line(
-        document="x", page=page, order=order, text=text, box=box, confidence=confidence, column=0, kind=kind
-    )
+    return Line(document="x", page=page, order=order, text=text, box=box, confidence=confidence, column=0, kind=kind)
 
 
 def centred(x0, x1, text="甲"):
@@ -90,9 +95,7 @@ def test_recognised_characters_of_another_script_are_mended_in_a_traditional_pap
         (45.0, 85.0, False),
     ],
 )
-def test_a_centred_line_in_a_column_that_begins_further_right(
-    left: float, right: float, expected: bool
-) -> None:
+def test_a_centred_line_in_a_column_that_begins_further_right(left: float, right: float, expected: bool) -> None:
     column = [line("甲乙丙", 10.0, 100.0), line("甲乙", 10.0, 110.0, order=1)]
     assert parsed_lines([*column, line("丁", left, right, order=2)])[2].centred is expected
 

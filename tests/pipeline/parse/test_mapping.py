@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ocr.readers.header import tables
-from pipeline.parse.columns import Unclear
-from pipeline.parse.mapping import find_mapping
-from pipeline.parse.rows import RowError, SourceTable, questions_of
-from schemas.dataset import SourceParams
-from schemas.documents import Document, SourceRow
+from build_dataset.pipeline.ocr.readers.header import tables
+from build_dataset.pipeline.parse.columns import Unclear
+from build_dataset.pipeline.parse.mapping import find_mapping
+from build_dataset.pipeline.parse.rows import RowError, SourceTable, questions_of
+from build_dataset.schemas.dataset import SourceParams
+from build_dataset.schemas.documents import Document, SourceRow
 
 HEADERS = [  # stem, all options, answer, explanation, one option
     ("题干", "选项", "正确答案", "解析", "选项{}"),
@@ -101,9 +101,7 @@ def banks(draw: st.DrawFn) -> Bank:
     return rows
 
 
-def row_of(
-    item: tuple[str, list[str], int], names: tuple[str, ...], shape: str, answer: str
-) -> dict[str, Any]:
+def row_of(item: tuple[str, list[str], int], names: tuple[str, ...], shape: str, answer: str) -> dict[str, Any]:
     stem, texts, right = item
     one_stem, whole, key, exp, single = names
     letters = "ABCDE"[: len(texts)]
@@ -185,9 +183,7 @@ FOREIGN: dict[str, st.SearchStrategy[Any]] = {
     st.booleans(),
     st.data(),
 )
-def test_columns_of_other_things_are_never_taken_for_keys_or_options(
-    bank, names, shape, answer, foreign, hidden, data
-):
+def test_columns_of_other_things_are_never_taken_for_keys_or_options(bank, names, shape, answer, foreign, hidden, data):
     rows = [row_of(item, names, shape, answer) for item in bank]
     rows = [row | {name: data.draw(FOREIGN[name]) for name in foreign} for row in rows]
     if hidden:  # the key stands under a header that nobody knows
@@ -216,8 +212,7 @@ def test_numbers_that_may_count_from_0_or_1_stop_the_file_with_both_readings():
 
 def number_keyed(keys: list[int]) -> list[dict[str, Any]]:
     return [
-        {"题干": f"关于第{at}例的说法正确的是", "选项": list("甲乙丙丁"), "答案": key}
-        for at, key in enumerate(keys)
+        {"题干": f"关于第{at}例的说法正确的是", "选项": list("甲乙丙丁"), "答案": key} for at, key in enumerate(keys)
     ]
 
 
@@ -313,26 +308,17 @@ def test_a_column_is_named_in_the_configuration():
 
 
 def test_a_column_of_difficulties_is_never_a_key():
-    rows = [
-        {"题目": f"题{at}", "选项A": "甲", "选项B": "乙", "选项C": "丙", "难度": "ABC"[at % 3]}
-        for at in range(9)
-    ]
+    rows = [{"题目": f"题{at}", "选项A": "甲", "选项B": "乙", "选项C": "丙", "难度": "ABC"[at % 3]} for at in range(9)]
     assert all(found[0].answer is None for _, found in parse(rows).rows)
 
 
 def test_columns_that_no_vocabulary_knows_are_read_by_what_stands_in_them():
     bank = [
-        (f"关于第{at}个问题的说法哪一项是正确的", [f"说法{at}{one}" for one in "甲乙丙丁"], at % 4)
-        for at in range(12)
+        (f"关于第{at}个问题的说法哪一项是正确的", [f"说法{at}{one}" for one in "甲乙丙丁"], at % 4) for at in range(12)
     ]
-    rows = [
-        {"x1": stem, "x2": a, "x3": b, "x4": c, "x5": d, "x6": "ABCD"[right]}
-        for stem, (a, b, c, d), right in bank
-    ]
+    rows = [{"x1": stem, "x2": a, "x3": b, "x4": c, "x5": d, "x6": "ABCD"[right]} for stem, (a, b, c, d), right in bank]
     assert check(parse(rows), bank)
-    texts = [
-        {**row, "x6": (row["x2"], row["x3"], row["x4"], row["x5"])["ABCD".index(row["x6"])]} for row in rows
-    ]
+    texts = [{**row, "x6": (row["x2"], row["x3"], row["x4"], row["x5"])["ABCD".index(row["x6"])]} for row in rows]
     assert isinstance(parse(texts).columns, Unclear)  # letters could be told from texts, texts from nothing
 
 
@@ -381,9 +367,7 @@ def test_two_columns_of_options_that_differ_stop_the_file():
 )
 def test_printed_labels_are_kept_and_no_option_swallows_another(options, labels):
     question, doubts = parse([{"question": "问题", "options": options, "answer": "D"}]).rows[0][1]
-    assert [(option.label, option.text) for option in question.options] == list(
-        zip(labels, "甲乙丙丁", strict=True)
-    )
+    assert [(option.label, option.text) for option in question.options] == list(zip(labels, "甲乙丙丁", strict=True))
     assert doubts[0][0] == "options_not_contiguous"
 
 
@@ -558,10 +542,7 @@ def test_commas_part_options_where_every_key_is_one_of_the_parts(comma):
 
 @pytest.mark.parametrize("absent", ["无此选项", "N/A", "（原始題庫未提供此選項）", "未提供。"])
 def test_an_option_that_stands_for_none_is_left_out_unless_it_is_the_key(absent):
-    rows = [
-        {"题目": "题一", "A": "甲", "B": "乙", "C": "丙", "D": absent, "答案": answer}
-        for answer in ("B", "D")
-    ]
+    rows = [{"题目": "题一", "A": "甲", "B": "乙", "C": "丙", "D": absent, "答案": answer} for answer in ("B", "D")]
     read = [[option.text for option in found[0].options] for _, found in parse(rows).rows]
     assert read == [["甲", "乙", "丙"], ["甲", "乙", "丙", absent]]
     sodium = parse([{"题目": "题一", "A": "K", "B": "Na", "答案": "A"}]).rows[0][1][0]
@@ -844,14 +825,8 @@ def test_the_key_is_the_column_that_can_be_read(first, second, expected):
 
 
 def test_three_keys_are_compared_row_by_row():
-    rows = [
-        {"题目": "问", "A": "甲药", "B": "乙药", "答案": "A", "标准答案": one, "正确答案": "A"}
-        for one in "AB"
-    ]
-    assert (
-        mapped(rows[:1])
-        == "answer: 答案 / 正确答案 / 标准答案; stem: 题目; options: A=A B=B; answers_as: letters"
-    )
+    rows = [{"题目": "问", "A": "甲药", "B": "乙药", "答案": "A", "标准答案": one, "正确答案": "A"} for one in "AB"]
+    assert mapped(rows[:1]) == "answer: 答案 / 正确答案 / 标准答案; stem: 题目; options: A=A B=B; answers_as: letters"
     assert mapped(rows) == "two columns may be the key and differ: 正确答案 = 'A' is A, 标准答案 = 'B' is B"
 
 
@@ -990,8 +965,7 @@ LABELLED_LIST = ["A、甲", "B、乙"]
         ),
         (
             [{"题干": "问", "x": {"A": "甲", "B": "乙", "C": "丙"}, "答案": 1}] * 2,
-            "答案 = 1 may be B counted from 0 or A counted from 1 "
-            "(neither 0 nor the number of options occurs)",
+            "答案 = 1 may be B counted from 0 or A counted from 1 (neither 0 nor the number of options occurs)",
         ),
     ],
 )
@@ -1113,10 +1087,7 @@ def test_declared_columns_win(row, declared, expected):
 
 
 def test_a_column_that_keys_name_completes_the_options_unless_they_are_declared():
-    rows = [
-        {"题干": f"问{at}", "A": "一药", "B": "二药", "x": f"三药{at}", "答案": "ABC"[at % 3]}
-        for at in range(9)
-    ]
+    rows = [{"题干": f"问{at}", "A": "一药", "B": "二药", "x": f"三药{at}", "答案": "ABC"[at % 3]} for at in range(9)]
     whole = "answer: 答案; stem: 题干; options: A=A B=B C=x; answers_as: letters"
     assert (mapped(rows), mapped(rows, options=["A", "B"])) == (
         whole,

@@ -8,20 +8,17 @@ from typing import Any
 
 import pytest
 
-from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, number_candidate
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
-from schemas.documents import LineKind
+from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, number_candidate
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
+from build_dataset.schemas.documents import LineKind
 
 DOT, BARE, PAREN = NumberStyle.DOT, NumberStyle.BARE, NumberStyle.PAREN
 
 
 def marks(*told, style=DOT, **more):
     """Marks on lines 0, 1 …, each a number with its weight."""
-    return [
-        NumberCandidate(line, value, style, 2, weight, value, **more)
-        for line, (value, weight) in enumerate(told)
-    ]
+    return [NumberCandidate(line, value, style, 2, weight, value, **more) for line, (value, weight) in enumerate(told)]
 
 
 def price(before, value, style=DOT, boundaries=None, **more):
@@ -141,9 +138,7 @@ def test_the_price_of_a_restart_after_many_questions(value, boundaries, expected
     assert price(LONG, value, DOT, boundaries) == expected
 
 
-@pytest.mark.parametrize(
-    ("value", "expected"), [(1, 1), (2, 6), (3, 11), (10, 46), (25, 121), (26, 121), (100, 121)]
-)
+@pytest.mark.parametrize(("value", "expected"), [(1, 1), (2, 6), (3, 11), (10, 46), (25, 121), (26, 121), (100, 121)])
 def test_the_price_of_a_late_beginning(value, expected):
     assert price([], value) == expected
 

@@ -138,17 +138,13 @@ def test_an_item_of_several_numbers_has_a_run_of_options_for_each(parse):
 def test_a_stem_before_its_number_is_found_by_the_blank_that_names_it(parse):
     text = "\n".join(f"●第{n}个概念是（{n}）。\n（{n}）A.甲{n}\tB.乙\tC.丙\tD.丁" for n in range(1, 5))
     outcome = parse(text)
-    assert [question.stem for question in outcome.questions] == [
-        f"第{n}个概念是（{n}）。" for n in range(1, 5)
-    ]
+    assert [question.stem for question in outcome.questions] == [f"第{n}个概念是（{n}）。" for n in range(1, 5)]
     assert outcome.questions[2].options[0].text == "甲3"
 
 
 @pytest.mark.parametrize("number", ["1. ", "87. ", "1 "])
 @pytest.mark.parametrize("statement", ["①②③④", "1.|2.|3.|4."])
-def test_statements_of_a_single_item_are_no_questions_when_its_options_are_their_codes(
-    parse, number, statement
-):
+def test_statements_of_a_single_item_are_no_questions_when_its_options_are_their_codes(parse, number, statement):
     if statement.startswith("1.") and number == "1 ":
         pytest.skip("two lists of one habit")
     labels = statement.split("|") if "|" in statement else list(statement)
@@ -190,9 +186,7 @@ def stray(then):
 
 
 def test_a_numbering_that_goes_on_as_if_stray_numbers_had_been_its_own_lacks_none(parse):
-    assert told(parse(stray(26))) == [
-        f"{number}-" for number in (*range(1, 13), *range(2, 15), *range(26, 38))
-    ]
+    assert told(parse(stray(26))) == [f"{number}-" for number in (*range(1, 13), *range(2, 15), *range(26, 38))]
     assert "? missing_number" in told(parse(stray(28)))
 
 
@@ -217,9 +211,7 @@ def test_items_without_numbers_wait_with_the_one_above_where_their_stem_has_more
 
 
 def test_answers_in_blanks_may_be_the_habit_of_one_section(parse):
-    blanks = "\n".join(
-        f"{at}. 换一问，{at}号中不符的是（{'ABCD'[at % 4]}）\n{OPTIONS}" for at in range(1, 11)
-    )
+    blanks = "\n".join(f"{at}. 换一问，{at}号中不符的是（{'ABCD'[at % 4]}）\n{OPTIONS}" for at in range(1, 11))
     marked = "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in range(1, 31))
     found = told(parse(f"一、单选题\n{marked}\n二、单选题\n{blanks}"))
     assert found[30:] == [f"{at}{'ABCD'[at % 4]}" for at in range(1, 11)]

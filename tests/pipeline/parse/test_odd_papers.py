@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.parse.paper import finish
-from pipeline.parse.stage import check_gates, read_paper
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from tests.pipeline.parse.conftest import document_of, lines_of
 from tests.pipeline.parse.short import FOUR, items, told
 
@@ -168,9 +168,7 @@ def test_a_line_under_the_last_option_that_does_not_go_on_from_it_stops_the_ques
     letters: list[str], data: st.DataObject, line: str
 ) -> None:
     at = data.draw(st.integers(1, len(letters)))
-    asked = [
-        f"{items(number)}\n{line}" if number == at else items(number) for number in range(1, len(letters) + 1)
-    ]
+    asked = [f"{items(number)}\n{line}" if number == at else items(number) for number in range(1, len(letters) + 1)]
     key = " ".join(f"{number}.{letter}" for number, letter in enumerate(letters, 1))
     found = kept("\n".join([*asked, "参考答案", key]))
     assert found == [f"{number}{letter}" for number, letter in enumerate(letters, 1) if number != at]
@@ -187,9 +185,7 @@ def test_keys_of_several_papers_go_to_the_paper_that_their_heads_count(
 ) -> None:
     names = [head.format(numeral) for numeral in "一二三四"[: len(papers)]]
     asked = [
-        "\n".join(
-            [name, *(f"{at}. {name}问{topic}\n{FOUR}" for at, topic in enumerate(TOPICS[: len(key)], 1))]
-        )
+        "\n".join([name, *(f"{at}. {name}问{topic}\n{FOUR}" for at, topic in enumerate(TOPICS[: len(key)], 1))])
         for name, key in zip(names, papers, strict=True)
     ]
     rows = [" ".join(f"{at}.{letter}" for at, letter in enumerate(key, 1)) for key in papers]
@@ -211,9 +207,7 @@ def test_a_key_that_counts_on_where_a_number_comes_twice_or_not_at_all_answers_n
     numbers = numbers if twice else [number + (number > at) for number in numbers]
     key = " ".join(f"{number}.{letter}" for number, letter in enumerate(letters, 1))
     found = kept("\n".join([*(items(number) for number in numbers), "参考答案", key]))
-    assert found == [
-        f"{number}{letter}" for number, letter in enumerate(letters, 1) if number < at + (not twice)
-    ]
+    assert found == [f"{number}{letter}" for number, letter in enumerate(letters, 1) if number < at + (not twice)]
 
 
 def test_parts_under_a_case_that_has_the_number_of_the_item_wait() -> None:
@@ -232,9 +226,7 @@ def test_parts_under_a_case_that_has_the_number_of_the_item_wait() -> None:
     ],
 )
 def test_what_a_site_prints_under_an_explanation_is_no_part_of_it(line: str) -> None:
-    paper = read_paper(
-        "paper.pdf", lines_of(f"{items(1)}\n答案：A\n解析：因为如此。\n{line}\n{items(2)}\n答案：B")
-    )
+    paper = read_paper("paper.pdf", lines_of(f"{items(1)}\n答案：A\n解析：因为如此。\n{line}\n{items(2)}\n答案：B"))
     check_gates(paper)
     assert [draft.explanation for draft in paper.questions] == ["因为如此。", None]
 
@@ -265,9 +257,7 @@ def test_answers_beyond_the_options_stop_all_questions_of_few_options() -> None:
         (("（B卷）", "（A卷）"), ("参考答案（A卷）", "参考答案（B卷）"), "BBBBBBB AAAAAAAA"),
     ],
 )
-def test_a_key_goes_to_the_section_of_its_title(
-    titles: tuple[str, ...], heads: tuple[str, ...], right: str
-) -> None:
+def test_a_key_goes_to_the_section_of_its_title(titles: tuple[str, ...], heads: tuple[str, ...], right: str) -> None:
     """Every head holds eight times the letter of its paper."""
     letter = {"一": "A", "二": "B", "三": "C", "四": "D", "A": "A", "B": "B"}
     asked = [
@@ -275,8 +265,7 @@ def test_a_key_goes_to_the_section_of_its_title(
         for part, title in enumerate(titles)
     ]
     keys = [
-        f"{head}\n"
-        + " ".join(f"{at}.{letter[next(sign for sign in head if sign in letter)]}" for at in range(1, 9))
+        f"{head}\n" + " ".join(f"{at}.{letter[next(sign for sign in head if sign in letter)]}" for at in range(1, 9))
         for head in heads
     ]
     found = [one[-1] for one in kept("\n".join([*asked, *keys]))]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.options import find_labels, find_run, find_runs, has_label, opens_option
-from pipeline.parse.text import fold, private_labels
+from build_dataset.pipeline.parse.options import find_labels, find_run, find_runs, has_label, opens_option
+from build_dataset.pipeline.parse.text import fold, private_labels
 
 EXPECTED = (("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "丁"))
 
@@ -292,9 +292,7 @@ def test_runs_begin_with_an_a_at_the_start_of_a_line_or_column(text: str, expect
     assert found == expected
 
 
-@pytest.mark.parametrize(
-    ("first", "last", "single"), [(12, 1, False), (13, 1, True), (18, 28, False), (19, 28, True)]
-)
+@pytest.mark.parametrize(("first", "last", "single"), [(12, 1, False), (13, 1, True), (18, 28, False), (19, 28, True)])
 def test_a_label_is_put_back_behind_at_most_three_fifths_of_the_longest_line(
     first: int, last: int, single: bool
 ) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
-from pipeline.parse.keylines import KeyLine, KeyPair
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.outline import Block, Builder, Cutting, Outline, PointedItem, Role
-from schemas.documents import LineKind
+from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
+from build_dataset.pipeline.parse.keylines import KeyLine, KeyPair
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Block, Builder, Cutting, Outline, PointedItem, Role
+from build_dataset.schemas.documents import LineKind
 
 ROLES = {
     ".": Role.TEXT,
@@ -88,9 +88,7 @@ def test_an_item_begins_behind_its_number() -> None:
         ("NSN", [2, 1], [0, 1]),
     ],
 )
-def test_a_run_of_the_numbering_ends_where_numbers_fall_back(
-    letters: str, values: list[int], runs: list[int]
-) -> None:
+def test_a_run_of_the_numbering_ends_where_numbers_fall_back(letters: str, values: list[int], runs: list[int]) -> None:
     assert [item.run for item in built(letters, values=values).items] == runs
 
 
@@ -154,9 +152,7 @@ def test_a_head_ends_a_shared_text() -> None:
         ("SNK.S", {0: "甲", 4: "乙"}, [(["甲"], False), (["K2", ".3"], True), (["乙"], True)]),
     ],
 )
-def test_a_head_inside_a_key_is_the_keys_where_it_is_known(
-    letters: str, texts: dict[int, str], blocks: object
-) -> None:
+def test_a_head_inside_a_key_is_the_keys_where_it_is_known(letters: str, texts: dict[int, str], blocks: object) -> None:
     assert [(block.heads, block.is_key) for block in built(letters, texts).blocks] == blocks
 
 

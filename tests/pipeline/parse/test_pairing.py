@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.stage import pair_keys
+from build_dataset.pipeline.parse.stage import pair_keys
 from tests.pipeline.parse.short import FOUR, items
 
 CODE, YEAR = "科目：醫學（試題代號：1302）\n", "112年考試\n"
@@ -49,9 +49,7 @@ def test_a_key_shares_half_of_its_numbers_with_its_paper(paired, first, reasons)
         (10, 4, ["key_contradicts"]),
     ],
 )
-def test_more_than_three_in_ten_other_answers_of_five_or_more_are_another_papers(
-    paired, compared, other, reasons
-):
+def test_more_than_three_in_ten_other_answers_of_five_or_more_are_another_papers(paired, compared, other, reasons):
     paper = printed("B" * other + "A" * (compared - other))
     assert paired(paper, key_of(range(1, compared + 1)))[0] == reasons
 
@@ -105,9 +103,7 @@ def test_of_two_papers_with_enough_evidence_the_one_with_more_is_taken(read):
 def test_a_paper_with_more_than_half_of_its_answers_needs_no_key_of_another_name(paired, answered, found):
     asked = "\n".join([printed("A" * answered), items(*range(answered + 1, 5))])
     names = ("one.pdf", "answers.pdf")
-    assert paired(YEAR + CODE + asked, YEAR + CODE + key_of(range(1, 5)), names)[1] == (
-        "one.pdf" if found else None
-    )
+    assert paired(YEAR + CODE + asked, YEAR + CODE + key_of(range(1, 5)), names)[1] == ("one.pdf" if found else None)
 
 
 @pytest.mark.parametrize(("before", "reasons"), [(396, ["key_contradicts"]), (397, [])])

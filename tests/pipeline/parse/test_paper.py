@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.heads import GroupHead
-from pipeline.parse.keys import Key, KeyEntry, KeyRun
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.outline import Block, Group, Outline, Role
-from pipeline.parse.paper import (
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.heads import GroupHead
+from build_dataset.pipeline.parse.keys import Key, KeyEntry, KeyRun
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Block, Group, Outline, Role
+from build_dataset.pipeline.parse.paper import (
     Gap,
     ParsedPaper,
     ParseOutcome,
@@ -25,7 +25,7 @@ from pipeline.parse.paper import (
     trace_of_paper,
     waiting_item,
 )
-from schemas.documents import LineKind
+from build_dataset.schemas.documents import LineKind
 from tests.pipeline.parse.short import DOCUMENT
 
 HEAD = "abababab"
@@ -44,9 +44,7 @@ def draft(number: int | None, order: int | None = None, **more: Any) -> Draft:
 
 def paper_of(drafts: Sequence[Draft], pieces: Sequence[ParsedLine] = (), **more: Any) -> ParsedPaper:
     outline = more.pop("outline", Outline(roles=[Role.TEXT] * len(pieces)))
-    return ParsedPaper(
-        "x.pdf", list(pieces), [], list(drafts), more.pop("key", Key()), None, "", outline, **more
-    )
+    return ParsedPaper("x.pdf", list(pieces), [], list(drafts), more.pop("key", Key()), None, "", outline, **more)
 
 
 def test_questions_items_and_silent_ones_of_a_paper() -> None:

@@ -7,8 +7,8 @@ import re
 import pytest
 from pydantic import ValidationError
 
-from annotation.llm.messages import ChatRequest
-from pipeline.parse.params import PointParams
+from build_dataset.annotation.llm.messages import ChatRequest
+from build_dataset.pipeline.parse.params import PointParams
 
 
 @pytest.mark.parametrize(
@@ -20,9 +20,7 @@ from pipeline.parse.params import PointParams
     ],
 )
 def test_an_estimate_counts_characters_and_lines(texts: list[str], numbers: tuple[int, ...]) -> None:
-    requests = [
-        ChatRequest("id", [{"role": "system", "content": "x" * 99}, {"content": text}]) for text in texts
-    ]
+    requests = [ChatRequest("id", [{"role": "system", "content": "x" * 99}, {"content": text}]) for text in texts]
     told = PointParams().estimate(requests).replace(",", "")
     assert tuple(map(int, re.findall(r"\d+", told)))[:3] == numbers
 

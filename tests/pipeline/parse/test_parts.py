@@ -6,12 +6,12 @@ from copy import deepcopy
 
 import pytest
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.fields import split_fields
-from pipeline.parse.options import find_run
-from pipeline.parse.outline import Block, NumberedItem
-from pipeline.parse.paper import finish
-from pipeline.parse.parts import (
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.options import find_run
+from build_dataset.pipeline.parse.outline import Block, NumberedItem
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.parts import (
     Parts,
     SubItem,
     continue_cases,
@@ -22,7 +22,7 @@ from pipeline.parse.parts import (
     split_off,
     stems_after_options,
 )
-from pipeline.parse.stage import check_gates, read_paper
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, items
 
@@ -50,8 +50,7 @@ def story(text):
 def inside(found):
     """Lead, stems with their answers and explanations, whether options are shared, and the doubt."""
     told = found and [
-        (part.stem, "".join(text for _, text in part.options), part.answer, part.explanation)
-        for part in found.parts
+        (part.stem, "".join(text for _, text in part.options), part.answer, part.explanation) for part in found.parts
     ]
     return found and (found.lead, told, found.shared_options, found.doubt)
 
@@ -305,8 +304,7 @@ def test_options_that_run_on_after_an_answer(text, expected):
             ],
         ),
         (
-            f"{items(1, 2, 3)}\n答案与解析\n"
-            + "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in (1, 2, 3)),
+            f"{items(1, 2, 3)}\n答案与解析\n" + "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in (1, 2, 3)),
             [
                 ("1", "第1项对的是", "甲|乙|丙|丁", "A", None, None, []),
                 ("2", "第2项对的是", "甲|乙|丙|丁", "A", None, None, []),
@@ -314,8 +312,7 @@ def test_options_that_run_on_after_an_answer(text, expected):
             ],
         ),
         (
-            f"{items(1, 2)}\n答案与解析\n"
-            + "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in (1, 2)),
+            f"{items(1, 2)}\n答案与解析\n" + "\n".join(f"{at}. 第{at}项对的是\n{FOUR}\n答案：A" for at in (1, 2)),
             [
                 ("1", "第1项对的是", "甲|乙|丙|丁", None, None, None, ["no_answer"]),
                 ("2", "第2项对的是", "甲|乙|丙|丁", None, None, None, ["no_answer"]),
@@ -455,8 +452,7 @@ def copied(stems, answers):
     """The places of copies that become entries, and of questions whose copy reads otherwise."""
     first = [drafted(number, stem=STEM) for number in range(1, len(stems) + 1)]
     second = [
-        drafted(number, 1, stem, answer)
-        for number, (stem, answer) in enumerate(zip(stems, answers, strict=True), 1)
+        drafted(number, 1, stem, answer) for number, (stem, answer) in enumerate(zip(stems, answers, strict=True), 1)
     ]
     fold_copies([*first, *second])
     assert not any(one.entry for one in first)

@@ -7,18 +7,18 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from annotation.llm import limits
-from annotation.llm.messages import BadAnswerError
-from pipeline.cli.app import app
-from pipeline.parse.draft import Draft
-from pipeline.parse.keys import Key
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.outline import Block, Outline, PointedItem, Pointing, Role
-from pipeline.parse.paper import Gap, ParsedPaper
-from pipeline.parse.params import ParseParams, PointParams
-from pipeline.parse.pointing import Pointed, accept, requests_of
-from pipeline.parse.stage import problems, run
-from schemas.documents import Document, Line, LineKind, SourceRow
+from build_dataset.annotation.llm import limits
+from build_dataset.annotation.llm.messages import BadAnswerError
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.keys import Key
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Block, Outline, PointedItem, Pointing, Role
+from build_dataset.pipeline.parse.paper import Gap, ParsedPaper
+from build_dataset.pipeline.parse.params import ParseParams, PointParams
+from build_dataset.pipeline.parse.pointing import Pointed, accept, requests_of
+from build_dataset.pipeline.parse.stage import problems, run
+from build_dataset.schemas.documents import Document, Line, LineKind, SourceRow
 from tests.annotation.scripted_server import Reply, ScriptedServer
 from tests.pipeline.parse.conftest import document_of, lines_of
 from tests.pipeline.parse.short import FOUR, items
@@ -126,9 +126,7 @@ def test_a_running_line_that_comes_again_may_be_left_out(ask):
 
 def test_a_section_without_a_model_is_told_before_anything_is_read():
     params = ParseParams.model_validate({"llm": {"base_url": "http://localhost:1/v1"}})
-    assert problems(params, None) == [
-        "[parse.llm] no model is named: set model in its section of dataset.toml"
-    ]
+    assert problems(params, None) == ["[parse.llm] no model is named: set model in its section of dataset.toml"]
     assert problems(ParseParams(), None) == []
 
 

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline.ocr.params import OcrParams
-from pipeline.ocr.readers import find_reader
-from pipeline.parse.rows import RowError, sources_of
-from schemas.documents import Document, SourceRow
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.parse.rows import RowError, sources_of
+from build_dataset.schemas.documents import Document, SourceRow
 
 Item = tuple[str, list[str], int]
 BANK: list[Item] = [
@@ -89,9 +89,7 @@ LINES: dict[str, Callable[[int, str, list[str], int], dict[str, Any]]] = {
 
 
 def lines(name: str) -> bytes:
-    return "\n".join(
-        json.dumps(LINES[name](at, *item), ensure_ascii=False) for at, item in enumerate(BANK)
-    ).encode()
+    return "\n".join(json.dumps(LINES[name](at, *item), ensure_ascii=False) for at, item in enumerate(BANK)).encode()
 
 
 def headqa() -> bytes:
@@ -110,9 +108,7 @@ def headqa() -> bytes:
 def by_column() -> bytes:
     names = ("question", "options", "answer")
     columns = zip(*((q, o, "ABCD"[a]) for q, o, a in BANK), strict=True)
-    return json.dumps(
-        {name: dict(enumerate(cells)) for name, cells in zip(names, columns, strict=True)}
-    ).encode()
+    return json.dumps({name: dict(enumerate(cells)) for name, cells in zip(names, columns, strict=True)}).encode()
 
 
 def nested_cases() -> bytes:

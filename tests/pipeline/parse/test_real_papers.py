@@ -13,11 +13,11 @@ import polars as pl
 import pytest
 from rapidfuzz.distance import Levenshtein
 
-from pipeline.config import load
-from pipeline.parse.params import ParseParams
-from pipeline.parse.stage import run
-from pipeline.runtime.runner import Runner
-from pipeline.stage import Result
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.parse.params import ParseParams
+from build_dataset.pipeline.parse.stage import run
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.pipeline.stage import Result
 
 DIGITAL = ("tw_med_*", "cn_xizong_*", "cn_408_*", "*.docx")
 pytestmark = pytest.mark.slow
@@ -91,9 +91,7 @@ def second_round(shared_data: Path, tmp_path_factory: pytest.TempPathFactory) ->
 def test_papers_on_which_questions_went_wrong_are_read(second_round, name):
     rows = second_round.tables["questions"].filter(pl.col("document").str.starts_with(name))
     kept, answered = ROUND_TWO[name]
-    assert (rows.height >= kept, rows["answer"].count() >= answered) == (True, True), reasons(
-        second_round, name
-    )
+    assert (rows.height >= kept, rows["answer"].count() >= answered) == (True, True), reasons(second_round, name)
 
 
 def test_a_key_of_another_session_goes_to_no_paper(second_round):
@@ -142,9 +140,7 @@ def test_physician_papers_give_80_questions_with_options_and_answers(parsed, nam
 
 
 def test_answers_and_appeals_are_those_of_the_reference(parsed, shared_data):
-    lines = (
-        (shared_data / "expected" / "tw_105-1_11_and_112-1_11.jsonl").read_text(encoding="utf-8").splitlines()
-    )
+    lines = (shared_data / "expected" / "tw_105-1_11_and_112-1_11.jsonl").read_text(encoding="utf-8").splitlines()
     papers = {year: of(parsed, f"tw_med_{year}-1_11") for year in ("105", "112")}
     for reference in map(json.loads, lines):
         year = reference["年份"][2:5]
@@ -160,9 +156,7 @@ def test_answers_and_appeals_are_those_of_the_reference(parsed, shared_data):
 
 def test_stems_are_those_of_the_reference(parsed, shared_data):
     """Within 1 %: the reference itself lacks last characters and superscripts in places."""
-    lines = (
-        (shared_data / "expected" / "tw_105-1_11_and_112-1_11.jsonl").read_text(encoding="utf-8").splitlines()
-    )
+    lines = (shared_data / "expected" / "tw_105-1_11_and_112-1_11.jsonl").read_text(encoding="utf-8").splitlines()
     papers = {year: of(parsed, f"tw_med_{year}-1_11") for year in ("105", "112")}
     wrong = total = 0
     for reference in map(json.loads, lines):
@@ -180,9 +174,7 @@ def test_an_answer_changed_after_appeals_is_the_new_one(parsed):
 
 def test_every_item_of_the_nephrology_sheets_is_accounted_for(parsed):
     """Counted on the rendered pages: 71 + 8 numbers, 10 of them with options in the first part and 7 in the second."""
-    rows = [
-        row for row in parsed.tables["questions"].to_dicts() if row["document"].startswith("cn_xizong_neike")
-    ]
+    rows = [row for row in parsed.tables["questions"].to_dicts() if row["document"].startswith("cn_xizong_neike")]
     first = {row["number"] for row in rows if row["section"] == 1}
     second = {row["number"] for row in rows if row["section"] == 2}
     assert (first, second) == ({3, 4, 7, 17, 42, 47, 71}, {1, 5, 6, 7, 8})  # 3 and 4 wait: ×109/L
@@ -212,9 +204,7 @@ def test_every_item_of_the_nephrology_sheets_is_accounted_for(parsed):
 
 
 def test_every_item_of_the_physiology_sheets_is_accounted_for(parsed):
-    rows = [
-        row for row in parsed.tables["questions"].to_dicts() if row["document"].startswith("cn_xizong_physio")
-    ]
+    rows = [row for row in parsed.tables["questions"].to_dicts() if row["document"].startswith("cn_xizong_physio")]
     answers = ["".join(row["answer"]) for row in rows]
     assert answers == [
         "B",

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from benchmarks.papers.check import lines_of
-from pipeline.parse.keylines import grid, line_pairs
-from pipeline.parse.lines import in_one_script, parsed_lines
+from build_dataset.pipeline.parse.keylines import grid, line_pairs
+from build_dataset.pipeline.parse.lines import in_one_script, parsed_lines
 
 OPTIONS = "A. 甲\nB. 乙\nC. 丙\nD. 丁"
 CASE = "男性，15岁。肉眼血尿伴水肿1周，20天前皮肤脓疱疮。最可能的诊断是"
@@ -19,9 +19,7 @@ def recognised(text: str):
 
 
 def test_questions_on_one_patient_take_a_letter_each(parse):
-    outcome = parse(
-        f"3. {CASE}\n{OPTIONS}\n4. 控制该患者的血压应首选\n{OPTIONS}\n答：CD\n5. 另一题\n{OPTIONS}\n答：A"
-    )
+    outcome = parse(f"3. {CASE}\n{OPTIONS}\n4. 控制该患者的血压应首选\n{OPTIONS}\n答：CD\n5. 另一题\n{OPTIONS}\n答：A")
     assert [question.answer for question in outcome.questions if question.number < 5] == [["C"], ["D"]]
     first, second = [question for question in outcome.questions if question.number in (3, 4)]
     assert second.shared_stem == first.stem
@@ -30,9 +28,7 @@ def test_questions_on_one_patient_take_a_letter_each(parse):
 
 def test_numbers_that_ran_together_in_a_grid_are_spelled_apart():
     found = grid(["題號 21 22 2324 25", "答案 A C A C D"])
-    assert [(pair.number, pair.letters) for pair in found.pairs] == list(
-        zip(range(21, 26), "ACACD", strict=True)
-    )
+    assert [(pair.number, pair.letters) for pair in found.pairs] == list(zip(range(21, 26), "ACACD", strict=True))
 
 
 def test_a_table_of_addresses_is_no_key():

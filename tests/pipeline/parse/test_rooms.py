@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.parse.draft import Draft
-from pipeline.parse.keys import Key
-from pipeline.parse.lines import ParsedLine
-from pipeline.parse.outline import Block, Outline, Role
-from pipeline.parse.paper import Gap, ParsedPaper, finish
-from pipeline.parse.rooms import (
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.keys import Key
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Block, Outline, Role
+from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
+from build_dataset.pipeline.parse.rooms import (
     ColumnEdges,
     Rooms,
     _breaks,
@@ -29,8 +29,8 @@ from pipeline.parse.rooms import (
     has_label,
     is_complete_line,
 )
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import Box, Line, LineKind
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import Box, Line, LineKind
 from tests.pipeline.parse.short import DOCUMENT, FOUR, items
 
 THREE = items(1, 2, 3)
@@ -60,9 +60,7 @@ def waits(lines):
 
 def room(text, at, confidence=None):
     """The least room before a line, in quarters of a tenth of its height, with which something waits, and what."""
-    place = bisect_left(
-        range(300), True, key=lambda extra: bool(waits(page(text, at, extra / 4, confidence)))
-    )
+    place = bisect_left(range(300), True, key=lambda extra: bool(waits(page(text, at, extra / 4, confidence))))
     return place, sorted(waits(page(text, at, place / 4, confidence)))
 
 
@@ -204,8 +202,7 @@ def lay(*whites: float, page: int = 1, top: float = 0.0, first: int = 0, **more:
     """Lines ten high, one more than there are whites, with these between them; the first is full."""
     tops = [top, *(top + sum(whites[: at + 1]) + 10 * (at + 1) for at in range(len(whites)))]
     return [
-        spot(f"第{first + at}行", one, first + at, page, end=50 if at else 100, **more)
-        for at, one in enumerate(tops)
+        spot(f"第{first + at}行", one, first + at, page, end=50 if at else 100, **more) for at, one in enumerate(tops)
     ]
 
 
@@ -315,9 +312,7 @@ def test_a_column_ends_where_the_next_line_stands_wholly_above(below: ParsedLine
     assert not _breaks(replace(spot("甲", 20), box=None), spot("乙", 0))
 
 
-@pytest.mark.parametrize(
-    ("count", "most"), [(0, 0.0), (1, 0.0), (2, 0.0), (3, 1.0), (10, 8.0), (11, 9.0), (21, 18.0)]
-)
+@pytest.mark.parametrize(("count", "most"), [(0, 0.0), (1, 0.0), (2, 0.0), (3, 1.0), (10, 8.0), (11, 9.0), (21, 18.0)])
 def test_the_usual_end_of_pages_is_that_of_nine_in_ten(count: int, most: float) -> None:
     assert _most([float(at) for at in reversed(range(count))]) == most
 
@@ -380,13 +375,9 @@ def test_more_white_than_usual_after_a_question_is_a_hole(white: float, expected
         (27.4, 100.0, ({(1, 8): 1.493}, {})),
     ],
 )
-def test_a_page_leaves_room_for_a_line_and_a_half_before_a_head(
-    white: float, end: float, expected: object
-) -> None:
+def test_a_page_leaves_room_for_a_line_and_a_half_before_a_head(white: float, end: float, expected: object) -> None:
     pieces = in_threes(5, 5, white, 5)
-    pieces[1:] = [
-        replace(one, box=Box(x0=0, y0=one.box.y0, x1=end, y1=one.box.y1)) for one in pieces[1:] if one.box
-    ]
+    pieces[1:] = [replace(one, box=Box(x0=0, y0=one.box.y0, x1=end, y1=one.box.y1)) for one in pieces[1:] if one.box]
     drafts = [own_draft(at, pieces[3 * at : 3 * at + 3]) for at in range(5) if at != 3]
     assert holes(rooms_of(pieces, drafts, heads=[9])) == expected
 
@@ -509,9 +500,7 @@ def worded(pieces: Sequence[ParsedLine], texts: Mapping[int, str]) -> list[Parse
         (5, {2: "A.甲"}, [], None),
     ],
 )
-def test_room_inside_a_question(
-    white: float, texts: dict[int, str], gaps: list[Gap], told: str | None
-) -> None:
+def test_room_inside_a_question(white: float, texts: dict[int, str], gaps: list[Gap], told: str | None) -> None:
     pieces = worded(lay(5, white, 5, 5), texts)
     found = checked(pieces, [own_draft(1, pieces)], gaps)[0]
     expected = [("room_inside", f"there is room for a line after {told!r}")] if told else []
@@ -641,9 +630,7 @@ ROOM = "room stands between its lines"
         ((), None),
     ],
 )
-def test_room_between_the_lines_of_a_question_before_a_lost_number(
-    whites: tuple[float, ...], told: str | None
-) -> None:
+def test_room_between_the_lines_of_a_question_before_a_lost_number(whites: tuple[float, ...], told: str | None) -> None:
     pieces = lay(*whites)
     other = lay(5, 5, 5, 5, 5, top=500.0, first=20)
     one = own_draft(1, pieces)
@@ -688,9 +675,7 @@ def missing(drafts: Sequence[Draft]) -> list[int | None]:
         (125.0, 2, [3, 4, 5]),
     ],
 )
-def test_questions_behind_room_for_a_head_and_a_case_lack_them(
-    white: float, lost: int, expected: list[int]
-) -> None:
+def test_questions_behind_room_for_a_head_and_a_case_lack_them(white: float, lost: int, expected: list[int]) -> None:
     pieces, drafts = cases(white)
     checked(pieces, drafts, [Gap(1, 90 + at, "") for at in range(lost)])
     assert missing(drafts) == expected
@@ -720,16 +705,12 @@ def test_a_case_is_missing_up_to_the_next_group_head_or_kind_without_one() -> No
     assert missing(drafts) == []
 
 
-def neighbours(
-    numbers: Sequence[int], lost: Sequence[int], **more: dict[str, Any]
-) -> list[tuple[int | None, str]]:
+def neighbours(numbers: Sequence[int], lost: Sequence[int], **more: dict[str, Any]) -> list[tuple[int | None, str]]:
     """The questions that may hold a lost number, and why; of a full last line."""
     drafts = [own_draft(at, [spot("甲", 20 * at, at, end=100)], **more.get(f"_{at}", {})) for at in numbers]
     pieces = [piece for one in drafts for piece in one.pieces]
     checked(pieces, drafts, [Gap(1, at, "") for at in lost])
-    return [
-        (one.number, detail) for one in drafts for reason, detail in one.flags if reason == "may_hold_another"
-    ]
+    return [(one.number, detail) for one in drafts for reason, detail in one.flags if reason == "may_hold_another"]
 
 
 FULL = "its last line is full, and nothing shows where it ends"

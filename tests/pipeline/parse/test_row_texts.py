@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ocr.interfaces import TableRow
-from pipeline.ocr.readers.tabular import questions_in
-from pipeline.parse.cells import Options
-from pipeline.parse.row_texts import (
+from build_dataset.pipeline.ocr.interfaces import TableRow
+from build_dataset.pipeline.ocr.readers.tabular import questions_in
+from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.row_texts import (
     labelled_once,
     numbers_lead,
     unusual_texts,
@@ -21,7 +21,7 @@ from pipeline.parse.row_texts import (
     without_placeholders,
     without_range,
 )
-from pipeline.parse.rows import RowError, SourceTable
+from build_dataset.pipeline.parse.rows import RowError, SourceTable
 from tests.pipeline.parse.test_mapping import parse
 
 TOPICS = ("心绞痛", "肺结核", "胃溃疡", "肾结石", "脑出血")
@@ -46,9 +46,7 @@ def read(source: SourceTable) -> list[tuple[str, list[str], list[str] | None, li
 def bank(stem: str = "{stem}", cell: str = "{text}", texts: list[str] = TEXTS) -> list[dict[str, str]]:
     rows = []
     for number, one in enumerate(STEMS, 1):
-        cells = {
-            label: cell.format(label=label, text=text) for label, text in zip("ABCD", texts, strict=False)
-        }
+        cells = {label: cell.format(label=label, text=text) for label, text in zip("ABCD", texts, strict=False)}
         rows.append({"题目": stem.format(stem=one, number=number, after=number + 1), **cells, "答案": "B"})
     return rows
 
@@ -83,9 +81,7 @@ def test_cells_of_options_lose_their_own_label(cell):
 @pytest.mark.parametrize("form", ["{label}、{text}", "{label}.{text} ", "{text}；"])
 def test_a_stem_that_ends_with_its_options_loses_them(form):
     end = "".join(form.format(label=label, text=text) for label, text in zip("ABCD", TEXTS, strict=True))
-    assert [found[0] for found in read(parse(bank("{stem}（ ）" + end)))] == [
-        f"{stem}（ ）" for stem in STEMS
-    ]
+    assert [found[0] for found in read(parse(bank("{stem}（ ）" + end)))] == [f"{stem}（ ）" for stem in STEMS]
 
 
 @pytest.mark.parametrize(
@@ -100,9 +96,7 @@ def test_a_stem_that_repeats_its_options_in_another_order_waits():
     assert read(parse(bank("{stem}：" + "，".join(TEXTS[::-1]))))[0][3] == ["text_left_over"]
 
 
-@pytest.mark.parametrize(
-    "end", ["【45-47】", " [45～47]", "（45～47题）", " 45～47题共用备选答案", "（{after}-9）"]
-)
+@pytest.mark.parametrize("end", ["【45-47】", " [45～47]", "（45～47题）", " 45～47题共用备选答案", "（{after}-9）"])
 def test_a_row_whose_stem_ends_with_a_range_of_others_waits(end):
     stem, _, _, doubts = read(parse(bank("{stem}" + end)))[0]
     assert (stem, doubts) == (STEMS[0], ["options_of_others"])
@@ -121,9 +115,7 @@ def test_placeholders_of_absent_options_are_none_unless_one_is_the_key():
 
 
 def test_what_a_converter_left_waits():
-    assert read(parse(bank(texts=["甲状腺", "胰腺", "脾", "System.Xml.XmlElement"])))[0][3] == [
-        "unreadable_characters"
-    ]
+    assert read(parse(bank(texts=["甲状腺", "胰腺", "脾", "System.Xml.XmlElement"])))[0][3] == ["unreadable_characters"]
 
 
 @pytest.mark.parametrize(
@@ -173,9 +165,7 @@ def test_stems_that_share_their_options_are_of_b_type():
     ]
 
 
-@pytest.mark.parametrize(
-    "row", [{"question": "问", "answer1": "甲", "answer2": "乙"}, {"stem1": "问", "A": "1"}]
-)
+@pytest.mark.parametrize("row", [{"question": "问", "answer1": "甲", "answer2": "乙"}, {"stem1": "问", "A": "1"}])
 def test_other_rows_with_numbers_stay_whole(row):
     whole = TableRow(json.dumps(row))
     assert questions_in(whole) == [whole]
@@ -279,9 +269,7 @@ def test_a_list_whose_labels_restart_waits():
 
 
 def test_names_of_species_are_no_labels():
-    rows = [
-        {"question": STEMS[0], "options": ["E.coli", "C. difficile", "A族链球菌", "B、C均是"], "answer": "B"}
-    ]
+    rows = [{"question": STEMS[0], "options": ["E.coli", "C. difficile", "A族链球菌", "B、C均是"], "answer": "B"}]
     assert read(parse(rows))[0][1:] == (rows[0]["options"], ["B"], [])
 
 
@@ -307,10 +295,7 @@ def test_a_number_before_digits_is_that_of_the_row():
     texts = dict(zip("ABCD", TEXTS, strict=True))
     stems = [f"{topic}的表现" for topic in TOPICS * 4]
     stems[5], stems[9] = "1型糖尿病的表现", "5.5 mg的剂量"
-    rows = [
-        {"题目": f"{at}.{stem}" if at != 10 else stem, **texts, "答案": "B"}
-        for at, stem in enumerate(stems, 1)
-    ]
+    rows = [{"题目": f"{at}.{stem}" if at != 10 else stem, **texts, "答案": "B"} for at, stem in enumerate(stems, 1)]
     assert [found[0] for found in read(parse(rows))] == stems
 
 

@@ -8,13 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline.parse.columns import Unclear
-from pipeline.parse.rows import RowError, questions_of, sources_of, with_former_names, with_ids
-from schemas.documents import Document, SourceRow
+from build_dataset.pipeline.parse.columns import Unclear
+from build_dataset.pipeline.parse.rows import RowError, questions_of, sources_of, with_former_names, with_ids
+from build_dataset.schemas.documents import Document, SourceRow
 
-DOCUMENT = Document(
-    document="rows.jsonl", sha256="cd" * 32, format="jsonl", pages=None, rows=1, exam_type="医师考试"
-)
+DOCUMENT = Document(document="rows.jsonl", sha256="cd" * 32, format="jsonl", pages=None, rows=1, exam_type="医师考试")
 CMB = {
     "exam_type": "医师考试",
     "exam_class": "执业医师",
@@ -97,9 +95,7 @@ def test_a_cmexam_row_keeps_options_whole():
 )
 def test_options_come_in_every_shape(options):
     question = one({"stem": "下列哪项正确", "options": options, "answer": "A"})
-    assert [(option.label, option.text) for option in question.options] == list(
-        zip("ABCD", "甲乙丙丁", strict=True)
-    )
+    assert [(option.label, option.text) for option in question.options] == list(zip("ABCD", "甲乙丙丁", strict=True))
 
 
 def test_options_come_in_columns_of_their_own():
@@ -369,9 +365,7 @@ def released(rows: list[dict[str, Any]], changed: int, document: str = "old.json
     return pl.DataFrame(
         {
             "question_id": [question.question_id for question in questions],
-            "content_hash": [
-                "0" if at < changed else question.content_hash for at, question in enumerate(questions)
-            ],
+            "content_hash": ["0" if at < changed else question.content_hash for at, question in enumerate(questions)],
             "document": [document] * len(questions),
         }
     )
@@ -469,10 +463,7 @@ def test_figures_groups_and_exams_of_a_row():
 
 def test_what_people_must_know_of_a_table():
     keyed, bare = asked("问一"), {"题干": "问二", **CHOICE}
-    told = [
-        questions_of(table(*rows), DOCUMENT).told()
-        for rows in ([keyed], [keyed | {"答案": ""}], [bare, bare])
-    ]
+    told = [questions_of(table(*rows), DOCUMENT).told() for rows in ([keyed], [keyed | {"答案": ""}], [bare, bare])]
     assert told[0] == []
     assert [one[0].split(",")[0] for one in told[1:]] == [
         "no column holds the key of 1 question",

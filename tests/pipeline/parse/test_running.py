@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from benchmarks.papers.habits import random_paper
 from benchmarks.papers.render import render
-from pipeline.parse.paper import finish
-from pipeline.parse.running import is_title, without_running
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import Box, Line, LineKind
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.running import is_title, without_running
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import Box, Line, LineKind
 from tests.pipeline.parse.conftest import document_of, lines_of
 
 
@@ -46,9 +46,7 @@ def item(number: int, tail: str = "最可能的诊断是") -> list[str]:
 
 
 FEET = st.lists(
-    st.sampled_from(
-        ["本站题目归某某网所有", "上一题", "返回目录", "下一题", "上一页\t目录\t下一页", "某某论坛 www"]
-    ),
+    st.sampled_from(["本站题目归某某网所有", "上一题", "返回目录", "下一题", "上一页\t目录\t下一页", "某某论坛 www"]),
     min_size=1,
     max_size=3,
     unique=True,
@@ -66,11 +64,7 @@ def test_a_foot_after_every_item_leaves_and_nothing_else(feet, count, form):
 
 def test_a_foot_of_every_page_in_the_middle_of_an_item_leaves():
     texts = [line for number in range(1, 13) for line in item(number)]
-    texts = [
-        line
-        for index, text in enumerate(texts)
-        for line in ([text] if index % 7 else [text, "某某题库整理发布"])
-    ]
+    texts = [line for index, text in enumerate(texts) for line in ([text] if index % 7 else [text, "某某题库整理发布"])]
     kept = [line.text for line in without_running(make(texts, a_page=8))]
     assert "某某题库整理发布" not in kept
 
@@ -107,9 +101,7 @@ def test_the_rest_of_a_full_line_stays():
     assert kept.count("急性呼吸综合征") == 9
 
 
-@pytest.mark.parametrize(
-    "line", ["试卷第2页", "试卷第2页，共8页", "生物试题 第 2 页（共 6 页）", "- 3 -", "第2页"]
-)
+@pytest.mark.parametrize("line", ["试卷第2页", "试卷第2页，共8页", "生物试题 第 2 页（共 6 页）", "- 3 -", "第2页"])
 def test_a_line_that_numbers_the_page_leaves_wherever_it_stands(line):
     texts = [*item(1)[:3], line, *item(1)[3:]]
     assert [one.text for one in without_running(make(texts))] == item(1)
@@ -123,9 +115,7 @@ def test_a_sentence_about_pages_stays():
 @pytest.mark.parametrize("label", ["A:", "a.", "(a)", "Ⓐ", "A "])
 def test_lines_of_options_and_what_stands_before_them_stay_however_labelled(label):
     texts = [
-        line
-        for number in range(1, 9)
-        for line in (f"{number}．第{number}位，最", "可能的诊断是", f"{label}青霉素")
+        line for number in range(1, 9) for line in (f"{number}．第{number}位，最", "可能的诊断是", f"{label}青霉素")
     ]
     assert [line.text for line in without_running(make(texts))] == texts
 
@@ -269,9 +259,7 @@ def test_three_pages_are_counted_by_their_last_lines(pages, step, gone):
     assert leaves(texts, f"某某学会 {step + 9}", a_page=5) is gone
 
 
-def stamped(
-    pages: int, at: int, name: str = "天天学医网", confidence: float | None = 0.9
-) -> list[tuple[int, int]]:
+def stamped(pages: int, at: int, name: str = "天天学医网", confidence: float | None = 0.9) -> list[tuple[int, int]]:
     """Page and place of the lines that keep a name which stands beside one line of each of the first pages."""
     lines = [
         Line(
@@ -486,9 +474,7 @@ def test_the_first_two_hundred_lines_tell_the_width():
     assert [anywhere(24, filler=filler, longer=60) for filler in (151, 152)] == [True, False]
 
 
-@pytest.mark.parametrize(
-    "foot", ["以下何者正确？", "某某题库何者整理？", "AABBCCDD", "ABCD ABCD", "12. 某某题库整理"]
-)
+@pytest.mark.parametrize("foot", ["以下何者正确？", "某某题库何者整理？", "AABBCCDD", "ABCD ABCD", "12. 某某题库整理"])
 def test_what_asks_or_is_letters_or_has_a_number_is_no_foot(foot):
     assert not leaves(behind(6, 6, foot), foot)
 

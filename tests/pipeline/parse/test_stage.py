@@ -9,21 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.parse.paper import finish
-from pipeline.parse.params import ParseParams
-from pipeline.parse.stage import check_gates, declared_for, problems, read_paper, run
-from schemas.dataset import DatasetParams, SourceParams
-from schemas.documents import Box, Document, Line, LineKind, Page, SourceRow
-from schemas.questions import Question
-from schemas.release import ReleasedId
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.params import ParseParams
+from build_dataset.pipeline.parse.stage import check_gates, declared_for, problems, read_paper, run
+from build_dataset.schemas.dataset import DatasetParams, SourceParams
+from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, SourceRow
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.release import ReleasedId
 
 OPTIONS = "A. 甲\tB. 乙\nC. 丙\tD. 丁"
 
 
 def line(document: str, order: int, text: str, kind: LineKind = LineKind.TEXT, page: int = 1) -> Line:
-    return Line(
-        document=document, page=page, order=order, text=text, box=None, confidence=0.9, column=0, kind=kind
-    )
+    return Line(document=document, page=page, order=order, text=text, box=None, confidence=0.9, column=0, kind=kind)
 
 
 def tables(texts: dict[str, str], rows: list[SourceRow]) -> dict[str, pl.DataFrame]:
@@ -32,14 +30,9 @@ def tables(texts: dict[str, str], rows: list[SourceRow]) -> dict[str, pl.DataFra
         for index, name in enumerate(texts)
     ]
     if rows:
-        documents.append(
-            Document(document="rows.jsonl", sha256="f" * 64, format="jsonl", pages=None, rows=len(rows))
-        )
+        documents.append(Document(document="rows.jsonl", sha256="f" * 64, format="jsonl", pages=None, rows=len(rows)))
     lines = [
-        line(name, order, text)
-        for name, body in texts.items()
-        for order, text in enumerate(body.split("\n"))
-        if text
+        line(name, order, text) for name, body in texts.items() for order, text in enumerate(body.split("\n")) if text
     ]
     return {
         "documents": Document.to_frame(documents),
@@ -68,9 +61,7 @@ ROWS = [
         fields=json.dumps({"question": "问", "option": {"A": "甲", "B": "乙"}, "answer": "A"}),
     ),
     SourceRow(document="rows.jsonl", row=2, fields="[]"),
-    SourceRow(
-        document="rows.jsonl", row=3, fields=json.dumps({"question": "问", "option": {"A": "甲", "C": "乙"}})
-    ),
+    SourceRow(document="rows.jsonl", row=3, fields=json.dumps({"question": "问", "option": {"A": "甲", "C": "乙"}})),
 ]
 
 
@@ -93,9 +84,7 @@ def test_every_input_ends_in_exactly_one_place(context):
 
 def test_the_same_input_gives_the_same_tables_whatever_the_order_of_its_lines(context):
     first = run(tables(TEXTS, ROWS), ParseParams(), context)
-    shuffled = {
-        name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in tables(TEXTS, ROWS).items()
-    }
+    shuffled = {name: frame.sample(fraction=1.0, shuffle=True, seed=3) for name, frame in tables(TEXTS, ROWS).items()}
     second = run(shuffled, ParseParams(), context)
     assert first.tables["questions"].equals(second.tables["questions"])
     assert (first.rejects, first.review) == (second.rejects, second.review)
@@ -172,9 +161,7 @@ def test_a_long_document_is_read_in_linear_time():
 def test_rows_of_a_table_are_no_text_of_the_stem_but_its_key_still_is_read():
     def boxed(order: int, text: str, top: float, kind: LineKind = LineKind.TEXT) -> Line:
         bottom = top + (60 if kind is LineKind.TABLE else 10)
-        return line("p.pdf", order, text, kind).model_copy(
-            update={"box": Box(x0=50, y0=top, x1=400, y1=bottom)}
-        )
+        return line("p.pdf", order, text, kind).model_copy(update={"box": Box(x0=50, y0=top, x1=400, y1=bottom)})
 
     lines = [
         boxed(0, "1. 下表中哪位患者最符合", 10),
@@ -196,8 +183,7 @@ def test_options_inside_a_table_are_options():
     box = {"box": Box(x0=10, y0=10, x1=100, y1=20)}
     lines = [line("p.pdf", 0, "1. 下列哪项正确"), region]
     lines += [
-        line("p.pdf", 2 + n, text).model_copy(update=box)
-        for n, text in enumerate(("A. 甲\tB. 乙", "C. 丙\tD. 丁"))
+        line("p.pdf", 2 + n, text).model_copy(update=box) for n, text in enumerate(("A. 甲\tB. 乙", "C. 丙\tD. 丁"))
     ]
     (draft,) = read_paper("p.pdf", lines).questions
     assert [label for label, _ in draft.options] == list("ABCD")
@@ -243,9 +229,7 @@ def test_what_is_told_of_papers_rows_and_keys(context):
 
 def test_questions_without_a_key_are_told_once(context):
     notes = run(tables({"甲.pdf": paper(1, 2)}, []), ParseParams(), context).notes
-    named = (
-        "甲.pdf: 2 questions without a key; put one beside it, named like it and _answers (甲_answers.pdf), "
-    )
+    named = "甲.pdf: 2 questions without a key; put one beside it, named like it and _answers (甲_answers.pdf), "
     assert notes == [f"{named}or they are rejected as no_answer"]
     keyed = {"甲.pdf": paper(1, 2), "甲_key.pdf": "参考答案\n1.A 2.B"}
     assert run(tables(keyed, []), ParseParams(), context).notes == []

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.text import fold, join_lines, private_labels, true_digits, width, without_digits
+from build_dataset.pipeline.parse.text import (
+    fold,
+    join_lines,
+    private_labels,
+    true_digits,
+    width,
+    without_digits,
+)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.parse.answer_cells import (
+from build_dataset.pipeline.parse.answer_cells import (
     AnswerEncoding,
     Given,
     encoding_of,
@@ -12,9 +12,9 @@ from pipeline.parse.answer_cells import (
     quoted_of,
     read_answer,
 )
-from pipeline.parse.cells import Options, share
-from pipeline.parse.lines import is_traditional
-from pipeline.parse.row_texts import numbers_lead, without_options, without_range
+from build_dataset.pipeline.parse.cells import Options, share
+from build_dataset.pipeline.parse.lines import is_traditional
+from build_dataset.pipeline.parse.row_texts import numbers_lead, without_options, without_range
 from tests.pipeline.parse.short import FOUR, told
 
 PAIRS = [("A", "甲苯"), ("B", "乙醚"), ("C", "丙酮"), ("D", "丁醇")]
@@ -97,9 +97,7 @@ def test_options_that_make_up_four_fifths_of_the_end_of_a_stem_repeat_in_it():
 def test_numbers_of_options_count_from_the_base_that_all_answers_allow():
     assert encoding_of(given(*[1, 2, 3, 4] * 5), printed=False) is AnswerEncoding.FROM_1
     assert encoding_of(given(*[0, 1, 2, 3] * 5), printed=False) is AnswerEncoding.FROM_0
-    assert "both 0 and the number of options occur, 1 and 2 times" in str(
-        encoding_of(given(0, 4, 4, 1), printed=False)
-    )
+    assert "both 0 and the number of options occur, 1 and 2 times" in str(encoding_of(given(0, 4, 4, 1), printed=False))
 
 
 @pytest.mark.parametrize(("times", "base"), [(100, AnswerEncoding.FROM_1), (99, None)])

@@ -13,9 +13,9 @@ from benchmarks.papers.layouts import LAYOUTS
 from benchmarks.papers.model import Paper
 from benchmarks.papers.pdf import to_pdf
 from benchmarks.papers.render import render
-from pipeline.config import load
-from pipeline.runtime.runner import Runner
-from schemas.documents import Line
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.documents import Line
 
 pytestmark = pytest.mark.slow
 

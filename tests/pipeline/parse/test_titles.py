@@ -6,8 +6,8 @@ import random
 
 import pytest
 
-from pipeline.parse.stage import check_gates, read_paper
-from schemas.documents import Line, LineKind
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from build_dataset.schemas.documents import Line, LineKind
 
 FIRST = ["第1题", "【第1题】", "下列属于水果的是（  ）。", "A. 苹果", "B. 白菜", "C. 萝卜", "D. 土豆"]
 
@@ -41,10 +41,7 @@ def item(number: int, answer: str, told: list[str]) -> list[str]:
 def test_lists_inside_explanations_are_no_questions(seed):
     draw = random.Random(seed)
     answers = [draw.choice("ABCD") for _ in range(12)]
-    lists = [
-        [f"{place}. 要点{draw.randrange(99)}：说明" for place in range(1, draw.randint(2, 6))]
-        for _ in answers
-    ]
+    lists = [[f"{place}. 要点{draw.randrange(99)}：说明" for place in range(1, draw.randint(2, 6))] for _ in answers]
     lines = [
         line
         for number, (answer, told) in enumerate(zip(answers, lists, strict=True), 1)
@@ -64,9 +61,7 @@ def test_a_number_printed_twice_is_one():
     assert "第2题" not in (first.explanation or "")
 
 
-@pytest.mark.parametrize(
-    "heads", [("(1) ", "(2) "), ("（1）选项：\n", "（2）选项：\n"), ("问题1：\n", "问题2：\n")]
-)
+@pytest.mark.parametrize("heads", [("(1) ", "(2) "), ("（1）选项：\n", "（2）选项：\n"), ("问题1：\n", "问题2：\n")])
 @pytest.mark.parametrize("told", [["C，C"], ["A、C"], ["B B"], ["问题1：B", "问题2：D"]])
 def test_an_item_of_two_questions_gives_two(heads, told):
     options = [[f"{label}. {name}{label}" for label in "ABCD"] for name in ("甲", "乙")]
@@ -85,11 +80,7 @@ def test_an_item_of_two_questions_gives_two(heads, told):
     ]
     found = [draft for draft in drafts(lines) if draft.number in (7, 8)]
     assert [draft.options[3][1] for draft in found] == ["甲D", "乙D"]
-    assert (
-        [draft.answer for draft in found] == [line[-1] for line in told]
-        if len(told) > 1
-        else list(told[0][::2])
-    )
+    assert [draft.answer for draft in found] == [line[-1] for line in told] if len(told) > 1 else list(told[0][::2])
     assert not any(draft.flags for draft in found)
 
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.papers.check import lines_of, read_lines
 from benchmarks.papers.layouts import LAYOUTS
 from benchmarks.papers.render import render
-from schemas.documents import Part, Trace
+from build_dataset.schemas.documents import Part, Trace
 
 
 def places(trace: Trace) -> set[tuple[int, int]]:

@@ -8,8 +8,8 @@ import warnings
 import pytest
 from PIL import Image
 
-from pipeline.rendering import figures
-from pipeline.rendering.figures import both_formats, figure, save
+from build_dataset.pipeline.rendering import figures
+from build_dataset.pipeline.rendering.figures import both_formats, figure, save
 
 
 def _bars(kind):

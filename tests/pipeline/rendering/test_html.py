@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from jinja2 import UndefinedError
 
-from pipeline.rendering import html
+from build_dataset.pipeline.rendering import html
 
 
 @pytest.fixture

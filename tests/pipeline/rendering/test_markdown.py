@@ -3,7 +3,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.rendering.markdown import code, environment, number, percent, scalar, table, text
+from build_dataset.pipeline.rendering.markdown import code, environment, number, percent, scalar, table, text
 
 
 @given(st.text(st.characters(exclude_categories=["Cs"])))
@@ -67,4 +67,4 @@ def test_yaml_keeps_chinese_and_escapes_what_readers_trip_over():
     ],
 )
 def test_lines_of_tags_leave_no_lines(template: str, shown: str) -> None:
-    assert environment("pipeline.rendering").from_string(template).render() == shown
+    assert environment("build_dataset.pipeline.rendering").from_string(template).render() == shown

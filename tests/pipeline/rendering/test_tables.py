@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.rendering.markdown import number, percent
-from pipeline.rendering.tables import Table, latex
+from build_dataset.pipeline.rendering.markdown import number, percent
+from build_dataset.pipeline.rendering.tables import Table, latex
 
 TABLE = Table(
     "t",
@@ -122,9 +122,7 @@ def test_each_table_of_several_has_the_texts_and_its_share_of_the_columns():
     text = made(3, 30)
     assert re.findall(r"\((\d/\d)\)", text) == ["1/5", "2/5", "3/5", "4/5", "5/5"]
     assert text.count(r"\label{tab:t}") == 1
-    assert [int(name) for row in cells(text) for name in re.findall(r"model(\d+)", " ".join(row))] == [
-        *range(30)
-    ]
+    assert [int(name) for row in cells(text) for name in re.findall(r"model(\d+)", " ".join(row))] == [*range(30)]
     assert {row[0] for row in cells(text)} == {"考试 Exam", "药师 Pharmacist"}
 
 

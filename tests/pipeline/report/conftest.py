@@ -10,12 +10,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline import catalogue
-from pipeline.report.params import ReportParams
-from schemas.documents import StageManifest
-from schemas.questions import Cluster, Merge, Question, Rejection, ReviewItem
-from schemas.release import ReleaseRow
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline import catalogue
+from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.schemas.documents import StageManifest
+from build_dataset.schemas.questions import Cluster, Merge, Question, Rejection, ReviewItem
+from build_dataset.schemas.release import ReleaseRow
+from build_dataset.schemas.taxonomy import dimensions
 
 STAGES = tuple(stage.name for stage in catalogue.STAGES if stage.name != "report")
 UNITS = {"ocr": "files", "parse": "items", "evaluate": "prompts"}
@@ -73,9 +73,7 @@ def rejection(item_id: str, reason: str, stem: str) -> Rejection:
     return Rejection(item_id=item_id, stage="clean", reason=reason, detail=f"because of {stem}", item=item)
 
 
-def deduplicated(
-    one: dict[str, Any], other: dict[str, Any], kind: str = "same_question"
-) -> dict[str, pl.DataFrame]:
+def deduplicated(one: dict[str, Any], other: dict[str, Any], kind: str = "same_question") -> dict[str, pl.DataFrame]:
     merge = Merge(
         question_id=other["question_id"],
         survivor_id=one["question_id"],
@@ -156,7 +154,7 @@ def read(page: bytes) -> Reader:
 @pytest.fixture
 def report(context) -> Callable[..., Any]:
     """Runs the stage on tables; ``.page`` of what it gives is read by ``read``."""
-    from pipeline.report.stage import run
+    from build_dataset.pipeline.report.stage import run
 
     def call(tables: dict[str, pl.DataFrame], **params: Any) -> Any:
         result = run(tables, ReportParams(**params), context)

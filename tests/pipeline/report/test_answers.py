@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Score, Task
+from build_dataset.schemas.evaluation import Judgement, OpenQuestion, Outcome, Prediction, Score, Task
 
 from .conftest import manifest, manifests, read, released, splits
 
@@ -112,9 +112,7 @@ def test_the_section_shows_the_papers_tables_and_warns_of_unreadable_answers(rep
     shown = [found["data-table"] for _, found in result.page.tags if "data-table" in found]
     assert shown == ["cmexam_table3", "cmexam_table4"]
     assert "No label has enough questions" in result.page.text
-    assert "without a readable answer, which count as not right: m 20 %." in " ".join(
-        result.facts["warnings"]
-    )
+    assert "without a readable answer, which count as not right: m 20 %." in " ".join(result.facts["warnings"])
 
 
 def test_plots_stand_in_the_page_without_a_request_or_a_name_in_comments(report):
@@ -150,9 +148,7 @@ def judgement(run: str, judge: str, aspect: str, value: int, item: str = "clin-0
 
 
 def said(run: str, item: str, text: str, **more) -> Prediction:
-    return prediction(
-        run, item, "", None, text, **{"task": Task.CLINICAL, "extracted": None, "rule": None} | more
-    )
+    return prediction(run, item, "", None, text, **{"task": Task.CLINICAL, "extracted": None, "rule": None} | more)
 
 
 def free_text(predictions, judgements=()):

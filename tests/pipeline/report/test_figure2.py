@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
-from pipeline.report.published import figure2
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline.report.published import figure2
+from build_dataset.schemas.taxonomy import dimensions
 
 from .conftest import released, splits
 

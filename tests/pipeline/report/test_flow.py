@@ -8,13 +8,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline.aside import SourceLoss
-from pipeline.report import flow
-from pipeline.report.build import Build, StageRun, notice
-from pipeline.report.params import ReportParams
-from schemas.annotations import Label
-from schemas.dataset import DatasetParams
-from schemas.documents import Page
+from build_dataset.pipeline.aside import SourceLoss
+from build_dataset.pipeline.report import flow
+from build_dataset.pipeline.report.build import Build, StageRun, notice
+from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.schemas.annotations import Label
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.documents import Page
 
 from .conftest import manifest, manifests
 
@@ -56,11 +56,7 @@ def test_the_splits_are_the_release_where_they_hold_all_that_is_kept(monkeypatch
             manifest("ocr", 2, facts={"pages_by_method": {"ocr": 7, "text_layer": 2}}, **rows(pages=9)),
             manifest("parse", 5, facts={"keys": {"k": "a", "l": "b"}}),
             manifest("export", 5, **rows(**sizes)),
-            tables={
-                "review/labels": Label.to_frame(
-                    [label(1, "agreed"), label(2, "unreviewed"), label(3, "single")]
-                )
-            },
+            tables={"review/labels": Label.to_frame([label(1, "agreed"), label(2, "unreviewed"), label(3, "single")])},
         )
     ).values
     assert found["parts"] == {"kept": 5, "merged": 3, "rejected": 1, "waiting": 4}
@@ -89,9 +85,7 @@ def test_the_matrix_is_of_the_sources_that_share_most(monkeypatch, sources) -> N
         for row in range(len(shown))
         for column in range(len(shown))
     )
-    assert values["matrix"][0][1:] == (
-        [9] if sources == 2 else [1] * (len(shown) - 2) + [9 if sources == 12 else 1]
-    )
+    assert values["matrix"][0][1:] == ([9] if sources == 2 else [1] * (len(shown) - 2) + [9 if sources == 12 else 1])
     assert values["shared"]["s00"] == sources - 2 + 9
     assert (len(values["sources"]), values["more"]) == (sources, 0)
 
@@ -150,9 +144,7 @@ def test_splits_are_those_of_the_export_where_all_three_are_there(sizes, assigne
 
 def test_a_source_that_lost_more_than_the_limit_is_told_the_largest_loss_first() -> None:
     few = SourceLoss("few.pdf", kept=1, rejected=1, reasons=Counter({"no_answer": 1}))
-    many = SourceLoss(
-        "many.pdf", kept=6, rejected=2, waiting=2, reasons=Counter({"no_answer": 3, "truncated": 1})
-    )
+    many = SourceLoss("many.pdf", kept=6, rejected=2, waiting=2, reasons=Counter({"no_answer": 3, "truncated": 1}))
     refused = SourceLoss("x.pdf", refused="encrypted", detail='save "FILE" anew')
     found = flow.loss_notices([few, many, refused], 0.3)
     assert [each.lost for each in found] == [4, 1, 0]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.report.published import cmb_table1, cmb_table2, question_types, table2
+from build_dataset.pipeline.report.published import cmb_table1, cmb_table2, question_types, table2
 
 from .conftest import released, splits
 
@@ -20,9 +20,7 @@ ROWS = st.lists(st.tuples(TEXTS, st.none() | TEXTS), max_size=6)
 
 
 def cells(table, row):
-    return dict(
-        zip(table.head[1:], next(cells for name, *cells in table.rows if name.startswith(row)), strict=True)
-    )
+    return dict(zip(table.head[1:], next(cells for name, *cells in table.rows if name.startswith(row)), strict=True))
 
 
 def rows_of(found, name):
@@ -48,9 +46,7 @@ def test_table_2_says_what_counting_by_hand_says(train, test):
 
 
 def test_the_papers_total_is_the_mean_of_splits_and_ours_the_mean_of_questions():
-    table = table2(
-        splits(train=[released(f"q{n}", "甲" * 10) for n in range(3)], test=[released("q9", "甲" * 30)])
-    )
+    table = table2(splits(train=[released(f"q{n}", "甲" * 10) for n in range(3)], test=[released("q9", "甲" * 30)]))
     mean = cells(table, "Mean Q 题目平均")
     assert mean["total 总计"] == "15.00"
     assert mean["Total as published 论文口径"] == "20.00"
@@ -70,9 +66,7 @@ def test_table_2_of_cmexams_validation_questions(shared_data):
             ]
         )
     )
-    found = {
-        row[0]: dict(zip(table.head[1:], row[1:], strict=True))["validation 验证集"] for row in table.rows
-    }
+    found = {row[0]: dict(zip(table.head[1:], row[1:], strict=True))["validation 验证集"] for row in table.rows}
     quartiles = "{1:g} ({0:g}, {2:g})".format(*np.percentile([len(text) for text in asked], [25, 50, 75]))
     assert found["Questions 题数"] == f"{len(rows):,}"
     assert found["Vocabulary 字表"] == f"{len({*''.join(asked), *''.join(said)}):,}"

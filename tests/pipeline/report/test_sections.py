@@ -7,16 +7,16 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.report import content, evaluation, flow, published, texts
-from pipeline.report.build import Build, Section
-from pipeline.report.params import ReportParams
-from schemas.annotations import Agreement, Calibration, Label
-from schemas.dataset import DatasetParams
-from schemas.documents import Page
-from schemas.evaluation import Judgement, Score, Task
-from schemas.questions import Cluster, Merge, ReviewItem
-from schemas.release import BenchmarkFile, Change, Leak
-from schemas.taxonomy import dimensions
+from build_dataset.pipeline.report import content, evaluation, flow, published, texts
+from build_dataset.pipeline.report.build import Build, Section
+from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.schemas.annotations import Agreement, Calibration, Label
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.documents import Page
+from build_dataset.schemas.evaluation import Judgement, Score, Task
+from build_dataset.schemas.questions import Cluster, Merge, ReviewItem
+from build_dataset.schemas.release import BenchmarkFile, Change, Leak
+from build_dataset.schemas.taxonomy import dimensions
 
 from .conftest import manifest, manifests, question, questions, released, splits
 
@@ -50,9 +50,7 @@ def read(page: int, confidence: float | None) -> Page:
 
 def test_pages_below_0_9_are_doubtful_and_30_of_them_listed():
     rows = [read(page, page / 100) for page in range(50, 96)]
-    section = texts.reading(
-        build({"ocr/pages": Page.to_frame(rows)}, manifest("ocr", 1, facts={"pages_lost": [1, 2]}))
-    )
+    section = texts.reading(build({"ocr/pages": Page.to_frame(rows)}, manifest("ocr", 1, facts={"pages_lost": [1, 2]})))
     assert section.values["doubtful_count"] == 40
     assert [row["page"] for row in section.values["doubtful"]] == [*range(50, 80)]
     assert section.values["ways"][0] | {"mean": 0} == {
@@ -138,10 +136,7 @@ def test_four_copies_of_a_conflict_are_shown_beside_the_first():
 def test_merges_and_twins_are_shown_by_kind():
     stems = {39: "甲" * 9 + "乙", 40: "甲" * 10, 0: "甲" * 10}
     rows = [question(f"q{n:02}", stems.get(n, f"第{n}题")) for n in range(45)]
-    merges = [
-        Merge(question_id=f"q0{n}", survivor_id="q00", kind="exact", score=n / 10, reason="r")
-        for n in (1, 2, 3)
-    ]
+    merges = [Merge(question_id=f"q0{n}", survivor_id="q00", kind="exact", score=n / 10, reason="r") for n in (1, 2, 3)]
     clusters = [Cluster(question_id=f"q{n:02}", cluster_id="c", kind="number") for n in range(45)]
     tables = {
         "clean/questions": questions(*rows),
@@ -153,9 +148,7 @@ def test_merges_and_twins_are_shown_by_kind():
     assert [pair["said"] for pair in merged["pairs"]] == ["score 0.100 · r"]
     assert (merged["kind"], merged["count"], twins["kind"], twins["count"]) == ("exact", 3, "number", 45)
     [pair] = twins["pairs"]
-    assert [card.question_id for card in pair["cards"]] == ["q00", "q39"], (
-        "the first 40 of a cluster are compared"
-    )
+    assert [card.question_id for card in pair["cards"]] == ["q00", "q39"], "the first 40 of a cluster are compared"
     assert section.values["clusters"] == 1
     assert texts.duplicates(build({**tables, "dedup/merges": Merge.to_frame([])})).values["merged"] == []
 
@@ -191,9 +184,7 @@ def test_labels_are_counted_by_split_with_shares_and_those_that_are_settled():
         released("q3", difficulty="易", difficulty_status="unreviewed"),
         released("q4"),
     ]
-    section = content.labels(
-        build(exported(train=train, test=[released("q5", difficulty="难")]), figures=False)
-    )
+    section = content.labels(build(exported(train=train, test=[released("q5", difficulty="难")]), figures=False))
     shown = next(item for item in section.values["dimensions"] if item["name"] == "difficulty")
     easy = next(row for row in shown["rows"] if row["chinese"] == "易")
     assert easy == {
@@ -226,9 +217,7 @@ def test_leaks_are_shown_by_kind_the_worst_first():
         Leak(question_id=f"q{n}", split="test", kind="near", score=n / 10, other_id="o", other_split="train")
         for n in (3, 9, 5)
     ]
-    leaks += [
-        Leak(question_id="q1", split="test", kind="copy", score=1.0, file="b", line=1, span="题" * 99)
-    ] * 2
+    leaks += [Leak(question_id="q1", split="test", kind="copy", score=1.0, file="b", line=1, span="题" * 99)] * 2
     section = content.leaking(build({"leaks/leaks": Leak.to_frame(leaks)}, examples=2, characters=40))
     assert {name: section.values[name] for name in ("across", "published", "files")} == {
         "across": 3,
@@ -240,9 +229,7 @@ def test_leaks_are_shown_by_kind_the_worst_first():
     assert (near["kind"], near["count"], copy["kind"], copy["count"]) == ("near", 3, "copy", 2)
     assert copy["rows"][0]["span"] == texts.CutText([("题" * 40, False)], 59)
     assert len(section.notices) == 3
-    file = BenchmarkFile(
-        file="b", sha256="0" * 64, records=5, overlaps=0, copies=0, test_overlaps=0, test_copies=0
-    )
+    file = BenchmarkFile(file="b", sha256="0" * 64, records=5, overlaps=0, copies=0, test_overlaps=0, test_copies=0)
     tables = {"leaks/leaks": Leak.to_frame([]), "leaks/benchmarks": BenchmarkFile.to_frame([file])}
     quiet = content.leaking(build(tables))
     assert (quiet.values["files"], quiet.values["across"], english(quiet)) == (1, 0, [])
@@ -442,9 +429,7 @@ def test_the_funnel_is_drawn_on_one_scale_and_empty_splits_are_told():
     export = manifest(
         "export",
         7,
-        outputs={
-            f"{name}.parquet": {"rows": size} for name, size in (("train", 7), ("validation", 0), ("test", 0))
-        },
+        outputs={f"{name}.parquet": {"rows": size} for name, size in (("train", 7), ("validation", 0), ("test", 0))},
     )
     parse = manifest("parse", 12, facts={"keys": {"a": "b"}})
     section = flow.funnel(build({}, ocr, parse, export))
@@ -469,13 +454,10 @@ def test_figures_at_a_glance_are_absent_where_nothing_ran():
     assert (values["pages"], values["released"]) == (None, False)
 
 
-@pytest.mark.parametrize(
-    ("items", "shown"), [(1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (7, [0, 3, 5]), (10, [0, 4, 7])]
-)
+@pytest.mark.parametrize(("items", "shown"), [(1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (7, [0, 3, 5]), (10, [0, 4, 7])])
 def test_examples_of_a_reason_are_spread_evenly(items, shown):
     rows = [
-        ReviewItem(item_id=f"q{n}", question_ids=[], stage="parse", reason="r", detail="d" * 50)
-        for n in range(items)
+        ReviewItem(item_id=f"q{n}", question_ids=[], stage="parse", reason="r", detail="d" * 50) for n in range(items)
     ]
     tables = {"parse/review": ReviewItem.to_frame(rows)}
     ran = manifest("parse", 0, waiting={"r": items, "conflicting_answers": 1})
@@ -488,8 +470,7 @@ def test_examples_of_a_reason_are_spread_evenly(items, shown):
 
 def test_200_sources_are_listed_12_of_them_warned_of_and_12_compared():
     rows = [
-        ReviewItem(item_id=f"{n:03}.pdf", question_ids=[], stage="ocr", reason="broken", detail="d")
-        for n in range(203)
+        ReviewItem(item_id=f"{n:03}.pdf", question_ids=[], stage="ocr", reason="broken", detail="d") for n in range(203)
     ]
     left_out = {f"{n}.xlsx": ["sheet 2"] for n in range(14)}
     ran = manifest("ocr", 0, rejected={"broken": 203}, facts={"left_out": left_out})

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.report.texts import clip, item_text, mark_differences, unfold
+from build_dataset.pipeline.report.texts import clip, item_text, mark_differences, unfold
 
 PLAIN = st.text(alphabet="甲乙丙丁不的是，。0123 ab<>&\"'", max_size=60)
 

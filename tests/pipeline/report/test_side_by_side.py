@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.report.texts import side_by_side
+from build_dataset.pipeline.report.texts import side_by_side
 
 
 def question(stem="关于幽门螺杆菌，正确的是", options="甲乙丙丁", answer="A", **more):

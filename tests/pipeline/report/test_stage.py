@@ -9,17 +9,17 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from pipeline.catalogue import stage as stage_named
-from pipeline.config import load
-from pipeline.report.params import ReportParams
-from pipeline.runtime.runner import Runner
-from schemas.annotations import Agreement, Calibration, Correction, Label
-from schemas.documents import Page
-from schemas.errors import UserError
-from schemas.evaluation import Score
-from schemas.questions import Cluster, Merge, Rejection, ReviewItem, TextChange
-from schemas.release import BenchmarkFile, Change, Leak
-from schemas.wording import reason_names
+from build_dataset.pipeline.catalogue import stage as stage_named
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.annotations import Agreement, Calibration, Correction, Label
+from build_dataset.schemas.documents import Page
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Score
+from build_dataset.schemas.questions import Cluster, Merge, Rejection, ReviewItem, TextChange
+from build_dataset.schemas.release import BenchmarkFile, Change, Leak
+from build_dataset.schemas.wording import reason_names
 from tests.conftest import ROOT
 
 from .conftest import (
@@ -49,9 +49,7 @@ def tables(sample_build):
 def exported(rows):
     outputs = {f"{name}.parquet": {"rows": frame.height, "sha256": name} for name, frame in rows.items()}
     size = sum(frame.height for frame in rows.values())
-    return manifest("export", size, outputs=outputs), {
-        f"export/{name}": frame for name, frame in rows.items()
-    }
+    return manifest("export", size, outputs=outputs), {f"export/{name}": frame for name, frame in rows.items()}
 
 
 def test_every_number_of_the_funnel_is_the_manifests(sample_build):
@@ -107,9 +105,7 @@ def test_the_page_of_the_sample_has_its_sections(sample_build):
 def test_the_page_names_nothing_outside_its_folder(sample_build):
     folder = sample_build / "report"
     page = read((folder / "index.html").read_bytes())
-    targets = [
-        found[name] for _, found in page.tags for name in ("src", "href", "action", "data") if name in found
-    ]
+    targets = [found[name] for _, found in page.tags for name in ("src", "href", "action", "data") if name in found]
     assert targets
     for target in targets:
         assert (target or "").startswith("#") or (folder / (target or "")).is_file(), target
@@ -157,9 +153,7 @@ def test_an_unfinished_stage_is_named(report):
 def test_what_a_paper_says_is_text_wherever_it_stands(report):
     one, other = question("q1", HOSTILE + "甲"), question("q2", HOSTILE + "乙", answer=["B"])
     one["options"][0]["text"] = HOSTILE
-    rows = splits(
-        train=[released("q1", HOSTILE, exam_type=HOSTILE, exam_class=HOSTILE, disease_group=HOSTILE)]
-    )
+    rows = splits(train=[released("q1", HOSTILE, exam_type=HOSTILE, exam_class=HOSTILE, disease_group=HOSTILE)])
     export, tables = exported(rows)
     label = Label(
         question_id="q1",
@@ -289,9 +283,7 @@ def test_what_waits_is_counted_over_all_and_shown_in_part(report):
 
 
 def test_what_waits_before_the_split_is_told_apart_from_what_is_not_settled_after_it(report):
-    parse = manifest(
-        "parse", 5, waiting={"no_answer": 2}, outputs={"questions.parquet": {"rows": 5, "sha256": "x"}}
-    )
+    parse = manifest("parse", 5, waiting={"no_answer": 2}, outputs={"questions.parquet": {"rows": 5, "sha256": "x"}})
     review = manifest("review", 1, waiting={"disputed": 3, "flagged": 1})
     warnings = " ".join(report({"manifests": manifests(parse, review)}).facts["warnings"])
     assert "in no split: 2 items." in warnings
@@ -312,9 +304,7 @@ def test_weak_agreement_warns_and_unknown_agreement_is_no_zero(report):
         Agreement(**{**fields, "reviewers": "all", "alpha": 0.4}),
         Agreement(**{**fields, "reviewers": "a & b", "alpha": None, "alpha_low": None, "alpha_high": None}),
     ]
-    result = report(
-        {"manifests": manifests(manifest("review", 40)), "review/agreement": Agreement.to_frame(rows)}
-    )
+    result = report({"manifests": manifests(manifest("review", 40)), "review/agreement": Agreement.to_frame(rows)})
     assert "Area of competency 0.40" in " ".join(result.facts["warnings"])
     assert "0.40 [0.20, 0.50]" in result.page.text
     assert "0.00" not in result.page.text
@@ -347,13 +337,8 @@ def test_options_of_the_stage_have_sane_bounds():
 
 
 def test_texts_that_were_tidied_stand_beside_what_was_read(report):
-    rows = [
-        TextChange(question_id=f"q{number}", part="option:A", before="１0℃", after="10℃")
-        for number in range(50)
-    ]
-    result = report(
-        {"manifests": manifests(manifest("clean", 50)), "clean/changes": TextChange.to_frame(rows)}
-    )
+    rows = [TextChange(question_id=f"q{number}", part="option:A", before="１0℃", after="10℃") for number in range(50)]
+    result = report({"manifests": manifests(manifest("clean", 50)), "clean/changes": TextChange.to_frame(rows)})
     assert "50 texts of 50 questions" in result.page.text
     assert {"１", "1"} <= set(result.page.marked)
 
@@ -410,9 +395,7 @@ def test_annotators_stand_beside_experts_with_intervals_and_what_could_be_left_t
             accepted=None,
             **fields,
         ),
-        Calibration(
-            annotator="a", reference="b", calibration_error=None, threshold=None, accepted=None, **fields
-        ),
+        Calibration(annotator="a", reference="b", calibration_error=None, threshold=None, accepted=None, **fields),
     ]
     ran = manifests(manifest("calibrate", 20))
     page = report({"manifests": ran, "calibrate/calibration": Calibration.to_frame(rows)}).page
@@ -442,9 +425,7 @@ def test_the_difference_from_the_previous_release_is_counted_and_a_leak_into_tra
 def test_leaks_are_counted_by_kind_and_warn(report):
     rows = [
         Leak(question_id="q1", split="test", kind="near", score=0.9, other_id="q2", other_split="train"),
-        Leak(
-            question_id="q3", split="test", kind="overlap", score=0.4, file="b.jsonl", line=3, span="<b>题干"
-        ),
+        Leak(question_id="q3", split="test", kind="overlap", score=0.4, file="b.jsonl", line=3, span="<b>题干"),
     ]
     result = report({"manifests": manifests(manifest("leaks", 3)), "leaks/leaks": Leak.to_frame(rows)})
     warnings = " ".join(result.facts["warnings"])
@@ -514,7 +495,5 @@ def test_a_page_of_many_files_stays_small_and_counts_the_files_it_does_not_name(
             "ocr/rejects": Rejection.to_frame(rows),
         }
     )
-    assert any(
-        warning == "Losses in 2,988 more files: see Source files." for warning in result.facts["warnings"]
-    )
+    assert any(warning == "Losses in 2,988 more files: see Source files." for warning in result.facts["warnings"])
     assert len(result.files["index.html"]) < 200_000

@@ -8,12 +8,19 @@ from typing import Any
 import polars as pl
 import pytest
 
-from pipeline.report import texts
-from pipeline.report.build import Build
-from pipeline.report.params import ReportParams
-from pipeline.report.texts import CutText, clip, item_text, key_letters, mark_differences, unfold
-from schemas.dataset import DatasetParams
-from schemas.questions import Cluster, Question
+from build_dataset.pipeline.report import texts
+from build_dataset.pipeline.report.build import Build
+from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.pipeline.report.texts import (
+    CutText,
+    clip,
+    item_text,
+    key_letters,
+    mark_differences,
+    unfold,
+)
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.questions import Cluster, Question
 
 from .conftest import manifests, question, questions
 
@@ -80,9 +87,7 @@ def test_marked_texts_are_cut_at_the_limit(limit, shown, more) -> None:
     assert right.more == max(0, 3 - limit)
 
 
-@pytest.mark.parametrize(
-    ("given", "letters"), [(["A", "C"], "AC"), ([], ""), ("B", "B"), (None, ""), (["A", 1], "A1")]
-)
+@pytest.mark.parametrize(("given", "letters"), [(["A", "C"], "AC"), ([], ""), ("B", "B"), (None, ""), (["A", 1], "A1")])
 def test_a_key_is_told_as_letters(given, letters) -> None:
     assert key_letters(given) == letters
 
@@ -91,9 +96,7 @@ def shown(item: Any, limit: int = 9) -> tuple[str, str, list[str], str] | None:
     card = item_text(item if item is None or isinstance(item, str) else json.dumps(item), limit)
     if card is None:
         return None
-    said = [
-        "".join(text for text, _ in part.pieces) for part in (card.stem, *(text for _, text in card.options))
-    ]
+    said = ["".join(text for text, _ in part.pieces) for part in (card.stem, *(text for _, text in card.options))]
     return card.where, said[0], said[1:], card.answer[0]
 
 
@@ -141,9 +144,7 @@ def twin(number: int, cluster: str = "c") -> Cluster:
 
 
 def test_a_twin_stands_beside_the_most_similar_member_and_no_pair_twice() -> None:
-    rows = {
-        f"q{number:02}": {"stem": stem} for number, stem in enumerate(["甲乙丙丁", "甲乙丙戊", "子丑寅卯"])
-    }
+    rows = {f"q{number:02}": {"stem": stem} for number, stem in enumerate(["甲乙丙丁", "甲乙丙戊", "子丑寅卯"])}
     related = Cluster.to_frame([twin(number) for number in range(4)])
     pairs = texts._twin_pairs(related, related, rows)
     assert pairs == [("q00", "q01", "cluster c"), ("q02", "q00", "cluster c")]

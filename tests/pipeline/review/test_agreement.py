@@ -11,10 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators, draws_of
-from pipeline.stats import agreement as coefficients
-from pipeline.stats.agreement import Resampling, count_labels, interval, pair_table, value_of
-from schemas.annotations import Annotation
+from build_dataset.pipeline.review.agreement import (
+    agreement,
+    agreement_by_part,
+    agreement_with_annotators,
+    draws_of,
+)
+from build_dataset.pipeline.stats import agreement as coefficients
+from build_dataset.pipeline.stats.agreement import Resampling, count_labels, interval, pair_table, value_of
+from build_dataset.schemas.annotations import Annotation
 
 # Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C: four observers, twelve units.
 KRIPPENDORFF_2011 = (
@@ -45,10 +50,7 @@ ratings = st.lists(st.tuples(st.sampled_from("ABCD"), st.sampled_from("ABCD")), 
 
 
 def units(*observers: str) -> list[list[str]]:
-    return [
-        [value for value in unit if value != "*"]
-        for unit in zip(*(o.split() for o in observers), strict=True)
-    ]
+    return [[value for value in unit if value != "*"] for unit in zip(*(o.split() for o in observers), strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +60,7 @@ def published(shared_data) -> dict:
 
 @pytest.fixture(scope="module")
 def vsrp(shared_data) -> list[tuple[str, str]]:
-    with (shared_data / "agreement" / "VSRP_two_annotators.csv").open(
-        encoding="utf-8-sig", newline=""
-    ) as stream:
+    with (shared_data / "agreement" / "VSRP_two_annotators.csv").open(encoding="utf-8-sig", newline="") as stream:
         rows = list(csv.reader(stream))[1:]
     return [(first, second) for first, second in rows]
 
@@ -71,18 +71,14 @@ def test_kappa_and_alpha_of_two_annotators_equal_the_published_values(vsrp, publ
     kappa = cohen_kappa([a for a, _ in vsrp], [b for _, b in vsrp])
     counts = count_labels(vsrp)
     assert kappa == pytest.approx(reference["recomputed_cohen_kappa"], abs=5e-5)
-    assert krippendorff_alpha(counts) == pytest.approx(
-        reference["recomputed_krippendorff_alpha_nominal"], abs=5e-5
-    )
+    assert krippendorff_alpha(counts) == pytest.approx(reference["recomputed_krippendorff_alpha_nominal"], abs=5e-5)
     assert raw_agreement(counts) == pytest.approx(reference["percent_agreement"])
 
 
 def test_kappa_equals_that_of_r_and_sas(published):
     table = published["statsmodels_sas_cohen"]
     pairs = [(i, j) for i, row in enumerate(table["table"]) for j, n in enumerate(row) for _ in range(n)]
-    assert cohen_kappa([a for a, _ in pairs], [b for _, b in pairs]) == pytest.approx(
-        table["kappa"], abs=5e-5
-    )
+    assert cohen_kappa([a for a, _ in pairs], [b for _, b in pairs]) == pytest.approx(table["kappa"], abs=5e-5)
     anxiety = published["irr_anxiety_raters_2_3"]
     columns = np.array(anxiety["anxiety_F_order_20x3"]).reshape((20, 3), order="F")
     second, third = columns[:, 1].tolist(), columns[:, 2].tolist()
@@ -154,10 +150,7 @@ def test_the_interval_depends_on_the_seed_alone(vsrp):
 
 def reviews(rows: list[tuple[str, str, str]]) -> pl.DataFrame:
     return pl.DataFrame(
-        [
-            {"question_id": q, "dimension": "difficulty", "reviewer": r, "label": label}
-            for q, r, label in rows
-        ],
+        [{"question_id": q, "dimension": "difficulty", "reviewer": r, "label": label} for q, r, label in rows],
         schema={"question_id": pl.String, "dimension": pl.String, "reviewer": pl.String, "label": pl.String},
     )
 
@@ -175,16 +168,12 @@ def test_every_dimension_has_a_row_for_all_and_one_for_each_pair_that_shares_que
 
 def test_another_expert_does_not_change_the_rows_of_a_pair():
     pairs = [
-        (f"q{n}", who, "易" if (n * step) % 3 else "中等")
-        for n in range(30)
-        for who, step in (("a", 1), ("b", 2))
+        (f"q{n}", who, "易" if (n * step) % 3 else "中等") for n in range(30) for who, step in (("a", 1), ("b", 2))
     ]
     pairs += [("q3", "a2", "易")]
     before = agreement(reviews(pairs[:-1]), draws_of(["difficulty"], 200, 5))
     after = agreement(reviews(pairs), draws_of(["difficulty"], 200, 5))
-    assert [row for row in before if row.reviewers == "a & b"] == [
-        row for row in after if row.reviewers == "a & b"
-    ]
+    assert [row for row in before if row.reviewers == "a & b"] == [row for row in after if row.reviewers == "a & b"]
 
 
 def part(question: str, who: str, label: str, *, batch=1, blind=False, origin="prediction", day=1) -> dict:
@@ -251,9 +240,7 @@ def test_experts_against_an_annotator_are_told_by_what_they_did_with_its_label()
 
 def test_a_labels_agreement_is_how_often_a_second_expert_chose_it_too():
     labels = [("易", "易"), ("易", "中等"), ("中等", "中等"), ("难", "中等")]
-    rows = [
-        (f"q{n}", who, label) for n, pair in enumerate(labels) for who, label in zip("ab", pair, strict=True)
-    ]
+    rows = [(f"q{n}", who, label) for n, pair in enumerate(labels) for who, label in zip("ab", pair, strict=True)]
     found = agreement(reviews(rows), draws_of(["difficulty"], 100, 1), labels=True)
     by_label = {row.label: (row.items, row.raw) for row in found if row.label}
     assert by_label == {

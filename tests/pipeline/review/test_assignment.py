@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from annotation.params import ReviewParams
-from pipeline.review.progress import answered_by, assign, single_reviewed
-from schemas.annotations import ExpertReview
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review.progress import answered_by, assign, single_reviewed
+from build_dataset.schemas.annotations import ExpertReview
 from tests.annotation.records import review
 
 PEOPLE = ["a@x.org", "b@x.org", "c@x.org"]
@@ -31,9 +31,7 @@ def groups(count: int, size: int = 1) -> dict[str, str]:
     answers=st.dictionaries(st.integers(0, 59), st.sets(st.sampled_from([*PEOPLE, "gone"]), max_size=2)),
     quotas=st.dictionaries(st.sampled_from(PEOPLE), st.integers(0, 30)),
 )
-def test_every_answer_is_given_wanted_of_somebody_or_counted_as_nobodys(
-    count, overlap, experts, answers, quotas
-):
+def test_every_answer_is_given_wanted_of_somebody_or_counted_as_nobodys(count, overlap, experts, answers, quotas):
     asked = groups(count)
     answered = {f"q{n}": people for n, people in answers.items() if n < count}
     found = assign(asked, params(overlap=overlap, experts=experts, quotas=quotas), answered)

@@ -8,17 +8,24 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from annotation.adjudication import Rules
-from annotation.label_studio.projects import REVIEW
-from annotation.label_studio.pull import Pulled
-from annotation.params import ReviewParams
-from annotation.reviewed import Reviewed
-from pipeline.review import folder
-from pipeline.review.control import PROBE, controls, gold_questions, mix_in_gold, separate, with_probes
-from pipeline.review.progress import expert_work
-from pipeline.runtime.publish import read_table
-from schemas.annotations import Annotation, ExpertReview
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.adjudication import Rules
+from build_dataset.annotation.label_studio.projects import REVIEW
+from build_dataset.annotation.label_studio.pull import Pulled
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.pipeline.review import folder
+from build_dataset.pipeline.review.control import (
+    PROBE,
+    controls,
+    gold_questions,
+    mix_in_gold,
+    separate,
+    with_probes,
+)
+from build_dataset.pipeline.review.progress import expert_work
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.schemas.annotations import Annotation, ExpertReview
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation import records
 
 LABELS = dimensions()["competency"].zh_names()
@@ -80,14 +87,10 @@ def test_answers_to_both_are_taken_out_of_the_reviews_and_counted(tmp_path):
     later = {"updated_at": "2030-01-01T00:00:00.000000Z"}
     reviews = [
         records.review("clicks", wrong, question_id="q0", dimension=name, origin="prediction", **later),
-        records.review(
-            "reads", right, question_id="q0", dimension=name, origin="prediction-changed", **later
-        ),
+        records.review("reads", right, question_id="q0", dimension=name, origin="prediction-changed", **later),
     ]
     reviews += [
-        records.review(
-            "clicks", LABELS[0], question_id=each.question.question_id, dimension="competency", at=n
-        )
+        records.review("clicks", LABELS[0], question_id=each.question.question_id, dimension="competency", at=n)
         for n, each in enumerate(gold)
     ]
     params, left = pulled(tmp_path, reviews)

@@ -8,9 +8,9 @@ import io
 import pytest
 from PIL import Image
 
-from pipeline.crop import crops
-from pipeline.runtime.publish import read_table
-from schemas.questions import Question
+from build_dataset.pipeline.crop import crops
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.schemas.questions import Question
 
 
 @pytest.fixture

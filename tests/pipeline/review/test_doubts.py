@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pipeline
-from pipeline.clean.filters import FILTERS
-from pipeline.clean.params import CleanParams
-from schemas.wording import reason_names
+from build_dataset import pipeline
+from build_dataset.pipeline.clean.filters import FILTERS
+from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.schemas.wording import reason_names
 
 _DOUBT = re.compile(r'\.flag\(\s*"(\w+)"')
 

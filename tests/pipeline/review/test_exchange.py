@@ -7,16 +7,16 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from annotation.adjudication import State
-from annotation.label_studio import projects
-from annotation.label_studio.pull import Pulled
-from annotation.params import ReviewParams
-from pipeline.review import exchange, folder
-from pipeline.review.progress import Assigned
-from pipeline.runtime.publish import write_table
-from pipeline.runtime.sources import CORRECTIONS
-from schemas.annotations import Correction, CorrectionStatus
-from schemas.questions import Question
+from build_dataset.annotation.adjudication import State
+from build_dataset.annotation.label_studio import projects
+from build_dataset.annotation.label_studio.pull import Pulled
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import exchange, folder
+from build_dataset.pipeline.review.progress import Assigned
+from build_dataset.pipeline.runtime.publish import write_table
+from build_dataset.pipeline.runtime.sources import CORRECTIONS
+from build_dataset.schemas.annotations import Correction, CorrectionStatus
+from build_dataset.schemas.questions import Question
 from tests.annotation import records
 
 PEOPLE = ["a@x.org", "b@x.org", "c@x.org"]
@@ -78,15 +78,11 @@ def standing(name: str, state: State) -> SimpleNamespace:
 def test_a_third_expert_rules_on_disputes_flags_and_accepted_probes(
     monkeypatch, context, sent, state, half, asked
 ) -> None:
-    settled = SimpleNamespace(
-        standings=[standing("q0", state), standing("q1", State.DISPUTED)], corrections=[]
-    )
+    settled = SimpleNamespace(standings=[standing("q0", state), standing("q1", State.DISPUTED)], corrections=[])
     monkeypatch.setattr(exchange, "settle_questions", lambda tables, params: settled)
     monkeypatch.setattr(folder, "accepted_probes", lambda build: {"q0"} if half else set())
     cut = []
-    monkeypatch.setattr(
-        exchange, "cut_outs", lambda asked, context, most: cut.append((len([*asked]), most)) or {}
-    )
+    monkeypatch.setattr(exchange, "cut_outs", lambda asked, context, most: cut.append((len([*asked]), most)) or {})
     rows = Question.to_frame([records.question("q0"), records.question("q1"), records.question("q2")])
     for crops in (True, False):
         exchange.adjudicate({"questions": rows}, ReviewParams(crops=crops), context)
@@ -99,9 +95,7 @@ def test_a_third_expert_rules_on_disputes_flags_and_accepted_probes(
 def test_every_expert_with_an_account_gets_their_questions_and_what_they_did(
     monkeypatch, context, sent, unassigned
 ) -> None:
-    tasks = [SimpleNamespace(question_id=f"q{number}") for number in range(5)] + [
-        SimpleNamespace(question_id="gold")
-    ]
+    tasks = [SimpleNamespace(question_id=f"q{number}") for number in range(5)] + [SimpleNamespace(question_id="gold")]
     mine = Assigned({"a@x.org": {"q0", "q1"}, "b@x.org": set(), "c@x.org": {"q2"}}, unassigned)
     monkeypatch.setattr(exchange, "review_tasks", lambda tables, params, context: tasks)
     monkeypatch.setattr(exchange, "assignment", lambda tables, params: mine)
@@ -116,9 +110,7 @@ def test_every_expert_with_an_account_gets_their_questions_and_what_they_did(
         return SimpleNamespace(annotations=pl.DataFrame({"question_id": names}, {"question_id": pl.String}))
 
     monkeypatch.setattr(folder, "read_pulled", pulled)
-    reports, notes = exchange.push_to_experts(
-        {}, ReviewParams(reviewers=PEOPLE, assign=True), context, count=4
-    )
+    reports, notes = exchange.push_to_experts({}, ReviewParams(reviewers=PEOPLE, assign=True), context, count=4)
     assert [(name, names, more) for name, _, names, more in sent] == [
         (projects.of_expert("a@x.org").name, ["q0", "q1", "q3", "gold"], {"count": 4, "adopt": False})
     ]
@@ -140,9 +132,7 @@ def test_what_waits_elsewhere_is_sent_with_the_number_of_what_holds_no_question(
     monkeypatch, context, sent, crops, cut
 ) -> None:
     taken = []
-    monkeypatch.setattr(
-        exchange, "cut_outs", lambda asked, context, most: taken.append((len(asked), most)) or {}
-    )
+    monkeypatch.setattr(exchange, "cut_outs", lambda asked, context, most: taken.append((len(asked), most)) or {})
     monkeypatch.setattr(exchange, "waiting_questions", lambda build: ([(1, 2), (3, 4)], 7))
     monkeypatch.setattr(
         exchange, "verification_tasks", lambda pairs, crops: [SimpleNamespace(question_id="q")] * len(pairs)
@@ -160,9 +150,7 @@ def test_tasks_are_sent_in_batches_under_the_title_of_the_review_alone(
     calls = []
     studio = SimpleNamespace(accounts={})
     monkeypatch.setattr(exchange, "connect", lambda params: studio)
-    monkeypatch.setattr(
-        exchange.pushing, "push", lambda *given, **more: calls.append((given, more)) or "report"
-    )
+    monkeypatch.setattr(exchange.pushing, "push", lambda *given, **more: calls.append((given, more)) or "report")
     tasks = [
         SimpleNamespace(question_id="q0", prediction=None),
         SimpleNamespace(question_id="q1", prediction={"model_version": "v2"} if version == "v2" else None),

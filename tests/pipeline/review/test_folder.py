@@ -8,16 +8,16 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from annotation.label_studio.projects import ADJUDICATION, REVIEW
-from annotation.label_studio.pull import Pulled
-from annotation.label_studio.read import SeenAnnotation
-from annotation.params import ReviewParams
-from pipeline.review import exchange
-from pipeline.review.folder import combine, owner_of, read_pulled, remember_shown, write_pulled
-from pipeline.runtime.publish import read_table
-from schemas.annotations import Annotation, Correction, ExpertReview
-from schemas.errors import UserError
-from schemas.questions import Rejection
+from build_dataset.annotation.label_studio.projects import ADJUDICATION, REVIEW
+from build_dataset.annotation.label_studio.pull import Pulled
+from build_dataset.annotation.label_studio.read import SeenAnnotation
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import exchange
+from build_dataset.pipeline.review.folder import combine, owner_of, read_pulled, remember_shown, write_pulled
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.schemas.annotations import Annotation, Correction, ExpertReview
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Rejection
 from tests.annotation.records import annotation, correction, review
 
 
@@ -79,14 +79,10 @@ def statuses(build) -> dict[tuple[str, str], str]:
 
 
 def test_the_stages_get_the_reviews_of_all_projects_and_the_status_of_each_correction(tmp_path):
-    write_pulled(
-        tmp_path, REVIEW, pulled([review("a"), review("b")], [correction("a", "B"), correction("b", "C")])
-    )
+    write_pulled(tmp_path, REVIEW, pulled([review("a"), review("b")], [correction("a", "B"), correction("b", "C")]))
     combine(tmp_path, ReviewParams())
     assert statuses(tmp_path) == {("a", "B"): "proposed", ("b", "C"): "proposed"}
-    ruling = pulled(
-        [review("w", project="adjudication")], [correction("w", "C", origin="adjudication", at=5)]
-    )
+    ruling = pulled([review("w", project="adjudication")], [correction("w", "C", origin="adjudication", at=5)])
     write_pulled(tmp_path, ADJUDICATION, ruling)
     combine(tmp_path, ReviewParams())
     assert statuses(tmp_path) == {("a", "B"): "declined", ("b", "C"): "accepted", ("w", "C"): "accepted"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.adjudication import Rules, review_status
-from pipeline.review.control import Control
-from pipeline.review.progress import ExpertWork, expert_work, status_page
-from pipeline.stats.intervals import ENOUGH
-from schemas.annotations import ExpertReview
+from build_dataset.annotation.adjudication import Rules, review_status
+from build_dataset.pipeline.review.control import Control
+from build_dataset.pipeline.review.progress import ExpertWork, expert_work, status_page
+from build_dataset.pipeline.stats.intervals import ENOUGH
+from build_dataset.schemas.annotations import ExpertReview
 from tests.annotation.records import moment, review
 
 
@@ -20,9 +20,7 @@ QUESTIONS = [f"q{n}" for n in range(10)]
 
 
 def test_the_pace_is_the_median_that_the_screen_measured():
-    [pace] = expert_work(
-        QUESTIONS, [reviewed("a", n, n, seconds) for n, seconds in enumerate((10, 20, 900))], Rules()
-    )
+    [pace] = expert_work(QUESTIONS, [reviewed("a", n, n, seconds) for n, seconds in enumerate((10, 20, 900))], Rules())
     assert (pace.questions, pace.left, pace.seconds) == (3, 7, 20)
 
 
@@ -43,10 +41,7 @@ def test_adjudicators_have_no_queue():
 
 
 def test_an_expert_s_work_is_told_with_time_haste_and_how_often_labels_are_left():
-    fast = [
-        review("a", question_id=f"q{n}", seconds=2.0 if n else 700.0, origin="prediction", at=n)
-        for n in range(40)
-    ]
+    fast = [review("a", question_id=f"q{n}", seconds=2.0 if n else 700.0, origin="prediction", at=n) for n in range(40)]
     slow = [review("b", "难" if n % 2 else "易", question_id=f"q{n}", seconds=30.0, origin="prediction-changed")
             for n in range(4)]  # fmt: skip
     reviews = [*fast, *slow]

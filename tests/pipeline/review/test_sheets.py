@@ -8,20 +8,20 @@ import subprocess
 import pytest
 from openpyxl import load_workbook
 
-from annotation.label_studio import screen
-from annotation.label_studio.projects import REVIEW
-from annotation.label_studio.pull import Pulled
-from annotation.label_studio.tasks import ReviewTask
-from annotation.params import ReviewParams
-from pipeline.review import sheets
-from pipeline.review import stage as review
-from pipeline.review.control import with_probes
-from pipeline.review.folder import write_pulled
-from pipeline.runtime.publish import read_table
-from schemas.annotations import Annotation, ExpertReview
-from schemas.errors import UserError
-from schemas.questions import Question
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.label_studio import screen
+from build_dataset.annotation.label_studio.projects import REVIEW
+from build_dataset.annotation.label_studio.pull import Pulled
+from build_dataset.annotation.label_studio.tasks import ReviewTask
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import sheets
+from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review.control import with_probes
+from build_dataset.pipeline.review.folder import write_pulled
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.schemas.annotations import Annotation, ExpertReview
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation import records
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
@@ -299,9 +299,7 @@ def test_cells_are_read_as_text():
 
 def test_a_row_is_read_as_an_annotation_of_the_server():
     cells = dict.fromkeys(sheets._columns(), "")
-    names = {
-        dimension.name: f"{numeral} {dimension.zh}" for numeral, dimension in screen.numbered_dimensions()
-    }
+    names = {dimension.name: f"{numeral} {dimension.zh}" for numeral, dimension in screen.numbered_dimensions()}
     chosen = {"competency": "疾病治疗", "difficulty": "易", "disease_group": "肿瘤"}
     cells |= {names[name]: label for name, label in chosen.items()}
     cells |= {"答案有误": "是", "改正答案 corrected key": "B", "备注 note": "n"}

@@ -6,14 +6,20 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from annotation.adjudication import State
-from annotation.params import ReviewParams
-from pipeline.review import stage as review
-from pipeline.review.folder import read_control
-from pipeline.review.stage import waiting_questions
-from schemas.annotations import Agreement, Annotation, Correction, CorrectionStatus, ExpertReview
-from schemas.questions import Question, ReviewItem
-from schemas.taxonomy import dimensions
+from build_dataset.annotation.adjudication import State
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import stage as review
+from build_dataset.pipeline.review.folder import read_control
+from build_dataset.pipeline.review.stage import waiting_questions
+from build_dataset.schemas.annotations import (
+    Agreement,
+    Annotation,
+    Correction,
+    CorrectionStatus,
+    ExpertReview,
+)
+from build_dataset.schemas.questions import Question, ReviewItem
+from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation import records
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
@@ -70,9 +76,7 @@ def test_before_any_review_every_label_is_the_annotators_and_marked_unreviewed(c
 
 
 def test_disputed_and_half_reviewed_questions_wait_with_who_said_what(context):
-    found = tables(
-        4, said("a", 0), said("b", 0, competency="疾病治疗"), said("a", 1), said("a", 2), said("b", 2)
-    )
+    found = tables(4, said("a", 0), said("b", 0, competency="疾病治疗"), said("a", 1), said("a", 2), said("b", 2))
     result = review.run(found, PARAMS, context)
     assert [(item.item_id, item.reason) for item in result.review] == [
         ("q0", "disputed"),
@@ -92,9 +96,7 @@ def test_disputed_and_half_reviewed_questions_wait_with_who_said_what(context):
 
 
 def test_only_invited_reviewers_and_known_questions_and_labels_count(context):
-    wrong = [
-        row.model_copy(update={"label": "内科"}) for row in said("a", 1) if row.dimension == "competency"
-    ]
+    wrong = [row.model_copy(update={"label": "内科"}) for row in said("a", 1) if row.dimension == "competency"]
     found = tables(2, said("a", 0), said("admin", 0), said("a", 7), wrong)
     result = review.run(found, PARAMS.model_copy(update={"reviewers": ["a"]}), context)
     assert result.facts["ignored_reviews"] == {"other_question": 5, "other_reviewer": 5, "unknown_label": 1}
@@ -103,9 +105,7 @@ def test_only_invited_reviewers_and_known_questions_and_labels_count(context):
 
 
 def test_of_two_reviews_by_one_expert_the_latest_counts(context):
-    found = tables(
-        1, said("a", 0, at=2, difficulty="极难"), said("a", 0, at=1), said("b", 0, difficulty="极难")
-    )
+    found = tables(1, said("a", 0, at=2, difficulty="极难"), said("a", 0, at=1), said("b", 0, difficulty="极难"))
     result = review.run(found, PARAMS, context)
     assert result.counts.waiting == 0
     assert result.facts["ignored_reviews"] == {"superseded": 5}
@@ -177,9 +177,7 @@ def test_the_status_is_that_of_the_last_pull(context):
     status, paces, rows = review.status(found, PARAMS, read_control(context.build))
     assert [(pace.reviewer, pace.questions, pace.left) for pace in paces] == [("a", 2, 1), ("b", 1, 2)]
     assert [(row.items, row.raw) for row in rows] == [(1, 1.0)] * 5
-    assert (
-        status.states[State.DONE] == status.states[State.ONE_OF_TWO] == status.states[State.UNREVIEWED] == 1
-    )
+    assert status.states[State.DONE] == status.states[State.ONE_OF_TWO] == status.states[State.UNREVIEWED] == 1
     assert status.experts == {"a": 2, "b": 1}
 
 
@@ -202,9 +200,7 @@ def test_what_the_adjudicator_flags_goes_to_verification_and_ends_there(context)
     [(item, question)], without = waiting_questions(context.build)
     assert (item.reason, question.question_id, without) == ("flagged_by_adjudicator", "q0", 0)
     keep = records.correction("v", "keep", question_id="q0", field="verdict", origin="verification")
-    found["corrections"] = Correction.to_frame(
-        [keep.model_copy(update={"status": CorrectionStatus.ACCEPTED})]
-    )
+    found["corrections"] = Correction.to_frame([keep.model_copy(update={"status": CorrectionStatus.ACCEPTED})])
     assert review.run(found, PARAMS, context).review == []
 
 

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from pipeline.audit.stage import REASON
-from pipeline.review.stage import waiting_questions
-from pipeline.runtime.publish import read_table, write_table
-from schemas.questions import Question, ReviewItem
+from build_dataset.pipeline.audit.stage import REASON
+from build_dataset.pipeline.review.stage import waiting_questions
+from build_dataset.pipeline.runtime.publish import read_table, write_table
+from build_dataset.schemas.questions import Question, ReviewItem
 
 
 def test_a_key_that_the_audit_doubts_goes_to_people_with_its_reasons(built):

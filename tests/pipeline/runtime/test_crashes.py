@@ -9,13 +9,13 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.config import load
-from pipeline.runtime import runner as module
-from pipeline.runtime.publish import intact_manifest, recover
-from pipeline.runtime.runner import Runner
-from pipeline.stage import Counts, Result, Stage
-from schemas.base import Record
-from schemas.params import Params
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.runtime import runner as module
+from build_dataset.pipeline.runtime.publish import intact_manifest, recover
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.pipeline.stage import Counts, Result, Stage
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.params import Params
 
 
 class Killed(BaseException):
@@ -62,9 +62,7 @@ def run(tmp_path, monkeypatch):
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
 
     def run(build):
-        Runner(load(tmp_path / "dataset.toml", {"dataset.build": str(tmp_path / build)})).run(
-            ["ocr", "parse"]
-        )
+        Runner(load(tmp_path / "dataset.toml", {"dataset.build": str(tmp_path / build)})).run(["ocr", "parse"])
 
     return run
 
@@ -103,9 +101,7 @@ class Death:
         return operation
 
 
-def test_killed_at_any_operation_the_old_or_the_new_result_is_whole_and_a_rerun_finishes(
-    run, tmp_path, monkeypatch
-):
+def test_killed_at_any_operation_the_old_or_the_new_result_is_whole_and_a_rerun_finishes(run, tmp_path, monkeypatch):
     run("old")
     (tmp_path / "raw" / "b.pdf").write_bytes(b"b")
     run("new")

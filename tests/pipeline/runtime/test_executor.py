@@ -15,11 +15,11 @@ import pytest
 from pebble import ProcessExpired
 from rich.console import Console
 
-from pipeline.runtime import executor as module
-from pipeline.runtime.executor import LocalExecutor, RunContext, available_cores
-from pipeline.stage import Failure
-from schemas.dataset import DatasetParams
-from schemas.errors import UnreadableDocument
+from build_dataset.pipeline.runtime import executor as module
+from build_dataset.pipeline.runtime.executor import LocalExecutor, RunContext, available_cores
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UnreadableDocument
 
 sys.path.insert(0, str(Path(__file__).parent))  # workers import the functions by module name
 import workers

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.runtime import fingerprint as module
-from pipeline.runtime.fingerprint import code_hash, fingerprint
-from schemas.identity import sha256
+from build_dataset.pipeline.runtime import fingerprint as module
+from build_dataset.pipeline.runtime.fingerprint import code_hash, fingerprint
+from build_dataset.schemas.identity import sha256
 
 HOME = Path(module.__file__).parents[1]
-TARGET = "pipeline.clean.stage:run"
+TARGET = "build_dataset.pipeline.clean.stage:run"
 BASE = {"target": TARGET, "params": {"a": 1}, "inputs": {"parse/questions": "x"}, "seed": 1}
 
 
@@ -33,10 +33,10 @@ def test_the_order_of_parameters_does_not(monkeypatch):
 
 
 def test_code_that_a_stage_imports_is_part_of_it():
-    closure = module._closure("pipeline.clean.stage")
-    assert "pipeline.stage" in closure
-    assert "schemas.questions" in closure
-    assert "pipeline.cli.app" not in closure
+    closure = module._closure("build_dataset.pipeline.clean.stage")
+    assert "build_dataset.pipeline.stage" in closure
+    assert "build_dataset.schemas.questions" in closure
+    assert "build_dataset.pipeline.cli.app" not in closure
 
 
 def test_a_changed_data_file_that_the_code_opens_changes_the_hash(tmp_path, monkeypatch):
@@ -57,8 +57,9 @@ def test_whoever_uses_patterns_depends_on_their_file(area):
     users = [path for path in (HOME / area).glob("*.py") if "Patterns(" in path.read_text()]
     assert users
     for path in users:
-        closure = module._closure(f"pipeline.{area}.{path.stem}")
-        assert f"pipeline.{area}" in {package for name in closure for package in module._module(name).opens}
+        package = f"build_dataset.pipeline.{area}"
+        closure = module._closure(f"{package}.{path.stem}")
+        assert package in {package for name in closure for package in module._module(name).opens}
 
 
 def hash_of(tmp_path, monkeypatch, source):
@@ -213,6 +214,4 @@ def test_hashes_that_cannot_be_read_are_made_again(home, monkeypatch, text):
         kept.write_text(text)
     assert module._read_cache() == {}
     assert code_hash("copy") == module._code_hash("copy")
-    assert (kept.read_text() if kept.exists() else None) == text, (
-        "nothing is written where Python writes nothing"
-    )
+    assert (kept.read_text() if kept.exists() else None) == text, "nothing is written where Python writes nothing"

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from pipeline.runtime.publish import LEDGER, LedgerEntry, append_run, last_runs
+from build_dataset.pipeline.runtime.publish import LEDGER, LedgerEntry, append_run, last_runs
 
 ENTRY = LedgerEntry("ocr", "2024-01-01T00:00:00+00:00", 1.5, "done", reused=2, added=3)
 

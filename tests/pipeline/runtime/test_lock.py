@@ -3,9 +3,9 @@ import os
 import pytest
 from filelock import FileLock
 
-from pipeline.runtime import publish as module
-from pipeline.runtime.publish import build_lock
-from schemas.errors import UserError
+from build_dataset.pipeline.runtime import publish as module
+from build_dataset.pipeline.runtime.publish import build_lock
+from build_dataset.schemas.errors import UserError
 
 
 def test_who_holds_the_folder_is_named(tmp_path):

@@ -7,14 +7,14 @@ import json
 import polars as pl
 import pytest
 
-from pipeline.config import load
-from pipeline.runtime import runner as module
-from pipeline.runtime import sources
-from pipeline.runtime.runner import Runner
-from pipeline.stage import Counts, Result, Stage
-from schemas.base import Record
-from schemas.params import Params
-from schemas.questions import Rejection
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.runtime import runner as module
+from build_dataset.pipeline.runtime import sources
+from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.pipeline.stage import Counts, Result, Stage
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.params import Params
+from build_dataset.schemas.questions import Rejection
 
 
 class Word(Record):
@@ -28,9 +28,7 @@ class NoParams(Params):
 def made(name, rejected):
     def run(tables, params, context):
         rejects = [Rejection(item_id="r", stage=name, reason="odd", detail="odd")] * rejected
-        return Result(
-            {"words": Word.to_frame([Word(text=name)])}, Counts(1 + rejected, 1, rejected=rejected), rejects
-        )
+        return Result({"words": Word.to_frame([Word(text=name)])}, Counts(1 + rejected, 1, rejected=rejected), rejects)
 
     return run
 
@@ -66,9 +64,7 @@ def runner(tmp_path, monkeypatch):
     monkeypatch.setattr(module, "STAGES", STAGES)
     monkeypatch.setattr(sources, "STAGES", STAGES)
     monkeypatch.setattr(Stage, "function", lambda self: FUNCTIONS[self.target])
-    monkeypatch.setattr(
-        module, "fingerprint", lambda target, params, inputs, seed: json.dumps([params, inputs, seed])
-    )
+    monkeypatch.setattr(module, "fingerprint", lambda target, params, inputs, seed: json.dumps([params, inputs, seed]))
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
     return Runner(load(tmp_path / "dataset.toml", {}))
 

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.runtime.publish import (
+from build_dataset.pipeline.runtime.publish import (
     Publication,
     built,
     find_rows,
@@ -20,7 +20,7 @@ from pipeline.runtime.publish import (
     write_json,
     write_table,
 )
-from schemas.errors import UserError
+from build_dataset.schemas.errors import UserError
 
 MANIFEST = {
     "stage": "parse",
@@ -239,9 +239,7 @@ def test_a_folder_is_a_stages_when_it_is_empty_or_holds_both_tables(tmp_path, na
 
 def test_a_file_in_the_place_of_a_folder_is_told_and_stays(tmp_path):
     (tmp_path / "clean").write_text("mine")
-    told = (
-        f"{tmp_path}/clean is in the way and no stage wrote it: move it elsewhere, or set dataset.build anew"
-    )
+    told = f"{tmp_path}/clean is in the way and no stage wrote it: move it elsewhere, or set dataset.build anew"
     with pytest.raises(UserError) as caught:
         publish(tmp_path / "clean")
     assert (str(caught.value), (tmp_path / "clean").read_text()) == (told, "mine")

@@ -9,14 +9,21 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.config import ExecutorParams, load
-from pipeline.doctor import CheckState, preflight, run_checks
-from pipeline.runtime import ray_executor
-from pipeline.runtime.executor import LocalExecutor
-from pipeline.runtime.ray_executor import RayExecutor, executor, expected, fitting_workers, lacks, room
-from pipeline.stage import Failure
-from schemas.errors import UserError
-from schemas.identity import sha256
+from build_dataset.pipeline.config import ExecutorParams, load
+from build_dataset.pipeline.doctor import CheckState, preflight, run_checks
+from build_dataset.pipeline.runtime import ray_executor
+from build_dataset.pipeline.runtime.executor import LocalExecutor
+from build_dataset.pipeline.runtime.ray_executor import (
+    RayExecutor,
+    executor,
+    expected,
+    fitting_workers,
+    lacks,
+    room,
+)
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ray_cluster import MISSING
@@ -104,10 +111,10 @@ def test_a_machine_that_sees_another_folder_is_told_with_the_file(config, change
 
 def test_a_machine_with_another_version_is_told(monkeypatch):
     wanted = expected(None)
-    monkeypatch.setattr("pipeline.runtime.ray_executor.version", lambda name: "0.0.1")
+    monkeypatch.setattr("build_dataset.pipeline.runtime.ray_executor.version", lambda name: "0.0.1")
     assert "numpy 0.0.1, this machine" in lacks(wanted)
     lacks.cache_clear()
-    monkeypatch.setattr("pipeline.runtime.ray_executor.code_hash", lambda module: "other")
+    monkeypatch.setattr("build_dataset.pipeline.runtime.ray_executor.code_hash", lambda module: "other")
     assert f"build-dataset with the code {sha256('other', 'other')[:12]}" in lacks(wanted)
 
 
@@ -164,10 +171,7 @@ def test_what_a_machine_lacks_is_told_whole(tmp_path, monkeypatch):
     told = f"n1 does not see {paper} with 3 bytes: mount the raw folder at the same path everywhere"
     assert lacks(((paper, "3 bytes"),)) == told
     monkeypatch.setattr(ray_executor, "_found", lambda name: "1.0")
-    assert (
-        lacks((("numpy", "1.0"), ("pillow", "2.0")))
-        == "n1 has pillow 1.0, this machine 2.0: install the same"
-    )
+    assert lacks((("numpy", "1.0"), ("pillow", "2.0"))) == "n1 has pillow 1.0, this machine 2.0: install the same"
     assert lacks((("numpy", "1.0"),)) is None
 
 

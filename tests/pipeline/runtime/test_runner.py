@@ -8,15 +8,15 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from pipeline.catalogue import STAGES as ALL_STAGES
-from pipeline.config import load
-from pipeline.runtime import runner as module
-from pipeline.runtime.runner import LostItemsError, Report, Runner, relaxed_gc
-from pipeline.stage import Counts, Result, Stage
-from schemas.base import Record
-from schemas.errors import UserError
-from schemas.params import Params
-from schemas.questions import Rejection, ReviewItem
+from build_dataset.pipeline.catalogue import STAGES as ALL_STAGES
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.runtime import runner as module
+from build_dataset.pipeline.runtime.runner import LostItemsError, Report, Runner, relaxed_gc
+from build_dataset.pipeline.stage import Counts, Result, Stage
+from build_dataset.schemas.base import Record
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.params import Params
+from build_dataset.schemas.questions import Rejection, ReviewItem
 
 
 class Word(Record):
@@ -36,13 +36,9 @@ def words(tables, params, context):
     for name in names:
         if context.store.get(name) is None:
             context.store.put(name, len(name))
-    rejected = [
-        Rejection(item_id=name, stage="ocr", reason="odd", detail="odd") for name in names if "odd" in name
-    ]
+    rejected = [Rejection(item_id=name, stage="ocr", reason="odd", detail="odd") for name in names if "odd" in name]
     kept = [Word(text=name) for name in names if "odd" not in name]
-    return Result(
-        {"words": Word.to_frame(kept)}, Counts(len(names), len(kept), rejected=len(rejected)), rejected
-    )
+    return Result({"words": Word.to_frame(kept)}, Counts(len(names), len(kept), rejected=len(rejected)), rejected)
 
 
 def upper(tables, params, context):
@@ -63,9 +59,7 @@ def runner(tmp_path, monkeypatch):
     functions = {"x:words": words, "x:upper": upper}
     monkeypatch.setattr(module, "STAGES", STAGES)
     monkeypatch.setattr(Stage, "function", lambda self: functions[self.target])
-    monkeypatch.setattr(
-        module, "fingerprint", lambda target, params, inputs, seed: json.dumps([params, inputs, seed])
-    )
+    monkeypatch.setattr(module, "fingerprint", lambda target, params, inputs, seed: json.dumps([params, inputs, seed]))
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "a.pdf").write_bytes(b"a")
     (tmp_path / "raw" / "odd.pdf").write_bytes(b"b")
@@ -149,9 +143,7 @@ def test_a_stage_that_fails_leaves_the_old_result_and_the_ledger_says_so(runner)
     with pytest.raises(OSError, match="disk gone"):
         runner().run(["ocr"], force=True)
     assert pl.read_parquet(runner.build / "ocr" / "words.parquet").height == 1
-    outcomes = [
-        json.loads(line)["outcome"] for line in (runner.build / "runs.jsonl").read_text().splitlines()
-    ]
+    outcomes = [json.loads(line)["outcome"] for line in (runner.build / "runs.jsonl").read_text().splitlines()]
     assert outcomes == ["done", "failed"]
 
 
@@ -216,7 +208,7 @@ def test_a_changed_seed_makes_a_stage_stale(runner):
 
 
 def test_two_processes_do_not_write_one_build_folder(runner):
-    from pipeline.runtime.publish import build_lock
+    from build_dataset.pipeline.runtime.publish import build_lock
 
     with build_lock(runner.build), pytest.raises(UserError, match="another build-dataset"):
         runner().run(["ocr"])
@@ -316,9 +308,7 @@ def test_the_ledger_tells_a_run_to_the_second_and_the_millisecond(runner, monkey
     assert len(entry["started"]) == len("2024-01-01T00:00:00+00:00")
 
 
-@pytest.mark.parametrize(
-    ("given", "named"), [((5,), True), ((5, "full"), True), ((5, "full", "mine"), False)]
-)
+@pytest.mark.parametrize(("given", "named"), [((5,), True), ((5, "full"), True), ((5, "full", "mine"), False)])
 def test_an_error_of_the_disk_names_the_stages_folder_where_it_names_none(runner, given, named):
     def broken(tables, params, context):
         raise OSError(*given)

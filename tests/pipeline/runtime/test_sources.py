@@ -6,9 +6,9 @@ import zipfile
 import polars as pl
 import pytest
 
-from pipeline.runtime import sources as module
-from pipeline.runtime.publish import Publication, write_table
-from pipeline.runtime.sources import (
+from build_dataset.pipeline.runtime import sources as module
+from build_dataset.pipeline.runtime.publish import Publication, write_table
+from build_dataset.pipeline.runtime.sources import (
     MANIFESTS,
     SOURCES,
     files_of_releases,
@@ -18,12 +18,12 @@ from pipeline.runtime.sources import (
     released_ids,
     upstream_stages,
 )
-from pipeline.stage import Stage
-from schemas.annotations import Correction
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
-from schemas.identity import content_hash
-from schemas.params import Params
+from build_dataset.pipeline.stage import Stage
+from build_dataset.schemas.annotations import Correction
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.params import Params
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_a_file_that_vanishes_while_it_is_listed_is_told(dataset, monkeypatch):
         path.unlink()
         return path.read_bytes()
 
-    monkeypatch.setattr("pipeline.runtime.sources.file_sha256", gone)
+    monkeypatch.setattr("build_dataset.pipeline.runtime.sources.file_sha256", gone)
     with pytest.raises(UserError, match=r"a\.pdf cannot be read: No such file"):
         raw_files(dataset)
 
@@ -79,10 +79,11 @@ def test_a_name_that_is_not_utf_8_is_told_as_its_owner_knows_it(dataset):
 def test_a_locale_without_such_names_is_told_as_what_it_is(dataset, monkeypatch):
     name = "内科.pdf".encode().decode("ascii", "surrogateescape")
     monkeypatch.setattr(
-        "pipeline.runtime.sources.os.fsencode", lambda text: text.encode("ascii", "surrogateescape")
+        "build_dataset.pipeline.runtime.sources.os.fsencode",
+        lambda text: text.encode("ascii", "surrogateescape"),
     )
-    monkeypatch.setattr("pipeline.runtime.sources._walk", lambda *_, **__: iter([dataset.raw / name]))
-    monkeypatch.setattr("pipeline.runtime.sources.file_sha256", lambda path: "0")
+    monkeypatch.setattr("build_dataset.pipeline.runtime.sources._walk", lambda *_, **__: iter([dataset.raw / name]))
+    monkeypatch.setattr("build_dataset.pipeline.runtime.sources.file_sha256", lambda path: "0")
     with pytest.raises(UserError, match=r"内科\.pdf: this locale reads no such names: run with PYTHONUTF8=1"):
         raw_files(dataset)
 
@@ -115,9 +116,7 @@ def test_no_folder_and_an_empty_folder_are_told_whole(dataset):
 
 
 @pytest.mark.parametrize(("bad", "named"), [(False, ["b.zip/x.pdf"]), (True, ["b.zip", "b.zip/x.pdf"])])
-def test_an_archive_is_named_by_its_members_and_itself_where_some_were_refused(
-    dataset, monkeypatch, bad, named
-):
+def test_an_archive_is_named_by_its_members_and_itself_where_some_were_refused(dataset, monkeypatch, bad, named):
     (dataset.raw / "a.pdf").unlink()
     with zipfile.ZipFile(dataset.raw / "b.zip", "w") as archive:
         archive.writestr("x.pdf", "x")

@@ -8,9 +8,9 @@ from contextlib import closing
 
 import pytest
 
-from pipeline.runtime import store as module
-from pipeline.runtime.store import ItemStore
-from schemas.errors import UserError
+from build_dataset.pipeline.runtime import store as module
+from build_dataset.pipeline.runtime.store import ItemStore
+from build_dataset.schemas.errors import UserError
 
 
 def test_a_value_is_there_for_the_next_process(tmp_path):
@@ -95,9 +95,7 @@ def test_a_store_that_is_damaged_after_it_was_opened_is_told_in_one_line(tmp_pat
 def test_a_full_disk_is_told_in_one_line_and_what_is_stored_stays(tmp_path):
     store = ItemStore(tmp_path / "s.sqlite")
     store.put("old", 1)
-    store._connection.execute(
-        f"PRAGMA max_page_count={store._connection.execute('PRAGMA page_count').fetchone()[0]}"
-    )
+    store._connection.execute(f"PRAGMA max_page_count={store._connection.execute('PRAGMA page_count').fetchone()[0]}")
     with pytest.raises(UserError, match=r"s\.sqlite: database or disk is full"):
         store.put("new", "x" * 100_000)
     assert ItemStore(tmp_path / "s.sqlite").get_many(["old", "new"]) == {"old": 1}
@@ -141,18 +139,14 @@ def test_keys_are_looked_up_500_at_a_time_and_each_once(tmp_path, keys, queries)
 
 def test_a_store_is_opened_to_wait_for_others_and_for_every_thread(tmp_path, monkeypatch):
     given, connect = [], sqlite3.connect
-    monkeypatch.setattr(
-        module.sqlite3, "connect", lambda path, **named: given.append(named) or connect(path, **named)
-    )
+    monkeypatch.setattr(module.sqlite3, "connect", lambda path, **named: given.append(named) or connect(path, **named))
     store = ItemStore(tmp_path / "a" / "b" / "s.sqlite")
     thread = threading.Thread(target=store.put, args=("key", 1))
     thread.start()
     thread.join()
     assert store.get("key") == 1
     assert given == [{"timeout": 30, "check_same_thread": False}]
-    modes = [
-        store._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")
-    ]
+    modes = [store._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
     assert modes == ["wal", 1], "NORMAL"
 
 

@@ -6,7 +6,7 @@ import signal
 import time
 from pathlib import Path
 
-from schemas.errors import UnreadableDocument
+from build_dataset.schemas.errors import UnreadableDocument
 
 
 def square(number):

@@ -11,10 +11,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from schemas.annotations import Label
-from schemas.dataset import DatasetParams
-from schemas.identity import content_hash
-from schemas.questions import Cluster, Merge, Question
+from build_dataset.schemas.annotations import Label
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Cluster, Merge, Question
 
 OPTIONS = [{"label": label, "text": f"选项{label}"} for label in "ABCDE"]
 
@@ -32,9 +32,7 @@ def question_row(question_id: str, **more: Any) -> dict[str, Any]:
         "answer": ["A"],
         **more,
     }
-    row.setdefault(
-        "content_hash", content_hash(stem, (option["text"] for option in OPTIONS), row.get("shared_stem"))
-    )
+    row.setdefault("content_hash", content_hash(stem, (option["text"] for option in OPTIONS), row.get("shared_stem")))
     return row
 
 
@@ -97,12 +95,10 @@ def tables() -> Callable[..., dict[str, pl.DataFrame]]:
 
 @pytest.fixture(scope="session")
 def split() -> Callable[..., SplitRun]:
-    from pipeline.split.params import SplitParams
-    from pipeline.split.stage import run
+    from build_dataset.pipeline.split.params import SplitParams
+    from build_dataset.pipeline.split.stage import run
 
-    def call(
-        tables: dict[str, pl.DataFrame], releases: Path = Path("no releases"), **params: Any
-    ) -> SplitRun:
+    def call(tables: dict[str, pl.DataFrame], releases: Path = Path("no releases"), **params: Any) -> SplitRun:
         dataset = DatasetParams(name="test", seed=7, releases=releases)
         result = run(tables, SplitParams(**params), SimpleNamespace(seed=7, dataset=dataset))
         assert result.counts.balanced()

@@ -9,8 +9,8 @@ from itertools import product
 
 import pytest
 
-from pipeline.split.draw import Contents, SplitDraw, _Move
-from pipeline.split.units import round_cells, totals_by_share
+from build_dataset.pipeline.split.draw import Contents, SplitDraw, _Move
+from build_dataset.pipeline.split.units import round_cells, totals_by_share
 
 POTS = [[0, 1], [2, 3]]
 
@@ -30,9 +30,7 @@ def collection(seed: int, units: int = 24, most: int = 5, fixed: int = 0) -> Spl
     for pot in POTS:
         whole = sum(sizes[stratum] for stratum in pot)
         totals = totals_by_share(whole, units, [Fraction(7, 10), Fraction(1, 10), Fraction(2, 10)])
-        quotas += round_cells(
-            [sizes[stratum] for stratum in pot], [(str(stratum),) for stratum in pot], totals
-        )
+        quotas += round_cells([sizes[stratum] for stratum in pot], [(str(stratum),) for stratum in pot], totals)
     given = {unit: lots.randrange(3) for unit in lots.sample(range(units), fixed)}
     return SplitDraw(contents, quotas, POTS, given)
 
@@ -215,9 +213,7 @@ def test_the_lowest_lots_that_fit_go_to_test_then_to_validation() -> None:
 
 
 def test_a_stratum_is_off_from_a_whole_question_on() -> None:
-    assert [
-        of_one([8, 1, 1], *[1] * 10, splits=splits)._is_off(0) for splits in ("0000000012", "0000000022")
-    ] == [
+    assert [of_one([8, 1, 1], *[1] * 10, splits=splits)._is_off(0) for splits in ("0000000012", "0000000022")] == [
         False,
         True,
     ]

@@ -3,9 +3,9 @@ import random
 import polars as pl
 import pytest
 
-from pipeline.releases import every_release, previous_release, released
-from schemas.dataset import DatasetParams
-from schemas.errors import UserError
+from build_dataset.pipeline.releases import every_release, previous_release, released
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
 
 
 def many(count=40, prefix="q"):
@@ -37,9 +37,7 @@ def test_a_survivor_inherits_the_split_of_what_was_merged_into_it(tables, split,
         assert split(exam, releases=folder, seed=seed).of["better copy"] == "validation"
 
 
-def test_when_a_new_question_links_train_and_test_the_training_question_is_retired(
-    tables, split, release, tmp_path
-):
+def test_when_a_new_question_links_train_and_test_the_training_question_is_retired(tables, split, release, tmp_path):
     of = splits(train=["q00", *(f"q{number:02d}" for number in range(2, 40))], test=["q01"])
     folder = release(tmp_path, "1.0.0", tables(many())["questions"], of)
     exam = tables([*many(), {"question_id": "link"}], clusters={"q00": "c", "q01": "c", "link": "c"})

@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.split.units import OTHER, find_units, pool_small, round_cells, totals_by_number, totals_by_share
-from schemas.questions import Cluster, Question
+from build_dataset.pipeline.split.units import (
+    OTHER,
+    find_units,
+    pool_small,
+    round_cells,
+    totals_by_number,
+    totals_by_share,
+)
+from build_dataset.schemas.questions import Cluster, Question
 from tests.making import make_question
 
 EIGHT = (Fraction(8, 10), Fraction(1, 10), Fraction(1, 10))
@@ -23,9 +30,7 @@ def test_rounded_quotas_are_next_to_the_ideal_and_add_up(sizes, ratio):
     assert [sum(row) for row in rows] == sizes
     assert [sum(column) for column in zip(*rows, strict=True)] == totals
     for size, row in zip(sizes, rows, strict=True):
-        assert all(
-            abs(count - Fraction(size * whole, total)) < 1 for count, whole in zip(row, totals, strict=True)
-        )
+        assert all(abs(count - Fraction(size * whole, total)) < 1 for count, whole in zip(row, totals, strict=True))
 
 
 @given(st.integers(0, 10_000), st.integers(0, 10_000))

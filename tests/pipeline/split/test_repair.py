@@ -1,4 +1,4 @@
-from pipeline.split.draw import SplitDraw
+from build_dataset.pipeline.split.draw import SplitDraw
 
 
 def drawn(sizes, splits, fixed=()):

@@ -7,9 +7,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from pipeline.split.params import SplitParams
-from pipeline.split.units import totals_by_share
-from schemas.questions import Assignment
+from build_dataset.pipeline.split.params import SplitParams
+from build_dataset.pipeline.split.units import totals_by_share
+from build_dataset.schemas.questions import Assignment
 
 TYPES = ["A1", "A2", "A3/A4", "B1", "X"]
 
@@ -32,9 +32,7 @@ def exams(draw):
             }
         )
     clusters = {
-        question["question_id"]: f"c{lots.randrange(1 + size // 5)}"
-        for question in questions
-        if lots.random() < 0.2
+        question["question_id"]: f"c{lots.randrange(1 + size // 5)}" for question in questions if lots.random() < 0.2
     }
     labels = [
         (question["question_id"], "medical_discipline", lots.choice(["临床医学", "药学", None]))
@@ -97,13 +95,9 @@ def test_added_questions_move_none_of_an_earlier_release(
     added = [{"question_id": f"ffff-2-{number:03d}"} for number in range(more)]
     lots = random.Random(more)
     links = {  # new questions join old clusters
-        question["question_id"]: lots.choice(sorted(clusters.values()))
-        for question in added[:linked]
-        if clusters
+        question["question_id"]: lots.choice(sorted(clusters.values())) for question in added[:linked] if clusters
     }
-    second = split(
-        tables([*questions, *added], {**clusters, **links}, labels), releases=folder, seed=more, **other
-    )
+    second = split(tables([*questions, *added], {**clusters, **links}, labels), releases=folder, seed=more, **other)
     assert {name: second.of[name] for name in first.of} == first.of
     assert len(second.of) == len(questions) + more
     for name, cluster in links.items():
@@ -175,9 +169,7 @@ def test_several_dimensions_hold_at_once(tables, split):
         }
         for number in range(2000)
     ]
-    labels = [
-        (question["question_id"], "difficulty", lots.choice(["易", "中等", "极难"])) for question in questions
-    ]
+    labels = [(question["question_id"], "difficulty", lots.choice(["易", "中等", "极难"])) for question in questions]
     done = split(tables(questions, labels=labels), stratify_by=["exam_class", "difficulty", "question_type"])
     assert done.sizes() == (1600, 200, 200)
     difficulty = {name: label for name, _, label in labels}
@@ -187,9 +179,7 @@ def test_several_dimensions_hold_at_once(tables, split):
         lambda question: difficulty[question["question_id"]],
     ):
         whole = Counter(value_of(question) for question in questions)
-        test = Counter(
-            value_of(question) for question in questions if done.of[question["question_id"]] == "test"
-        )
+        test = Counter(value_of(question) for question in questions if done.of[question["question_id"]] == "test")
         assert all(abs(test[value] - count / 10) <= 3 for value, count in whole.items())
 
 
@@ -219,9 +209,7 @@ def test_a_subcategory_gives_its_numbers_and_the_rest_is_train(tables, split):
         for name in "甲乙丙"
         for number in range(200)
     ]
-    done = split(
-        tables(questions), method="per_subcategory", test_per_subcategory=40, development_per_subcategory=10
-    )
+    done = split(tables(questions), method="per_subcategory", test_per_subcategory=40, development_per_subcategory=10)
     for name in "甲乙丙":
         got = Counter(split for question, split in done.of.items() if question.startswith(name))
         assert got == {"train": 150, "validation": 10, "test": 40}
@@ -255,13 +243,9 @@ def test_every_subcategory_keeps_its_own_quota_however_small(tables, split):
         for name, size in sizes.items()
         for number in range(size)
     ]
-    done = split(
-        tables(questions), method="per_subcategory", test_per_subcategory=20, development_per_subcategory=4
-    )
+    done = split(tables(questions), method="per_subcategory", test_per_subcategory=20, development_per_subcategory=4)
     assert done.result.facts["subcategories"] == len(sizes)
-    got = {
-        name: Counter(split for question, split in done.of.items() if question[0] == name) for name in sizes
-    }
+    got = {name: Counter(split for question, split in done.of.items() if question[0] == name) for name in sizes}
     assert got["大"] == {"train": 76, "validation": 4, "test": 20}
     assert got["小"] == {"train": 10, "validation": 2, "test": 8}  # half stays in train
     assert got["少"] == {"train": 5, "validation": 1, "test": 3}
@@ -364,18 +348,14 @@ def test_strata_of_groups_come_as_near_to_their_ideal_as_groups_allow(tables, sp
     for stratum, groups in enumerate(sizes):
         got = Counter(its for name, its in done.of.items() if name.startswith(f"{stratum}-"))
         ideal = [sum(groups) * share for share in totals]
-        away = max(
-            abs(got[name] - part) for name, part in zip(("train", "validation", "test"), ideal, strict=True)
-        )
+        away = max(abs(got[name] - part) for name, part in zip(("train", "validation", "test"), ideal, strict=True))
         assert away <= nearest(groups, ideal) + 1.5
 
 
 def nearest(groups, ideal):
     reached = {(0, 0)}
     for size in groups:
-        reached |= {(one + size, other) for one, other in reached} | {
-            (one, other + size) for one, other in reached
-        }
+        reached |= {(one + size, other) for one, other in reached} | {(one, other + size) for one, other in reached}
     whole = sum(groups)
     return min(
         max(abs(part - want) for part, want in zip((whole - one - other, one, other), ideal, strict=True))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.stats import agreement
-from pipeline.stats.agreement import (
+from build_dataset.pipeline.stats import agreement
+from build_dataset.pipeline.stats.agreement import (
     Coefficient,
     LabelCounts,
     Resampling,
@@ -66,9 +66,7 @@ def test_an_expert_alone_agrees_with_nobody() -> None:
     assert count_labels(["a"]).shape == (0, 0)
 
 
-@pytest.mark.parametrize(
-    "coefficient", [raw_agreement, specific_agreement, krippendorff_alpha, gwet_ac1, fleiss_kappa]
-)
+@pytest.mark.parametrize("coefficient", [raw_agreement, specific_agreement, krippendorff_alpha, gwet_ac1, fleiss_kappa])
 def test_no_ratings_have_no_coefficient(coefficient: Coefficient) -> None:
     none = count_labels([])
     assert value_of(coefficient, none) is None
@@ -99,9 +97,7 @@ def test_two_columns_of_which_one_is_used_have_no_kappa() -> None:
     assert value_of(fleiss_kappa, count_labels(["aa", "aa"], "ab")) is None
 
 
-@pytest.mark.parametrize(
-    ("cells", "sizes"), [(1, [1, 1, 1, 1, 1]), (4, [2, 2, 1]), (6, [3, 2]), (10, [5]), (100, [5])]
-)
+@pytest.mark.parametrize(("cells", "sizes"), [(1, [1, 1, 1, 1, 1]), (4, [2, 2, 1]), (6, [3, 2]), (10, [5]), (100, [5])])
 def test_resamples_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch, cells: int, sizes: list[int]) -> None:
     monkeypatch.setattr(agreement, "_RESAMPLES_AT_ONCE", cells)
     seen: list[int] = []

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.stats.intervals import Unit, interval_of_mean, interval_of_share, wilson
+from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean, interval_of_share, wilson
 
 
 def cases(count, size, right):

@@ -12,7 +12,7 @@ from multiprocessing import get_context
 from multiprocessing.queues import Queue
 from typing import Any, Literal
 
-from pipeline.evaluate.backends.local.base import (
+from build_dataset.pipeline.evaluate.backends.local.base import (
     Letters,
     LocalBackend,
     Output,
@@ -22,9 +22,9 @@ from pipeline.evaluate.backends.local.base import (
     likeliest_letter,
     plan_batches,
 )
-from pipeline.evaluate.backends.local.loading import keeps_heads, load_model, load_tokenizer
-from pipeline.evaluate.params import TransformersModel
-from pipeline.stage import Failure
+from build_dataset.pipeline.evaluate.backends.local.loading import keeps_heads, load_model, load_tokenizer
+from build_dataset.pipeline.evaluate.params import TransformersModel
+from build_dataset.pipeline.stage import Failure
 
 Answers = list[Output] | list[float]
 """The output of each prompt of a batch: a text, a choice, or the likelihood of its scored tokens."""

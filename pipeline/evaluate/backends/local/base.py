@@ -9,13 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from pathlib import Path
 
-from pipeline.evaluate.backends import Backend, Generation, Setting
-from pipeline.evaluate.backends.local import loading
-from pipeline.evaluate.params import LocalModel
-from pipeline.evaluate.prompting import Prompt, is_multiple
-from pipeline.stage import Failure
-from schemas.errors import UserError
-from schemas.identity import sha256
+from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting
+from build_dataset.pipeline.evaluate.backends.local import loading
+from build_dataset.pipeline.evaluate.params import LocalModel
+from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
 
 Letters = tuple[tuple[str, int], ...]
 """Option letters with their tokens, of which the likeliest is chosen; empty if the model writes a text."""
@@ -153,9 +153,7 @@ class LocalBackend(Backend, ABC):
         key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
         return PreparedPrompt(prompt, tokens, choices, key, text, seed)
 
-    def _compared(
-        self, prompt: Prompt, text: str, *, special: bool
-    ) -> tuple[tuple[int, ...], tuple[Choice, ...]]:
+    def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], tuple[Choice, ...]]:
         """Return the prompt's tokens and every option's continuation of them, cut as lm-evaluation-harness cuts them.
 
         Prompt and continuation are encoded together and cut where the prompt alone ends; spaces at its end belong to

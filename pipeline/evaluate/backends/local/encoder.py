@@ -6,13 +6,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from pipeline.evaluate.backends import Backend, Generation, Setting
-from pipeline.evaluate.backends.local.loading import fingerprint, missing_packages, pretrained
-from pipeline.evaluate.params import MultipleChoiceModel
-from pipeline.evaluate.prompting import Prompt, is_multiple, whole_stem
-from schemas.errors import UserError
-from schemas.identity import sha256
-from schemas.release import ReleaseRow
+from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting
+from build_dataset.pipeline.evaluate.backends.local.loading import fingerprint, missing_packages, pretrained
+from build_dataset.pipeline.evaluate.params import MultipleChoiceModel
+from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple, whole_stem
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.release import ReleaseRow
 
 NOT_READ = {"labels", "shown", "several"}  # tensors of a batch that the model does not get
 

@@ -11,10 +11,15 @@ from typing import Any
 
 import httpx
 
-from pipeline.evaluate.params import LocalModel, MultipleChoiceModel, TransformersModel, VllmModel
-from pipeline.evaluate.prompting import Message
-from schemas.errors import UserError
-from schemas.identity import is_hidden
+from build_dataset.pipeline.evaluate.params import (
+    LocalModel,
+    MultipleChoiceModel,
+    TransformersModel,
+    VllmModel,
+)
+from build_dataset.pipeline.evaluate.prompting import Message
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import is_hidden
 
 _SAMPLE = 1 << 20
 """Bytes read at the start, in the middle and at the end of a large file: a model of 15 GB is known in milliseconds."""

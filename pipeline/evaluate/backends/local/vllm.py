@@ -9,11 +9,16 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline.evaluate.backends.local.base import LocalBackend, Output, PreparedPrompt, likeliest_letter
-from pipeline.evaluate.backends.local.loading import first_line
-from pipeline.evaluate.params import VllmModel
-from pipeline.stage import Failure
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.backends.local.base import (
+    LocalBackend,
+    Output,
+    PreparedPrompt,
+    likeliest_letter,
+)
+from build_dataset.pipeline.evaluate.backends.local.loading import first_line
+from build_dataset.pipeline.evaluate.params import VllmModel
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.errors import UserError
 
 _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 """Ranks that vLLM makes room for; an adapter's is rounded up to one of them."""
@@ -43,9 +48,7 @@ class VllmBackend(LocalBackend):
         finally:
             self._release(engine)
 
-    def _run(
-        self, engine: Any, asked: Sequence[PreparedPrompt]
-    ) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
+    def _run(self, engine: Any, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         from vllm.lora.request import LoRARequest
 
         # Prompts that begin alike stand side by side, so that the cache still holds their head.

@@ -11,12 +11,17 @@ from typing import Any
 
 import pytest
 
-from pipeline.evaluate.backends.local import backend
-from pipeline.evaluate.backends.local.backend import Engine, TransformersBackend, run_jobs
-from pipeline.evaluate.backends.local.base import Output, PreparedPrompt, PromptBatch, TokenizedPrompt
-from pipeline.evaluate.params import TransformersModel
-from pipeline.evaluate.prompting import Prompt
-from pipeline.stage import Failure
+from build_dataset.pipeline.evaluate.backends.local import backend
+from build_dataset.pipeline.evaluate.backends.local.backend import Engine, TransformersBackend, run_jobs
+from build_dataset.pipeline.evaluate.backends.local.base import (
+    Output,
+    PreparedPrompt,
+    PromptBatch,
+    TokenizedPrompt,
+)
+from build_dataset.pipeline.evaluate.params import TransformersModel
+from build_dataset.pipeline.evaluate.prompting import Prompt
+from build_dataset.pipeline.stage import Failure
 from tests.pipeline.evaluate.conftest import make_question
 
 
@@ -121,9 +126,7 @@ def test_a_batch_has_room_for_what_is_written_and_for_one_token_where_letters_ar
 def test_a_batch_that_is_too_large_is_halved_in_order_and_a_single_prompt_waits(make: Any) -> None:
     made = local(batch_tokens=100_000)
     asked = made._ready([prompt(number) for number in range(5)])
-    _, batches, found = make(
-        made, asked, lambda batch: "out of memory" if len(batch.tails) > 2 else written(batch), 1
-    )
+    _, batches, found = make(made, asked, lambda batch: "out of memory" if len(batch.tails) > 2 else written(batch), 1)
     assert [[tail.index for tail in batch.tails] for batch in batches] == [
         [0, 1, 2, 3, 4],
         [0, 1],

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from pipeline.evaluate.backends import Generation
-from pipeline.evaluate.backends.local import base, loading
-from pipeline.evaluate.backends.local.base import (
+from build_dataset.pipeline.evaluate.backends import Generation
+from build_dataset.pipeline.evaluate.backends.local import base, loading
+from build_dataset.pipeline.evaluate.backends.local.base import (
     Choice,
     LocalBackend,
     Output,
@@ -19,9 +19,9 @@ from pipeline.evaluate.backends.local.base import (
     common_head,
     plan_batches,
 )
-from pipeline.evaluate.params import TransformersModel
-from pipeline.evaluate.prompting import Prompt
-from pipeline.stage import Failure
+from build_dataset.pipeline.evaluate.params import TransformersModel
+from build_dataset.pipeline.evaluate.prompting import Prompt
+from build_dataset.pipeline.stage import Failure
 from tests.pipeline.evaluate.conftest import Store, make_question
 
 
@@ -127,9 +127,7 @@ def test_a_prompt_is_in_the_models_template_where_it_has_one(
 
 
 @pytest.mark.parametrize(("begins", "first"), [(7, 7), (None, 2), (0, 0)])
-def test_an_option_alone_follows_the_token_that_begins_a_text_or_else_ends_it(
-    begins: int | None, first: int
-) -> None:
+def test_an_option_alone_follows_the_token_that_begins_a_text_or_else_ends_it(begins: int | None, first: int) -> None:
     tokenizer = Words()
     tokenizer.bos_token_id = begins
     (found,) = echo(tokenizer, answer_by="likelihood", compare="option_unconditional")._ready([prompt("one")])
@@ -230,9 +228,7 @@ def items(*sizes: int, scored: int = 0, head: int = 0) -> list[TokenizedPrompt]:
     ]
 
 
-@pytest.mark.parametrize(
-    ("budget", "sizes"), [(23, [1, 1, 1]), (24, [2, 1]), (35, [2, 1]), (36, [3]), (5, [1, 1, 1])]
-)
+@pytest.mark.parametrize(("budget", "sizes"), [(23, [1, 1, 1]), (24, [2, 1]), (35, [2, 1]), (36, [3]), (5, [1, 1, 1])])
 def test_a_batch_holds_what_its_budget_holds_of_its_longest_prompt(budget: int, sizes: list[int]) -> None:
     batches = plan_batches([items(10, 10, 10)], budget, 2)
     assert [len(batch.tails) for batch in batches] == sizes
@@ -281,9 +277,7 @@ def test_the_ramp_doubles_from_batch_to_batch_and_over_groups() -> None:
         ([(9,) * 80, (9,) * 70 + (3,), (9,) * 75 + (8,) * 5], 70),
     ],
 )
-def test_a_head_is_what_all_begin_with_and_leaves_each_a_token(
-    prompts: list[tuple[int, ...]], length: int
-) -> None:
+def test_a_head_is_what_all_begin_with_and_leaves_each_a_token(prompts: list[tuple[int, ...]], length: int) -> None:
     assert common_head(prompts) == (9,) * length
 
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.evaluate.backends.local.base import SHORTEST_HEAD, TokenizedPrompt, common_head, plan_batches
+from build_dataset.pipeline.evaluate.backends.local.base import (
+    SHORTEST_HEAD,
+    TokenizedPrompt,
+    common_head,
+    plan_batches,
+)
 
 TOKENS = st.lists(st.integers(0, 3), min_size=1, max_size=30).map(tuple)
 GROUPS = st.lists(st.tuples(st.integers(0, 100), st.lists(TOKENS, min_size=1, max_size=8)), max_size=4)

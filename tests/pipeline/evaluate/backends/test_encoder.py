@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from pipeline.evaluate.backends.local import encoder
-from pipeline.evaluate.backends.local.encoder import MultipleChoiceBackend
-from pipeline.evaluate.params import MultipleChoiceModel
-from pipeline.evaluate.prompting import Prompt
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.backends.local import encoder
+from build_dataset.pipeline.evaluate.backends.local.encoder import MultipleChoiceBackend
+from build_dataset.pipeline.evaluate.params import MultipleChoiceModel
+from build_dataset.pipeline.evaluate.prompting import Prompt
+from build_dataset.schemas.errors import UserError
 from tests.pipeline.evaluate.conftest import Store, make_question
 
 
@@ -84,16 +84,12 @@ def test_scores_are_stored_by_the_weights_the_question_and_its_limit() -> None:
         ("AB", [-1.0, -1.0, -1.0, 5.0], "AD"),
     ],
 )
-def test_several_are_those_above_one_half_and_two_at_least(
-    answer: str, scores: list[float], letters: str
-) -> None:
+def test_several_are_those_above_one_half_and_two_at_least(answer: str, scores: list[float], letters: str) -> None:
     found = encoder._generation(Prompt("p", (), make_question(1, answer)), scores)
     assert (found.text, found.letters) == (letters, tuple(letters))
 
 
-def test_a_model_must_be_a_folder_and_is_known_by_its_files(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_model_must_be_a_folder_and_is_known_by_its_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(encoder, "missing_packages", lambda options: None)
     monkeypatch.setattr(encoder, "fingerprint", lambda folder: f"hash of {folder.name}")
     setting: Any = SimpleNamespace(context=SimpleNamespace(store=Store()))

@@ -11,9 +11,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 
-from pipeline.evaluate.backends.local.backend import Engine, Sampler  # noqa: E402
-from pipeline.evaluate.backends.local.base import Output, PromptBatch, TokenizedPrompt  # noqa: E402
-from pipeline.evaluate.params import TransformersModel  # noqa: E402
+from build_dataset.pipeline.evaluate.backends.local.backend import Engine, Sampler  # noqa: E402
+from build_dataset.pipeline.evaluate.backends.local.base import Output, PromptBatch, TokenizedPrompt  # noqa: E402
+from build_dataset.pipeline.evaluate.params import TransformersModel  # noqa: E402
 
 HEAD = (5, 6)
 BOTH = (TokenizedPrompt(0, (1, 2, 3), scored=2), TokenizedPrompt(1, (4,), scored=1))

@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from pipeline.evaluate.backends.local import loading
-from pipeline.evaluate.params import LocalModel, TransformersModel, VllmModel
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.backends.local import loading
+from build_dataset.pipeline.evaluate.params import LocalModel, TransformersModel, VllmModel
+from build_dataset.schemas.errors import UserError
 
 HERE = "org/m: no such folder here, nor in the cache of models"
 
@@ -123,9 +123,7 @@ def test_a_model_in_the_cache_is_not_asked_for(
     assert (hub["looked"], hub["asked"]) == ([("org/m", file, revision)], [])
     hub["cached"] = object()
     loading.missing_model(TransformersModel(model="org/m", **options))  # type: ignore[arg-type]
-    assert [address for address, _ in hub["asked"]] == [
-        f"https://hub.example/org/m/resolve/{revision}/{file}"
-    ]
+    assert [address for address, _ in hub["asked"]] == [f"https://hub.example/org/m/resolve/{revision}/{file}"]
 
 
 def test_a_name_that_no_hub_can_have_is_told(hub: dict[str, Any]) -> None:
@@ -133,9 +131,7 @@ def test_a_name_that_no_hub_can_have_is_told(hub: dict[str, Any]) -> None:
     assert loading.missing_model(VllmModel(model="a/b/c")) == told
 
 
-@pytest.mark.parametrize(
-    ("value", "offline"), [("1", True), ("true", True), ("On", True), ("0", False), ("", False)]
-)
+@pytest.mark.parametrize(("value", "offline"), [("1", True), ("true", True), ("On", True), ("0", False), ("", False)])
 def test_without_a_connection_no_hub_is_asked(
     hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch, value: str, offline: bool
 ) -> None:
@@ -282,9 +278,7 @@ def test_an_adapter_is_merged_into_the_weights_where_that_can_be_done(
             raise OSError("no adapter_config.json\nthere")
         return over
 
-    monkeypatch.setitem(
-        sys.modules, "peft", SimpleNamespace(PeftModel=SimpleNamespace(from_pretrained=adapt))
-    )
+    monkeypatch.setitem(sys.modules, "peft", SimpleNamespace(PeftModel=SimpleNamespace(from_pretrained=adapt)))
     transformers["made"] = Weights()
     found = loading.load_model(TransformersModel(model="m", adapter="a"), "cpu")
     assert found is (merged if merges else over)

@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.evaluate.backends.local import backend, base, encoder, loading, vllm
-from pipeline.evaluate.params import TransformersModel, VllmModel
-from pipeline.evaluate.prompting import Prompt
-from pipeline.stage import Failure
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.backends.local import backend, base, encoder, loading, vllm
+from build_dataset.pipeline.evaluate.params import TransformersModel, VllmModel
+from build_dataset.pipeline.evaluate.prompting import Prompt
+from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.errors import UserError
 from tests.pipeline.evaluate.conftest import make_question
 
 ASKED = make_question(1, "A", options="AB")
@@ -122,9 +122,7 @@ def test_an_output_is_stored_under_all_that_can_change_it():
         prepared(temperature=0.5, seed=1),
     ]
     assert len({each.key for each in (plain, *others)}) == 1 + len(others)
-    assert (
-        prepared(seed=1).key == prepared(top_p=0.5).key == plain.key
-    )  # nothing is drawn at a temperature of 0
+    assert prepared(seed=1).key == prepared(top_p=0.5).key == plain.key  # nothing is drawn at a temperature of 0
     assert prepared(answer_by="likelihood", max_tokens=9).key == prepared(answer_by="likelihood").key
     assert plain.seed != prepared(asked=prompt(repeat=1)).seed
     assert plain.seed < 16**15
@@ -215,9 +213,7 @@ def test_a_folder_that_is_there_needs_no_hub(tmp_path):
     assert told == f"adapter {there}/none: no such folder"
 
 
-@pytest.mark.parametrize(
-    ("rank", "room"), [(1, 8), (8, 8), (9, 16), (100, 128), (300, 320), (512, 512), (600, 600)]
-)
+@pytest.mark.parametrize(("rank", "room"), [(1, 8), (8, 8), (9, 16), (100, 128), (300, 320), (512, 512), (600, 600)])
 def test_vllm_makes_room_for_an_adapters_rank(tmp_path, rank, room):
     (tmp_path / "adapter_config.json").write_text(json.dumps({"r": rank}))
     assert vllm._rank(str(tmp_path)) == room
@@ -270,9 +266,7 @@ def test_an_encoder_reads_the_case_before_the_question():
     assert found["several"].tolist() == [True, False]
 
 
-@pytest.mark.parametrize(
-    ("shared", "kept"), [(base.SHORTEST_HEAD - 1, 0), (base.SHORTEST_HEAD, 64), (70, 70)]
-)
+@pytest.mark.parametrize(("shared", "kept"), [(base.SHORTEST_HEAD - 1, 0), (base.SHORTEST_HEAD, 64), (70, 70)])
 def test_a_head_of_64_tokens_pays(shared, kept):
     assert len(base.common_head([(*[7] * shared, 1), (*[7] * shared, 2)])) == kept
 

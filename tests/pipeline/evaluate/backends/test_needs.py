@@ -2,10 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.backends.local import loading as needs
-from pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel, VllmModel
-from pipeline.evaluate.stage import problems
-from schemas.dataset import DatasetParams
+from build_dataset.pipeline.evaluate.backends.local import loading as needs
+from build_dataset.pipeline.evaluate.params import (
+    EvaluateParams,
+    MultipleChoiceModel,
+    TransformersModel,
+    VllmModel,
+)
+from build_dataset.pipeline.evaluate.stage import problems
+from build_dataset.schemas.dataset import DatasetParams
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from pipeline.evaluate.backends.local import vllm
-from pipeline.evaluate.backends.local.base import Choice, Output, PreparedPrompt
-from pipeline.evaluate.backends.local.vllm import VllmBackend
-from pipeline.evaluate.params import VllmModel
-from pipeline.evaluate.prompting import Prompt
-from schemas.errors import UserError
+from build_dataset.pipeline.evaluate.backends.local import vllm
+from build_dataset.pipeline.evaluate.backends.local.base import Choice, Output, PreparedPrompt
+from build_dataset.pipeline.evaluate.backends.local.vllm import VllmBackend
+from build_dataset.pipeline.evaluate.params import VllmModel
+from build_dataset.pipeline.evaluate.prompting import Prompt
+from build_dataset.schemas.errors import UserError
 
 
 def backend(**options: Any) -> VllmBackend:

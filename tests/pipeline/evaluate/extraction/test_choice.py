@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.extraction import extract
+from build_dataset.pipeline.evaluate.extraction import extract
 
 FOUR = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "支气管扩张"}
 CHOSEN = "A：心率加快，故选A。B：血压升高，故选B。C：瞳孔缩小，故选C。"
@@ -69,9 +69,7 @@ def test_all_options_are_an_answer_unless_the_text_goes_through_them_from_its_fi
         ("1：A。2：A。", "A"),
     ],
 )
-def test_answers_numbered_from_one_that_differ_are_those_of_several_questions(
-    text: str, answer: str | None
-) -> None:
+def test_answers_numbered_from_one_that_differ_are_those_of_several_questions(text: str, answer: str | None) -> None:
     assert read(text, multiple=False) == answer
 
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.claims import Text, fold
-from pipeline.claims.explanations import asks_for_wrong
-from pipeline.evaluate.extraction.rules import RULES, ReadingTask
+from build_dataset.pipeline.claims import Text, fold
+from build_dataset.pipeline.claims.explanations import asks_for_wrong
+from build_dataset.pipeline.evaluate.extraction.rules import RULES, ReadingTask
 
 TESTS = Path(__file__).parents[1]
 BY_HAND = Path(__file__).parents[4] / "benchmarks" / "extraction" / "by_hand_options.json"
@@ -309,17 +309,13 @@ def test_a_clause_of_fifteen_latin_letters_echoes_the_stem() -> None:
 
 
 @pytest.mark.parametrize(("length", "echoes"), [(79, False), (80, True)])
-def test_characters_more_than_eighty_before_an_option_are_not_compared_with_the_stem(
-    length: int, echoes: bool
-) -> None:
+def test_characters_more_than_eighty_before_an_option_are_not_compared_with_the_stem(length: int, echoes: bool) -> None:
     stem = "多" * (length - 1) + "是"
     found = read("echoed", f"少{stem}青霉素", "drugs", False, stem=stem)
     assert found == (("A", "青霉素") if echoes else None)
 
 
 @pytest.mark.parametrize(("words", "found"), [("有下列哪一种情况", True), ("有下列哪一种情况呢", False)])
-def test_what_is_said_of_an_option_ends_like_the_last_ten_characters_of_the_stem(
-    words: str, found: bool
-) -> None:
+def test_what_is_said_of_an_option_ends_like_the_last_ten_characters_of_the_stem(words: str, found: bool) -> None:
     said = read("predicated", "青霉素属于抗血小板药物。", "drugs", False, stem=f"抗血小板药物{words}")
     assert said == (("A", "青霉素") if found else None)

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions, sample
-from pipeline.evaluate.params import EvaluateParams, OpenAiModel
-from pipeline.evaluate.stage import run
-from schemas.evaluation import AnswerScore, OpenQuestion, Outcome, Prediction, Task
+from build_dataset.pipeline.evaluate.judging.project import (
+    answers_given,
+    expert_judgements,
+    open_questions,
+    sample,
+)
+from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel
+from build_dataset.pipeline.evaluate.stage import run
+from build_dataset.schemas.evaluation import AnswerScore, OpenQuestion, Outcome, Prediction, Task
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
 

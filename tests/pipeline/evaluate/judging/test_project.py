@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from annotation.params import ReviewParams
-from annotation.rubric import aspects
-from pipeline.cli.app import app
-from pipeline.evaluate.judging import project
-from pipeline.evaluate.params import EvaluateParams
-from pipeline.review.folder import replace_table
-from schemas.errors import UserError
-from schemas.evaluation import AnswerScore, Judgement, Outcome, Prediction, SentAnswer, Task
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.evaluate.judging import project
+from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.review.folder import replace_table
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import AnswerScore, Judgement, Outcome, Prediction, SentAnswer, Task
 from tests.annotation.label_studio.test_pull import Studio
 
 ZHANG, LI = "zhang@example.org", "li@example.org"
@@ -44,9 +44,7 @@ def test_nothing_is_sent_before_an_evaluation(context):
         push(context)
 
 
-@pytest.mark.parametrize(
-    ("task", "outcome"), [(Task.ANSWER, Outcome.ANSWERED), (Task.CLINICAL, Outcome.REFUSED)]
-)
+@pytest.mark.parametrize(("task", "outcome"), [(Task.ANSWER, Outcome.ANSWERED), (Task.CLINICAL, Outcome.REFUSED)])
 def test_an_evaluation_without_free_text_says_how_to_get_some(context, task, outcome):
     predict(context.build, task, outcome)
     with pytest.raises(UserError, match=r"no answers in free text.*task = \"clinical\""):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from annotation.rubric import aspects
-from pipeline.evaluate.judging.scores import (
+from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.evaluate.judging.scores import (
     interval_alpha,
     judge_agreement,
     judged_scores,
     load_expert_scores,
 )
-from schemas.errors import UserError
-from schemas.evaluation import Judgement, Task
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.evaluation import Judgement, Task
 
 HEADER = "run,task,question_id,aspect,expert,score\n"
 
@@ -64,9 +64,7 @@ def test_two_judges_are_compared_and_a_liking_for_length_and_for_its_own_model_i
     rows += scores("mine", "llm:k", fair) + scores("other", "llm:k", fair)
     lengths = {(run, f"q{n}", "0"): 100 * n for run in ("mine", "other") for n in (1, 2, 3)}
     found = {
-        row.judge: row
-        for row in judge_agreement(rows, lengths, {"mine": "m", "other": "x"})
-        if row.aspect == "fluency"
+        row.judge: row for row in judge_agreement(rows, lengths, {"mine": "m", "other": "x"}) if row.aspect == "fluency"
     }
     assert [(row.judge, row.against, row.answers) for row in found.values()] == [
         ("llm:org/m", "llm:k", 6),
@@ -231,10 +229,7 @@ def test_scores_in_all_aspects_have_a_mean_over_repetitions_and_cases():
         for place, aspect in enumerate(aspects())
         for row in [*scores_of("llm:j", [1, 2, 4, 5]), *scores_of("llm:j", [2, 2, 4, 5], repeat=1)]
     ]
-    found = {
-        score.metric: (score.value, round(score.sd, 4), score.low, score.high)
-        for score in judged_scores(rows)
-    }
+    found = {score.metric: (score.value, round(score.sd, 4), score.low, score.high) for score in judged_scores(rows)}
     assert list(found)[-1] == "judged (llm:j)"
     assert found == {
         "fluency (llm:j)": (3.125, 0.1768, 1.75, 4.5),

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from annotation.rubric import aspects
-from pipeline.evaluate.grading import RunSettings
-from pipeline.evaluate.results import figures
-from pipeline.evaluate.results.build import Evaluated
-from pipeline.evaluate.results.figures import _drawn, judge_plots, plots
-from pipeline.evaluate.results.view import View
-from pipeline.rendering.figures import COLOURS
-from schemas.evaluation import Judgement, Task
+from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.evaluate.grading import RunSettings
+from build_dataset.pipeline.evaluate.results import figures
+from build_dataset.pipeline.evaluate.results.build import Evaluated
+from build_dataset.pipeline.evaluate.results.figures import _drawn, judge_plots, plots
+from build_dataset.pipeline.evaluate.results.view import View
+from build_dataset.pipeline.rendering.figures import COLOURS
+from build_dataset.schemas.evaluation import Judgement, Task
 
 from .test_tables import score
 
@@ -31,11 +31,7 @@ def test_each_plot_is_a_vector_and_a_picture():
         *LENGTHS,
         score("human", 0.7, low=None, high=None),
         score("one", 0.5, "difficulty", "易", label_en="Easy"),
-        *(
-            score(run, 0.5, "exam_class", label)
-            for run in ("one", "human")
-            for label in ("护理学", "执业医师")
-        ),
+        *(score(run, 0.5, "exam_class", label) for run in ("one", "human") for label in ("护理学", "执业医师")),
     ]
     made = plots(Evaluated(found))
     names = ("accuracy_by_difficulty", "accuracy_by_length", "accuracy_by_subcategory")
@@ -96,9 +92,7 @@ def test_a_judge_is_drawn_beside_experts():
 
 
 def test_too_few_models_have_no_ranking_and_without_experts_there_is_nothing_to_draw():
-    assert {name.partition(".")[0] for name in judge_plots(judgements("a", "b"))} == {
-        "figures/judge_and_experts"
-    }
+    assert {name.partition(".")[0] for name in judge_plots(judgements("a", "b"))} == {"figures/judge_and_experts"}
     assert judge_plots([row for row in judgements("a", "b", "c") if row.judge == "llm:$j"]) == {}
 
 
@@ -145,9 +139,7 @@ def test_bars_of_a_label_stand_side_by_side_with_their_intervals(kept: dict[str,
         (0.021, 0.378, 0.0, 70.0),
         (1.021, 0.378, 0.0, 70.0),
     ]
-    lines = [
-        (rounded(line.get_xdata()), rounded(line.get_ydata()), line.get_linewidth()) for line in axes.lines
-    ]
+    lines = [(rounded(line.get_xdata()), rounded(line.get_ydata()), line.get_linewidth()) for line in axes.lines]
     assert lines == [([45.0, 55.0], [-0.21, -0.21], 1.1), ([45.0, 55.0], [0.79, 0.79], 1.1)]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["易 Easy  n = 1,200", "难  n = 300"]
     assert (axes.get_xlim(), rounded(axes.get_ylim())) == ((0.0, 100.0), [1.6, -0.6])
@@ -195,18 +187,14 @@ def test_the_heat_map_writes_black_on_its_light_fields(kept: dict[str, Any]) -> 
     assert size(drawn) == (3.44, 3.2)
     (image,) = axes.images
     assert (image.get_clim(), image.get_cmap().name) == ((0.0, 100.0), "cividis")
-    told = [
-        (*text.get_position(), text.get_text(), text.get_color(), text.get_fontsize()) for text in axes.texts
-    ]
+    told = [(*text.get_position(), text.get_text(), text.get_color(), text.get_fontsize()) for text in axes.texts]
     assert told == [
         (0, 0, "55", "white", 6.5),
         (1, 0, "55", "black", 6.5),
         (0, 1, "20", "white", 6.5),
     ]
     ticks = axes.get_xticklabels()
-    assert {(text.get_rotation(), text.get_fontsize(), text.get_ha()) for text in ticks} == {
-        (55.0, 7.0, "right")
-    }
+    assert {(text.get_rotation(), text.get_fontsize(), text.get_ha()) for text in ticks} == {(55.0, 7.0, "right")}
     assert [text.get_text() for text in ticks] == ["护理学 (200)", "执业医师 (200)"]
     assert [text.get_text() for text in axes.get_yticklabels()] == ["one", "考生 human"]
     assert not any(line.get_visible() for line in [*axes.get_xgridlines(), *axes.get_ygridlines()])

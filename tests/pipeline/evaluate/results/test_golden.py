@@ -13,14 +13,14 @@ from unittest.mock import patch
 
 import pytest
 
-from annotation.rubric import aspects
-from pipeline.evaluate.comparing import compare_runs
-from pipeline.evaluate.grading import RunSettings
-from pipeline.evaluate.judging.scores import judge_agreement, judged_scores
-from pipeline.evaluate.metrics import score_items
-from pipeline.evaluate.results import figures
-from pipeline.evaluate.results.build import Evaluated, headlines, markdown
-from pipeline.evaluate.scoring import (
+from build_dataset.annotation.rubric import aspects
+from build_dataset.pipeline.evaluate.comparing import compare_runs
+from build_dataset.pipeline.evaluate.grading import RunSettings
+from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
+from build_dataset.pipeline.evaluate.metrics import score_items
+from build_dataset.pipeline.evaluate.results import figures
+from build_dataset.pipeline.evaluate.results.build import Evaluated, headlines, markdown
+from build_dataset.pipeline.evaluate.scoring import (
     OVERALL,
     Graded,
     GradedText,
@@ -29,8 +29,8 @@ from pipeline.evaluate.scoring import (
     count_overlap,
     human_scores,
 )
-from schemas.evaluation import Judgement, Outcome, Preference, Task, Winner
-from schemas.release import ReleaseRow
+from build_dataset.schemas.evaluation import Judgement, Outcome, Preference, Task, Winner
+from build_dataset.schemas.release import ReleaseRow
 from tests.pipeline.drawn import described
 from tests.pipeline.evaluate.conftest import make_question
 
@@ -89,9 +89,7 @@ def _texts(run: str, draw: random.Random) -> list[GradedText]:
         said = "".join(word for word in draw.choices(words, k=14)) if number else reference
         outcome = Outcome.TRUNCATED if number == 3 else Outcome.ANSWERED
         counts = count_overlap(said if number != 5 else "", reference)
-        found.append(
-            GradedText(f"clin-{number // 2}-{number}", str(number // 2), outcome, counts, number % 2)
-        )
+        found.append(GradedText(f"clin-{number // 2}-{number}", str(number // 2), outcome, counts, number % 2))
     return found
 
 
@@ -109,8 +107,7 @@ def _judgements(draw: random.Random) -> list[Judgement]:
         for number in range(6)
         for judge in ("llm:n", "llm:j", "expert:a", "expert:b")
         for aspect in aspects()
-        if not (judge == "expert:b" and number > 3)
-        and not (judge == "llm:j" and aspect.name == "fluency" and number)
+        if not (judge == "expert:b" and number > 3) and not (judge == "llm:j" and aspect.name == "fluency" and number)
     ]
 
 
@@ -134,8 +131,7 @@ def evaluated() -> Evaluated:
     judged = _judgements(draw)
     lengths = {(row.run, row.question_id, "0"): 40 + 7 * row.score + at for at, row in enumerate(judged)}
     askings = {
-        run: RunSettings(run.split()[0], "answer", "answer_only", 3 if "shot" in run else 0, 1, 0)
-        for run in SKILL
+        run: RunSettings(run.split()[0], "answer", "answer_only", 3 if "shot" in run else 0, 1, 0) for run in SKILL
     }
     askings["o"] = RunSettings("o", "answer", "chain_of_thought", 0, 1, 0, 0.7)
     about = {"task": Task.CLINICAL, "judge": "llm:j"}

@@ -8,10 +8,10 @@ from dataclasses import asdict
 import polars as pl
 import pytest
 
-from pipeline.evaluate.grading import RunSettings, from_facts
-from pipeline.evaluate.results.build import Evaluated, files, headlines, markdown, tables
-from pipeline.rendering.tables import Table
-from schemas.evaluation import Comparison, JudgeAgreement, Score, Task
+from build_dataset.pipeline.evaluate.grading import RunSettings, from_facts
+from build_dataset.pipeline.evaluate.results.build import Evaluated, files, headlines, markdown, tables
+from build_dataset.pipeline.rendering.tables import Table
+from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 
 
 def score(run: str, value: float, dimension: str = "overall", label: str = "全部", **more) -> Score:

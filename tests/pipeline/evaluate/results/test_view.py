@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.evaluate.results.view import (
+from build_dataset.pipeline.evaluate.results.view import (
     Rival,
     View,
     bracketed,
@@ -17,7 +17,7 @@ from pipeline.evaluate.results.view import (
     ranked_table,
     value,
 )
-from schemas.evaluation import Score, Task
+from build_dataset.schemas.evaluation import Score, Task
 
 from .test_tables import score
 
