@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ import polars as pl
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+CACHE = Path(tempfile.gettempdir()) / "build-dataset-installed"
 SCAN = "scan-2024-03.pdf"
 MISSION = "pymupdf paddleocr rapidfuzz openai label-studio-sdk polars pydantic typer pyarrow"
 EXTRAS = {
@@ -55,6 +57,7 @@ class Installation:
         """Run a command as a user of this environment does."""
         path = os.pathsep.join([str(self.programs), "/usr/local/bin", "/usr/bin", "/bin"])
         kept = {name: os.environ[name] for name in os.environ if name.startswith(("PIP_", "LANG", "LC_", "SSL"))}
+        kept |= {"PIP_CACHE_DIR": str(CACHE), "PIP_NO_COMPILE": "1"}  # downloaded once; compiled where it is used
         environment = {**kept, "PATH": path, "HOME": str(self.home), "COLUMNS": "200", "PYTHONUTF8": "1"}
         place = cwd or self.home
         return subprocess.run(
