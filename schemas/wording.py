@@ -45,6 +45,7 @@ def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
     return "; ".join(told)
 
 
+_QUOTED = re.compile(r"'([^']{4,120})'")
 _ELSE = "build-dataset inspect FILE shows them", "build-dataset inspect FILE 可查看"
 """Remedy of a reason that has none of its own."""
 
@@ -66,6 +67,17 @@ def findings(reason: str, detail: str) -> list[tuple[str, str]]:
     first, *others = _code().split(f"; {detail}")
     known = list(zip(others[::2], others[1::2], strict=True))
     return [(reason, first[2:]), *known] if first or not known else known
+
+
+def quoted(detail: str) -> list[str]:
+    """Return the places that evidence names: something is missing in stem: '1,2,3, ,n，其出栈序列'."""
+    return [found.replace("\\n", "\n") for found in _QUOTED.findall(detail)]  # line breaks as two characters
+
+
+def look_at(reason: str) -> list[str]:
+    """Return where to look and what to do about a question that waits, in Chinese and in English."""
+    known: list[str] = _read()["looks"].get(reason) or _read()["looks"]["else"]
+    return known
 
 
 def remedy(reason: str, file: str) -> tuple[str, str]:

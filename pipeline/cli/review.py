@@ -23,8 +23,10 @@ from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
 from build_dataset.pipeline.cli.report import print_line, print_template, print_warning, save
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.review import waiting as waiting_room
 from build_dataset.pipeline.stage import Stage
 from build_dataset.schemas.annotations import Agreement, LabelStatus
+from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import JudgeAgreement
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import counted, minute
@@ -92,10 +94,17 @@ def verify(config: ConfigBase) -> None:
             print_line(f"{without} items not sent: no question is in them")
 
 
-def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out: Path | None = None) -> None:
-    """Write the questions that wait for an expert into a workbook, with their labels filled in."""
+def sheet_export(
+    config: ConfigBase, expert: str = "", waiting: bool = False, count: int | None = None, out: Path | None = None
+) -> None:
+    """Write a workbook: what an expert is to label, or with --waiting all that waits for a decision."""
     from build_dataset.pipeline.review import sheets
 
+    if waiting == bool(expert):
+        raise UserError("name the expert with --expert, or write what waits for a decision with --waiting")
+    if waiting:
+        _export_waiting(config, out or Path(waiting_room.FILE))
+        return
     expert = expert.strip().lower()  # as reviews are keyed
     path = out or Path(f"review-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
     with locked_build(config) as (runner, params, context):
@@ -105,12 +114,28 @@ def sheet_export(config: ConfigBase, expert: str, count: int | None = None, out:
     print_line(f"{questions} for {expert} in {path}; `review sheet import` takes it in when it is back")
 
 
-def sheet_import(files: list[Path], config: ConfigBase) -> None:
+def _export_waiting(config: ConfigBase, path: Path) -> None:
+    if path.exists():
+        raise UserError(f"{path} is there already, maybe filled in: import it, then move it away, or give --out")
+    with locked_build(config) as (_, _, context):
+        content, questions, without = waiting_room.workbook(context)
+    save(path, content)
+    print_template("waiting", {"path": path, "questions": questions, "without": without})
+
+
+def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
     from build_dataset.pipeline.review import sheets
 
+    decisions = [path for path in files if waiting_room.is_waiting(path)]
+    files = [path for path in files if path not in decisions]
+    if decisions and not by.strip():
+        raise UserError(f"{decisions[0]} holds decisions on waiting questions: say who made them with --by NAME")
     with locked_build(config) as (_, params, context):
-        found = sheets.import_sheets(files, params, context)
+        outcome = waiting_room.import_decisions(decisions, by.strip().lower(), params, context)
+        found = sheets.import_sheets(files, params, context) if files else []
+    if decisions:
+        print_template("decided", outcome)
     for path, sheet, rejects in found:
         print_template("sheet", {"path": path, "sheet": sheet, "rejects": rejects})
     run(config, "review", "review")  # settles labels at once

@@ -1,7 +1,6 @@
 """The page of a paper: what became of every line, from the tables of a build folder; pages with boxes and pictures."""
 
 import json
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -27,13 +26,11 @@ from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Step, Trace
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region
-from build_dataset.schemas.wording import counted, findings, in_both_languages
+from build_dataset.schemas.wording import counted, findings, in_both_languages, quoted
 
 MAX_PAGES = 120  # of the paper on one HTML page: more are neither legible in its size nor quick to load
 _BUDGET = 9_000_000  # bytes of all pictures of a page together; as text they take a third more
 _MAX_BYTES = 260_000  # of one picture: a scan of 1,000 pixels across at good quality
-# The place that a finding names: something is missing in stem: '1,2,3, ,n，其出栈序列'.
-_QUOTED = re.compile(r"'([^']{4,120})'")
 
 
 class Fate(StrEnum):
@@ -264,8 +261,8 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
 def _marked(card: ItemCard, text: str) -> Markup:
     """Return a text in which the places that the card's findings quote are marked."""
     shown = escape(text)
-    for quoted in {found for event in card.events for found in _QUOTED.findall(event.detail or "")}:
-        place = escape(quoted.replace("\\n", "\n"))  # findings write line breaks as two characters
+    for mark in {found for event in card.events for found in quoted(event.detail or "")}:
+        place = escape(mark)
         shown = shown.replace(place, Markup("<mark>{}</mark>").format(place))
     return shown
 

@@ -1,26 +1,221 @@
+"""The workbook of what waits: decisions come back to the question that they were made on, or are told by row."""
+
 from __future__ import annotations
 
-from build_dataset.pipeline.audit.stage import REASON
-from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.pipeline.runtime.publish import read_table, write_table
-from build_dataset.schemas.questions import Question, ReviewItem
+import csv
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import openpyxl
+import pytest
+
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.clean.corrections import patch_questions
+from build_dataset.pipeline.review import folder, waiting
+from build_dataset.pipeline.review.waiting import count_by_reason, import_decisions, waiting_rows, workbook
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.schemas.errors import UserError
+from tests.conftest import ROOT
+
+BY = "li"
+COLUMNS = [*waiting._COLUMNS]
+HEADS = [head for head, _ in waiting._COLUMNS.values()]
 
 
-def test_a_key_that_the_audit_doubts_goes_to_people_with_its_reasons(built):
-    question = next(Question.from_frame(read_table(built.build / "parse" / "questions.parquet")))
-    item = ReviewItem(
-        item_id=question.question_id,
-        question_ids=[question.question_id],
-        stage="audit",
-        reason=REASON,
-        detail=f"{REASON}: the key A is wrong with probability 0.90, perhaps B",
-        item=question.model_dump_json(exclude_none=True),
-    )
-    before, _ = waiting_questions(built.build)
-    (built.build / "audit").mkdir(exist_ok=True)
-    write_table(ReviewItem.to_frame([item]), built.build / "audit" / "review.parquet")
-    pairs, _ = waiting_questions(built.build)
-    added = [pair for pair in pairs if pair not in before]
-    assert [(each.reason, asked.question_id, asked.stem) for each, asked in added] == [
-        (REASON, question.question_id, question.stem)
+@pytest.fixture
+def build(context, sample_build):
+    """A context whose build folder is a copy of the sample's."""
+    for name in ("ocr", "parse", "clean", "dedup"):
+        shutil.copytree(sample_build / name, context.build / name)
+    return replace(context, raw=ROOT / "raw" / "sample" / "papers")
+
+
+@pytest.fixture
+def book(build, tmp_path) -> Path:
+    path = tmp_path / "waiting.xlsx"
+    content, questions, without = workbook(build)
+    assert (questions, without) == (7, 0)
+    path.write_bytes(content)
+    return path
+
+
+def edit(path: Path, *changes: tuple[str, str, object]) -> None:
+    """Write cells of a workbook: the question's id, the column, the value."""
+    opened = openpyxl.load_workbook(path)
+    sheet = opened[waiting._SHEET]
+    rows = {sheet.cell(row, COLUMNS.index("id") + 1).value: row for row in range(2, sheet.max_row + 1)}
+    for question_id, column, value in changes:
+        sheet.cell(rows[question_id], COLUMNS.index(column) + 1).value = value
+    opened.save(path)
+
+
+def ids(build) -> dict[str, str]:
+    """Return the waiting questions by their first reason; those of one reason in their order."""
+    found: dict[str, str] = {}
+    for each in waiting_rows(build.build)[0]:
+        found.setdefault(each.found[0][0], each.question.question_id)
+    return found
+
+
+def said(build) -> dict[tuple[str, str], str | None]:
+    """Return what corrections say, by question and field."""
+    rows = read_table(build.build / folder.FOLDER / "corrections.parquet")
+    assert set(rows["status"]) <= {"accepted"}
+    return {(row["question_id"], row["field"]): row["after"] for row in rows.iter_rows(named=True)}
+
+
+def take(build, path: Path) -> waiting.Outcome:
+    return import_decisions([path], BY, ReviewParams(), build)
+
+
+def test_the_worst_file_comes_first_and_every_reason_says_what_to_do(book):
+    sheet = openpyxl.load_workbook(book)[waiting._SHEET]
+    rows = list(sheet.iter_rows(values_only=True))
+    assert list(rows[0]) == HEADS
+    files = [row[COLUMNS.index("file")].partition(" p. ")[0] for row in rows[1:]]
+    assert files[:4] == ["scan-2024-03.pdf"] * 4
+    for row in rows[1:]:
+        chinese, english = row[COLUMNS.index("todo")].splitlines()[:2]
+        assert not chinese.isascii()
+        assert english.isascii() or "⁹" in english
+
+
+def test_scanned_questions_show_their_page(book):
+    sheet = openpyxl.load_workbook(book)[waiting._SHEET]
+    assert len(sheet._images) >= 4
+
+
+@pytest.mark.parametrize("word", ["保留 keep", "保留", "Keep", "√", "是", 1, True])
+def test_a_kept_question_is_released_as_it_stands(build, book, word):
+    question_id = ids(build)["low_confidence"]
+    edit(book, (question_id, "decision", word))
+    outcome = take(build, book)
+    assert (dict(outcome.decided), outcome.told) == ({"keep": 1, "open": 6}, [])
+    assert said(build) == {(question_id, "verdict"): "keep"}
+
+
+def test_a_correction_changes_the_question_and_nothing_else(build, book):
+    question_id = ids(build)["low_confidence"]
+    [own] = [each for each in waiting_rows(build.build)[0] if each.question.question_id == question_id]
+    edit(book, (question_id, "decision", "改正"), (question_id, "text", own.base.text.replace("解救药", "解毒药")))
+    assert dict(take(build, book).decided) == {"correct": 1, "open": 6}
+    questions = read_table(build.build / "parse" / "questions.parquet")
+    corrections = read_table(build.build / folder.FOLDER / "corrections.parquet")
+    patched = patch_questions(questions, corrections).questions
+    changed = [
+        (before["question_id"], after["stem"])
+        for before, after in zip(questions.iter_rows(named=True), patched.iter_rows(named=True), strict=True)
+        if before != after
     ]
+    assert changed == [(question_id, own.question.stem.replace("解救药", "解毒药"))]
+
+
+def test_a_missing_key_is_written_and_keep_with_a_change_is_a_correction(build, book):
+    question_id = ids(build)["no_answer"]
+    edit(book, (question_id, "decision", "保留"), (question_id, "key", "B"))
+    assert dict(take(build, book).decided) == {"correct": 1, "open": 6}
+    assert said(build) == {(question_id, "verdict"): "keep", (question_id, "answer"): "B"}
+
+
+def test_one_decision_for_all_of_a_kind_reaches_them_and_no_others(build, book):
+    first = ids(build)["low_confidence"]
+    edit(book, (first, "decision", "保留"), (first, "scope", "同类全部"))
+    outcome = take(build, book)
+    assert dict(outcome.decided) == {"keep": 3, "open": 4}
+    alike = [each for each in waiting_rows(build.build)[0] if {code for code, _ in each.found} == {"low_confidence"}]
+    assert {key for key, _ in said(build)} == {each.question.question_id for each in alike}
+
+
+def test_the_same_workbook_again_changes_nothing(build, book):
+    edit(book, (ids(build)["erratum"], "decision", "剔除"))
+    take(build, book)
+    first = {path.name: path.read_bytes() for path in (build.build / folder.FOLDER).glob("*.parquet")}
+    assert dict(take(build, book).decided) == {"drop": 1, "open": 6}
+    assert {path.name: path.read_bytes() for path in (build.build / folder.FOLDER).glob("*.parquet")} == first
+
+
+def test_a_file_saved_as_csv_with_rows_sorted_and_removed_is_read(build, book, tmp_path):
+    question_id = ids(build)["low_confidence"]
+    edit(book, (question_id, "decision", "保留"))
+    rows = [list(row) for row in openpyxl.load_workbook(book)[waiting._SHEET].iter_rows(values_only=True)]
+    path = tmp_path / "saved.csv"
+    with path.open("w", encoding="gb18030", newline="") as out:
+        others = [row for row in rows[1:] if row[COLUMNS.index("id")] != ids(build)["erratum"]]
+        csv.writer(out).writerows([rows[0], *sorted(others, key=lambda row: str(row[2]))])
+    assert waiting.is_waiting(path)
+    outcome = take(build, path)
+    assert (dict(outcome.decided), outcome.told) == ({"keep": 1, "open": 5}, [])
+
+
+def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book):
+    one, other = ids(build)["low_confidence"], ids(build)["erratum"]
+    texts = {each.question.question_id: each.base.text for each in waiting_rows(build.build)[0]}
+    edit(book, (one, "text", texts[other]), (one, "decision", "保留"), (other, "text", texts[one]))
+    outcome = take(build, book)
+    assert dict(outcome.decided) == {"open": 5}
+    assert [f"is that of {name}" in line for line, name in zip(outcome.told, (other, one), strict=True)] == [True, True]
+    assert said(build) == {}
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ((("decision", "maybe"),), "the decision 'maybe' is none of 保留 keep"),
+        ((("decision", "改正"),), "to be corrected, but text and key are as they were"),
+        ((("key", "C"),), "was changed, but not decided"),
+        ((("text", "另一段毫不相干的文字"), ("decision", "保留")), "has little of the question's"),
+        ((("version", "v0000000"), ("decision", "保留")), "has changed since the workbook was written"),
+        ((("decision", "改正"), ("key", "甲")), "is no key"),
+    ],
+)
+def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, changes, told):
+    question_id = ids(build)["low_confidence"]
+    edit(book, *((question_id, column, value) for column, value in changes))
+    outcome = take(build, book)
+    [line] = outcome.told
+    assert told in line
+    assert f"{book}, row " in line
+    assert said(build) == {}
+
+
+def test_a_question_of_another_dataset_is_told_and_a_row_twice_counts_once(build, book):
+    question_id = ids(build)["low_confidence"]
+    opened = openpyxl.load_workbook(book)
+    sheet = opened[waiting._SHEET]
+    row = next(row for row in sheet.iter_rows(values_only=True) if row[COLUMNS.index("id")] == question_id)
+    again = list(row)
+    again[0] = "剔除"
+    strange = list(row)
+    strange[0], strange[COLUMNS.index("id")] = "保留", "ffffffff-1-001"
+    sheet.append(again)
+    sheet.append(strange)
+    opened.save(book)
+    edit(book, (question_id, "decision", None))
+    outcome = take(build, book)
+    twice, other = outcome.told
+    assert f"{question_id} stands twice" in twice
+    assert "ffffffff-1-001: no question that waits in this build" in other
+
+
+def test_a_file_of_another_kind_is_one_line(build, tmp_path):
+    path = tmp_path / "other.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    with pytest.raises(UserError, match=r"has no column '处理 decision'"):
+        take(build, path)
+    path = tmp_path / "broken.xlsx"
+    path.write_bytes(b"PK not a workbook")
+    with pytest.raises(UserError, match="is no workbook"):
+        waiting.read_cells(path)
+
+
+def test_decisions_are_counted_by_reason_and_false_alarms_are_named(build, book):
+    first = ids(build)["low_confidence"]
+    edit(book, (first, "decision", "保留"), (first, "scope", "同类全部"), (ids(build)["erratum"], "decision", "剔除"))
+    take(build, book)
+    counts = {row.reason: (row.settled, row.kept, row.rejected) for row in count_by_reason(build.build)}
+    assert counts == {"low_confidence": (3, 3, 0), "erratum": (1, 0, 1)}
+    row = count_by_reason(build.build)[0]
+    assert not row.is_false_alarm
+    assert replace(row, settled=20, kept=19).is_false_alarm
+    assert not replace(row, settled=20, kept=18).is_false_alarm
