@@ -107,6 +107,18 @@ class Correction(Record):
     status: CorrectionStatus
 
 
+class Settled(Record):
+    """A decision on a waiting question, for one of its reasons."""
+
+    question_id: str
+    reason: str
+    document: str
+    decision: str
+    """``keep``, ``correct``, ``drop``; of these ``keep`` says that it was right as it stood."""
+    by: str
+    at: str
+
+
 class ShownLabel(Record):
     """A label that was filled in on the experts' screen from some moment on."""
 

@@ -9,6 +9,7 @@ import polars as pl
 from build_dataset.pipeline.aside import SourceLoss, shared_questions, source_losses
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
+from build_dataset.pipeline.review.waiting import count_by_reason
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.questions import SPLITS
 from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
@@ -131,7 +132,9 @@ def rejected(build: Build) -> Section | None:
 def waiting(build: Build) -> Section | None:
     """Waiting items by stage and reason, with examples; None when nothing waits."""
     groups = list(_groups(build, "waiting", "review"))
-    return Section({"groups": groups}, list(_unsettled(build))) if groups else None
+    settled = build.filled("reviews/settled")
+    alarms = [] if settled is None else [row for row in count_by_reason(settled) if row.is_false_alarm]
+    return Section({"groups": groups, "alarms": alarms}, list(_unsettled(build))) if groups else None
 
 
 def _unsettled(build: Build) -> Iterator[Notice]:

@@ -4,6 +4,8 @@ from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.report import content, evaluation, flow, texts
 from build_dataset.pipeline.report.build import WORDS, Build, Section
 from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.pipeline.review.waiting import FILE as WORKBOOK
+from build_dataset.pipeline.review.waiting import workbook
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.wording import counted, reason_names
@@ -22,6 +24,8 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     files = {name: data for section in sections.values() for name, data in section.files.items()}
     notices = [notice for section in sections.values() for notice in section.notices]
     notices.sort(key=lambda notice: -notice.lost)  # stable: sections' order among equals
+    if "waiting" in sections and (context.build / "parse").is_dir():
+        files[WORKBOOK], _, _ = workbook(context)
     files[PAGE] = html.render(
         "build_dataset.pipeline.report:report.html",
         dataset=context.dataset,

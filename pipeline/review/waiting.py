@@ -30,8 +30,10 @@ from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.ocr.readers.encoding import decode
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.stage import waiting_questions
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas.base import Record
+from build_dataset.schemas.annotations import Settled
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UnreadableDocument, UserError
 from build_dataset.schemas.grouping import group_values
@@ -40,7 +42,6 @@ from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.wording import findings, in_both_languages, look_at, quoted
 
 FILE = "waiting.xlsx"
-SETTLED = "settled.parquet"  # in the folder of reviews: what people decided, by reason
 _FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
 _COLUMNS: dict[str, tuple[str, int]] = {name: (each["head"], each["width"]) for name, each in _FORM["columns"].items()}
 _WORDS: dict[str, str] = {word: kind for kind, words in _FORM["words"].items() for word in words}  # √ → keep
@@ -51,18 +52,6 @@ _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
 _CROP_BYTES = 60_000
 _ALIKE = 60  # of 100: a text less like its question than that was moved to another row
 CORRECT = "correct"
-
-
-class Settled(Record):
-    """A decision on a waiting question, for one of its reasons."""
-
-    question_id: str
-    reason: str
-    document: str
-    decision: str
-    """``keep``, ``correct``, ``drop``; of these ``keep`` says that it was right as it stood."""
-    by: str
-    at: str
 
 
 @dataclass
@@ -367,17 +356,10 @@ def _sheet_rows(path: Path) -> list[list[str]]:
 
 def _remember(build: Path, settled: Sequence[Settled]) -> None:
     """Keep the decisions, the latest on each question and reason."""
-    if not settled:
-        return
-    both = pl.concat([read_settled(build), Settled.to_frame(settled)])
-    latest = both.unique(["question_id", "reason"], keep="last", maintain_order=True)
-    folder.replace_table(build / folder.FOLDER / SETTLED, latest.sort("question_id", "reason"))
-
-
-def read_settled(build: Path) -> pl.DataFrame:
-    """Return the decisions of all imports, a ``Settled`` table."""
-    path = build / folder.FOLDER / SETTLED
-    return pl.read_parquet(path, glob=False) if path.exists() else Settled.to_frame([])
+    if settled:
+        both = [read_table(build / SETTLED)] if (build / SETTLED).exists() else []
+        latest = pl.concat([*both, Settled.to_frame(settled)]).unique(["question_id", "reason"], keep="last")
+        folder.replace_table(build / SETTLED, latest.sort("question_id", "reason"))
 
 
 @dataclass(frozen=True)
@@ -396,10 +378,9 @@ class ReasonCount:
         return self.settled >= 20 and self.kept >= 0.95 * self.settled
 
 
-def count_by_reason(build: Path) -> list[ReasonCount]:
-    """Return the decisions by reason, the commonest first."""
-    settled = read_settled(build).select("reason", "decision")
-    grouped: dict[str, list[str]] = group_values(settled.iter_rows())
+def count_by_reason(settled: pl.DataFrame) -> list[ReasonCount]:
+    """Return the decisions by reason, the commonest first; ``settled`` is a ``Settled`` table."""
+    grouped: dict[str, list[str]] = group_values(settled.select("reason", "decision").iter_rows())
     counts = {reason: Counter(decisions) for reason, decisions in grouped.items()}
     rows = [
         ReasonCount(reason, each.total(), each["keep"], each[CORRECT], each[DROP]) for reason, each in counts.items()

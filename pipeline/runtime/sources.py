@@ -22,7 +22,7 @@ from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.releases import every_release, hashes_of, read_release, release_files
 from build_dataset.pipeline.runtime.publish import intact_manifest, read_table
 from build_dataset.pipeline.stage import Stage
-from build_dataset.schemas.annotations import Correction, ExpertReview
+from build_dataset.schemas.annotations import Correction, ExpertReview, Settled
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.documents import RawFile, StageManifest
@@ -39,6 +39,7 @@ _ABSENT = "absent"  # stands for the hash of an optional table
 PULLED = Path("reviews") / "pulled.parquet"
 CORRECTIONS = Path("reviews") / "corrections.parquet"
 ANSWER_SCORES = Path("reviews") / "answer_scores.parquet"
+SETTLED = Path("reviews") / "settled.parquet"
 
 
 def raw_files(dataset: DatasetParams) -> pl.DataFrame:
@@ -127,6 +128,7 @@ SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "reviews/pulled": partial(_pulled, PULLED, ExpertReview, "review pull"),
     "reviews/corrections": partial(_pulled, CORRECTIONS, Correction, "review pull"),
     "reviews/answer_scores": partial(_pulled, ANSWER_SCORES, AnswerScore, "score-answers pull"),
+    "reviews/settled": partial(_pulled, SETTLED, Settled, "review sheet import"),
     MANIFESTS: manifests,
     "releases/files": files_of_releases,
     "releases/ids": released_ids,

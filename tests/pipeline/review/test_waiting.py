@@ -15,6 +15,7 @@ from build_dataset.pipeline.clean.corrections import patch_questions
 from build_dataset.pipeline.review import folder, waiting
 from build_dataset.pipeline.review.waiting import count_by_reason, import_decisions, waiting_rows, workbook
 from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.schemas.errors import UserError
 from tests.conftest import ROOT
 
@@ -213,9 +214,9 @@ def test_decisions_are_counted_by_reason_and_false_alarms_are_named(build, book)
     first = ids(build)["low_confidence"]
     edit(book, (first, "decision", "保留"), (first, "scope", "同类全部"), (ids(build)["erratum"], "decision", "剔除"))
     take(build, book)
-    counts = {row.reason: (row.settled, row.kept, row.rejected) for row in count_by_reason(build.build)}
+    rows = count_by_reason(read_table(build.build / SETTLED))
+    counts = {row.reason: (row.settled, row.kept, row.rejected) for row in rows}
     assert counts == {"low_confidence": (3, 3, 0), "erratum": (1, 0, 1)}
-    row = count_by_reason(build.build)[0]
-    assert not row.is_false_alarm
-    assert replace(row, settled=20, kept=19).is_false_alarm
-    assert not replace(row, settled=20, kept=18).is_false_alarm
+    assert not rows[0].is_false_alarm
+    assert replace(rows[0], settled=20, kept=19).is_false_alarm
+    assert not replace(rows[0], settled=20, kept=18).is_false_alarm
