@@ -139,13 +139,16 @@ def _file_name(name: str) -> str:
     return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
 
 
-def status(config: ConfigBase, as_json: bool = False) -> None:
-    """Show every stage and file: state, counts, time and cost."""
+def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> None:
+    """Show every stage and file: state, counts, time and cost; or with --waiting what people decided, by reason."""
     from build_dataset.pipeline.runtime.runner import Runner
 
-    rows = _status_rows(Runner(config))
+    rows = _decided_rows(config) if waiting else _status_rows(Runner(config))
     if as_json:
         print_json(rows)
+        return
+    if waiting:
+        _print_decided(rows)
         return
     numbers = (Column(name, justify="right") for name in (*_COUNTS, "time", "cost"))
     table = Table("stage", "state", *numbers)
@@ -162,6 +165,23 @@ def status(config: ConfigBase, as_json: bool = False) -> None:
             if reasons:
                 print_line(f"{row['stage']} {outcome}: {reason_line(reasons)}")
     print_files(config, _FILES)
+
+
+def _decided_rows(config: ConfigBase) -> list[dict[str, Any]]:
+    from build_dataset.pipeline.review.waiting import count_by_reason
+    from build_dataset.pipeline.runtime.sources import SOURCES
+
+    counts = count_by_reason(SOURCES["reviews/settled"](config.dataset))
+    return [{**asdict(each), "false_alarm": each.is_false_alarm} for each in counts]
+
+
+def _print_decided(rows: Sequence[dict[str, Any]]) -> None:
+    table = Table("reason", *(Column(name, justify="right") for name in ("settled", "kept", "corrected", "rejected")))
+    for row in rows:
+        alarm = "  [yellow]probably a false alarm[/yellow]" if row["false_alarm"] else ""
+        numbers = (f"{row[name]:,}" for name in ("settled", "kept", "corrected", "rejected"))
+        table.add_row(escape(in_both_languages(row["reason"])) + alarm, *numbers)
+    print_whole(table)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:

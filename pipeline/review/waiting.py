@@ -49,6 +49,7 @@ _DECISIONS = [words[0] for kind, words in _FORM["words"].items() if kind != "lik
 _SHEET = "等待 waiting"
 _AS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False}  # a text that begins with = is no formula
 _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
+_TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
 _ALIKE = 60  # of 100: a text less like its question than that was moved to another row
 CORRECT = "correct"
@@ -107,6 +108,7 @@ def workbook(context: Context) -> tuple[bytes, int, int]:
     pictures = crops([each.question for each in rows], context, _CROP_BYTES)
     content = io.BytesIO()
     with xlsxwriter.Workbook(content, {"in_memory": True, **_AS_TEXT}) as book:
+        book.set_properties({"created": datetime(2000, 1, 1, tzinfo=UTC)})  # the same rows give the same bytes
         _write(book, rows, pictures)
     return content.getvalue(), len(rows), without
 
@@ -128,12 +130,15 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
         _write_marked(sheet, (number, at["text"]), each, doubted, free)
         for name, text in _fixed(each).items():
             sheet.write(number, at[name], sheets._legal(text)[: sheets._LONGEST], fixed)
-        if picture := pictures.get(each.question.question_id):
-            _place_picture(sheet, (number, at["page"]), picture)
+        picture = pictures.get(each.question.question_id)
+        tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
+        sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), "text": each.base.text})))
     last = max(len(rows), 1)
     sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": _DECISIONS})
     sheet.data_validation(1, at["scope"], last, at["scope"], {"validate": "list", "source": _FORM["words"]["like"][:1]})
     sheet.freeze_panes(1, at["text"])
+    sheet.set_landscape()
+    sheet.fit_to_pages(1, 0)  # all columns on a page, where somebody prints it
     sheet.autofilter(0, 0, len(rows), len(_COLUMNS) - 1)
     sheets._put_rows(book, "说明 guide", [[line] for line in _FORM["guide"].splitlines()]).set_column(0, 0, 120)
     sheet.activate()
@@ -168,15 +173,25 @@ def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, doubted: Any
     sheet.write_rich_string(*cell, *rich, free)
 
 
-def _place_picture(sheet: Any, cell: tuple[int, int], uri: str) -> None:
+def _height(cells: Mapping[str, str]) -> int:
+    """Return the pixels that the longest of wrapped texts takes: not every program fits rows to their text."""
+    lines = [
+        sum(1 + sum(2 - char.isascii() for char in line) // _COLUMNS[name][1] for line in text.split("\n"))
+        for name, text in cells.items()
+    ]
+    return min(_TALLEST, 20 * max(lines) + 6)
+
+
+def _place_picture(sheet: Any, cell: tuple[int, int], uri: str) -> int:
+    """Put a picture into its cell; return the pixels of height that it needs."""
     from PIL import Image
 
     data = b64decode(uri.partition(",")[2])
     width, height = Image.open(io.BytesIO(data)).size
     scale = min(_PICTURE[0] / width, _PICTURE[1] / height, 1.0)
-    sheet.set_row_pixels(cell[0], max(120, round(height * scale) + 8))
     options = {"image_data": io.BytesIO(data), "x_scale": scale, "y_scale": scale, "object_position": 1}
     sheet.insert_image(*cell, "page", options)
+    return round(height * scale) + 8
 
 
 def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, context: Context) -> Outcome:

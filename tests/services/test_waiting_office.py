@@ -1,0 +1,40 @@
+"""The workbook of what waits, opened and saved by LibreOffice: decisions and texts come back as they were written."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from build_dataset.pipeline.review import waiting
+from tests.conftest import ROOT
+from tests.pipeline.review.test_waiting import edit, ids, said, take
+
+SOFFICE = shutil.which("soffice")
+pytestmark = pytest.mark.skipif(SOFFICE is None, reason="no LibreOffice on this machine")
+
+
+@pytest.mark.parametrize("kind", ["xlsx", "ods", "csv"])
+def test_libreoffice_saves_what_was_decided(context, sample_build, tmp_path, kind):
+    for name in ("ocr", "parse", "clean", "dedup"):
+        shutil.copytree(sample_build / name, context.build / name)
+    build = replace(context, raw=ROOT / "raw" / "sample" / "papers")
+    path = tmp_path / "waiting.xlsx"
+    path.write_bytes(waiting.workbook(build)[0])
+    first, other = ids(build)["low_confidence"], ids(build)["no_answer"]
+    edit(path, (first, "decision", "保留"), (other, "decision", "改正"), (other, "key", "B"))
+    saved = convert(path, kind, tmp_path / "saved")
+    outcome = take(build, saved)
+    assert (dict(outcome.decided), outcome.told) == ({"keep": 1, "correct": 1, "open": 5}, [])
+    assert said(build) == {(first, "verdict"): "keep", (other, "verdict"): "keep", (other, "answer"): "B"}
+
+
+def convert(path: Path, kind: str, folder: Path) -> Path:
+    wanted = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false" if kind == "csv" else kind  # UTF-8
+    home = f"-env:UserInstallation={(folder / 'home').as_uri()}"
+    command = [SOFFICE, "--headless", home, "--convert-to", wanted, "--outdir", folder, path]
+    subprocess.run(command, check=True, capture_output=True, timeout=240)
+    return folder / f"{path.stem}.{kind}"
