@@ -48,6 +48,11 @@ class Installation:
         return self.folder / "bin"
 
     @property
+    def packages(self) -> Path:
+        [found] = self.folder.glob("lib/python*/site-packages")
+        return found
+
+    @property
     def home(self) -> Path:
         return self.folder / "home"
 
@@ -72,10 +77,13 @@ class Installation:
         return done.stdout + done.stderr
 
 
-def environment(folder: Path, python: str = sys.executable) -> Installation:
+def environment(folder: Path, python: str = sys.executable, over: Installation | None = None) -> Installation:
+    """Make an environment; one ``over`` another sees what that has installed and adds only what it lacks."""
     subprocess.run([python, "-m", "venv", folder], check=True)
     made = Installation(folder)
     made.home.mkdir()
+    if over:
+        (made.packages / "below.pth").write_text(f"{over.packages}\n")
     return made
 
 
@@ -186,8 +194,8 @@ def test_the_suite_passes_against_the_installed_package(newest):
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
-def test_an_extra_installs_and_its_modules_are_imported(built, tmp_path, extra):
-    made = environment(tmp_path / "env")
+def test_an_extra_installs_and_its_modules_are_imported(built, newest, tmp_path, extra):
+    made = environment(tmp_path / "env", over=newest)
     made.do("pip", "install", f"{built[1]}[{extra}]")
     if extra == "paddle":
         opencv_without_windows(made)
@@ -214,8 +222,8 @@ def read_by_paddleocr(made: Installation) -> None:
     assert pl.read_parquet(made.home / "build/parse/questions.parquet").height >= 10
 
 
-def test_the_packages_of_the_mission_live_in_one_environment(built, tmp_path):
-    made = environment(tmp_path / "env")
+def test_the_packages_of_the_mission_live_in_one_environment(built, newest, tmp_path):
+    made = environment(tmp_path / "env", over=newest)
     made.do("pip", "install", f"{built[1]}[review,paddle,hub,heic,tokens]", *MISSION.split())
     opencv_without_windows(made)
     modules = "pymupdf paddleocr rapidfuzz openai label_studio_sdk polars pydantic typer pyarrow"
