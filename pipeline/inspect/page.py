@@ -26,7 +26,7 @@ from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Step, Trace
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region
-from build_dataset.schemas.wording import counted, findings, in_both_languages, quoted
+from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, quoted
 
 MAX_PAGES = 120  # of the paper on one HTML page: more are neither legible in its size nor quick to load
 _BUDGET = 9_000_000  # bytes of all pictures of a page together; as text they take a third more
@@ -250,7 +250,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     A ``UserError`` says that no paper, or several, have that name or that part of it, or that there are no such pages.
     """
     view = view_paper(build, raw, wanted, pages)
-    helpers = {"findings": findings, "in_both_languages": in_both_languages, "marked": _marked}
+    helpers = {"findings": findings, "in_both_languages": in_both_languages, "marked": _marked, "look_at": look_at}
     uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
     names = {"names": NAMES["fates"], "regions": NAMES["regions"]}
     return view.document, render(
