@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SERVICES := --override-ini addopts="--strict-markers --import-mode=importlib" -v --timeout 900
+INSTALLED := tests/services/test_installed.py tests/services/test_installed_newest.py
 UV := $(shell command -v uv 2>/dev/null)
 ifdef UV   # several times as fast as pip; the hash-locked files are the same
 PIP_INSTALL = $(UV) pip install --python $(BIN)/python
@@ -15,7 +16,7 @@ TORCH := torch==2.13.0  # for the tests of local models; a CPU build does, and w
 SILENT := --no-emit-package openvino-telemetry  # OpenVINO works without it, and then reports to nobody
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-services test-paddle test-tools lint format sample golden lock label-studio label-studio-stop docs clean
+.PHONY: help demo test test-services test-installed test-paddle test-tools lint format sample golden lock label-studio label-studio-stop docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -27,7 +28,10 @@ test: $(VENV)/.dev ## Run the tests (no server, no key, no network)
 	$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0  # with restarts xdist waits for ever for a dead worker
 
 test-services: $(VENV)/.services ## Run the tests against a real Label Studio and a real OpenAI-compatible server
-	$(BIN)/python -m pytest tests/services $(SERVICES)
+	$(BIN)/python -m pytest tests/services $(SERVICES) $(INSTALLED:%=--ignore=%)
+
+test-installed: $(VENV)/.dev ## Install the wheel as users do, pinned and newest, with every extra, and run all commands of the docs
+	$(BIN)/python -m pytest $(INSTALLED) $(SERVICES) -n 2 --dist loadfile
 
 test-paddle: .venv-paddle/.ready ## Run the tests of the PaddleOCR engine in an environment of its own
 	.venv-paddle/bin/python -m pytest tests/services/test_paddleocr.py $(SERVICES)
