@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import typer
 from rich.console import Console
 
 from build_dataset.pipeline.api import stage_names
@@ -14,6 +17,8 @@ from build_dataset.pipeline.config import ConfigBase
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.wording import counted
+
+_OPEN_LABELS = {"disputed": "disputed", "single": "seen by one expert of two"}  # statuses of labels
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,9 +103,21 @@ def _write(table: Table, folder: Path) -> None:
 def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> None:
     """Freeze this export as a release. Its questions keep their splits from now on."""
     if push is None or not (config.dataset.releases / config.dataset.version).exists():
+        _agree_to_open_labels(config, yes=yes)
         _freeze(config)
     if push is not None:
         _push(config.dataset, push, yes=yes)
+
+
+def _agree_to_open_labels(config: ConfigBase, *, yes: bool) -> None:
+    """Ask before labels are released that experts dispute, or that one of two has seen."""
+    from build_dataset.pipeline.runtime.publish import find_table
+
+    labels = find_table(config.dataset.build, "review/labels")
+    statuses = Counter() if labels is None else Counter(labels["status"])
+    told = ", ".join(f"{statuses[status]:,} {name}" for status, name in _OPEN_LABELS.items() if statuses[status])
+    if told and not yes and not (sys.stdin.isatty() and typer.confirm(f"labels not settled: {told}; release them?")):
+        raise UserError(f"labels not settled: {told}; settle them (`review status`), or release them with --yes")
 
 
 def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
