@@ -35,11 +35,15 @@ def is_hidden(name: str) -> bool:
     return name.lower().startswith((".", "~$", "__macosx"))
 
 
+def is_note(name: str) -> bool:
+    """Return whether a file says something of the folder: ``README.txt``."""
+    return name.lower() in ("readme", "readme.md", "readme.txt")
+
+
 def is_ignored(path: str) -> bool:
     """Return whether a file beside papers is none: hidden, settings (``labels.toml``), a note (``README.txt``)."""
     *folders, name = path.lower().split("/")
-    is_note = name in ("readme", "readme.md", "readme.txt")
-    return is_note or name.endswith(".toml") or any(map(is_hidden, [*folders, name]))
+    return is_note(name) or name.endswith(".toml") or any(map(is_hidden, [*folders, name]))
 
 
 def question_id(document_sha256: str, section: int, number: str) -> str:

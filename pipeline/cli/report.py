@@ -15,6 +15,7 @@ from rich.table import Column, Table
 
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import is_note
 from build_dataset.schemas.wording import counted
 
 if TYPE_CHECKING:
@@ -102,6 +103,8 @@ def print_files(config: ConfigBase, most: int, console: Console | None = None) -
         print_whole(table, console)
     if len(found) > most:
         print_line(f"… and {len(found) - most:,} more files; the report lists them", console=console)
+    if notes := sorted(path.name for path in config.dataset.raw.rglob("*") if is_note(path.name) and path.is_file()):
+        print_line(f"passed over as notes on the folder, no papers: {', '.join(notes[:most])}", console=console)
     facts = (read_manifest(config.dataset.build / "ocr") or {}).get("facts", {})
     for name, told in facts.get("left_out", {}).items():
         print_warning(f"{name}: {'; '.join(told)}", console)

@@ -129,7 +129,10 @@ def wide(monkeypatch, tmp_path):
     """A console, its text, a configuration and functions that set what was lost."""
     stream = io.StringIO()
     console = Console(file=stream, width=120, force_terminal=True, color_system="standard")
-    dataset = SimpleNamespace(build=tmp_path, loss_alarm=0.3, name="x", releases=tmp_path / "none", previous=None)
+    raw = tmp_path / "raw"
+    raw.mkdir()
+    places = {"build": tmp_path, "raw": raw, "releases": tmp_path / "none", "previous": None}
+    dataset = SimpleNamespace(**places, loss_alarm=0.3, name="x")
 
     def lose(found, notices=0):
         monkeypatch.setattr(aside, "source_losses", lambda find: found)
@@ -155,6 +158,12 @@ def test_as_many_files_as_fit_need_no_remark(wide):
     wide.lose(losses(2))
     print_files(wide.config, 2, wide.console)
     assert "more files" not in wide.stream.getvalue()
+
+
+def test_a_note_on_the_folder_is_named_as_passed_over(wide):
+    (wide.config.dataset.raw / "README.txt").write_text("papers of 2024")
+    print_files(wide.config, 2, wide.console)
+    assert "passed over as notes on the folder, no papers: README.txt" in wide.stream.getvalue()
 
 
 def test_a_file_of_which_nothing_is_left_is_red(wide):
