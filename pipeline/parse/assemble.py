@@ -14,7 +14,6 @@ from build_dataset.pipeline.parse.draft import (
     pointed_fields,
     set_aside,
     take_marks,
-    take_notes,
     take_tag,
     text_of,
 )
@@ -66,7 +65,6 @@ def drafts_of(outline: Outline) -> list[Draft]:
         drafts.extend(own_drafts)
         if rest is not None:
             drafts.extend(parts.unnumbered_drafts(item, item.pieces[border:], rest, fields))
-    take_notes(drafts)
     parts.continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts

@@ -28,7 +28,6 @@ _P = Patterns(__name__)
 BLANKS = 0.6  # share of stems with one bracket of letters for the paper to print its answers there
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
 LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns
-NOTED = 3  # least number of items with a note behind their options for it to be no part of these
 
 
 class Habits:
@@ -160,16 +159,6 @@ def take_tag(draft: Draft) -> None:
         draft.tag, draft.stem = found[1], draft.stem[: found.start()].rstrip()
     if draft.options:
         draft.stem = _P.score.sub("", draft.stem)
-
-
-def take_notes(drafts: Sequence[Draft]) -> None:
-    """Take the notes off the last options, in place, where several items have one."""
-    last = ((draft, draft.options[-1][1]) for draft in drafts if draft.options)
-    noted = [(draft, found) for draft, text in last if (found := _P.note.search(text))]
-    for draft, found in noted if len(noted) >= NOTED else ():
-        label, text = draft.options[-1]
-        draft.options[-1] = (label, text[: found.start()])
-        draft.comment = draft.comment or found[0].strip()
 
 
 def take_marks(draft: Draft) -> str:

@@ -249,13 +249,12 @@ def _check_beside(draft: Draft) -> None:
 
 
 def _check_case(draft: Draft) -> None:
-    """A question on a patient, or under a head of shared cases, without the case."""
+    """A question under a head of shared cases without the case."""
     if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
         return
-    found = _P.asked_before.match(draft.stem)  # 该患者首选的检查是
     # （2～3题共用题干） with nothing under it: the case stands above the head
-    if found or draft.group_headed or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
-        draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
+    if draft.group_headed or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
+        draft.flag("case_missing", "A3/A4: no case stands before it")
 
 
 def _check_cases_before(outline: Outline, own: Sequence[Draft]) -> None:
