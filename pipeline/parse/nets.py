@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, get_args
+from typing import Any, NamedTuple, get_args
 
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.patterns import Patterns
@@ -131,10 +131,12 @@ def _at(reading: Reading, place: str) -> str:
 
 def _replace(reading: Reading, place: str, text: str, comment: str | None) -> None:
     question = reading.question
-    new = {"last": {}, "stem": {"stem": text}, "explanation": {"explanation": text or None}}[place]
+    new: dict[str, Any] = {"comment": question.comment or comment}
     if place == "last":
         new["options"] = [*question.options[:-1], Option(label=question.options[-1].label, text=text)]
-    changed = question.model_copy(update={**new, "comment": question.comment or comment})
+    else:
+        new[place] = text
+    changed = question.model_copy(update=new)
     hashed = content_hash(changed.stem, (option.text for option in changed.options), changed.shared_stem)
     reading.question = changed.model_copy(update={"content_hash": hashed})
 

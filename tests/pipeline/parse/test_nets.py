@@ -23,8 +23,8 @@ def question(number=1, stem=None, last="", **more):
     options = [Option(label=label, text=text) for label, text in zip("ABCD", texts, strict=True)]
     known = {"answer": ["ABCD"[number % 4]], **more}
     return Question(
-        question_id=f"q{number:03d}", document="x.md", section=1, number=number, question_type=QuestionType.A1, stem=told,
-        options=options, content_hash=content_hash(told, texts, None), **known,
+        question_id=f"q{number:03d}", document="x.md", section=1, number=number, question_type=QuestionType.A1,
+        stem=told, options=options, content_hash=content_hash(told, texts, None), **known,
     )  # fmt: skip
 
 

@@ -251,7 +251,7 @@ def test_options_that_run_on_after_an_answer(text, expected):
                     "ABC",
                     None,
                     None,
-                    ["joint_answer", "several_answers", "case_missing"],
+                    ["joint_answer", "several_answers"],
                 ),
             ],
         ),
