@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse import parts
 from build_dataset.pipeline.parse.cloze import Cloze
 from build_dataset.pipeline.parse.draft import (
@@ -221,7 +222,7 @@ def _entry(reading: ItemText) -> Draft:
 
 
 def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
-    draft.stem = join_lines(head[: run.start])
+    draft.stem = join_lines(head[: run.start]).replace(CHOSEN, "")
     draft.options = list(run.options)
     if run.repaired:
         text = dict(run.options)[run.repaired]
@@ -292,7 +293,7 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     beside = reading.beside
     if not (labels := [label for label, _ in draft.options]):
         return
-    marked = take_marks(draft)  # A.甲(正确答案)
+    marked = take_marks(draft, habit=reading.habits.marks)  # A.甲(正确答案)
     printed = [*fields.answers, *([beside] if beside else []), *([marked] if marked else [])]
     stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
     if len(stated) > 1:  # （C）1. … 答案：B

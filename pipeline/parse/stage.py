@@ -23,6 +23,7 @@ from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_
 from build_dataset.pipeline.parse.params import ParseParams, PointParams
 from build_dataset.pipeline.parse.parts import fold_copies, joint_answers
 from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
+from build_dataset.pipeline.parse.shapes import in_lines
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
@@ -157,7 +158,7 @@ def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
 
 def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = _numbered_once(answers_apart(in_one_script(parsed_lines(lines))))
+    parts = _numbered_once(answers_apart(in_one_script(in_lines(parsed_lines(lines)))))
     kept = {place_of(piece) for piece in parts}
     running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
     outline = cut(parts, pointings)
