@@ -8,7 +8,7 @@ from build_dataset.pipeline.patterns import Patterns
 _P = Patterns(__name__)
 CHOSEN = "☜"  # what readers put behind an option that is set apart; the parser decides whether it is a key
 ON, OFF = "\ue2f0", "\ue2f1"  # around what is set apart, inside readers alone
-WHOLE = 0.8  # least share of an option's text that is set apart
+LEAST = 0.4  # least share of an option's text that is set apart
 
 
 def set_apart(text: str) -> str:
@@ -27,10 +27,13 @@ def shown_options(texts: Sequence[str]) -> list[str]:
         labels = [*_P.label.finditer(text)]
         labels = labels if labels and not text[: labels[0].start()].strip() else []
         for label, end in zip(labels, [*(one.start() for one in labels[1:]), len(text)], strict=False):
-            own = [apart for char, apart in shown[at][label.end() : end] if char.strip()]
+            own = [place for place in range(label.end(), end) if text[place].strip()] or [end - 1]
+            apart = [place for place in own if shown[at][place][1]]
             runs += [[]] if label[1].upper() == "A" or not runs else []
-            runs[-1].append((at, len(text[:end].rstrip()), bool(own) and sum(own) >= WHOLE * len(own)))
-    chosen = [one for run in runs if 0 < sum(apart for *_, apart in run) < len(run) for one in run if one[2]]
+            opens = apart[:1] == own[:1] and len(apart) >= LEAST * len(own) > 0
+            # a note may stand behind what is set apart; then the sign is no longer at the option's end
+            runs[-1].append((at, (own if len(own) - len(apart) < 2 else apart or [0])[-1] + 1, opens))
+    chosen = [one for run in runs if 0 < sum(opens for *_, opens in run) < len(run) for one in run if one[2]]
     for at, end, _ in reversed(chosen):
         plain[at] = f"{plain[at][:end]}{CHOSEN}{plain[at][end:]}"
     return plain
