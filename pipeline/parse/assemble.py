@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse import parts
@@ -283,9 +283,11 @@ def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _Sha
 def _flag_shifted(drafts: Sequence[Draft]) -> None:
     """Flag shared options that follow question after question: they may be each question's own."""
     shifted = {id(one.block) for one, other in pairwise(drafts) if one.carries and other.carries}
-    for draft in drafts:
+    for draft, after in zip_longest(drafts, drafts[1:]):
         if draft.shared_options and id(draft.block) in shifted:
             draft.flag("parts_and_options_differ", "options follow every question, so none may be shared")
+        elif draft.carries and (after is None or after.block is not draft.block):
+            draft.flag("parts_and_options_differ", "options follow it that no question shares: they may be its own")
 
 
 def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:

@@ -27,6 +27,7 @@ page."""
 BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5
 """The room, in lines, that may stand before a head, and before the first entry of a key without a head: 1、B."""
 BEFORE_LABEL = 1.5  # the room, in lines, that may stand before the line of an option
+HEADS_TELL = 4  # least number of heads that tell whether pages leave room before them
 CASE_LINES = 2  # the room that the head of a shared text and its text take at least
 
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
@@ -85,7 +86,10 @@ class Rooms:
         entries = (draft.pieces[0] for draft in drafts if draft.entry and draft.pieces)
         # The lines before which pages leave room, and how many lines it may hold.
         self.apart = dict.fromkeys(map(place_of, entries), BEFORE_KEY)
-        self.apart |= dict.fromkeys(self.heads, BEFORE_HEAD)
+        over = [_white(pair) for pair in pairwise(pieces) if place_of(pair[1]) in self.heads]
+        roomy = sum(white is not None and white > self.far for white in over)
+        # where one head of many has room over it, a line was lost there
+        self.apart |= dict.fromkeys(self.heads, BEFORE_HEAD if roomy != 1 or len(over) < HEADS_TELL else 0.0)
         inside = [pair for draft in paper.items for pair in self.inside(draft)]
         self.usual = median([white for pair in inside if (white := _white(pair)) is not None] or [0.0])
         self._note(inside)
