@@ -144,7 +144,7 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
     found = None if is_coded(segment) else _P.letters.match(segment)
     if not found:
         return None, segment
-    apart = re.split(r"[\s、,，;；和及]+", found[1])
+    apart = re.split(r"[\s、,，;；和及|]+", found[1])
     if apart != sorted(set(apart)):  # C B D: the first is the answer, the rest is not its own
         return apart[0].upper(), segment[found.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
     rest = segment[found.end() :].lstrip(" \t。．.，,；;、:：\n")

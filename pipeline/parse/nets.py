@@ -9,6 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from os.path import commonprefix
 from typing import Any, NamedTuple, get_args
 
 from build_dataset.pipeline.parse.heads import is_case
@@ -26,6 +27,7 @@ ELSEWHERE = 0.1  # the most that an end of last options may come at other option
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 12, 20  # least number of questions for that
 PASSAGE = 60  # characters that a stem has beside "the passage above" where it holds the passage itself
+NEARLY_ALL, LEAST = 0.8, 5  # share of stems that begin alike for that to be no part of them, least characters
 LONGEST = 24  # characters of an end that is looked for
 
 
@@ -144,6 +146,7 @@ def _replace(reading: Reading, place: str, text: str, comment: str | None) -> No
 def repeated_texts(readings: Sequence[Reading]) -> dict[str, str]:
     """Return the doubt about a text that stands at one place of many questions and is no known furniture."""
     found = [("ends of last options", *_repeated_end(readings))]
+    found.append(("beginnings of stems", *_repeated_beginning(readings)))
     for place, unit in (("beginnings of stems", _P.first_unit), ("ends of stems", _P.last_unit)):
         units = (_masked(match[0]) for one in readings if (match := unit.search(one.question.stem)))
         found.append((place, *_commonest(units)))
@@ -158,6 +161,15 @@ def _masked(text: str) -> str:
 
 def _commonest(texts: Iterable[str]) -> tuple[str, int]:
     return next(iter(Counter(filter(_P.says.search, texts)).most_common(1)), ("", 0))
+
+
+def _repeated_beginning(readings: Sequence[Reading]) -> tuple[str, int]:
+    """Return the beginning that nearly all stems share: 某某网校：选择题; 下列关于 begins half of them at most."""
+    stems = sorted(one.question.stem for one in readings)
+    spare = int((1 - NEARLY_ALL) * len(stems))
+    windows = zip(stems, stems[len(stems) - 1 - spare :], strict=False)  # the first and the last of nearly all in a row
+    shared = max((commonprefix(pair) for pair in windows), key=len, default="") if len(stems) >= MANY else ""
+    return (shared, len(stems) - spare) if len(shared) >= LEAST else ("", 0)
 
 
 def _repeated_end(readings: Sequence[Reading]) -> tuple[str, int]:
