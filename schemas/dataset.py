@@ -46,8 +46,17 @@ class DatasetParams(Params):
     previous: Path | None = non_semantic(None, "The previous release (a folder), where it is not in releases")
 
 
+Settled = Literal[
+    "answer_in_text", "case_inside", "case_missing", "copies_differ", "empty_place", "explanation_disagrees",
+    "flat_power", "foot_inside", "keys_alike", "label_inside_text", "may_hold_another", "option_too_long",
+    "options_alike", "options_repeat", "options_too_many", "repeated_text", "room_inside", "stems_alike",
+    "text_left_over",
+]  # fmt: skip
+"""Doubts about what reads well as it is: one look at the source may settle them for all its questions."""
+
+
 class SourceParams(Params):
-    """Roles of columns that are set by hand; every key is optional and wins over what is found."""
+    """Roles of columns, and doubts, that are settled by hand; every key is optional and wins over what is found."""
 
     stem: str | None = option(None, "Column of the stem")
     options: str | list[str] | None = option(None, "Column of all options, or the columns of one option each, A first")
@@ -59,10 +68,13 @@ class SourceParams(Params):
     shared: str | None = option(None, "Column of a case that several questions share")
     group: str | None = option(None, "Column that is equal for questions of one group")
     comment: str | None = option(None, "Column of comments")
+    furniture: list[str] = option([], "Texts printed at many of its items that are no part of them; they are cut off")
+    accept: list[Settled] = option([], "Reasons that a person has looked at: they stop none of its questions")
+    explanations: Literal["ignore"] | None = option(None, "Whether its explanations say nothing of its key")
 
     def columns(self) -> dict[str, str]:
         """Columns by role."""
-        named = {name: value for name, value in self if name != "answer_as"}
+        named = {name: value for name, value in self if name not in ("answer_as", "explanations")}
         return {name: value for name, value in named.items() if isinstance(value, str)}
 
     def headers(self) -> set[str]:

@@ -58,7 +58,7 @@ def differences(paper: Paper, outcome: ParseOutcome | None = None) -> list[str]:
     expected = {(truth.section, truth.number): truth for truth in truths(paper)}
     found = {(question.section or 0, question.number or 0): question for question in outcome.questions}
     wrong = [f"{WAITS} {item.item_id} {item.detail}" for item in outcome.review]
-    waiting = {item.item_id.split("-", 1)[-1] for item in outcome.review}
+    waiting = {name.split("-", 1)[-1] for item in outcome.review for name in item.question_ids or [item.item_id]}
     aside = {item.item_id.split("-", 1)[1]: item.reason for item in outcome.rejects if item.reason != "instruction"}
     for place, truth in expected.items():
         name = f"{place[0]}-{place[1]:03d}"

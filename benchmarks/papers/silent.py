@@ -6,6 +6,7 @@ python -m benchmarks.papers.silent [--papers 2000] [--seed 0] [--show 10]
 from __future__ import annotations
 
 import argparse
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -270,8 +271,10 @@ def _flat(text: str) -> str:
 
 
 def _waits(outcome: ParseOutcome) -> list[tuple[Question, ReviewItem]]:
-    """The questions that wait, as they were read."""
-    return [(Question.model_validate_json(item.item), item) for item in outcome.review if item.item]
+    """The questions that wait, as they were read; a doubt about the source holds several."""
+    read = [(item, json.loads(item.item)) for item in outcome.review if item.item]
+    several = [(item, one) for item, content in read for one in (content if isinstance(content, list) else [content])]
+    return [(Question.model_validate(dict.fromkeys(Question.model_fields) | one), item) for item, one in several]
 
 
 @dataclass

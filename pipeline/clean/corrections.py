@@ -189,9 +189,10 @@ def _questions(items: Iterable[ReviewItem]) -> list[Question]:
     found: dict[str, Question] = {}
     for item in items:
         content = json.loads(item.item) if item.item else None
-        if isinstance(content, dict) and content.get("question_id") == item.item_id:
-            absent = dict.fromkeys(Question.model_fields)  # some stages leave out what is null
-            found.setdefault(item.item_id, Question.model_validate(absent | content))
+        for one in content if isinstance(content, list) and item.stage == "parse" else [content]:
+            if isinstance(one, dict) and one.get("question_id") in (item.item_id, *item.question_ids):
+                absent = dict.fromkeys(Question.model_fields)  # some stages leave out what is null
+                found.setdefault(one["question_id"], Question.model_validate(absent | one))
     return list(found.values())
 
 

@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 
+from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse import parts
 from build_dataset.pipeline.parse.cloze import Cloze
 from build_dataset.pipeline.parse.draft import (
@@ -14,7 +15,6 @@ from build_dataset.pipeline.parse.draft import (
     pointed_fields,
     set_aside,
     take_marks,
-    take_notes,
     take_tag,
     text_of,
 )
@@ -66,7 +66,6 @@ def drafts_of(outline: Outline) -> list[Draft]:
         drafts.extend(own_drafts)
         if rest is not None:
             drafts.extend(parts.unnumbered_drafts(item, item.pieces[border:], rest, fields))
-    take_notes(drafts)
     parts.continue_cases(drafts)
     _flag_shifted(drafts)
     return drafts
@@ -223,7 +222,7 @@ def _entry(reading: ItemText) -> Draft:
 
 
 def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
-    draft.stem = join_lines(head[: run.start])
+    draft.stem = join_lines(head[: run.start]).replace(CHOSEN, "")
     draft.options = list(run.options)
     if run.repaired:
         text = dict(run.options)[run.repaired]
@@ -284,9 +283,11 @@ def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _Sha
 def _flag_shifted(drafts: Sequence[Draft]) -> None:
     """Flag shared options that follow question after question: they may be each question's own."""
     shifted = {id(one.block) for one, other in pairwise(drafts) if one.carries and other.carries}
-    for draft in drafts:
+    for draft, after in zip_longest(drafts, drafts[1:]):
         if draft.shared_options and id(draft.block) in shifted:
             draft.flag("parts_and_options_differ", "options follow every question, so none may be shared")
+        elif draft.carries and (after is None or after.block is not draft.block):
+            draft.flag("parts_and_options_differ", "options follow it that no question shares: they may be its own")
 
 
 def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
@@ -294,7 +295,7 @@ def _answer(draft: Draft, fields: Fields, reading: ItemText) -> None:
     beside = reading.beside
     if not (labels := [label for label, _ in draft.options]):
         return
-    marked = take_marks(draft)  # A.甲(正确答案)
+    marked = take_marks(draft, habit=reading.habits.marks)  # A.甲(正确答案)
     printed = [*fields.answers, *([beside] if beside else []), *([marked] if marked else [])]
     stated = {"".join(sorted(answer)) for answer in printed if set(answer) <= set(labels)}
     if len(stated) > 1:  # （C）1. … 答案：B

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
+from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse.cloze import read_blanks, run_on
 from build_dataset.pipeline.parse.fields import (
     Fields,
@@ -26,9 +27,9 @@ from build_dataset.schemas.questions import Region
 
 _P = Patterns(__name__)
 BLANKS = 0.6  # share of stems with one bracket of letters for the paper to print its answers there
+MARKED = 0.8  # share of questions with a marked option for the marks to be the key
 SHOWN = 3  # least number of stems whose bracket repeats the answer behind the mark of answers (答案：C)
 LABELLED = 2.3  # the mean strength of labels with a mark of their own at the starts of lines or columns
-NOTED = 3  # least number of items with a note behind their options for it to be no part of these
 
 
 class Habits:
@@ -43,6 +44,10 @@ class Habits:
         filled = [found for found in fields if letters_inside(found.head)]  # 首选的是（C）
         shown = [letters_inside(found.head) in found.answers for found in filled if found.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
+        # right options have a mark, or are set apart by the document
+        runs = [run for text in fields if not text.answers and (run := find_run(text.head))]
+        marked = [0 < sum(map(is_marked, run.options)) < len(run.options) for run in runs]
+        self.marks = sum(marked) >= SHOWN and sum(marked) >= MARKED * len(runs)
         # answers stand in the blanks of stems, wherever these are
         self.blanks_inside = repeats or len(filled) > BLANKS * len(fields)
 
@@ -162,20 +167,20 @@ def take_tag(draft: Draft) -> None:
         draft.stem = _P.score.sub("", draft.stem)
 
 
-def take_notes(drafts: Sequence[Draft]) -> None:
-    """Take the notes off the last options, in place, where several items have one."""
-    last = ((draft, draft.options[-1][1]) for draft in drafts if draft.options)
-    noted = [(draft, found) for draft, text in last if (found := _P.note.search(text))]
-    for draft, found in noted if len(noted) >= NOTED else ():
-        label, text = draft.options[-1]
-        draft.options[-1] = (label, text[: found.start()])
-        draft.comment = draft.comment or found[0].strip()
+def is_marked(option: tuple[str, str]) -> bool:
+    """Return whether an option ends with a mark: 甲 √."""
+    return _P.marked_option.search(option[1]) is not None
 
 
-def take_marks(draft: Draft) -> str:
-    """Take the marks off the right options, and return their letters: A.甲(正确答案)."""
-    marked = [label for label, text in draft.options if _P.right_option.search(text)]
-    draft.options = [(label, _P.right_option.sub("", text).rstrip()) for label, text in draft.options]
+def take_marks(draft: Draft, *, habit: bool) -> str:
+    """Take the marks off the right options, and return their letters: A.甲(正确答案), A.甲 √ where it is the habit."""
+    forms = [_P.right_option, *([_P.marked_option] if habit else [])]
+    marked = [label for label, text in draft.options if any(form.search(text) for form in forms)]
+    for form in forms:
+        draft.options = [(label, form.sub("", text).rstrip()) for label, text in draft.options]
+    if habit and any(CHOSEN in text for _, text in draft.options):  # ==B. 乙== 应为丙
+        draft.flag("answer_in_text", "a text stands behind an option that is set apart")
+    draft.options = [(label, text.replace(CHOSEN, "")) for label, text in draft.options]
     return "".join(marked)
 
 

@@ -80,6 +80,8 @@ def _check_explanation(draft: Draft) -> None:
 def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
     """An answer, options or a number before the first question: they may belong to those below."""
     lines = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
+    if not own:
+        return
     first = [draft for draft in own if draft.run == own[0].run]
     fields = split_fields("\n".join(lines))
     shared = find_run(fields.head)
@@ -87,7 +89,10 @@ def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
         why = "an answer stands before the first question, so each may be the next one's"
         for draft in first if first[-1].answer is None else ():
             draft.flag("answers_disagree", why)
-    if shared and len(shared.options) > 2 and any(map(opens_option, lines[-3:])):
+    last = [item.number for item in outline.items if item.run == own[0].run][-1]
+    # a page that begins in the middle of a question: each below it has options, so these are nobody's but its own
+    whole = first[-1].number == last and not any(draft.shared_options for draft in first)
+    if not whole and shared and len(shared.options) > 2 and any(map(opens_option, lines[-3:])):
         why = "options stand before the first question, and may be shared"
         for draft in first:
             draft.flag("parts_and_options_differ", why)
@@ -249,13 +254,12 @@ def _check_beside(draft: Draft) -> None:
 
 
 def _check_case(draft: Draft) -> None:
-    """A question on a patient, or under a head of shared cases, without the case."""
+    """A question under a head of shared cases without the case."""
     if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
         return
-    found = _P.asked_before.match(draft.stem)  # 该患者首选的检查是
     # （2～3题共用题干） with nothing under it: the case stands above the head
-    if found or draft.group_headed or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
-        draft.flag("case_missing", f"{found[0] if found else 'A3/A4'}: no case stands before it")
+    if draft.group_headed or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
+        draft.flag("case_missing", "A3/A4: no case stands before it")
 
 
 def _check_cases_before(outline: Outline, own: Sequence[Draft]) -> None:
@@ -286,6 +290,8 @@ def _check_references(drafts: Sequence[Draft], own: Sequence[Draft]) -> None:
         if found is None or (not holder.options and found[0].startswith("答")):  # 答：2-4分钟
             continue
         first, last = (int(number) for number in found.groups() if number)
+        if not 0 <= first - (holder.number or 0) <= NEXT:  # 回答 of 7 to 8 patients
+            continue
         why = f"number {holder.number} speaks of a case for it: {found[0][-20:]!r}"
         for draft in (one for number in range(first, last + 1) for one in named[holder.section, number]):
             if draft is not holder:

@@ -144,7 +144,7 @@ def leading_letters(segment: str) -> tuple[str | None, str]:
     found = None if is_coded(segment) else _P.letters.match(segment)
     if not found:
         return None, segment
-    apart = re.split(r"[\s、,，;；和及]+", found[1])
+    apart = re.split(r"[\s、,，;；和及|]+", found[1])
     if apart != sorted(set(apart)):  # C B D: the first is the answer, the rest is not its own
         return apart[0].upper(), segment[found.start(1) + len(apart[0]) :].lstrip(" \t、,，;；")
     rest = segment[found.end() :].lstrip(" \t。．.，,；;、:：\n")
@@ -200,6 +200,9 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         hits = hits or [label for label, option in latin if said.startswith(option)]  # B超检查
         if len(hits) == 1:
             return hits[0]
+        named = [label for part in re.split("[,，;；、\n]", text) for label, option in texts if _bare(part) == option]
+        if len({*named}) == 1 + len(re.findall("[,，;；、\n]", text)) > 1:  # 答案：青霉素，红霉素
+            return "".join(sorted(named))
     return None
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.fields import opens_explanation
+from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE
 from build_dataset.pipeline.parse.text import READ, true_digits
@@ -216,6 +216,8 @@ def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
 def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
     """Return whether one answer without a number stands under 答案: the item's own, and no key begins there."""
     below = [piece.text for piece in pieces[head + 1 : head + 3]]
+    if below and split_fields(below[0]).answers and not _P.entry.match(below[0]):  # Answer / Correct answer: D
+        return True
     own = [_P.own.fullmatch(text) is not None for text in below]
     return own[:1] == [True] and (not any(own[1:]) or below[0].lstrip()[0] in "问問")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.fields import opens_explanation, opens_field, split_fields
-from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, bare_candidate
+from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle, bare_candidate, is_section_head
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
@@ -227,8 +227,17 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
 
     Where more lines stand there, nobody can tell stem from explanation: the item above keeps them all and waits.
     """
+    tags = [(index, found) for index, piece in enumerate(pieces) if (found := _P.tag_line.fullmatch(piece.text))]
+    if len(tags) >= UNNUMBERED:  # [单选] [C] over each stem
+        return [
+            bare_candidate(line, value)._replace(given=found["key"]) for value, (line, found) in enumerate(tags, 1)
+        ]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
-    stems = [index - 1 for index in options if index == 1 or opens_field(pieces[index - 2].text)]
+    stems = [
+        index - 1
+        for index in options
+        if index == 1 or opens_field(pieces[index - 2].text) or is_section_head(pieces[index - 2].text)
+    ]
     if len(stems) < max(UNNUMBERED, PLAIN * len(options)):
         return []
     return [bare_candidate(line, value) for value, line in enumerate(stems, 1)]

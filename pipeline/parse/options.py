@@ -178,11 +178,12 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
 
 
 def _tight(text: str, start: int) -> list[OptionLabel]:
-    """Labels with nothing between them and the option before, as in A.IL-2B.IL-4C.IL-6D.IL-8: four at least."""
-    if not (found := _P.tight.search(text, start)):
+    """Labels that touch the option before, A.IL-2B.IL-4C.IL-6D.IL-8, or the text, AX线 / BCT / C病理 / D血: four."""
+    if not (found := _P.tight.search(text, start) or _P.by_lines.search(text, start)):
         return []
-    places = [found.start("A"), *(found.start(letter) for letter in "BCDE" if found[letter])]
-    labels = [OptionLabel(text[place], place, place + 2, Form.DOTTED, _TIGHT_STRENGTH) for place in places]
+    places = [found.start(letter) for letter in "ABCDE" if found[letter]]
+    width, form = (2, Form.DOTTED) if found["mark"] else (1, Form.BARE)
+    labels = [OptionLabel(text[place], place, place + width, form, _TIGHT_STRENGTH) for place in places]
     return labels if all(text[a.end : b.start].strip() for a, b in pairwise(labels)) else []
 
 

@@ -11,10 +11,12 @@ from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.heads import INSTRUCTION, announcement, question_type
 from build_dataset.pipeline.parse.keys import Key, Unmatched, apply_entries, counted_place
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans, place_of
+from build_dataset.pipeline.parse.nets import Caught, Reading, SourceDoubt, cast
 from build_dataset.pipeline.parse.options import has_label
 from build_dataset.pipeline.parse.outline import Outline, Role
 from build_dataset.pipeline.parse.running import TITLE
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, Part, Step, Trace
 from build_dataset.schemas.identity import content_hash, question_id
 from build_dataset.schemas.questions import Option, Question, Rejection, ReviewItem
@@ -176,6 +178,13 @@ class ParseOutcome:
         told = "; ".join(f"{reason}: {detail}" for reason, detail in doubts)
         self.review.append(waiting_item(question.question_id, doubts[0][0], told, question))
 
+    def take_source(self, caught: Caught) -> None:
+        """Keep the questions of a source, or let them wait: with their own doubts, or with one of the source."""
+        for reading in caught.readings:
+            self.take(reading.question, reading.doubts)
+        self.review += map(_waiting_source, caught.doubts)
+        self.notes += [doubt.detail for doubt in caught.doubts]
+
     def extend(self, other: ParseOutcome) -> None:
         """Add another's."""
         for part in fields(self):
@@ -186,9 +195,9 @@ class ParseOutcome:
                 setattr(self, part.name, own | more if isinstance(own, dict) else own + more)
 
 
-def finish(paper: ParsedPaper, document: Document) -> ParseOutcome:
-    """The records of a judged paper."""
-    outcome = ParseOutcome()
+def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None = None) -> ParseOutcome:
+    """The records of a judged paper; ``settings`` are what ``[sources]`` says of it."""
+    outcome, readings = ParseOutcome(), list[Reading]()
     ids = _Ids(document.sha256)
     groups: dict[str, str] = {}
     sizes = Counter(draft.group for draft in paper.items if draft.group)
@@ -202,9 +211,12 @@ def finish(paper: ParsedPaper, document: Document) -> ParseOutcome:
         if draft.set_aside:
             outcome.reject(name, *draft.set_aside, question.model_dump_json())
         else:
-            outcome.take(question, draft.flags)
+            readings.append(Reading(question, [*draft.flags]))
         lines = line_spans(draft.all_pieces)
         outcome.traces.append(Trace(item_id=name, document=paper.document, spans=lines, steps=draft.steps))
+    caught = cast(document.document, readings, settings)
+    outcome.take_source(caught)
+    outcome.notes += [f"{document.document}: {told}" for told in caught.notes]
     outcome.traces.append(trace_of_paper(paper))
     unknown = sum(map(len, left_over(paper).values()))
     outcome.left_over = {paper.document: unknown} if unknown else {}
@@ -279,6 +291,17 @@ def waiting_item(name: str, reason: str, detail: str, question: Question | None 
     """A question that waits for a person, or something of a document that is none."""
     names, item = ([name], question.model_dump_json()) if question else ([], None)
     return ReviewItem(item_id=name, question_ids=names, stage=STAGE, reason=reason, detail=detail, item=item)
+
+
+def _waiting_source(doubt: SourceDoubt) -> ReviewItem:
+    """A doubt about a source is one item with all its questions."""
+    questions = [reading.question for reading in doubt.readings]
+    content = ",".join(question.model_dump_json(exclude_none=True) for question in questions)
+    names = [question.question_id for question in questions]
+    item_id = f"{names[0]}-source"
+    return ReviewItem(
+        item_id=item_id, question_ids=names, stage=STAGE, reason=doubt.reason, detail=doubt.detail, item=f"[{content}]"
+    )
 
 
 def _missing(paper: ParsedPaper, document: Document, ids: _Ids) -> Iterable[ReviewItem]:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from rapidfuzz import fuzz
 
+from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse.cloze import Blank, Cloze, read_parts
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import Fields
@@ -135,7 +136,7 @@ def split_off(text: str) -> tuple[str, str | None]:
 def draft_of(item: NumberedItem, pieces: Lines, fields: Fields) -> Draft:
     """The draft of an item, with what its marks say; stem, options and answer are still to be read."""
     draft = Draft(item.number, item.run, pieces, item.block)
-    draft.explanation, draft.answered = fields.explanation, fields.answered
+    draft.explanation, draft.answered = (fields.explanation or "").replace(CHOSEN, "") or None, fields.answered
     _trace_item(draft, item)
     for opened in fields.opened:
         part = Part.ANSWER if opened.answer else Part.EXPLANATION
@@ -294,15 +295,33 @@ def joint_answers(drafts: Sequence[Draft]) -> None:
             waiting.append(draft)
             continue
         several = len(waiting) > 1 and len(draft.answer or "") > 1 and not draft.key_head
-        if waiting and draft.answer and len(draft.answer) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD
-            _share([*waiting, draft], draft.answer)
+        letters, rest = _letters_in_order(draft)
+        if waiting and len(letters) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD, or D,B,A
+            draft.explanation = rest
+            _share([*waiting, draft], letters)
         elif several and draft.announced not in SEVERAL_ANSWERS:
             draft.flag("joint_answer", f"{draft.answer} may answer some of the questions before it")
         waiting = []
 
 
+def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
+    """Return all letters of an answer in their order, also C of D,B,A that its explanation begins with, and the rest."""
+    found = _P.each_left.match(f"{draft.explanation or ''}\n")
+    if not found or not draft.answer:
+        return draft.answer or "", draft.explanation
+    letters = draft.answer + "".join(re.findall("[A-K]", found[0]))
+    return letters, (draft.explanation or "")[found.end() :] or None
+
+
 def _share(drafts: list[Draft], letters: str) -> None:
     first, *others = drafts
+    named = {(draft.group, draft.group_first, draft.group_last) for draft in drafts}
+    whole = named == {(first.group, first.number, drafts[-1].number)} and first.group is not None  # 【41-43】 over 41 … 43 and three letters
+    if whole and all(letter in dict(draft.options) for draft, letter in zip(drafts, letters, strict=True)):
+        for draft, letter in zip(drafts, letters, strict=True):
+            draft.take_answer(letter, "letter_each")
+            draft.answered = True
+        return
     if is_case(first.stem) and all(_P.refers.search(draft.stem) for draft in others):
         for draft, letter in zip(drafts, letters, strict=True):
             draft.group = first.group or f"j{first.run}.{first.number}"

@@ -27,6 +27,7 @@ page."""
 BEFORE_HEAD, BEFORE_KEY = 1.5, 2.5
 """The room, in lines, that may stand before a head, and before the first entry of a key without a head: 1、B."""
 BEFORE_LABEL = 1.5  # the room, in lines, that may stand before the line of an option
+HEADS_TELL = 4  # least number of heads that tell whether pages leave room before them
 CASE_LINES = 2  # the room that the head of a shared text and its text take at least
 
 WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
@@ -81,11 +82,17 @@ class Rooms:
         self.before = {place_of(other): one for one, other in pairwise(pieces)}
         self.holes: dict[Place, float] = {}  # places of lines after which others were lost, and how many
         self.before_heads: dict[Place, float] = {}  # the same where the room may be that before a head
+        # what fills room without being read: lines of pages and sites, and figures with the labels at their edges
+        filled = [*paper.running, *(piece for piece in pieces if piece.kind in REGIONS)]
+        self.filled = group_values((piece.page, piece.box) for piece in filled if piece.box)
         self.breaks = {place_of(one) for one, other in pairwise(pieces) if _breaks(one, other)}
         entries = (draft.pieces[0] for draft in drafts if draft.entry and draft.pieces)
         # The lines before which pages leave room, and how many lines it may hold.
         self.apart = dict.fromkeys(map(place_of, entries), BEFORE_KEY)
-        self.apart |= dict.fromkeys(self.heads, BEFORE_HEAD)
+        over = [_white(pair) for pair in pairwise(pieces) if place_of(pair[1]) in self.heads]
+        roomy = sum(white is not None and white > self.far for white in over)
+        # where one head of many has room over it, a line was lost there
+        self.apart |= dict.fromkeys(self.heads, BEFORE_HEAD if roomy != 1 or len(over) < HEADS_TELL else 0.0)
         inside = [pair for draft in paper.items for pair in self.inside(draft)]
         self.usual = median([white for pair in inside if (white := _white(pair)) is not None] or [0.0])
         self._note(inside)
@@ -115,8 +122,15 @@ class Rooms:
         for white, (above, below) in found:
             lines = (white - self.usual) / (self.height + self.usual)  # how many lines would fit
             allowed = self.apart.get(place_of(below), 0.0) if is_complete_line(above, self.edges) else 0.0
-            if white > most:
+            if white > most and not self._is_filled(above, below):
                 (self.holes if lines >= allowed else self.before_heads)[place_of(above)] = lines
+
+    def _is_filled(self, above: ParsedLine, below: ParsedLine) -> bool:
+        """Return whether a line that was left out, or a figure, stands between two lines or beside the second."""
+        if above.box is None or below.box is None:
+            return False
+        top, bottom = above.box.y1 - self.height / 2, below.box.y1
+        return any(top < box.y1 and box.y0 < bottom and box.x0 < below.box.x1 for box in self.filled[above.page])
 
     def _note_edges(self, pieces: Sequence[ParsedLine]) -> None:
         """Note the ends of pages, and their beginnings, that stand back where nearly all others do not."""
@@ -126,15 +140,16 @@ class Rooms:
         balanced = [max(lowest[one.page]) if one.page == other.page else inf for one, other in edges]
         ends = [one.box.y1 for one, _ in edges if one.box]
         starts = [other.box.y0 for _, other in edges if other.box]
-        for back in (
+        backs = (
             [min(_most(ends), low) - end for end, low in zip(ends, balanced, strict=True)],
             [start + _most([-start for start in starts]) for start in starts],
-        ):
+        )
+        for back in backs:
             odd = sum(far > self.far for far in back)  # pages that stand back
             if len(back) < 3 or odd > max(1, RAGGED * len(back)):  # too few pages to tell, or ragged ones
                 continue
-            for far, (above, _) in zip(back, edges, strict=True):
-                if far > self.far:
+            for far, (above, below) in zip(back, edges, strict=True):
+                if far > self.far and not (back is backs[0] and place_of(below) in self.heads):
                     known = self.holes.get(place_of(above), 0.0)
                     self.holes[place_of(above)] = known + far / (self.height + self.usual)
 

@@ -5,6 +5,8 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence, Set
 
+from rapidfuzz import fuzz
+
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
 from build_dataset.pipeline.parse.heads import NumberStyle
@@ -24,6 +26,7 @@ REPEATED = 3  # the least number of times that a refrain comes, word for word
 OF_PAGES, OF_ITEMS = 0.5, 0.1
 """Least share of pages, and of numbered lines, with which it must come. It comes with every page or item, while
 heads of parts (【问题1】) and of tables came on a quarter of the pages of real papers at most."""
+MISREAD = 85  # likeness of a line to a running line, in per cent, from which on it is one: a character was misread
 MOSTLY = 0.8
 """Share of its places in which a line must look like a refrain; site text does in all but those beside a broken
 item."""
@@ -46,7 +49,17 @@ def without_running(lines: list[Line]) -> list[Line]:
         again = index >= first and _titles(line) and without_digits(line.text) in titles
         if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
             kept.append(line)
-    return _without_refrains(_without_scattered(_without_counters(_without_stamps(kept))))
+    return _without_misread(_without_refrains(_without_scattered(_without_counters(_without_stamps(kept)))), lines)
+
+
+def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
+    """The lines without those at edges of pages that are running lines but for a character: 型2017年下半年…第 5 页."""
+    known = {(line.page, line.order) for line in kept}
+    gone = {_words(line.text) for line in lines if (line.page, line.order) not in known}
+    gone = {words for words in gone if len(words) >= _LONG}
+    edges = _edges(kept).items() if gone else ()
+    misread = {at for at, line in edges if any(fuzz.ratio(_words(line.text), words) >= MISREAD for words in gone)}
+    return [line for line in kept if id(line) not in misread]
 
 
 def _opens_questions(line: Line, page: int) -> bool:

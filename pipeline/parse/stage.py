@@ -23,6 +23,7 @@ from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_
 from build_dataset.pipeline.parse.params import ParseParams, PointParams
 from build_dataset.pipeline.parse.parts import fold_copies, joint_answers
 from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
+from build_dataset.pipeline.parse.shapes import in_lines
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
@@ -45,14 +46,14 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     outcome = ParseOutcome()
     pointed = _point(documents, tables["lines"], params.llm, context) if params.llm.model else None
     pointings = pointed.pointings if pointed else {}
-    outcome.extend(_papers(documents, tables["lines"], pointings, context))
+    outcome.extend(_papers(documents, tables["lines"], pointings, params, context))
     outcome.extend(_rows(documents, tables, params))
     counts = Counts(
         n_input=outcome.into,
         kept=len(outcome.questions),
         merged=len(outcome.keys),
         rejected=len(outcome.rejects),
-        waiting=len(outcome.review),
+        waiting=sum(len(item.question_ids) or 1 for item in outcome.review),
     )
     return Result(
         {"questions": Question.to_frame(outcome.questions), "traces": Trace.to_frame(outcome.traces)},
@@ -121,7 +122,9 @@ def _point(documents: Documents, lines: pl.DataFrame, params: PointParams, conte
     return found
 
 
-def _papers(documents: Documents, lines: pl.DataFrame, pointings: Pointings, context: Context) -> ParseOutcome:
+def _papers(
+    documents: Documents, lines: pl.DataFrame, pointings: Pointings, params: ParseParams, context: Context
+) -> ParseOutcome:
     """All documents with pages, in the order of their names."""
     paged = {name for name, document in documents.items() if document.rows is None}
     outcome = ParseOutcome(into=len(paged))
@@ -135,7 +138,8 @@ def _papers(documents: Documents, lines: pl.DataFrame, pointings: Pointings, con
             outcome.reject(paper.document, "no_questions", why)
             continue
         outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
-        finished = finish(paper, documents[paper.document])
+        declared = declared_for(paper.document, params.sources).get(None)
+        finished = finish(paper, documents[paper.document], declared)
         outcome.extend(finished)
         if finished.questions and all(question.answer is None for question in finished.questions):
             path = PurePosixPath(paper.document)
@@ -154,7 +158,7 @@ def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
 
 def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = _numbered_once(answers_apart(in_one_script(parsed_lines(lines))))
+    parts = _numbered_once(answers_apart(in_one_script(in_lines(parsed_lines(lines)))))
     kept = {place_of(piece) for piece in parts}
     running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
     outline = cut(parts, pointings)

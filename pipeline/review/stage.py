@@ -113,7 +113,8 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
         whole = tidied_items(items)
         for item in items:
             own = whole.get(item.item_id)
-            found = [cleaned[each] for each in item.question_ids if each in cleaned] if own is None else [own]
+            known = whole if item.stage == "parse" else cleaned  # a doubt about a source holds its questions
+            found = [known[each] for each in item.question_ids if each in known] if own is None else [own]
             pairs += [(item, question) for question in found]
             without += not found
     return pairs, without

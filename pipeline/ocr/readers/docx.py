@@ -7,6 +7,7 @@ from typing import Any
 
 from build_dataset.pipeline.archives import check_archive
 from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.emphasis import set_apart, shown_options
 from build_dataset.pipeline.ocr.glyphs import tabs_for_gaps
 from build_dataset.pipeline.ocr.interfaces import NeedsOcr
 from build_dataset.pipeline.ocr.model import PageLine, PageRead
@@ -50,6 +51,8 @@ class DocxReader:
         """The one page."""
         document = _opened(path, params)
         lines = list(_Walker(document).blocks(document.element.body))
+        for line, text in zip(lines, shown_options([line.text for line in lines]), strict=True):
+            line.text = text
         size = document.element.body.find(f"{W}sectPr/{W}pgSz")
         # 0 where the document does not say, or what it says is damaged.
         width, height = ((integer(size, name) or 0) / 20 for name in ("w", "h"))
@@ -162,7 +165,7 @@ def _text(element: Any) -> Iterator[str]:
         elif tag == f"{W}sym":
             yield glyphs.fold(chr(integer(child, "char", 16) or 0xFFFD), str(child.get(f"{W}font")))
         elif tag == f"{W}r":
-            yield _scripted(child)
+            yield set_apart(_scripted(child)) if _is_apart(child) else _scripted(child)
         else:
             yield from _text(child)
 
@@ -175,6 +178,14 @@ def _scripted(run: Any) -> str:
         return glyphs.superscript(text)
     lower = value is None and moved.startswith("-") and moved[1:].isdigit() and int(moved[1:]) >= _MOVED
     return glyphs.subscript(text) if value == "subscript" or lower else text
+
+
+def _is_apart(run: Any) -> bool:
+    """Return whether a run is bold, underlined, coloured or highlighted."""
+    marks = {name: _value(run, "rPr", name) for name in ("b", "u", "color", "highlight")}
+    bold = run.find(f"{W}rPr/{W}b") is not None and marks["b"] not in ("0", "false")
+    plain = (None, "none", "auto", "000000", "black", "white")
+    return bold or any(marks[name] not in plain for name in ("u", "color", "highlight"))
 
 
 def _value(element: Any, *path: str) -> str | None:

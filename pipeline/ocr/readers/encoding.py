@@ -43,8 +43,8 @@ def decode(data: bytes) -> str:
 
 
 def _decoded(data: bytes, name: str) -> str | None:
-    try:
-        text = data.decode(name)
+    try:  # a file may have been cut within its last character
+        text = codecs.getincrementaldecoder(name)().decode(data, final=not name.startswith("utf-8"))
     except UnicodeDecodeError:
         return None
     return None if "\x00" in text else text

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from build_dataset.pipeline.ocr import glyphs
+from build_dataset.pipeline.ocr.emphasis import OFF, ON, shown_options
 from build_dataset.pipeline.ocr.interfaces import OnePageReader, TableRow
 from build_dataset.pipeline.ocr.model import PageLine
 from build_dataset.pipeline.ocr.params import OcrParams
@@ -26,6 +27,7 @@ _SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "
 _INLINE = {"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "ins", "label"}
 _INLINE |= {"mark", "q", "s", "small", "span", "strong", "sub", "sup", "u", "var"}
 """Elements that do not begin a line."""
+_APART = frozenset({"mark", "b", "strong", "u", "ins"})
 _CELLS = frozenset({"td", "th"})
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}  # 10<sup>9</sup>/L is 10⁹/L, never 109/L
 _LINE = "\u2028"  # The end of a line in a program, which white space elsewhere is not
@@ -53,10 +55,8 @@ class WebPageReader(OnePageReader):
 
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
-        return [
-            PageLine("", None, kind=LineKind.FIGURE) if text == PICTURE else PageLine(text, None)
-            for text in element_lines(parse_page(_html(path)))
-        ]
+        texts = shown_options([*element_lines(parse_page(_html(path)), apart=True)])
+        return [PageLine("", None, kind=LineKind.FIGURE) if one == PICTURE else PageLine(one, None) for one in texts]
 
 
 def _html(path: Path) -> str:
@@ -91,11 +91,11 @@ def _mark_lines(root: Any) -> None:
                 inner.tail = inner.tail and inner.tail.replace("\n", _LINE)
 
 
-def element_lines(root: Any) -> Iterator[str]:
-    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs."""
+def element_lines(root: Any, *, apart: bool = False) -> Iterator[str]:
+    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs, ``apart``: bold text marked."""
     _mark_lines(root)
     text = ""
-    for piece in chain(_pieces(root), "\n"):
+    for piece in chain(_pieces(root, apart=apart), "\n"):
         if piece not in ("\n", PICTURE):
             text += piece
             continue
@@ -106,7 +106,7 @@ def element_lines(root: Any) -> Iterator[str]:
             yield PICTURE
 
 
-def _pieces(root: Any) -> Iterator[str]:
+def _pieces(root: Any, *, apart: bool) -> Iterator[str]:
     """Texts in their order; a line break where a block begins or ends, ``PICTURE`` for one. Without recursion."""
     stack: list[Any] = [root]
     while stack:
@@ -125,6 +125,8 @@ def _pieces(root: Any) -> Iterator[str]:
         if item.tag == "summary":
             own = [_P.toggle.sub("", text) for text in own]
         inside = [PICTURE] if item.tag == "img" else [*own, *item]
+        if apart and (item.tag in _APART or _P.coloured.search(f"{item.get('style', '')};{item.get('color', '')}")):
+            inside = [ON, *inside, OFF]
         stack += reversed([*([] if item.tag in _CELLS else edge), *inside, *edge, *tail])
 
 

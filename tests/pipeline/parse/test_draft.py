@@ -14,7 +14,6 @@ from build_dataset.pipeline.parse.draft import (
     pointed_fields,
     set_aside,
     take_marks,
-    take_notes,
     take_tag,
     text_of,
 )
@@ -59,8 +58,8 @@ def test_letters_on_lines_of_their_own_are_answers_where_a_third_of_the_items_en
 def test_a_note_behind_the_last_options_of_three_items_is_no_part_of_them(noted):
     note = "（难度系数B）"
     questions = [f"{at}. 第{at}项是\nA. 甲\nB. 乙\nC. 丙{note * (at <= noted)}" for at in range(1, 7)]
-    (first, *_) = judged(*questions).questions
-    assert (first.options[-1][1], first.comment) == (("丙", note) if noted >= 3 else (f"丙{note}", None))
+    (first, *_) = finish(judged(*questions), DOCUMENT).questions
+    assert (first.options[-1].text, first.comment) == (("丙", note) if noted >= 3 else (f"丙{note}", None))
 
 
 def piece(text: str, **more: Any) -> ParsedLine:
@@ -198,20 +197,6 @@ def test_the_tag_of_a_stem(stem: str, options: list[tuple[str, str]], tag: str, 
     one = draft(stem, options=options)
     take_tag(one)
     assert (one.tag, one.stem) == (tag, expected)
-
-
-@pytest.mark.parametrize("count", [2, 3])
-def test_notes_of_three_items_become_comments(count: int) -> None:
-    drafts = [draft(options=[("A", "甲（易）"), ("B", "乙（易）")]) for _ in range(count)]
-    drafts += [
-        draft(),
-        draft(options=list(TWO)),
-        draft(options=[("A", "丙（易）")][: count - 2], comment="旧"),
-    ]
-    take_notes(drafts)
-    taken = count > 2
-    assert drafts[0].options == [("A", "甲（易）"), ("B", "乙" if taken else "乙（易）")]
-    assert [one.comment for one in drafts] == [*["（易）" if taken else None] * count, None, None, "旧"]
 
 
 def test_a_mark_at_the_right_option_is_its_answer() -> None:

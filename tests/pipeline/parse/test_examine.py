@@ -548,9 +548,8 @@ def test_an_explanation_that_concludes_another_answer(answer, steps, waits):
 @pytest.mark.parametrize(
     ("more", "waits"),
     [
-        ({"stem": "该患者首选的检查是"}, True),
-        ({"stem": "该患者首选的检查是", "shared_stem": "甲"}, False),
-        ({"stem": "该患者首选的检查是", "shared_options": True}, False),
+        ({"key_head": "二、A3/A4型题", "shared_stem": "甲"}, False),
+        ({"key_head": "二、A3/A4型题", "shared_options": True}, False),
         ({"key_head": "二、A3/A4型题"}, True),
         ({"key_head": "二、A2型题"}, False),
         ({"tag": "A3/A4型题"}, True),

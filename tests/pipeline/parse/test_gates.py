@@ -39,7 +39,9 @@ def judged(text):
     check_gates(paper)
     outcome = finish(paper, DOCUMENT)
     waits = {
-        one.item_id.partition("-")[2]: [one.reason, *re.findall(r"; ([a-z_]+): ", one.detail)] for one in outcome.review
+        name.partition("-")[2]: [one.reason, *re.findall(r"; ([a-z_]+): ", one.detail)]
+        for one in outcome.review
+        for name in one.question_ids or [one.item_id]
     }
     return waits, [one.reason for one in outcome.rejects]
 

@@ -243,7 +243,7 @@ def test_options_that_run_on_after_an_answer(text, expected):
                     None,
                     ["joint_answer"],
                 ),
-                ("2", "该患者首选", "甲|乙|丙|丁", None, None, None, ["joint_answer", "case_missing"]),
+                ("2", "该患者首选", "甲|乙|丙|丁", None, None, None, ["joint_answer"]),
                 (
                     "3",
                     "该患者忌用",
@@ -251,7 +251,7 @@ def test_options_that_run_on_after_an_answer(text, expected):
                     "ABC",
                     None,
                     None,
-                    ["joint_answer", "several_answers", "case_missing"],
+                    ["joint_answer", "several_answers"],
                 ),
             ],
         ),
@@ -336,21 +336,6 @@ def test_options_that_run_on_after_an_answer(text, expected):
                 ("1", "甲型（2分）是", "甲|乙|丙|丁", "AB", None, None, []),
                 ("2", "乙是", "甲|乙|丙|丁", "C", None, None, []),
                 ("3", "丙是（ ）。", "甲|乙|丙|丁", "C", None, None, []),
-            ],
-        ),
-        (
-            "\n".join(f"{at}. 第{at}项是\nA. 甲\nB. 乙\nC. 丙\nD. 丁（难度系数B）" for at in (1, 2, 3)),
-            [
-                ("1", "第1项是", "甲|乙|丙|丁", None, None, None, []),
-                ("2", "第2项是", "甲|乙|丙|丁", None, None, None, []),
-                ("3", "第3项是", "甲|乙|丙|丁", None, None, None, []),
-            ],
-        ),
-        (
-            "\n".join(f"{at}. 第{at}项是\nA. 甲\nB. 乙\nC. 丙\nD. 丁（难度系数B）" for at in (1, 2)),
-            [
-                ("1", "第1项是", "甲|乙|丙|丁（难度系数B）", None, None, None, []),
-                ("2", "第2项是", "甲|乙|丙|丁（难度系数B）", None, None, None, []),
             ],
         ),
         (

@@ -1,0 +1,128 @@
+"""Nets: faults of a whole source are cut off and told, or stop it as one doubt that a setting settles."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from build_dataset.pipeline.parse.nets import Reading, cast, lacks_case
+from build_dataset.schemas.dataset import SourceParams
+from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.questions import Option, Question, QuestionType
+
+NOUNS = "肝胆脾胃肺心肾脑骨皮眼耳鼻喉齿舌肌腱血脉筋膜腺管窦孔"
+
+
+def question(number=1, stem=None, last="", **more):
+    told = stem or f"第{NOUNS[number % 26]}{NOUNS[number // 26 % 26]}项首选的是"
+    texts = [f"{NOUNS[(number * 7 + at) % 26]}{NOUNS[(number + 3 * at) % 26]}药{at}" for at in range(4)]
+    texts[-1] += last
+    options = [Option(label=label, text=text) for label, text in zip("ABCD", texts, strict=True)]
+    known = {"answer": ["ABCD"[number % 4]], **more}
+    return Question(
+        question_id=f"q{number:03d}", document="x.md", section=1, number=number, question_type=QuestionType.A1,
+        stem=told, options=options, content_hash=content_hash(told, texts, None), **known,
+    )  # fmt: skip
+
+
+def source(count=40, **more):
+    return [Reading(question(number, **more)) for number in range(1, count + 1)]
+
+
+@pytest.mark.parametrize(
+    "furniture",
+    [
+        " Answer",
+        " Show Answer",
+        " Answer Choices:",
+        "（4分）",
+        " 2．",
+        "查看答案",
+        " 答案",
+        "【2019年真题】",
+        " Correct answer:",
+    ],
+)
+def test_known_furniture_behind_last_options_is_cut_off_and_told(furniture):
+    clean, dirty = cast("x.md", source()), cast("x.md", source(last=furniture))
+    assert [one.question.options for one in dirty.readings] == [one.question.options for one in clean.readings]
+    assert [one.question.content_hash for one in dirty.readings] == [
+        one.question.content_hash for one in clean.readings
+    ]
+    assert (len(dirty.notes), dirty.doubts, clean.notes, clean.doubts) == (1, [], [], [])
+
+
+@given(furniture=st.text("某站题库下载专享会员甲乙", min_size=3, max_size=12), count=st.integers(10, 60))
+def test_unknown_furniture_is_one_doubt_about_its_source_with_the_text(furniture, count):
+    caught = cast("x.md", source(count, last=furniture))
+    assert (caught.readings, [one.reason for one in caught.doubts]) == ([], ["repeated_text"])
+    assert furniture in caught.doubts[0].detail
+    settled = cast("x.md", source(count, last=furniture), SourceParams(furniture=[furniture]))
+    assert [one.question.options for one in settled.readings] == [one.question.options for one in source(count)]
+
+
+def test_an_option_that_many_questions_have_as_a_whole_is_no_furniture():
+    readings = source()
+    for one in readings[::2]:
+        one.question.options[-1] = Option(label="D", text="以上都不是")
+    assert cast("x.md", readings).doubts == []
+
+
+def test_an_end_that_all_options_share_is_no_furniture():
+    readings = source()
+    for one in readings:
+        one.question.options[:] = [Option(label=each.label, text=f"{each.text}综合征") for each in one.question.options]
+    assert cast("x.md", readings).doubts == []
+
+
+@pytest.mark.parametrize(
+    ("stem", "waits"),
+    [
+        ("该患者首选的检查是", True),
+        ("根据以上材料，下列说法正确的是", True),
+        ("根据下列材料回答：" + "甲乙丙丁戊己庚辛壬癸" * 8 + "。说法正确的是", False),
+        ("What is the most likely diagnosis in this patient?", True),
+        ("A 45-year-old man presents with fever. What is the most likely diagnosis in this patient?", False),
+        ("According to the passage, the author believes that", True),
+        ("下列患者中首选手术的是", False),
+        ("男，45岁，腹痛3天，加重1天伴发热。该患者首选的检查是", False),
+    ],
+)
+def test_a_question_on_a_case_that_is_not_there_waits(stem, waits):
+    assert bool(lacks_case(question(stem=stem))) is waits
+    assert lacks_case(question(stem=stem, shared_stem="男，45岁。")) is None
+
+
+@pytest.mark.parametrize(
+    ("more", "reason"), [({"stem": "下列说法正确的是"}, "stems_alike"), ({"answer": ["A"]}, "keys_alike")]
+)
+def test_many_questions_with_one_stem_or_one_key_are_a_doubt_about_the_source(more, reason):
+    assert [one.reason for one in cast("x.md", source(**more)).doubts] == [reason]
+    assert cast("x.md", source(**more), SourceParams(accept=[reason])).doubts == []
+
+
+def test_a_reason_of_more_than_a_tenth_is_said_once_with_two_examples_and_the_line_that_settles_it():
+    readings = source()
+    for one in readings[:10]:
+        one.doubts.append(("explanation_disagrees", f"why {one.question.number}"))
+    readings[10].doubts.append(("no_answer", "none"))
+    caught = cast("x.md", readings)
+    (doubt,) = caught.doubts
+    assert (len(doubt.readings), len(caught.readings)) == (10, 30)
+    assert all(part in doubt.detail for part in ("10 of 40", "no. 1: why 1", "no. 2: why 2", '[sources."x.md"]'))
+    settled = cast("x.md", caught.readings + doubt.readings, SourceParams(explanations="ignore"))
+    assert (settled.doubts, sum(bool(one.doubts) for one in settled.readings)) == ([], 1)
+
+
+def test_a_doubt_about_a_paper_is_one_waiting_item_with_all_its_questions(parse):
+    items = [
+        f"{at}. 第{NOUNS[at]}项首选的是\nA. {NOUNS[at]}甲\nB. {NOUNS[at]}乙\nC. {NOUNS[-at]}丙某某题库会员专享"
+        for at in range(1, 21)
+    ]
+    outcome = parse("\n".join(items))
+    (item,) = outcome.review
+    assert (outcome.questions, len(item.question_ids), len(json.loads(item.item))) == ([], 20, 20)
+    assert "会员专享" in item.detail
