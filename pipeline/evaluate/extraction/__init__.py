@@ -88,7 +88,7 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
         if found is None or not found.labels or (name in _WEAK and _ruled_out(said, found)):
             continue
         extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
-        if len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
+        if name == "marked" or len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
             return extraction
         # Options: A, B, C, D. I need more details: a text that opens with all letters gives none.
         # "A, B, C, D: which one …" names all

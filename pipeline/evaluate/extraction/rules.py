@@ -68,6 +68,20 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(labels, task.said.words[0][1], mention.end)
 
 
+def marked(task: ReadingTask) -> FoundAnswer | None:
+    """An answer mark and letters in a sentence of their own, the last words about the answer: 【答案】: A、D.
+
+    Nothing that is said of options overrules it, and a list stays a list where one answer is asked for.
+    """
+    found = [task.said.mention_at(match) for match in _P.own_mark.finditer(task.said.codes)]
+    last = found[-1] if found else None
+    if last is None or (task.answer_first and opens_with(task)):
+        return None
+    later = any(claim.start > last.start for claim in task.claims("stated", "called"))
+    printed = last.own and len(last.labels) > 1 and not task.multiple  # "答案：A. 青霉素；B. 红霉素；…": all printed again
+    return None if later or printed else FoundAnswer(last.labels, last.start, last.end)
+
+
 def opening(task: ReadingTask) -> FoundAnswer | None:
     """An output that answers first: "答案：B …", "B. 青霉素。解析：…", "选项B:青霉素", whatever it says afterwards.
 
@@ -148,7 +162,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
     judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "W|i?[hn]|iL|,?X|V"
-    goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",")
+    goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",", "/")
     if goes_on or (not mention.own and re.match(judged, follows)):
         return None
     if not mention.own and not _P.clause_ends.match(task.said.text, mention.letters):
@@ -387,7 +401,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 
 _IN_ORDER = (
-    *(opening, stated, everything, last_line, ranked, head, concluded, quoted, verdicts, odd_one_out),
+    *(marked, opening, stated, everything, last_line, ranked, head, concluded, quoted, verdicts, odd_one_out),
     *(echoed, predicated, only_letter, first_listed, suggested),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
