@@ -105,7 +105,8 @@ def _whole(text: str, start: int, end: int) -> bool:
 
 def _spaced(said: str, body: str) -> bool:
     """Return whether English words stand apart as in the option: "proteins" is no "Protein S"."""
-    return not said.isascii() or len(body.split()) < 2 or len(said.split()) > 1
+    words = not any(char.isdigit() or ord(char) > 127 for char in said)
+    return not words or len(body.split()) < 2 or len(said.split()) > 1
 
 
 def _latin(char: str) -> bool:
@@ -262,6 +263,8 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
         if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
             return _P.tight
         alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
+        if "." in gap and _P.rejected.search(text, max(0, members[0].start - 6), members[0].start):
+            return None
         if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
             return None if each.text and "," not in gap else _P.loose
     return None

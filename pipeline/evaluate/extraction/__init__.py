@@ -12,7 +12,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
-from build_dataset.pipeline.claims.explanations import asks_for_wrong
+from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
 from build_dataset.pipeline.evaluate.extraction.rules import (
     RULES,
     FoundAnswer,
@@ -59,7 +59,7 @@ def extract(
     Args:
         text: the model's output as it came.
         options: option texts by label; labels are single capital letters. Texts may be empty.
-        multiple: whether the question has several answers; None when its type is not known.
+        multiple: whether the question has several answers; None where the stem alone can say so.
         answer_first: whether the answer comes before any explanation (then the opening counts), or after the
             reasoning (then the conclusion counts); None to decide from the text itself.
         stem: the question's, which says whether the right or the wrong option is asked for.
@@ -67,6 +67,7 @@ def extract(
     Returns:
         The extraction; never raises on any text.
     """
+    multiple = asks_for_several(stem) if multiple is None and stem else multiple
     found = _read(_text(text, options, multiple, stem), multiple, answer_first)
     if found.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
         said = _text(whole, options, multiple, stem, turns=True)
@@ -88,7 +89,8 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
         if found is None or not found.labels or (name in _WEAK and _ruled_out(said, found)):
             continue
         extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
-        if name == "marked" or len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
+        listed = name == "marked" and multiple is False  # 【答案】: AD where one is asked for: a wrong list
+        if listed or len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
             return extraction
         # Options: A, B, C, D. I need more details: a text that opens with all letters gives none.
         # "A, B, C, D: which one …" names all

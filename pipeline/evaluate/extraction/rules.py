@@ -161,7 +161,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
         return None
     follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
-    judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "W|i?[hn]|iL|,?X|V"
+    judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "(?:i[xy]{1,3},?)?W|i?[hn]|iL|,?X|V"
     goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",", "/")
     if goes_on or (not mention.own and re.match(judged, follows)):
         return None
