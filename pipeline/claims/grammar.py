@@ -204,7 +204,7 @@ class Text:
                 said.setdefault(label, claim.stance is Stance.ASSERTED)
             places += [claim.start, claim.end]
         for match in _P.all_except.finditer(self.codes):
-            mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "none"))][3]
+            mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "only", "none"))][3]
             if mention is not None:
                 # 除A外均错误; A是对的，其余不对
                 excepted = match["said"] in ("W", "X") or match["is"] == "R" or match["out"] or match["not"]

@@ -168,7 +168,8 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         if covered and not (own and len(run) == 1):
             continue
         end = quote.end if own and quote is not None else match.end()
-        mention = Mention(run, match.start(), end, weak=small, letters=match.end(), own=own)
+        weak = small and not _P.particle.match(text, match.end())
+        mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), own=own)
         yield mention, "" if own else _in_word(text, match)  # A型血友病, B超, 维生素C
 
 
@@ -183,7 +184,7 @@ def _in_word(text: str, match: re.Match[str]) -> str:
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
     if unit or _P.before.search(before) or article or pronoun or acronym:
         return "before" if _P.before.search(before) else "word"
-    quoted = start > 0 and text[start - 1] == text[end : end + 1]
+    quoted = start > 0 and text[start - 1] == text[end : end + 1] != " "
     # (A) and “A” are letters, whatever follows
     after = not quoted and _P.after.match(text, end) is not None and not _P.range.match(text, end)
     return "after" if after else ""
@@ -238,7 +239,8 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
         if loose and _next_clause(text, members[loose - 1].end, members[loose:]):
             members = members[:loose]
         labels = tuple(label for each in members for label in each.labels)
-        yield members[-1]._replace(labels=labels, start=_list_start(text, members))
+        weak = all(each.weak for each in members)
+        yield members[-1]._replace(labels=labels, start=_list_start(text, members), weak=weak)
         at += len(members)
 
 
@@ -254,7 +256,10 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
     """The kind of joint between a list and what comes next; None where the list ends."""
     last = members[-1]
     seen = {label for member in members for label in member.labels}
-    unlike = (last.text, last.weak) != (each.text, each.weak)  # letters and texts are not one list
+    # letters and texts are not one list, nor are capitals and small letters
+    unlike = last.text != each.text or (
+        last.weak != each.weak if each.text else text[last.start].islower() != text[each.start].islower()
+    )
     if unlike or seen & set(each.labels) or each.start - last.end > 60:
         return None
     bracketed = None if last.own else _P.bracketed.match(text, last.end)

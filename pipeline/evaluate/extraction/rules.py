@@ -127,7 +127,7 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
     """以上都是 where several answers are allowed and no option says so itself."""
     if task.multiple is False:
         return None
-    match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A|,A(?=[./]{0,4}\Z)", task.said.codes)
+    match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A(?!i?[WnX])|,A(?=[./]{0,4}\Z)", task.said.codes)
     if match is None or "E" in task.said.codes[match.end() :]:
         return None
     first, last = task.said.words[match.start()], task.said.words[match.end() - 1]
@@ -161,7 +161,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
         return None
     follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
-    judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "(?:i[xy]{1,3},?)?W|i?[hn]|iL|,?X|V"
+    judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "(?:i[xy]{1,3},?)?W|i?[hn<]|iL|,?X|V"
     goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",", "/")
     if goes_on or (not mention.own and re.match(judged, follows)):
         return None
