@@ -12,6 +12,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
+from build_dataset.pipeline.claims.tokens import NAMES
 from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
 from build_dataset.pipeline.evaluate.extraction.rules import (
     RULES,
@@ -22,7 +23,7 @@ from build_dataset.pipeline.evaluate.extraction.rules import (
 )
 from build_dataset.pipeline.patterns import Patterns
 
-_P = Patterns("answers", files("build_dataset.pipeline.claims"))
+_P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
 _STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
@@ -125,7 +126,7 @@ def _contradicts_itself(task: ReadingTask) -> bool:
         if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
     ]
     if len({mention.labels for mention in stated}) < 2:
-        sentences = [part for part in re.split("[./]", codes) if part.strip(",:|")]
+        sentences = [part for part in _P.sentence.findall(codes) if not _P.signs.fullmatch(part)]
         return len(alone) > 1 and len(plain) == len(sentences)
     between = text[stated[-2].end : stated[-1].start]
     return not (_P.final.search(between) or _P.taken_back.search(between))
@@ -135,8 +136,7 @@ def _repeats_question(task: ReadingTask) -> bool:
     """Return whether a text asks to choose, prints every option and says nothing of them."""
     # "A. 青霉素" as the question prints it
     printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
-    said = re.search("[KCcRWXVBG]", task.said.codes)  # any word that asserts, denies or concludes
-    return printed and not said and _P.asks.search(task.said.text) is not None
+    return printed and not _P.claims_something.search(task.said.codes) and _P.asks.search(task.said.text) is not None
 
 
 def _answers_several_questions(task: ReadingTask) -> bool:

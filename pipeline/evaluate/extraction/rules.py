@@ -8,9 +8,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.claims import Claim, Stance, Text
+from build_dataset.pipeline.claims.grammar import BLANK_LINE
+from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.patterns import Patterns
 
-_P = Patterns("answers", files("build_dataset.pipeline.claims"))
+_P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 
 
 class FoundAnswer(NamedTuple):
@@ -48,9 +50,8 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text or mention.weak:
         return None
-    # codes: W wrong, X out, V not, R right: "A错误，…" opens an analysis
-    denied = "[RXV]" if task.said.wrong else "[WXV]"
-    if not mention.own and re.match(rf",?[Dxi]?{denied}(?!K)", task.said.codes[match.end() :]):
+    denied = _P.opens_right if task.said.wrong else _P.opens_wrong  # "A错误，…" opens an analysis
+    if not mention.own and denied.match(task.said.codes, match.end()):
         return None
     text = task.said.text
     if task.said.wrong and task.said.calls_right(0, mention):
@@ -127,8 +128,8 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
     """以上都是 where several answers are allowed and no option says so itself."""
     if task.multiple is False:
         return None
-    match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A(?!i?[WnX])|,A(?=[./]{0,4}\Z)", task.said.codes)
-    if match is None or "E" in task.said.codes[match.end() :]:
+    match = _P.chooses_all.search(task.said.codes)
+    if match is None or Token.EXCEPT in task.said.codes[match.end() :]:
         return None
     first, last = task.said.words[match.start()], task.said.words[match.end() - 1]
     return FoundAnswer(tuple(task.said.options), first[1], last[2])
@@ -136,12 +137,9 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
 
 def last_line(task: ReadingTask) -> FoundAnswer | None:
     """The last line, or the last lines, are nothing but letters; the last sentence where the text goes back."""
-    # "等等，… 。B": . ends a sentence, / a line
-    begins = "[./]" if _P.taken_back.search(task.said.text) else "/"
-    match = re.search(
-        rf"(?:\A|{begins})[.:|]{{0,2}}(?P<m>[Ll])[.,|]{{0,2}}(?:/{{1,3}}(?P=m)[.,]?)?[/.]{{0,4}}\Z",
-        task.said.codes,
-    )
+    # "等等，… 。B"
+    ends = _P.last_sentence if _P.taken_back.search(task.said.text) else _P.last_line
+    match = ends.search(task.said.codes)
     mention = task.said.mention_at(match) if match else None
     return FoundAnswer(mention.labels, mention.start, mention.end) if mention and not mention.own else None
 
@@ -159,11 +157,10 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
     if named > max(1 if task.answer_first is False else 2, answers):
         return None
-    follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
-    judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "(?:i[xy]{1,3},?)?W|i?[hn<]|iL|,?X|V"
-    goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",", "/")
-    if goes_on or (not mention.own and re.match(judged, follows)):
+    judged = _P.judged_either if one_of_several or task.said.wrong else _P.judged_not
+    goes_on = mention.weak and not _P.word_ends.match(task.said.codes, match.end())
+    if goes_on or (not mention.own and judged.match(task.said.codes, match.end())):
         return None
     if not mention.own and not _P.clause_ends.match(task.said.text, mention.letters):
         return None
@@ -189,14 +186,14 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     words = task.said.words
     codes = task.said.codes
     # 青霉素。 as the first or the last line
-    match = re.match(r"[./,]{0,3}[tT](?=[./]|$)", codes) or re.search(r"[./]T[./]*\Z", codes)
+    match = _P.first_quote.match(codes) or _P.last_quote.search(codes)
     if match:
         mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
         if mention is not None:
             return FoundAnswer(mention.labels, mention.start, mention.end)
     if len(task.said.items) > 2:
-        # // is a blank line: what stands below concludes
-        below = task.said.codes.find("//", task.said.items[-1].first)
+        # what stands below a blank line concludes
+        below = task.said.codes.find(BLANK_LINE, task.said.items[-1].first)
         return _closing(task, below) if below >= 0 else None
     found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
     if found is None or (task.multiple is False and len(found.labels) > 1):
@@ -231,18 +228,18 @@ def _listed(task: ReadingTask) -> FoundAnswer | None:
 
 def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
     """The one option that the last concluding sentence names without denying anything, or the only sentence."""
-    sentences = list(re.finditer(r"[^./]+", task.said.codes))
+    sentences = list(_P.sentence.finditer(task.said.codes))
     for match in reversed(sentences):
         part, last = match.group(), match is sentences[-1]
-        ends = (last and _P.is_it.search(part)) or (match.start() == 0 and re.search(r"i[LT]\Z", part))
-        concludes = "c" in part or len(sentences) == 1 or ends
-        # n not, E except: a sentence that denies concludes nothing
-        if match.start() < start or re.search(r"[nWXEV]", part) or not concludes:
+        ends = (last and _P.is_it.search(part)) or (match.start() == 0 and _P.is_option.search(part))
+        concludes = Token.HENCE in part or len(sentences) == 1 or ends
+        # a sentence that denies concludes nothing
+        if match.start() < start or _P.denies.search(part) or not concludes:
             continue
         words = task.said.words[match.start() : match.end()]
-        named = [word[3] for word in words if word[0] in "LT" and word[3]]
+        named = [word[3] for word in words if word[3] and not word[3].weak]
         labels = {label for mention in named for label in mention.labels}
-        if "c" in part or named:
+        if Token.HENCE in part or named:
             return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if len(labels) == 1 else None
     return None
 
@@ -271,7 +268,7 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
 def _names_all(task: ReadingTask) -> bool:
     """Return whether a text that does not break off names every option (A对。B起效慢；C、D、E禁用)."""
     named = {label for mention in task.said.mentions for label in mention.labels}
-    ended = task.said.codes.endswith("R") or _P.ended.search(task.said.text)
+    ended = task.said.codes.endswith(Token.RIGHT) or _P.ended.search(task.said.text)
     return bool(ended) and named == set(task.said.options)
 
 
@@ -356,9 +353,9 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
 
 def only_letter(task: ReadingTask) -> FoundAnswer | None:
     """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
-    found = [word[3] for word in task.said.words if word[0] == "L" and word[3]]
-    exceptions = "E" if task.multiple is False else "[EO]"  # E except, O others: 除A外, 其他如A
-    denied = task.claims("judged", stance=Stance.DENIED) or re.search(rf"Li?h|{exceptions}", task.said.codes)
+    found = [word[3] for word in task.said.words if word[0] == Token.LETTERS and word[3]]
+    others = task.multiple is not False and Token.OTHERS in task.said.codes  # 其他如A
+    denied = others or task.claims("judged", stance=Stance.DENIED) or _P.doubted.search(task.said.codes)
     hedged = task.claims("hedged", stance=Stance.HEDGED)
     unsure = task.multiple is not True and any(len(claim.labels) > 1 for claim in hedged)  # 可能是A或B
     if len({frozenset(mention.labels) for mention in found}) != 1 or denied or unsure:
@@ -382,9 +379,9 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.words[first.first][3]
     if mention is None or _P.was.match(task.said.text, mention.end):
         return None
-    judged = "[WX]" if mention.own else "[WXR]"  # A对，B对。C呢？
+    judged = _P.called_wrong if mention.own else _P.called_either  # A对，B对。C呢？
     bare = task.said.text[: first.start].strip() in ("", "选项")  # nothing but 选项 stands before it
-    if not bare or re.match(rf"[Dxi]?{judged}", task.said.codes[first.first + 1 :]):
+    if not bare or judged.match(task.said.codes, first.first + 1):
         return None
     return FoundAnswer((first.label,), first.start, first.end)
 
