@@ -36,6 +36,15 @@ class Likelihood(Record):
     """Log-likelihood, normalised as the run's options say."""
 
 
+class Sureness(StrEnum):
+    """How sure a reading is of the answer, by the rule that read it."""
+
+    EXPLICIT = "explicit"  # 答案：B
+    CONCLUDED = "concluded"  # B. 青霉素 …; 因此B正确
+    INFERRED = "inferred"  # A错，C错，D错
+    WEAK = "weak"  # the only letter of a text
+
+
 class Prediction(Record):
     """Output of a model for one prompt."""
 
@@ -53,6 +62,7 @@ class Prediction(Record):
     """The letters as the paper prints them, whatever the version shown."""
     rule: str | None
     """The extraction rule that fired."""
+    sureness: Sureness | None = None
     outcome: Outcome
     correct: bool | None
     """Null when no answer was read, and for free text."""

@@ -17,6 +17,8 @@ from build_dataset.pipeline.evaluate.grading import (
     libraries,
     run_file,
     run_settings,
+    unread,
+    unsure_file,
 )
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
@@ -236,6 +238,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
         files={
             "run.json": run_file(params, told, made.predictions, made.questions),
             "results.md": results.markdown(found, f"Results on the {params.split} split 评测结果").encode(),
+            "unsure.jsonl": unsure_file(made.predictions),
             **results.files(found),
         },
         facts={
@@ -258,6 +261,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             waiting=unanswered,
             reasons=tally_failures((item.reason, item.detail) for item in made.waiting),
             stray=made.stray,
+            unread=unread(made.predictions),
         ),
     )
 

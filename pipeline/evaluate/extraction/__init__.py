@@ -16,12 +16,14 @@ from build_dataset.pipeline.claims.tokens import NAMES
 from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
 from build_dataset.pipeline.evaluate.extraction.rules import (
     RULES,
+    SURENESS,
     FoundAnswer,
     ReadingTask,
     is_own,
     opens_with,
 )
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.evaluation import Sureness
 
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
@@ -42,6 +44,12 @@ class Extraction:
     letters: tuple[str, ...] | None = None  # in order; None when the text states no answer
     rule: str | None = None  # a key of RULES
     span: tuple[int, int] | None = None  # offsets of the words it was read from, in the text as given
+
+    @property
+    def sureness(self) -> Sureness | None:
+        """Return how sure the reading is; another model's reading is inferred, a letter that was chosen is explicit."""
+        by_others = Sureness.INFERRED if self.rule == "llm" else Sureness.EXPLICIT
+        return None if self.letters is None else SURENESS.get(self.rule or "", by_others)
 
 
 def extract(
