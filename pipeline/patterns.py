@@ -22,9 +22,7 @@ class Patterns:
     A fragment is a pattern too. ``<NAME>`` stands for what ``names`` gives for it.
     """
 
-    def __init__(
-        self, module: str, package: Traversable | None = None, names: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, module: str, package: Traversable | None = None, names: Mapping[str, str] | None = None) -> None:
         home, _, name = module.rpartition(".")
         tables = _tables(Path(str(package or files(home))) / "patterns.toml")
         self._rows = tables[name]

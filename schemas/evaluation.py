@@ -53,6 +53,8 @@ class Prediction(Record):
     task: Task = Task.ANSWER
     question_id: str
     """Of a clinical case: ``clin-CASE-TURN``."""
+    cluster: str | None = None
+    """The case that the question shares with others, or its own id; null for free text."""
     repeat: int = 0
     """Number of the repetition, where a prompt is asked several times."""
     variant: str | None = None
@@ -140,7 +142,7 @@ class Comparison(Record):
     high: float | None
     """95 % interval of the difference, by a bootstrap over shared cases."""
     p_value: float
-    """McNemar's exact test, two-sided."""
+    """Exact sign-flip test over cases, two-sided; McNemar's where no questions share a case."""
     p_adjusted: float
     """The same, corrected for the number of pairs compared (Holm)."""
 

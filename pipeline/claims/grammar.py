@@ -136,7 +136,7 @@ class Text:
             before = self.codes[max(0, match.start() - 12) : match.start()]  # codes: far enough for 如果 … 则
             # A claim may be about another question, or hold only under a condition.
             conditional = row.kind != "judged" and _P.conditional.search(before)
-            if mention is not None and not (conditional or _P.supposed.search(before)):
+            if mention is not None and not conditional:
                 end = max(mention.end, self.words[match.end() - 1][2])
                 kind, stance = row.kind, row.stance
                 if kind == "counter" and self.wrong is False:  # 错误的是D, where the right one is asked for
@@ -177,7 +177,9 @@ class Text:
         if mention is None or codes[at] != Token.LETTERS or len(mention.labels) > 1:
             return False
         # "A. …" at the beginning of a line, a cell or a sentence
-        starts = _P.item_starts.search(codes, max(0, at - 1), at) and (mention.own or _P.delimited.match(self.text, mention.letters))
+        starts = _P.item_starts.search(codes, max(0, at - 1), at) and (
+            mention.own or _P.delimited.match(self.text, mention.letters)
+        )
         if starts or at in self.marked:
             return True
         return _P.verdict_item.match(codes, max(0, at - 1), at + 5) is not None
@@ -208,7 +210,12 @@ class Text:
             mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "only", "none"))][3]
             if mention is not None:
                 # 除A外均错误; A是对的，其余不对
-                excepted = match["said"] in (Token.WRONG, Token.EXCLUDE) or match["is"] == Token.RIGHT or match["out"] or match["not"]
+                excepted = (
+                    match["said"] in (Token.WRONG, Token.EXCLUDE)
+                    or match["is"] == Token.RIGHT
+                    or match["out"]
+                    or match["not"]
+                )
                 said = {label: (label in mention.labels) is bool(excepted) for label in self.options}
                 places += [mention.start, mention.end]
         said |= self._others(said)

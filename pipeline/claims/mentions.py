@@ -155,8 +155,10 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
             continue
         while formula < len(formulas) and formulas[formula][1] <= match.start():
             formula += 1
-        if formula < len(formulas) and formulas[formula][0] <= match.start() and not _P.labelled.search(
-            text, max(0, match.start() - 14), match.start()
+        if (
+            formula < len(formulas)
+            and formulas[formula][0] <= match.start()
+            and not _P.labelled.search(text, max(0, match.start() - 14), match.start())
         ):
             continue  # E = CV²/2
         behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text

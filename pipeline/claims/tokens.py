@@ -21,7 +21,6 @@ class Token(StrEnum):
     STATEMENT = "D"  # 的说法, before a verdict
     EXCLUDE = "X"  # 排除
     NOT = "n"
-    IF_ASKED = "Q"  # 如果问的是: another question
     IF = "q"
     SOMEBODY = "o"  # 有人, many students
     AT_FIRST = "p"
@@ -38,7 +37,6 @@ class Token(StrEnum):
     SUGGESTS = "s"  # 提示, is classic for
     COMMA = ","
     STOP = "."
-    BAR = "|"
     LINE = "/"
     COLON = ":"
     LETTERS = "L"  # a mention by letter

@@ -23,9 +23,7 @@ if TYPE_CHECKING:
     from build_dataset.schemas.evaluation import Score
 
 
-def score(
-    source: Path, out: Path, key: Path | None = None, tables: Path | None = None, strict: bool = False
-) -> None:
+def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None, strict: bool = False) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
     from build_dataset.pipeline.evaluate.submission import DEFAULT, holds_cases, score_file, unsure_file, write_rows
 

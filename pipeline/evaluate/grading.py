@@ -26,7 +26,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)  # free text that judges and experts score
-_SURE = frozenset({"opening", "stated", "everything"})  # rules whose finding holds in a text that was cut off
+_SURE = frozenset({"marked", "opening", "stated", "everything"})  # rules whose finding holds in a text that was cut off
 _OPENING = 20
 """Characters within which a refusal of free text stands; further on, an apology may be a doctor's to a patient."""
 CHOSEN = "chosen"  # the rule of answers that a backend chose as letters, so that nothing had to be read
@@ -85,6 +85,7 @@ def grade(
     prediction = Prediction(
         task=Task.ANSWER,
         question_id=question.question_id,
+        cluster=graded.cluster,
         extracted=None if letters is None else list(letters),
         rule=found.rule,
         sureness=found.sureness,

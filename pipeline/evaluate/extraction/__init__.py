@@ -12,8 +12,8 @@ from importlib.resources import files
 from itertools import pairwise
 
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
-from build_dataset.pipeline.claims.tokens import NAMES
 from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
+from build_dataset.pipeline.claims.tokens import NAMES
 from build_dataset.pipeline.evaluate.extraction.rules import (
     RULES,
     SURENESS,
