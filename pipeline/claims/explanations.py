@@ -139,6 +139,6 @@ def asks_for_wrong(stem: str) -> bool:
 
 
 def asks_for_several(stem: str) -> bool | None:
-    """Return whether a stem says that it has several answers: (多选题), Select all, 2つ選べ; None where it is silent."""
+    """Return whether a stem says that it has several answers: (多选题), Select all, 2つ選べ; None if it is silent."""
     folded = fold(stem)
     return True if _P.several.search(folded) else False if _P.one.search(folded) else None

@@ -67,7 +67,7 @@ def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -
 
 
 def paired_p(differences: Iterable[tuple[str, int]]) -> float:
-    """The two-sided exact p-value of the sign-flip test over clusters (Fisher 1935), of pairs of cluster and difference.
+    """The two-sided exact p-value of the sign-flip test (Fisher 1935), of pairs of a cluster and a difference.
 
     If two runs are equally good, the sum of a case's differences is as likely with the other sign. Where no questions
     share a case, this is McNemar's exact test.
@@ -78,9 +78,9 @@ def paired_p(differences: Iterable[tuple[str, int]]) -> float:
     for cluster, difference in differences:
         sums[cluster] += difference
     spread = np.ones(1)  # probabilities of a total of -(size - 1) / 2 …, of all signs
-    for step, number in Counter(map(abs, sums.values())).items():
-        part = np.zeros(2 * step * number + 1)
-        part[:: 2 * step or 1] = binom.pmf(range(number + 1), number, 0.5) if step else 1.0
+    for step, count in Counter(map(abs, sums.values())).items():
+        part = np.zeros(2 * step * count + 1)
+        part[:: 2 * step or 1] = binom.pmf(range(count + 1), count, 0.5) if step else 1.0
         spread = np.convolve(spread, part)
     total, middle = abs(sums.total()), len(spread) // 2
     return min(1.0, float(2 * spread[middle + total :].sum())) if total else 1.0

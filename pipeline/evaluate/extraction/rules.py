@@ -80,9 +80,8 @@ def marked(task: ReadingTask) -> FoundAnswer | None:
     if last is None or (task.answer_first and opens_with(task)):
         return None
     later = any(claim.start > last.start for claim in task.claims("stated", "called"))
-    printed = (
-        last.own and len(last.labels) > 1 and not task.multiple
-    )  # "答案：A. 青霉素；B. 红霉素；…": all printed again
+    # "答案：A. 青霉素；B. 红霉素；…": all printed again
+    printed = last.own and len(last.labels) > 1 and not task.multiple
     return None if later or printed else FoundAnswer(last.labels, last.start, last.end)
 
 

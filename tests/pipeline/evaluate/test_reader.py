@@ -43,7 +43,7 @@ def test_only_outputs_that_no_rule_read_are_read_and_their_rows_are_marked(conte
     for _ in range(2):
         result = run(splits(TEST), params, context)
     found = by_number(result)
-    assert found[1] == (["A"], "opening", True)
+    assert found[1] == (["A"], "marked", True)
     assert found[2] == (["B"], "llm", True)
     assert found[3] == (None, None, None)
     assert found[4] == (["D"], "llm", True)
