@@ -157,9 +157,9 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     named = len(task.said.items)
     # "ABD。A：…。B：…。D：…" explains its own list
     answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
-    if named > max(1 if task.answer_first is False else 2, answers):
-        return None
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
+    if named > max(1 if task.answer_first is False or one_of_several else 2, answers):
+        return None
     judged = _P.judged_either if one_of_several or task.said.wrong else _P.judged_not
     goes_on = mention.weak and not _P.word_ends.match(task.said.codes, match.end())
     if goes_on or (not mention.own and judged.match(task.said.codes, match.end())):
