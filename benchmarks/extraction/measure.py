@@ -5,8 +5,8 @@
 Reads ``by_hand.jsonl``: 1,867 outputs in the manner of today's models, in simplified and traditional Chinese and
 English, written and labelled by hand before they were read; rules are mended on one half only. FOLDER may hold
 ``thoughtsource_cot_dev.jsonl`` (``raw_output``, ``options``, ``answer``, and as ``flag`` whether the final answer was
-right), ``gaokao_gpt4_explicit.jsonl`` (with ``truth``, the answer that stands there) and ``explaincpe_*.json``: questions with ``options``, ``answer``, and per prompt variant ``*_response`` and
-``*_judge`` (正确 or 错误). Prints one row a way of reading, the disagreements of the reading that ``score`` takes,
+right), ``gaokao_gpt4_explicit.jsonl`` (``truth``: the answer that stands there) and ``explaincpe_*.json``: questions
+with ``options``, ``answer``, and per prompt variant ``*_response`` and ``*_judge`` (正确 or 错误). Prints one row a way of reading, the disagreements of the reading that ``score`` takes,
 and how many of our own hand-labelled cases each reads as labelled.
 """
 
@@ -192,9 +192,8 @@ def chains(path: Path) -> None:
 def explicit(path: Path) -> None:
     """Print how outputs that end in one explicit answer (``truth``) are read, with their question type and without."""
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    print(
-        f"\n| {len(rows)} outputs with an explicit answer | as it stands | another letter | none |\n|---|---:|---:|---:|"
-    )
+    print(f"\n| {len(rows)} outputs with an explicit answer | as it stands | another letter | none |")
+    print("|---|---:|---:|---:|")
     for title, known in (("question type known", True), ("not known", False)):
         found = Counter[str]()
         for row in rows:

@@ -32,7 +32,8 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
     params = params.model_copy(update={"strict": True}) if strict else params
 
     read = {path.resolve() for path in (source, key) if path is not None}  # links and ../ name the same file
-    if any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
+    beside = unsure_file(out).resolve() in read
+    if beside or any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
         raise UserError(f"--out {out} would replace the file that is read: choose another name")
     if key is None and holds_cases(source):  # answers to patients' cases carry their references
         counts = _score_cases(source, out)
