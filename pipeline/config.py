@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.evaluate.params import ScoreParams
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.params import Params, non_semantic
@@ -61,6 +62,7 @@ class ConfigBase(BaseModel):
     dataset: DatasetParams
     executor: ExecutorParams = ExecutorParams()
     sources: dict[str, SourceParams] = {}
+    score: ScoreParams = ScoreParams()
 
     def params(self, stage: str) -> Params:
         """The section of a stage."""

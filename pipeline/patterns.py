@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -18,14 +19,15 @@ class Patterns:
     """The patterns of a module, by its ``__name__``, as attributes; ``patterns.toml`` of its package has them.
 
     ``@name@`` stands for a fragment, the module's own or one of all modules. A list is one pattern in pieces.
-    A fragment is a pattern too.
+    A fragment is a pattern too. ``<NAME>`` stands for what ``names`` gives for it.
     """
 
-    def __init__(self, module: str, package: Traversable | None = None) -> None:
+    def __init__(self, module: str, package: Traversable | None = None, names: Mapping[str, str] | None = None) -> None:
         home, _, name = module.rpartition(".")
         tables = _tables(Path(str(package or files(home))) / "patterns.toml")
         self._rows = tables[name]
         assert not {*self._rows} & {*vars(Patterns)}, "a method would hide that pattern"
+        self._names = names or {}
         self._fragments = {**tables["fragments"], **self._rows.get("fragments", {})}
 
     def __getattr__(self, name: str) -> re.Pattern[str]:
@@ -47,4 +49,5 @@ class Patterns:
     def whole(self, row: str | list[str]) -> str:
         """A pattern with its fragments put in."""
         text = row if isinstance(row, str) else "".join(row)
-        return re.sub(r"@(\w+)@", lambda found: self.whole(self._fragments[found[1]]), text)
+        text = re.sub(r"@(\w+)@", lambda found: self.whole(self._fragments[found[1]]), text)
+        return re.sub(r"<([A-Z_]+)>", lambda found: self._names[found[1]], text) if self._names else text

@@ -36,6 +36,15 @@ class Likelihood(Record):
     """Log-likelihood, normalised as the run's options say."""
 
 
+class Sureness(StrEnum):
+    """How sure a reading is of the answer, by the rule that read it."""
+
+    EXPLICIT = "explicit"  # 答案：B
+    CONCLUDED = "concluded"  # B. 青霉素 …; 因此B正确
+    INFERRED = "inferred"  # A错，C错，D错
+    WEAK = "weak"  # the only letter of a text
+
+
 class Prediction(Record):
     """Output of a model for one prompt."""
 
@@ -44,6 +53,8 @@ class Prediction(Record):
     task: Task = Task.ANSWER
     question_id: str
     """Of a clinical case: ``clin-CASE-TURN``."""
+    cluster: str | None = None
+    """The case that the question shares with others, or its own id; null for free text."""
     repeat: int = 0
     """Number of the repetition, where a prompt is asked several times."""
     variant: str | None = None
@@ -53,6 +64,7 @@ class Prediction(Record):
     """The letters as the paper prints them, whatever the version shown."""
     rule: str | None
     """The extraction rule that fired."""
+    sureness: Sureness | None = None
     outcome: Outcome
     correct: bool | None
     """Null when no answer was read, and for free text."""
@@ -130,7 +142,7 @@ class Comparison(Record):
     high: float | None
     """95 % interval of the difference, by a bootstrap over shared cases."""
     p_value: float
-    """McNemar's exact test, two-sided."""
+    """Exact sign-flip test over cases, two-sided; McNemar's where no questions share a case."""
     p_adjusted: float
     """The same, corrected for the number of pairs compared (Holm)."""
 

@@ -194,6 +194,7 @@ class _ClientRun:
         self, sdk: AsyncOpenAI, key: str, request: wire.ChatRequest, worst: float
     ) -> tuple[wire.Completion | limits.Fault, float]:
         """Ask once; return also what that cost, at most ``worst``."""
+        self.bills.sent(key)
         try:
             completion = await self._create(sdk, request.body(self.options))
         except asyncio.CancelledError:
@@ -207,6 +208,8 @@ class _ClientRun:
             if fault is limits.NOT_A_COMPLETION:
                 self._count_unusable(limits.NOT_A_COMPLETION, getattr(error, "doc", ""))
             return fault, worst if fault.maybe_billed else 0.0
+        finally:
+            self.bills.came(key)
         usage = wire.billed_tokens(completion)
         self._pace.tokens = usage.total()
         cost = self.options.cost(usage.prompt_tokens, usage.completion_tokens)

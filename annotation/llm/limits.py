@@ -27,6 +27,7 @@ from build_dataset.annotation.llm.messages import (
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError, bad_certificate
+from build_dataset.schemas.identity import sha256
 
 LONGEST_WAIT = 300.0  # longest wait in seconds; an endpoint that asks for more counts as failed
 _FIRST_BACKOFF = 0.5  # seconds; doubles with every attempt
@@ -297,10 +298,25 @@ class CostAccount:
         self._prefix = _WASTED[batched]
         values = store.get_many([prefix + key for key in requests for prefix in _WASTED])
         self._known = {name: Waste(**value) for name, value in values.items()}
+        self._note = "wasted:sent:" + sha256(options.base_url, options.model)
+        self._sent = list(store.get_many([self._note]).get(self._note, ()))
+        for key in [key for key in self._sent if key in requests]:  # a killed run sent them and saw no reply
+            self.unseen(key, requests[key])
+            self.came(key)
 
     def waste(self, key: str) -> Waste:
         """Of a request."""
         return sum((self._known.get(prefix + key, Waste()) for prefix in _WASTED), Waste())
+
+    def sent(self, key: str) -> None:
+        """Note that a call is on its way: if this process is killed, the next one counts it as unseen."""
+        self._sent.append(key)
+        self._store.put(self._note, self._sent)
+
+    def came(self, key: str) -> None:
+        """Take the note back, as the call has ended."""
+        self._sent.remove(key)
+        self._store.put(self._note, self._sent)
 
     def unusable(self, key: str, usage: Usage, request: ChatRequest) -> None:
         """Count an answer that could not be used; one without a count of tokens as if it had the most."""

@@ -5,8 +5,8 @@
 Reads ``by_hand.jsonl``: 1,867 outputs in the manner of today's models, in simplified and traditional Chinese and
 English, written and labelled by hand before they were read; rules are mended on one half only. FOLDER may hold
 ``thoughtsource_cot_dev.jsonl`` (``raw_output``, ``options``, ``answer``, and as ``flag`` whether the final answer was
-right) and ``explaincpe_*.json``: questions with ``options``, ``answer``, and per prompt variant ``*_response`` and
-``*_judge`` (正确 or 错误). Prints one row a way of reading, the disagreements of the reading that ``score`` takes,
+right), ``gaokao_gpt4_explicit.jsonl`` (``truth``: the answer that stands there) and ``explaincpe_*.json``: questions
+with ``options``, ``answer``, and per prompt variant ``*_response`` and ``*_judge`` (正确 or 错误). Prints one row a way of reading, the disagreements of the reading that ``score`` takes,
 and how many of our own hand-labelled cases each reads as labelled.
 """
 
@@ -18,6 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -28,11 +29,13 @@ from build_dataset.pipeline.evaluate.extraction import answers_first, extract
 
 _HERE = Path(__file__).parent
 _CASES = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
-_PEERS: dict[str, Rule] = {
-    "CMB's rule": peers.cmb,
-    "OpenCompass's rule": peers.opencompass,
-    "lm-evaluation-harness": peers.lm_eval,
-}
+_PEERS: dict[str, Rule] = {"CMB's rule": peers.cmb}
+for _package, _name, _rule in (
+    ("opencompass", "OpenCompass's rule", peers.opencompass),
+    ("lm_eval", "lm-evaluation-harness", peers.lm_eval),
+):
+    if find_spec(_package) is not None:
+        _PEERS[_name] = _rule
 
 
 @dataclass(frozen=True)
@@ -186,6 +189,20 @@ def chains(path: Path) -> None:
         print(f"| {name} | " + " | ".join(shares) + " |")
 
 
+def explicit(path: Path) -> None:
+    """Print how outputs that end in one explicit answer (``truth``) are read, with their question type and without."""
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    print(f"\n| {len(rows)} outputs with an explicit answer | as it stands | another letter | none |")
+    print("|---|---:|---:|---:|")
+    for title, known in (("question type known", True), ("not known", False)):
+        found = Counter[str]()
+        for row in rows:
+            multiple = row["question_type"].startswith("多") if known else None
+            read = "".join(extract(row["raw_output"], row["options"], multiple, stem=row["question"]).letters or ())
+            found["right" if read == row["truth"] else "wrong" if read else "none"] += 1
+        print(f"| {title} | {found['right'] / len(rows):.4f} | {found['wrong']} | {found['none']} |")
+
+
 def _names_one(row: Mapping[str, Any]) -> bool:
     sentences = [part for part in re.split(r"(?<=[.!?])\s+|\n+", row["raw_output"].strip()) if part.strip()]
     mentions = read_claims(sentences[-1], row["options"], multiple=False).mentions if sentences else []
@@ -197,4 +214,5 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         against_people(Path(sys.argv[1]))
         chains(Path(sys.argv[1]) / "thoughtsource_cot_dev.jsonl")
+        explicit(Path(sys.argv[1]) / "gaokao_gpt4_explicit.jsonl")
     hard_cases()

@@ -136,3 +136,9 @@ def asks_for_wrong(stem: str) -> bool:
     asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
     # two negations, 不正确 and 除外, cancel out
     return meaning(asked).asks_for_wrong % 2 == 1 or _P.asks_for_wrong.search(folded) is not None
+
+
+def asks_for_several(stem: str) -> bool | None:
+    """Return whether a stem says that it has several answers: (多选题), Select all, 2つ選べ; None if it is silent."""
+    folded = fold(stem)
+    return True if _P.several.search(folded) else False if _P.one.search(folded) else None

@@ -8,8 +8,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from build_dataset.pipeline.claims.mentions import Mention, mentions
+from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.patterns import Patterns
 
+BLANK_LINE = Token.LINE * 2
 _MASK = "\ue000"  # stands for every character of a mention while the words between mentions are looked up
 
 
@@ -40,11 +42,11 @@ class Production(NamedTuple):
     pattern: re.Pattern[str]
 
 
-_P = Patterns(__name__)
+_P = Patterns(__name__, names=NAMES)
 _WORDS = _P.rows("words")
-CODES = {f"w{at}": row["code"] for at, row in enumerate(_WORDS)}
+CODES = {f"w{at}": Token[row["token"]].value if row["token"] else "" for at, row in enumerate(_WORDS)}
 LEXICON = re.compile("|".join(f"(?P<w{at}>{row['pattern']})" for at, row in enumerate(_WORDS)), re.ASCII)
-_FORBIDDEN = [(row["code"], re.compile(row["pattern"])) for row in _P.rows("forbidden")]
+_FORBIDDEN = [(Token[row["token"]].value, re.compile(row["pattern"])) for row in _P.rows("forbidden")]
 _CLAIMS = _P.rows("claims")
 PRODUCTIONS = [Production(row["kind"], Stance(row["stance"]), re.compile(row["pattern"])) for row in _CLAIMS]
 
@@ -85,7 +87,7 @@ class Text:
 
     @cached_property
     def words(self) -> list[tuple[str, int, int, Mention | None]]:
-        """Codes with their offsets; codes are those of ``patterns.toml``, L T l t for mentions, x y for other text."""
+        """The tokens' characters with their offsets, and the mentions."""
         found, end = list[tuple[str, int, int, Mention | None]](), 0
         known = sorted(self._found(), key=lambda each: each[1])
         for code, start, stop, mention in [*known, ("", len(self.text), len(self.text), None)]:
@@ -106,8 +108,8 @@ class Text:
         for mention in self.mentions:
             parts += [self.text[end : mention.start], _MASK * (mention.end - mention.start)]
             end = mention.end
-            code = "T" if mention.text else "L"
-            yield code.lower() if mention.weak else code, mention.start, mention.end, mention
+            kinds = (Token.TEXT, Token.ORDINARY) if mention.text else (Token.LETTERS, Token.SMALL)
+            yield kinds[mention.weak].value, mention.start, mention.end, mention
         masked = "".join([*parts, self.text[end:]])
         if _P.forbids.search(self.stem):  # 禁用的是: 禁用A is no verdict against A
             for code, pattern in _FORBIDDEN:
@@ -134,7 +136,7 @@ class Text:
             before = self.codes[max(0, match.start() - 12) : match.start()]  # codes: far enough for 如果 … 则
             # A claim may be about another question, or hold only under a condition.
             conditional = row.kind != "judged" and _P.conditional.search(before)
-            if mention is not None and not (conditional or _P.supposed.search(before)):
+            if mention is not None and not conditional:
                 end = max(mention.end, self.words[match.end() - 1][2])
                 kind, stance = row.kind, row.stance
                 if kind == "counter" and self.wrong is False:  # 错误的是D, where the right one is asked for
@@ -153,14 +155,14 @@ class Text:
     @cached_property
     def marked(self) -> dict[int, bool]:
         """Places of the options in lines that begin with a mark (✅ A … ❌ B …), and whether it means right."""
-        found = {match.start("m"): match["said"] == "R" for match in _P.marked.finditer(self.codes)}
+        found = {match.start("m"): match["said"] == Token.RIGHT for match in _P.marked.finditer(self.codes)}
         return found if len(found) > 1 else {}  # one mark alone may be a bullet
 
     @cached_property
     def items(self) -> list[Item]:
         """The options that the text goes through one by one, each at its first place."""
         heads = [at for at, word in enumerate(self.words) if self._is_item(at, word[3])]
-        below = self.codes.find("//", heads[-1]) if heads else -1  # a blank line ends the last passage
+        below = self.codes.find(BLANK_LINE, heads[-1]) if heads else -1  # a blank line ends the last passage
         ends = [*heads[1:], len(self.words) if below < 0 else below]
         found: dict[str, Item] = {}
         for at, end in zip(heads, ends, strict=False):
@@ -172,14 +174,15 @@ class Text:
 
     def _is_item(self, at: int, mention: Mention | None) -> bool:
         codes = self.codes
-        if mention is None or codes[at] != "L" or len(mention.labels) > 1:  # L: a letter or letters
+        if mention is None or codes[at] != Token.LETTERS or len(mention.labels) > 1:
             return False
-        before = codes[at - 1] if at else "/"
         # "A. …" at the beginning of a line, a cell or a sentence
-        starts = before in "/|." and (mention.own or _P.delimited.match(self.text, mention.letters))
+        starts = _P.item_starts.search(codes, max(0, at - 1), at) and (
+            mention.own or _P.delimited.match(self.text, mention.letters)
+        )
         if starts or at in self.marked:
             return True
-        return before in "/|.,xcBRWV" and re.match(r"[:|]?[Dix]{0,2}[WR]", codes[at + 1 : at + 5]) is not None
+        return _P.verdict_item.match(codes, max(0, at - 1), at + 5) is not None
 
     @cached_property
     def judged(self) -> OptionVerdicts:
@@ -194,8 +197,8 @@ class Text:
         said |= parallel if not self.items else {}
         for item in self.items:
             # the first verdict within its passage
-            verdict = re.search(r"[WRXV]", self.codes[item.first : item.last])
-            is_right = verdict.group() == "R" if verdict else parallel.get(item.label)
+            verdict = _P.verdict.search(self.codes, item.first, item.last)
+            is_right = verdict.group() == Token.RIGHT if verdict else parallel.get(item.label)
             if is_right is not None and not self.marked:
                 said[item.label] = is_right
                 places += [item.start, item.end]
@@ -204,10 +207,15 @@ class Text:
                 said.setdefault(label, claim.stance is Stance.ASSERTED)
             places += [claim.start, claim.end]
         for match in _P.all_except.finditer(self.codes):
-            mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "none"))][3]
+            mention = self.words[max(match.start(name) for name in ("m", "behind", "one", "odd", "only", "none"))][3]
             if mention is not None:
                 # 除A外均错误; A是对的，其余不对
-                excepted = match["said"] in ("W", "X") or match["is"] == "R" or match["out"] or match["not"]
+                excepted = (
+                    match["said"] in (Token.WRONG, Token.EXCLUDE)
+                    or match["is"] == Token.RIGHT
+                    or match["out"]
+                    or match["not"]
+                )
                 said = {label: (label in mention.labels) is bool(excepted) for label in self.options}
                 places += [mention.start, mention.end]
         said |= self._others(said)
@@ -229,11 +237,8 @@ class Text:
         alike = {labels[0]: match for labels, match in found.items() if match and len(labels) == 1}
         if len(alike) == len(self.options) > 1 and len({match["what"] for match in alike.values()}) == 1:
             return {label: not match["denied"] for label, match in alike.items()}
-        opens = {
-            item.label: re.match(r"[LT][:|,]?T?[:|,]?(?P<said>[in])", self.codes[item.first : item.last])
-            for item in self.items
-        }
-        said = {label: found["said"] == "i" for label, found in opens.items() if found}
+        opens = {item.label: _P.item_is.match(self.codes, item.first, item.last) for item in self.items}
+        said = {label: found["said"] == Token.IS for label, found in opens.items() if found}
         return said if len(said) == len(self.options) and len({*said.values()}) == 2 else {}
 
     @cached_property
@@ -245,8 +250,9 @@ class Text:
 
 
 def _other(gap: str) -> str:
-    """X for a few other characters, y for more, nothing for blanks and signs."""
+    """Return the token of other text; nothing for blanks and signs."""
     said = sum(char.isalnum() for char in gap)
     # a Chinese word is two characters, an English one five
     weight = said if not gap.isascii() else said / 2.5
-    return "" if not said else "x" if weight <= 6 else "y"  # "D in fact is wrong" is one x, a clause is a y
+    # "D in fact is wrong" is short, a clause is long
+    return "" if not said else Token.SHORT if weight <= 6 else Token.LONG

@@ -38,6 +38,8 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
     """
     quotes = _quotes(text, options)
     letters = list(_letters(text, options, quotes))
+    for start in [start for start, quote in quotes.items() if _is_letters(quote, text, options)]:
+        del quotes[start]  # blood groups: "the answer is B" names option B, whatever option reads "B"
     ordinals = list(_ordinals(text, tuple(options)))
     found = _with_letters(text, list(_apart([*letters, *ordinals, *quotes.values()])))
     return list(_lists(text, list(_ranges(text, list(found), tuple(options))), multiple))
@@ -68,7 +70,8 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
         at = compact.find(needle) if needle else -1
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1
-            if _whole(text, start, end):
+            if _whole(text, start, end) and _spaced(text[start:end], body):
+                end += needle.endswith("型") and text[end : end + 1] == "血"
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
         if len(needle) > 1 and (short := _broken(compact, needle)):  # an output that was cut off: 故选肺炎链
@@ -100,55 +103,98 @@ def _whole(text: str, start: int, end: int) -> bool:
     )
 
 
+def _spaced(said: str, body: str) -> bool:
+    """Return whether English words stand apart as in the option: "proteins" is no "Protein S"."""
+    words = not any(char.isdigit() or ord(char) > 127 for char in said)
+    return not words or len(body.split()) < 2 or len(said.split()) > 1
+
+
 def _latin(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
 
+def _is_letters(quote: Mention, text: str, options: Mapping[str, str]) -> bool:
+    """Return whether an option's text is nothing but letters that are labels."""
+    return {*text[quote.start : quote.end]} <= {*options}
+
+
 def _letters(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) -> Iterator[Mention]:
-    """Runs of labels that touch no other letter or digit and belong to no word, with their own text if it follows."""
+    """Runs of labels that touch no other letter or digit and belong to no word, with their own text if it follows.
+
+    Of letters that are joined, the word before the first and the word behind the last hold for all: proteins C and S.
+    """
+    found: list[tuple[Mention, str]] = []
+    for each, word in _runs(text, options, quotes):
+        joined = bool(found) and not each.own and _P.joined.fullmatch(text, found[-1][0].letters, each.start)
+        if word == "after":
+            while found and joined and not found[-1][0].own:
+                previous, _ = found.pop()
+                joined = bool(found) and _P.joined.fullmatch(text, found[-1][0].letters, previous.start)
+        before = word == "before" or bool(joined and found and found[-1][1] == "before")
+        found.append((each, "before" if before else word))
+    yield from (each for each, word in found if not word)
+
+
+def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) -> Iterator[tuple[Mention, str]]:
+    """Runs of labels, and on which side they belong to a word, if they do."""
     if not (labels := "".join(sorted(options))):
         return
     token = re.compile(
         rf"(?<![A-Za-z0-9_])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
     )
     starts = sorted(quotes)  # where options are quoted: the A in 维生素A缺乏 is no letter
+    formulas = [found.span() for found in _P.formula.finditer(text)]
+    formula, end = 0, 0
     for match in token.finditer(text):
         run = tuple(match.group().upper())
-        # AA is no answer, nor is Ab
-        if len(set(run)) != len(run) or not (match.group().isupper() or match.group().islower()):
+        # AA is no answer, nor is Ab, nor a word: "would be"
+        small = match.group().islower()
+        if len(set(run)) != len(run) or not (match.group().isupper() or small) or match.start() < end:
             continue
+        if small and len(run) > 1 and not _P.small_run.search(text, max(0, match.start() - 8), match.start()):
+            continue
+        while formula < len(formulas) and formulas[formula][1] <= match.start():
+            formula += 1
+        if (
+            formula < len(formulas)
+            and formulas[formula][0] <= match.start()
+            and not _P.labelled.search(text, max(0, match.start() - 14), match.start())
+        ):
+            continue  # E = CV²/2
         behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text
         quote = quotes.get(behind.end()) if behind else None
         own = quote is not None and quote.labels[0] == run[-1]
         covering = bisect_right(starts, match.start()) - 1
-        if covering >= 0 and quotes[starts[covering]].end > match.start() and not (own and len(run) == 1):
-            continue
-        if not own and _in_word(text, match):  # A型血友病, B超, 维生素C
+        quoted = quotes[starts[covering]] if covering >= 0 else None
+        covered = quoted is not None and quoted.end > match.start() and not _is_letters(quoted, text, options)
+        if covered and not (own and len(run) == 1):
             continue
         end = quote.end if own and quote is not None else match.end()
-        weak = match.group().islower()
-        yield Mention(run, match.start(), end, weak=weak, letters=match.end(), own=own)
+        weak = small and not _P.particle.match(text, match.end())
+        mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), own=own)
+        yield mention, "" if own else _in_word(text, match)  # A型血友病, B超, 维生素C
 
 
-def _in_word(text: str, match: re.Match[str]) -> bool:
+def _in_word(text: str, match: re.Match[str]) -> str:
     start, end = match.span()
     before = text[max(0, start - 14) : start]  # as far as 选项, answer is, 正确答案为 reach
     if _P.labelled.search(before):
-        return False
+        return ""
     unit = match.group().islower() and before.rstrip()[-1:].isdigit()  # 不超过1 g
     article = match.group() in "Aa" and _P.article.match(text, end)
     pronoun = match.group() in "Ii" and _P.pronoun.match(text, end)
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
     if unit or _P.before.search(before) or article or pronoun or acronym:
-        return True
-    quoted = start > 0 and text[start - 1] == text[end : end + 1]
+        return "before" if _P.before.search(before) else "word"
+    quoted = start > 0 and text[start - 1] == text[end : end + 1] != " "
     # (A) and “A” are letters, whatever follows
-    return not quoted and _P.after.match(text, end) is not None and not _P.range.match(text, end)
+    after = not quoted and _P.after.match(text, end) is not None and not _P.range.match(text, end)
+    return "after" if after else ""
 
 
 def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
     for match in _P.ordinal.finditer(text):
-        word = (match[1] or match[2] or match[3]).lower()
+        word = next(filter(None, match.groups())).lower()
         # 第三个选项, option 3, the third
         at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdigit() else _NTH[word]
         if 0 <= at < len(labels):
@@ -195,7 +241,8 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
         if loose and _next_clause(text, members[loose - 1].end, members[loose:]):
             members = members[:loose]
         labels = tuple(label for each in members for label in each.labels)
-        yield members[-1]._replace(labels=labels, start=_list_start(text, members))
+        weak = all(each.weak for each in members)
+        yield members[-1]._replace(labels=labels, start=_list_start(text, members), weak=weak)
         at += len(members)
 
 
@@ -211,7 +258,10 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
     """The kind of joint between a list and what comes next; None where the list ends."""
     last = members[-1]
     seen = {label for member in members for label in member.labels}
-    unlike = (last.text, last.weak) != (each.text, each.weak)  # letters and texts are not one list
+    # letters and texts are not one list, nor are capitals and small letters
+    unlike = last.text != each.text or (
+        last.weak != each.weak if each.text else text[last.start].islower() != text[each.start].islower()
+    )
     if unlike or seen & set(each.labels) or each.start - last.end > 60:
         return None
     bracketed = None if last.own else _P.bracketed.match(text, last.end)
@@ -220,6 +270,8 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
         if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
             return _P.tight
         alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
+        if "." in gap and _P.rejected.search(text, max(0, members[0].start - 6), members[0].start):
+            return None
         if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
             return None if each.text and "," not in gap else _P.loose
     return None
@@ -290,11 +342,15 @@ def blank_thinking(text: str, *, turns: bool = False) -> str:
     Base models go on with a next question of their own; its answer is not the answer asked for. ``turns`` keeps what
     reads like a further turn: it may be the question itself, repeated before its answer.
     """
-    folded = _FOLDING.struck.sub(lambda found: " " * len(found.group()), _without_thoughts(fold(text)))
+    folded = _blanked(_FOLDING.struck, _without_thoughts(fold(text)))
     start = len(folded) - len(folded.lstrip())
     ends = (_FOLDING.special,) if turns else (_FOLDING.special, _FOLDING.next_turn)
     following = next(filter(None, (end.search(folded, start + 1) for end in ends)), None)
-    return folded[: following.start()] if following else folded
+    return _blanked(_FOLDING.end_tag, folded[: following.start()] if following else folded)
+
+
+def _blanked(pattern: re.Pattern[str], text: str) -> str:
+    return pattern.sub(lambda found: " " * len(found.group()), text)
 
 
 def _without_thoughts(text: str) -> str:

@@ -198,19 +198,21 @@ def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) 
     print_line(params.llm.estimate([request for _, request in requests]))
 
 
-def _dry_run_of_reader(tables: Tables, params: EvaluateParams, context: Context) -> None:
-    from build_dataset.pipeline.evaluate.stage import estimate_reader
+def _dry_run_of_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> None:
+    from build_dataset.pipeline.evaluate.stage import estimate_evaluation
     from build_dataset.pipeline.evaluate.submission import predictions_of
 
-    predictions = Prediction.to_frame(predictions_of(context.build))
-    print_line(estimate_reader({**tables, "predictions": predictions}, params, context))
+    evaluated = (context.build / "evaluate" / "predictions.parquet").is_file()
+    predictions = Prediction.to_frame(predictions_of(context.build) if evaluated else [])
+    for line in estimate_evaluation({**tables, "predictions": predictions}, params, context):
+        print_line(line)
 
 
 _DRY_RUNS: dict[str, Callable[[Tables, Any, Context], None]] = {
     "annotate": _dry_run_of_annotation,
     "ocr": _dry_run_of_vision,
     "parse": _dry_run_of_pointing,
-    "evaluate": _dry_run_of_reader,
+    "evaluate": _dry_run_of_evaluation,
 }
 """By stage: the function that prints the estimate of its ``--dry-run``."""
 

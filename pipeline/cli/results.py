@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from importlib.util import find_spec
@@ -13,7 +14,7 @@ from rich.console import Console
 
 from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.cli.report import print_line, print_template, print_whole, save, shown
-from build_dataset.pipeline.config import ConfigBase
+from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.wording import counted
@@ -27,29 +28,50 @@ if TYPE_CHECKING:
     from build_dataset.schemas.evaluation import Score
 
 
-def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None) -> None:
+def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None, strict: bool = False) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
-    from build_dataset.pipeline.evaluate.submission import holds_cases, score_file, write_rows
+    from build_dataset.pipeline.evaluate.submission import DEFAULT, holds_cases, score_file, unsure_file, write_rows
+
+    here = Path(FILE_NAME)
+    params = load(here).score if here.is_file() else DEFAULT
+    params = params.model_copy(update={"strict": True}) if strict else params
 
     read = {path.resolve() for path in (source, key) if path is not None}  # links and ../ name the same file
-    if any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
+    beside = unsure_file(out).resolve() in read
+    if beside or any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
         raise UserError(f"--out {out} would replace the file that is read: choose another name")
     if key is None and holds_cases(source):  # answers to patients' cases carry their references
         counts = _score_cases(source, out)
     elif key is None:
         if tables is not None:
             raise UserError("--tables goes with --key: without one there are no categories to score by")
-        counts = score_file(source, out)
+        counts = score_file(source, out, params)
     else:
         from build_dataset.pipeline.evaluate.submission import score_submission
 
-        found = score_submission(source, key)
+        found = score_submission(source, key, params=params)
         counts = write_rows(found.rows, out)
         _print_tables(found.scores, tables)
         if found.missing:
             print_line(f"{found.missing} questions of the key have no answer in {source.name}")
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     print_line(f"{told}; written to {shown(out)}")
+    if "no_answer" in counts:
+        _print_unsure(unsure_file(out), counts["rows"])
+
+
+def _print_unsure(path: Path, rows: int) -> None:
+    """Say which outputs a person should look at, with examples where many were not read."""
+    from build_dataset.pipeline.evaluate.submission import read_items
+
+    unsure = list(read_items(path))
+    print_line(f"{counted(len(unsure), 'output')} read weakly or not at all: {shown(path)}")
+    unread = [row for row in unsure if row["extracted"] is None]
+    if len(unread) > max(2, rows // 20):
+        print_line(f"{len(unread)} of {rows} outputs give no answer that can be read 许多输出未读出答案, for example:")
+        for row in unread[:3]:
+            said = row.get("raw_output") or row.get("model_answer")
+            print_line(f"  {json.dumps(said[-120:], ensure_ascii=False)}")
 
 
 def _score_cases(source: Path, out: Path) -> dict[str, int]:

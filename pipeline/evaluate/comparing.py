@@ -1,7 +1,7 @@
 """Runs against each other: tests of pairs, correlations of orders, and a table of all builds on the same questions."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -34,8 +34,7 @@ FEWEST = 3  # models whose order says something: two are in the same order half 
 def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
     """Every pair of runs on the questions that both were asked, with p-values corrected for the number of pairs.
 
-    McNemar's exact test (McNemar 1947) looks at the first answer of each run alone; the interval of the difference is
-    a bootstrap over clusters, so it also holds where questions share a case, where McNemar's p is too small.
+    The test looks at the first answer of each run alone. Test and interval keep the questions of a case together.
     """
     firsts = {run: {item.item_id: item for item in items if item.repeat == 0} for run, items in runs.items()}
     found = [_compare(one, other, firsts) for one, other in combinations(firsts, 2)]
@@ -62,17 +61,34 @@ def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -
         difference=(only_one - only_other) / len(pairs),
         low=spread.low if spread else None,
         high=spread.high if spread else None,
-        p_value=mcnemar(only_one, only_other),
+        p_value=paired_p((a.cluster, a.correct - b.correct) for a, b in pairs),
         p_adjusted=1.0,
     )
 
 
+def paired_p(differences: Iterable[tuple[str, int]]) -> float:
+    """The two-sided exact p-value of the sign-flip test (Fisher 1935), of pairs of a cluster and a difference.
+
+    If two runs are equally good, the sum of a case's differences is as likely with the other sign. Where no questions
+    share a case, this is McNemar's exact test.
+    """
+    from scipy.stats import binom
+
+    sums = Counter[str]()
+    for cluster, difference in differences:
+        sums[cluster] += difference
+    spread = np.ones(1)  # probabilities of a total of -(size - 1) / 2 …, of all signs
+    for step, count in Counter(map(abs, sums.values())).items():
+        part = np.zeros(2 * step * count + 1)
+        part[:: 2 * step or 1] = binom.pmf(range(count + 1), count, 0.5) if step else 1.0
+        spread = np.convolve(spread, part)
+    total, middle = abs(sums.total()), len(spread) // 2
+    return min(1.0, float(2 * spread[middle + total :].sum())) if total else 1.0
+
+
 def mcnemar(only_one: int, only_other: int) -> float:
     """The two-sided exact p-value of McNemar's test, from the questions that only one of the two got right."""
-    from scipy.stats import binomtest
-
-    discordant = only_one + only_other
-    return float(binomtest(only_one, discordant, 0.5).pvalue) if discordant else 1.0
+    return paired_p((str(at), 1 if at < only_one else -1) for at in range(only_one + only_other))
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -154,10 +170,10 @@ def _differences(one: Path, other: Path) -> str:
 
 def _entries(home: Path, source: str) -> list[Entry]:
     view = View(Score.from_frame(read_table(home / "scores.parquet")))
-    right: dict[str, dict[str, bool]] = {}
+    right: dict[str, dict[str, tuple[str, bool]]] = {}
     for row in Prediction.from_frame(read_table(home / "predictions.parquet")):
         if row.task is Task.ANSWER and row.repeat == 0 and row.variant is None and row.outcome != "failed":
-            right.setdefault(row.run, {})[row.question_id] = bool(row.correct)
+            right.setdefault(row.run, {})[row.question_id] = (row.cluster or row.question_id, bool(row.correct))
     scored = ((run, score) for run in view.runs if (score := view.accuracy(run)))
     return [Entry(run, source, view, score, right.get(run, {})) for run, score in scored]
 
@@ -165,7 +181,7 @@ def _entries(home: Path, source: str) -> list[Entry]:
 def leaderboard(entries: Sequence[Entry]) -> Table:
     """The table: rank, run, accuracy with its interval, and whether the first model is better by more than luck.
 
-    The last column is McNemar's exact test against the best model on the questions both were asked, corrected for the
+    The last column is the paired test against the best model on the questions both were asked, corrected for the
     number of models (Holm). Baselines and people have no rank.
     """
     models = [entry for entry in entries if entry.run not in REFERENCES]
@@ -192,5 +208,5 @@ def _against_best(models: Sequence[Entry]) -> list[str]:
         return []
     first = models[0].right
     others = [entry.right for entry in models[1:]]
-    tallies = [Counter((first[key], own[key]) for key in first.keys() & own.keys()) for own in others]
-    return ["–", *map(p_value, holm([mcnemar(each[True, False], each[False, True]) for each in tallies]))]
+    pairs = [[(first[key][0], first[key][1] - own[key][1]) for key in first.keys() & own.keys()] for own in others]
+    return ["–", *map(p_value, holm([paired_p(each) for each in pairs]))]

@@ -16,7 +16,7 @@ from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, L
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple, load_template
 from build_dataset.pipeline.evaluate.results.view import prompt_name
 from build_dataset.pipeline.evaluate.scoring import Graded, accepted_answers
-from build_dataset.schemas.evaluation import Likelihood, Outcome, Prediction, Task
+from build_dataset.schemas.evaluation import Likelihood, Outcome, Prediction, Sureness, Task
 from build_dataset.schemas.identity import content_hash, sha256
 from build_dataset.schemas.release import ReleaseRow
 
@@ -26,7 +26,7 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 READABLE = (Outcome.ANSWERED, Outcome.TRUNCATED)  # free text that judges and experts score
-_SURE = frozenset({"opening", "stated", "everything"})  # rules whose finding holds in a text that was cut off
+_SURE = frozenset({"marked", "opening", "stated", "everything"})  # rules whose finding holds in a text that was cut off
 _OPENING = 20
 """Characters within which a refusal of free text stands; further on, an apology may be a doctor's to a patient."""
 CHOSEN = "chosen"  # the rule of answers that a backend chose as letters, so that nothing had to be read
@@ -80,13 +80,15 @@ def grade(
     letters, question = found.letters, prompt.printed
     if prompt.shown is not None and letters is not None:
         letters = prompt.shown.as_printed(letters)
-    graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant)
+    graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant, found.sureness)
     failed = outcome is Outcome.FAILED
     prediction = Prediction(
         task=Task.ANSWER,
         question_id=question.question_id,
+        cluster=graded.cluster,
         extracted=None if letters is None else list(letters),
         rule=found.rule,
+        sureness=found.sureness,
         outcome=outcome,
         correct=None if failed or letters is None else graded.correct,
         span=None if found.span is None else list(found.span),
@@ -179,6 +181,30 @@ def _merged(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     """Return every version of each library."""
     groups = groupby(sorted(set(pairs)), itemgetter(0))
     return {library: [one for _, one in own] for library, own in groups}
+
+
+def unsure_file(predictions: Iterable[Prediction]) -> bytes:
+    """Return the outputs that were read weakly or not at all, for a person to look at: JSONL."""
+    shown = ("run", "question_id", "repeat", "variant", "rule", "extracted", "raw_output")
+    unsure = (each for each in predictions if each.sureness is Sureness.WEAK or is_unread(each))
+    lines = (json.dumps({name: getattr(each, name) for name in shown}, ensure_ascii=False) for each in unsure)
+    return "".join(f"{line}\n" for line in lines).encode(errors="backslashreplace")
+
+
+def unread(predictions: Sequence[Prediction]) -> dict[str, list[str]]:
+    """Return, of each run with many outputs that no rule read, the ends of three of them."""
+    found: dict[str, list[str]] = {}
+    for run in sorted({each.run for each in predictions}):
+        own = [each for each in predictions if each.run == run]
+        ends = [json.dumps((each.raw_output or "")[-120:], ensure_ascii=False) for each in own if is_unread(each)]
+        if len(ends) > max(2, len(own) // 20):
+            found[f"{run}: {len(ends)} of {len(own)}"] = ends[:3]
+    return found
+
+
+def is_unread(prediction: Prediction) -> bool:
+    """Return whether an output holds text in which no answer was read."""
+    return prediction.task is Task.ANSWER and prediction.outcome is Outcome.NO_ANSWER
 
 
 def run_file(

@@ -96,16 +96,26 @@ class OutputReader(Consultation):
         return {name: letters for name, letters in found.items() if letters}
 
 
-def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: AnswerStore) -> str:
-    """Return what reading takes, in one line; asks nobody and needs no key."""
-    requests = {request.key(options): request for request in map(_request, unread)}
+def estimate(
+    options: LlmOptions, asked: Iterable[ChatRequest], store: AnswerStore, what: str, longest: int | None = None
+) -> str:
+    """Return the tokens and cost of requests that are not stored, in one line; asks nobody and needs no key.
+
+    Replies count as long as may be, or as ``longest``.
+    """
+    requests = {request.key(options): request for request in asked}
     stored = store.get_many(requests)
     missing = [request for key, request in requests.items() if key not in stored]
     count, _ = token_counter(options.model)
     contents = (message["content"] for request in missing for message in request.messages)
     tokens_in = sum(count(text) + MESSAGE_TOKENS for text in contents)
-    tokens_out = len(missing) * min(options.max_tokens, _REPLY)
-    return options.told(f"{len(missing):,} outputs to read", tokens_in, tokens_out, digits=4)
+    tokens_out = len(missing) * min(options.max_tokens, longest or options.max_tokens)
+    return options.told(f"{len(missing):,} {what}", tokens_in, tokens_out, digits=4)
+
+
+def estimate_reading(options: ReaderOptions, unread: Iterable[UnreadOutput], store: AnswerStore) -> str:
+    """Return what reading takes, in one line."""
+    return estimate(options, map(_request, unread), store, "outputs to read", _REPLY)
 
 
 _WORDS = _toml("reader.toml")

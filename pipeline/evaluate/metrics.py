@@ -25,7 +25,7 @@ from build_dataset.pipeline.stats.intervals import (
     interval_of_mean,
     interval_of_share,
 )
-from build_dataset.schemas.evaluation import Outcome, Score, Task
+from build_dataset.schemas.evaluation import Outcome, Score, Sureness, Task
 
 Item = Graded | GradedText | Versions
 Over = Literal["answers", "texts", "versions", "people"]
@@ -159,6 +159,12 @@ _BOARD: tuple[Shown, ...] = ("answers", "leaderboard")
 
 METRICS: tuple[Metric, ...] = (
     Metric("accuracy", "准确率 Accuracy", share(lambda item: item.correct), higher=True, brackets=True),
+    Metric(
+        "accuracy_without_weak",
+        "不计弱读 Accuracy without weak readings",
+        share(lambda item: item.correct and item.sureness is not Sureness.WEAK),
+        higher=True,
+    ),
     Metric("expected_accuracy", "期望准确率 Expected", Mean(lambda item: item.expected, lambda _: None)),
     Metric("mean_accuracy", "逐题平均 Mean over questions", None, ("people",), higher=True),
     Metric(

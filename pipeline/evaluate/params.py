@@ -198,6 +198,22 @@ class ReaderOptions(LlmOptions):
     max_tokens: int = option(64, "Most tokens of a reply.", ge=1)
 
 
+class ScoreParams(Params):
+    """The ``[score]`` section: how outputs of others are read by `score`."""
+
+    strict: bool = option(False, "Count only explicit and concluded readings as answers.")
+    end_tokens: list[str] = option([], "End marks of a model that are not of the shape <…>, e.g. [EOA].")
+    answer_marks: list[str] = option([], "Words that announce an answer in these outputs, e.g. Réponse.")
+
+    def plain(self, text: str) -> str:
+        """Return an output with the named marks in the form that every reader knows."""
+        for token in self.end_tokens:
+            text = text.replace(token, "\n")
+        for mark in self.answer_marks:
+            text = text.replace(mark, "答案")
+        return text
+
+
 class ScoringOptions(Params):
     """Options of scoring by experts in Label Studio: ``[evaluate.scoring]``."""
 

@@ -16,7 +16,7 @@ from rapidfuzz.distance import LCSseq
 from build_dataset.pipeline.stats.intervals import Floats, Interval
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.evaluation import Outcome, Score
+from build_dataset.schemas.evaluation import Outcome, Score, Sureness
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import cmb_catalogue, dimensions
 
@@ -33,6 +33,7 @@ class Graded:
     expected: float | None = None  # probability of a right answer where the run guesses
     repeat: int = 0
     variant: str | None = None  # name of the version that was asked; None for the question as printed
+    sureness: Sureness | None = None
 
     @cached_property
     def correct(self) -> bool:

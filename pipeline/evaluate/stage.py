@@ -1,5 +1,6 @@
 """The evaluate stage: ask models the questions of a split, read their answers, score them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -7,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from build_dataset.pipeline.evaluate import llm
-from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, open_backend
+from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
 from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.comparing import compare_runs
@@ -17,6 +18,8 @@ from build_dataset.pipeline.evaluate.grading import (
     libraries,
     run_file,
     run_settings,
+    unread,
+    unsure_file,
 )
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
@@ -110,6 +113,23 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     return _result(params, made)
 
 
+def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
+    """Return a line a model: the prompts that are not stored, with tokens and cost of an endpoint; asks nobody."""
+    source = PromptSource(_splits(tables), params, context.seed)
+    lines = []
+    for options in params.all_models():
+        prompts = task_work(options, source).prompts
+        told = f"{len(prompts):,} prompts, on this machine"
+        if isinstance(options, OpenAiModel):
+            told = llm.estimate(
+                options, chat_requests(prompts), context.store, "prompts to ask, with outputs at their longest"
+            )
+        lines.append(f"{options.run_name()}: {told}")
+    if params.reader is not None and not tables["predictions"].is_empty():
+        lines.append(f"reader: {estimate_reader(tables, params, context)}")
+    return lines
+
+
 def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) -> str:
     """Return what ``[evaluate.reader]`` would take on the stored outputs of the last evaluation; asks nobody."""
     if params.reader is None:
@@ -122,7 +142,7 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
         work = task_work(options, source)
         if isinstance(work, AnswerWork):
             unread += work.unread(row for row in rows if row.run == options.run_name())
-    return llm.estimate(params.reader, unread, context.store)
+    return llm.estimate_reading(params.reader, unread, context.store)
 
 
 def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:
@@ -166,10 +186,18 @@ def _judge(params: EvaluateParams, made: _Evaluation, context: Context) -> None:
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
-    """Tokens and cost of a model's outputs, whenever they were made; null where the endpoint does not say."""
-    given = [made for made in generations if made.text is not None]
+    """Tokens and cost of a model's outputs, whenever they were made; null where the endpoint does not say.
+
+    Calls that gave no output and were paid, or may have been, as those on their way when a run was killed, are apart.
+    """
+    made = list(generations)
+    given = [each for each in made if each.text is not None]
     summed = ("prompt_tokens", "completion_tokens", "cost")
-    return {"prompts": len(given), **{name: _sum([getattr(made, name) for made in given]) for name in summed}}
+    wasted = Counter[str]()
+    for each in made:
+        wasted.update(each.waste or {})
+    lost = {name: round(value, 6) for name, value in wasted.items() if value}
+    return {"prompts": len(given), **{name: _sum([getattr(each, name) for each in given]) for name in summed}, **lost}
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
@@ -236,6 +264,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
         files={
             "run.json": run_file(params, told, made.predictions, made.questions),
             "results.md": results.markdown(found, f"Results on the {params.split} split 评测结果").encode(),
+            "unsure.jsonl": unsure_file(made.predictions),
             **results.files(found),
         },
         facts={
@@ -258,6 +287,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             waiting=unanswered,
             reasons=tally_failures((item.reason, item.detail) for item in made.waiting),
             stray=made.stray,
+            unread=unread(made.predictions),
         ),
     )
 

@@ -13,13 +13,16 @@ from pydantic import BaseModel, Field, ValidationError, field_validator
 from build_dataset.pipeline.claims import fold
 from build_dataset.pipeline.evaluate.extraction import answers_first, extract
 from build_dataset.pipeline.evaluate.metrics import score_items
+from build_dataset.pipeline.evaluate.params import ScoreParams
 from build_dataset.pipeline.evaluate.scoring import Graded, by_slice
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.schemas.errors import UserError, first_problem
-from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Task
+from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Sureness, Task
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import dimensions
 
+DEFAULT = ScoreParams()
+STRICT = (Sureness.EXPLICIT, Sureness.CONCLUDED)
 _SINGLE = re.compile(r"单项?选|单项$|single|[AB][1-4]?(?:\s*/\s*A?[1-4])?(?:型|\Z)", re.IGNORECASE)
 _MULTIPLE = re.compile(
     r"多项?选|多项$|multi(?:ple)?(?:\Z|[-_\s]*(?:answer|correct|response|select))|X(?:型|\Z)", re.IGNORECASE
@@ -51,26 +54,39 @@ class _OutputRow(BaseModel, extra="allow"):
         return sorted(set(letters))
 
 
-def score_file(path_in: Path, path_out: Path) -> dict[str, int]:
+def score_file(path_in: Path, path_out: Path, params: ScoreParams = DEFAULT) -> dict[str, int]:
     """Score a file of raw outputs, and return the counts ``rows``, ``correct``, ``wrong``, ``no_answer``.
 
     It is JSONL with ``id``, ``question``, ``options`` as {letter: text}, ``answer``, ``raw_output`` and, if known,
     ``question_type`` (A1, B1型题, X, 单选题, 多项选择题, multiple … ; others count as not known) and ``answer_first``
     (whether the prompt asked for the answer first, see ``extract``). Rows that do not say are read as answering first
     where the file's outputs do so as a habit. The same rows are written whole or not at all, with ``extracted``
-    (letters as one string), ``rule`` and ``correct``: true, false, or null when no answer was stated.
+    (letters as one string), ``rule``, ``sureness`` and ``correct``: true, false, or null when no answer was stated.
+    Those that were read weakly or not at all stand in ``PATH.unsure.jsonl`` too.
     """
     if _text(path_in).startswith("["):
         told = "is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
         raise UserError(f"{path_in}: {told}")
-    return write_rows(_scored(list(checked_rows(path_in, _OutputRow))), path_out)
+    return write_rows(_scored(list(checked_rows(path_in, _OutputRow)), params), path_out)
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
     """Write rows with ``correct`` as JSONL, whole or not at all, and count them."""
     write_lines(rows, path_out)
+    write_lines(filter(is_unsure, rows), unsure_file(path_out))
     told = Counter({True: "correct", False: "wrong", None: "no_answer"}[row["correct"]] for row in rows)
     return {"rows": len(rows)} | {name: told[name] for name in ("correct", "wrong", "no_answer")}
+
+
+def is_unsure(row: Mapping[str, Any]) -> bool:
+    """Return whether a person should look at an output: it holds text, and was read weakly or not at all."""
+    text = row.get("raw_output", row.get("model_answer"))
+    return bool((text or "").strip()) and (row["extracted"] is None or row["sureness"] == Sureness.WEAK)
+
+
+def unsure_file(path_out: Path) -> Path:
+    """Return the file beside scored rows that holds those to look at."""
+    return path_out.with_suffix(".unsure.jsonl")
 
 
 def write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
@@ -85,28 +101,32 @@ def write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
         raise UserError(f"{path_out}: cannot be written: {error.strerror}") from None
 
 
-def score_row(row: Mapping[str, Any], answer_first: bool | None = None) -> dict[str, Any]:
-    """One row with ``extracted``, ``rule`` and ``correct`` added."""
+def score_row(
+    row: Mapping[str, Any], answer_first: bool | None = None, params: ScoreParams = DEFAULT
+) -> dict[str, Any]:
+    """One row with ``extracted``, ``rule``, ``sureness`` and ``correct`` added."""
     known = _OutputRow.model_validate(row)
     kind = (known.question_type or "").strip()
     multiple = True if _MULTIPLE.match(kind) else False if _SINGLE.match(kind) else None
     # a row knows better than the habit of its file
     first = answer_first if known.answer_first is None else known.answer_first
-    extraction = extract(known.raw_output or "", known.options, multiple, first, stem=known.question)
-    letters = extraction.letters
+    text = params.plain(known.raw_output or "")
+    extraction = extract(text, known.options, multiple, first, stem=known.question)
+    letters = None if params.strict and extraction.sureness not in STRICT else extraction.letters
     return {
         **row,
         "extracted": None if letters is None else "".join(letters),
         "rule": extraction.rule,
+        "sureness": extraction.sureness,
         "correct": None if letters is None else list(letters) == known.answer,
     }
 
 
-def _scored(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _scored(rows: Sequence[Mapping[str, Any]], params: ScoreParams = DEFAULT) -> list[dict[str, Any]]:
     """Score rows; those that do not say whether they open with their answers are read by the habit of all those."""
     silent = (row for row in rows if row.get("answer_first") is None)
     habit = answers_first((row["raw_output"] or "", row["options"]) for row in silent)
-    return [score_row(row, habit) for row in rows]
+    return [score_row(row, habit, params) for row in rows]
 
 
 _FormT = TypeVar("_FormT", bound=BaseModel)
@@ -161,7 +181,7 @@ class Submitted:
     missing: int  # questions missing from the submission; they count as not answered
 
 
-def score_submission(path: Path, key: Path, name: str | None = None) -> Submitted:
+def score_submission(path: Path, key: Path, name: str | None = None, params: ScoreParams = DEFAULT) -> Submitted:
     """Score a submission by CMB's answer file, or any like it; both are JSON arrays, or JSONL.
 
     A submission has ``id`` and ``model_answer`` (letters, or an output as the model wrote it); a key ``id``,
@@ -172,11 +192,11 @@ def score_submission(path: Path, key: Path, name: str | None = None) -> Submitte
     given = _by_id(path, _Given)
     if strange := sorted(set(given) - set(keys)):  # answers to another exam, or ids of another form
         raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0][:40]!r}")
-    scored = _scored([_row(item, given.get(found), key) for found, item in keys.items()])
+    scored = _scored([_row(item, given.get(found), key) for found, item in keys.items()], params)
     graded = [_graded(item, row) for item, row in zip(keys.values(), scored, strict=True)]
     parts = [(part, items) for part, items in by_slice(graded).items() if part.dimension in _SLICES]
     scores = [score for part, items in parts for score in score_items(name or path.stem, part, items)]
-    told = ("id", "answer", "extracted", "rule", "correct")
+    told = ("id", "answer", "extracted", "rule", "sureness", "correct")
     shown = [{"model_answer": row["raw_output"], **{name: row[name] for name in told}} for row in scored]
     return Submitted(shown, scores, len(keys) - len(given))
 
@@ -297,4 +317,4 @@ def _graded(key: _Key, row: Mapping[str, Any]) -> Graded:
     question = ReleaseRow.model_validate(plain | {"answer": row["letters"]})
     if row["extracted"] is None:
         return Graded(question, Outcome.NO_ANSWER, None)
-    return Graded(question, Outcome.ANSWERED, tuple(row["extracted"]))
+    return Graded(question, Outcome.ANSWERED, tuple(row["extracted"]), sureness=row["sureness"])

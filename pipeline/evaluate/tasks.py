@@ -11,7 +11,7 @@ from build_dataset.pipeline.evaluate import scoring
 from build_dataset.pipeline.evaluate.backends import Backend, Generation
 from build_dataset.pipeline.evaluate.clinical import conversation, item_id, load_cases
 from build_dataset.pipeline.evaluate.extraction import answers_first
-from build_dataset.pipeline.evaluate.grading import READABLE, grade, provenance, read_text
+from build_dataset.pipeline.evaluate.grading import READABLE, grade, is_unread, provenance, read_text
 from build_dataset.pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
 from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
@@ -132,7 +132,7 @@ class AnswerWork:
 
     def unread(self, predictions: Iterable[Prediction]) -> list[UnreadOutput]:
         """Return the outputs of a run that hold text and that no rule read."""
-        rows = [row for row in predictions if row.outcome is Outcome.NO_ANSWER]
+        rows = filter(is_unread, predictions)
         texts = {(row.question_id, row.repeat, row.variant): row.raw_output or "" for row in rows}
         keys = ((prompt, (prompt.printed.question_id, prompt.repeat, prompt.variant)) for prompt in self.prompts)
         return [UnreadOutput(prompt, texts[key]) for prompt, key in keys if texts.get(key, "").strip()]

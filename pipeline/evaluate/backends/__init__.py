@@ -9,7 +9,8 @@ from pkgutil import resolve_name
 from typing import Any, Protocol, cast
 
 from build_dataset.annotation.llm.client import LlmClient
-from build_dataset.annotation.llm.messages import Answer, ChatRequest, Failed
+from build_dataset.annotation.llm.limits import waste_cost
+from build_dataset.annotation.llm.messages import Answer, ChatRequest, Failed, Waste
 from build_dataset.pipeline.evaluate.params import MajorityModel, ModelOptions, OpenAiModel, RandomModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
 from build_dataset.pipeline.evaluate.scoring import accepted_answers
@@ -43,6 +44,7 @@ class Generation:
     asked: str | None = None  # the prompt as the model read it; None where that is the messages themselves
     seed: int | None = None  # of sampling
     model: str | None = None  # its name as the server reports it
+    waste: Mapping[str, float] | None = None  # calls billed for nothing, and those that may have been: see ``_waste``
     made_with: Mapping[str, str] | None = None  # versions of the libraries that made it
 
 
@@ -148,6 +150,11 @@ def _choices(question: ReleaseRow) -> list[tuple[str, ...]]:
     return list(chain.from_iterable(combinations(labels, size) for size in sizes))
 
 
+def chat_requests(prompts: Sequence[Prompt]) -> list[ChatRequest]:
+    """Return the requests of prompts; a repetition is a sample, with the configured seed plus its number."""
+    return [ChatRequest(p.id, p.messages, keep_unfinished=True, sample=p.repeat) for p in prompts]
+
+
 class OpenAiBackend(Backend):
     """Asks one model at one endpoint; every output is stored as it arrives, so that scoring asks nothing."""
 
@@ -159,14 +166,14 @@ class OpenAiBackend(Backend):
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
-        asked = [ChatRequest(p.id, p.messages, keep_unfinished=True, sample=p.repeat) for p in prompts]
-        for outcome in self._client.complete_many(asked, self._store, advance):
+        for outcome in self._client.complete_many(chat_requests(prompts), self._store, advance):
             yield _generation(outcome, self._options)
 
 
 def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
+    waste = _waste(outcome.waste, options)
     if isinstance(outcome, Failed):
-        return Generation(outcome.request.id, None, failure=Failure(outcome.reason, outcome.detail))
+        return Generation(outcome.request.id, None, failure=Failure(outcome.reason, outcome.detail), waste=waste)
     return Generation(
         outcome.request.id,
         # A reply cut inside an emoji holds half of a surrogate pair, which is no valid UTF-8.
@@ -176,4 +183,12 @@ def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
         cost=outcome.cost,
         seed=None if options.seed is None else options.seed + outcome.request.sample,
         model=outcome.model,
+        waste=waste,
     )
+
+
+def _waste(waste: Waste, options: OpenAiModel) -> dict[str, float]:
+    """Return the calls of a prompt that gave no usable answer, their cost, and the most that unseen ones cost."""
+    known, most = waste_cost(waste, options)
+    calls = {"unusable_calls": waste.calls, "unseen_calls": waste.unseen}
+    return {**calls, "unusable_cost": known, "unseen_cost_at_most": most}

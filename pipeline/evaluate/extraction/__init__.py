@@ -12,17 +12,20 @@ from importlib.resources import files
 from itertools import pairwise
 
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
-from build_dataset.pipeline.claims.explanations import asks_for_wrong
+from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
+from build_dataset.pipeline.claims.tokens import NAMES
 from build_dataset.pipeline.evaluate.extraction.rules import (
     RULES,
+    SURENESS,
     FoundAnswer,
     ReadingTask,
     is_own,
     opens_with,
 )
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.evaluation import Sureness
 
-_P = Patterns("answers", files("build_dataset.pipeline.claims"))
+_P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
 _STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
@@ -42,6 +45,12 @@ class Extraction:
     rule: str | None = None  # a key of RULES
     span: tuple[int, int] | None = None  # offsets of the words it was read from, in the text as given
 
+    @property
+    def sureness(self) -> Sureness | None:
+        """Return how sure the reading is; another model's reading is inferred, a letter that was chosen is explicit."""
+        by_others = Sureness.INFERRED if self.rule == "llm" else Sureness.EXPLICIT
+        return None if self.letters is None else SURENESS.get(self.rule or "", by_others)
+
 
 def extract(
     text: str,
@@ -59,7 +68,7 @@ def extract(
     Args:
         text: the model's output as it came.
         options: option texts by label; labels are single capital letters. Texts may be empty.
-        multiple: whether the question has several answers; None when its type is not known.
+        multiple: whether the question has several answers; None where the stem alone can say so.
         answer_first: whether the answer comes before any explanation (then the opening counts), or after the
             reasoning (then the conclusion counts); None to decide from the text itself.
         stem: the question's, which says whether the right or the wrong option is asked for.
@@ -67,6 +76,7 @@ def extract(
     Returns:
         The extraction; never raises on any text.
     """
+    multiple = asks_for_several(stem) if multiple is None and stem else multiple
     found = _read(_text(text, options, multiple, stem), multiple, answer_first)
     if found.letters is None and len(whole := blank_thinking(text, turns=True)) > len(blank_thinking(text)):
         said = _text(whole, options, multiple, stem, turns=True)
@@ -88,7 +98,8 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
         if found is None or not found.labels or (name in _WEAK and _ruled_out(said, found)):
             continue
         extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
-        if len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
+        listed = name == "marked" and multiple is False  # 【答案】: AD where one is asked for: a wrong list
+        if listed or len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
             return extraction
         # Options: A, B, C, D. I need more details: a text that opens with all letters gives none.
         # "A, B, C, D: which one …" names all
@@ -123,7 +134,7 @@ def _contradicts_itself(task: ReadingTask) -> bool:
         if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
     ]
     if len({mention.labels for mention in stated}) < 2:
-        sentences = [part for part in re.split("[./]", codes) if part.strip(",:|")]
+        sentences = [part for part in _P.sentence.findall(codes) if not _P.signs.fullmatch(part)]
         return len(alone) > 1 and len(plain) == len(sentences)
     between = text[stated[-2].end : stated[-1].start]
     return not (_P.final.search(between) or _P.taken_back.search(between))
@@ -133,8 +144,7 @@ def _repeats_question(task: ReadingTask) -> bool:
     """Return whether a text asks to choose, prints every option and says nothing of them."""
     # "A. 青霉素" as the question prints it
     printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
-    said = re.search("[KCcRWXVBG]", task.said.codes)  # any word that asserts, denies or concludes
-    return printed and not said and _P.asks.search(task.said.text) is not None
+    return printed and not _P.claims_something.search(task.said.codes) and _P.asks.search(task.said.text) is not None
 
 
 def _answers_several_questions(task: ReadingTask) -> bool:

@@ -8,9 +8,12 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.claims import Claim, Stance, Text
+from build_dataset.pipeline.claims.grammar import BLANK_LINE
+from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.evaluation import Sureness
 
-_P = Patterns("answers", files("build_dataset.pipeline.claims"))
+_P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 
 
 class FoundAnswer(NamedTuple):
@@ -48,9 +51,8 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.mention_at(match) if match else None
     if match is None or mention is None or mention.text or mention.weak:
         return None
-    # codes: W wrong, X out, V not, R right: "A错误，…" opens an analysis
-    denied = "[RXV]" if task.said.wrong else "[WXV]"
-    if not mention.own and re.match(rf",?[Dxi]?{denied}(?!K)", task.said.codes[match.end() :]):
+    denied = _P.opens_right if task.said.wrong else _P.opens_wrong  # "A错误，…" opens an analysis
+    if not mention.own and denied.match(task.said.codes, match.end()):
         return None
     text = task.said.text
     if task.said.wrong and task.said.calls_right(0, mention):
@@ -66,6 +68,21 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     if len(labels) > 1 and (task.multiple is False or (through and not task.multiple)):
         return FoundAnswer(labels[:1], mention.start, mention.start + 1)
     return FoundAnswer(labels, task.said.words[0][1], mention.end)
+
+
+def marked(task: ReadingTask) -> FoundAnswer | None:
+    """An answer mark and letters in a sentence of their own, the last words about the answer: 【答案】: A、D.
+
+    Nothing that is said of options overrules it, and a list stays a list where one answer is asked for.
+    """
+    found = [task.said.mention_at(match) for match in _P.own_mark.finditer(task.said.codes)]
+    last = found[-1] if found else None
+    if last is None or (task.answer_first and opens_with(task)):
+        return None
+    later = any(claim.start > last.start for claim in task.claims("stated", "called"))
+    # "答案：A. 青霉素；B. 红霉素；…": all printed again
+    printed = last.own and len(last.labels) > 1 and not task.multiple
+    return None if later or printed else FoundAnswer(last.labels, last.start, last.end)
 
 
 def opening(task: ReadingTask) -> FoundAnswer | None:
@@ -113,8 +130,8 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
     """以上都是 where several answers are allowed and no option says so itself."""
     if task.multiple is False:
         return None
-    match = re.search(r"(?:[KCc][iC:,]{0,3}|(?:\A|[./]))A|,A(?=[./]{0,4}\Z)", task.said.codes)
-    if match is None or "E" in task.said.codes[match.end() :]:
+    match = _P.chooses_all.search(task.said.codes)
+    if match is None or Token.EXCEPT in task.said.codes[match.end() :]:
         return None
     first, last = task.said.words[match.start()], task.said.words[match.end() - 1]
     return FoundAnswer(tuple(task.said.options), first[1], last[2])
@@ -122,12 +139,9 @@ def everything(task: ReadingTask) -> FoundAnswer | None:
 
 def last_line(task: ReadingTask) -> FoundAnswer | None:
     """The last line, or the last lines, are nothing but letters; the last sentence where the text goes back."""
-    # "等等，… 。B": . ends a sentence, / a line
-    begins = "[./]" if _P.taken_back.search(task.said.text) else "/"
-    match = re.search(
-        rf"(?:\A|{begins})[.:|]{{0,2}}(?P<m>[Ll])[.,|]{{0,2}}(?:/{{1,3}}(?P=m)[.,]?)?[/.]{{0,4}}\Z",
-        task.said.codes,
-    )
+    # "等等，… 。B"
+    ends = _P.last_sentence if _P.taken_back.search(task.said.text) else _P.last_line
+    match = ends.search(task.said.codes)
     mention = task.said.mention_at(match) if match else None
     return FoundAnswer(mention.labels, mention.start, mention.end) if mention and not mention.own else None
 
@@ -143,13 +157,12 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     named = len(task.said.items)
     # "ABD。A：…。B：…。D：…" explains its own list
     answers = len(mention.labels) if task.multiple and len(mention.labels) < len(task.said.options) else 0
-    if named > max(1 if task.answer_first is False else 2, answers):
-        return None
-    follows = task.said.codes[match.end() :]
     one_of_several = task.multiple and len(mention.labels) == 1  # A ✓ B ✓ C ✗
-    judged = "i?[WR]|i?h|,?X|V" if one_of_several or task.said.wrong else "W|i?[hn]|iL|,?X|V"
-    goes_on = mention.weak and follows[:1] not in ("", ".", ":", ",")
-    if goes_on or (not mention.own and re.match(judged, follows)):
+    if named > max(1 if task.answer_first is False or one_of_several else 2, answers):
+        return None
+    judged = _P.judged_either if one_of_several or task.said.wrong else _P.judged_not
+    goes_on = mention.weak and not _P.word_ends.match(task.said.codes, match.end())
+    if goes_on or (not mention.own and judged.match(task.said.codes, match.end())):
         return None
     if not mention.own and not _P.clause_ends.match(task.said.text, mention.letters):
         return None
@@ -175,14 +188,14 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     words = task.said.words
     codes = task.said.codes
     # 青霉素。 as the first or the last line
-    match = re.match(r"[./,]{0,3}[tT](?=[./]|$)", codes) or re.search(r"[./]T[./]*\Z", codes)
+    match = _P.first_quote.match(codes) or _P.last_quote.search(codes)
     if match:
         mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
         if mention is not None:
             return FoundAnswer(mention.labels, mention.start, mention.end)
     if len(task.said.items) > 2:
-        # // is a blank line: what stands below concludes
-        below = task.said.codes.find("//", task.said.items[-1].first)
+        # what stands below a blank line concludes
+        below = task.said.codes.find(BLANK_LINE, task.said.items[-1].first)
         return _closing(task, below) if below >= 0 else None
     found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
     if found is None or (task.multiple is False and len(found.labels) > 1):
@@ -217,18 +230,18 @@ def _listed(task: ReadingTask) -> FoundAnswer | None:
 
 def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
     """The one option that the last concluding sentence names without denying anything, or the only sentence."""
-    sentences = list(re.finditer(r"[^./]+", task.said.codes))
+    sentences = list(_P.sentence.finditer(task.said.codes))
     for match in reversed(sentences):
         part, last = match.group(), match is sentences[-1]
-        ends = (last and _P.is_it.search(part)) or (match.start() == 0 and re.search(r"i[LT]\Z", part))
-        concludes = "c" in part or len(sentences) == 1 or ends
-        # n not, E except: a sentence that denies concludes nothing
-        if match.start() < start or re.search(r"[nWXEV]", part) or not concludes:
+        ends = (last and _P.is_it.search(part)) or (match.start() == 0 and _P.is_option.search(part))
+        concludes = Token.HENCE in part or len(sentences) == 1 or ends
+        # a sentence that denies concludes nothing
+        if match.start() < start or _P.denies.search(part) or not concludes:
             continue
         words = task.said.words[match.start() : match.end()]
-        named = [word[3] for word in words if word[0] in "LT" and word[3]]
+        named = [word[3] for word in words if word[3] and not word[3].weak]
         labels = {label for mention in named for label in mention.labels}
-        if "c" in part or named:
+        if Token.HENCE in part or named:
             return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if len(labels) == 1 else None
     return None
 
@@ -257,7 +270,7 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
 def _names_all(task: ReadingTask) -> bool:
     """Return whether a text that does not break off names every option (A对。B起效慢；C、D、E禁用)."""
     named = {label for mention in task.said.mentions for label in mention.labels}
-    ended = task.said.codes.endswith("R") or _P.ended.search(task.said.text)
+    ended = task.said.codes.endswith(Token.RIGHT) or _P.ended.search(task.said.text)
     return bool(ended) and named == set(task.said.options)
 
 
@@ -342,9 +355,9 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
 
 def only_letter(task: ReadingTask) -> FoundAnswer | None:
     """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
-    found = [word[3] for word in task.said.words if word[0] == "L" and word[3]]
-    exceptions = "E" if task.multiple is False else "[EO]"  # E except, O others: 除A外, 其他如A
-    denied = task.claims("judged", stance=Stance.DENIED) or re.search(rf"Li?h|{exceptions}", task.said.codes)
+    found = [word[3] for word in task.said.words if word[0] == Token.LETTERS and word[3]]
+    others = task.multiple is not False and Token.OTHERS in task.said.codes  # 其他如A
+    denied = others or task.claims("judged", stance=Stance.DENIED) or _P.doubted.search(task.said.codes)
     hedged = task.claims("hedged", stance=Stance.HEDGED)
     unsure = task.multiple is not True and any(len(claim.labels) > 1 for claim in hedged)  # 可能是A或B
     if len({frozenset(mention.labels) for mention in found}) != 1 or denied or unsure:
@@ -368,9 +381,9 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     mention = task.said.words[first.first][3]
     if mention is None or _P.was.match(task.said.text, mention.end):
         return None
-    judged = "[WX]" if mention.own else "[WXR]"  # A对，B对。C呢？
+    judged = _P.called_wrong if mention.own else _P.called_either  # A对，B对。C呢？
     bare = task.said.text[: first.start].strip() in ("", "选项")  # nothing but 选项 stands before it
-    if not bare or re.match(rf"[Dxi]?{judged}", task.said.codes[first.first + 1 :]):
+    if not bare or judged.match(task.said.codes, first.first + 1):
         return None
     return FoundAnswer((first.label,), first.start, first.end)
 
@@ -387,8 +400,15 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 
 _IN_ORDER = (
-    *(opening, stated, everything, last_line, ranked, head, concluded, quoted, verdicts, odd_one_out),
+    *(marked, opening, stated, everything, last_line, ranked, head, concluded, quoted, verdicts, odd_one_out),
     *(echoed, predicated, only_letter, first_listed, suggested),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""
+_SURENESS = {
+    Sureness.EXPLICIT: "marked opening stated everything last_line",
+    Sureness.CONCLUDED: "head concluded ranked",
+    Sureness.INFERRED: "quoted verdicts odd_one_out echoed",
+    Sureness.WEAK: "predicated only_letter first_listed suggested",
+}
+SURENESS = {rule: sure for sure, rules in _SURENESS.items() for rule in rules.split()}

@@ -39,20 +39,27 @@ LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]
 
 
 def by_metric(view: View, table: Shown, name: str) -> Table | None:
-    """Table 3: a row a run, a column a metric of a table; None where no question was asked."""
+    """Table 3: a row a run, a column a metric of a table; None where no question was asked.
+
+    Runs that were not asked all questions stand below the others and do not compete.
+    """
     wanted = shown_in(table)
     runs = [run for run in view.runs if any(view.overall(run, each.name) for each in wanted)]
     metrics = [each for each in wanted if any(view.overall(run, each.name) for run in runs)]
     if not runs:
         return None
     rows: list[list[str | Rival]] = []
-    for run in runs:
-        found = [view.overall(run, each.name) for each in metrics]
-        asked = max(score.questions for score in found if score is not None)
-        row: list[str | Rival] = [run_name(run), number(asked)]
+    scored = {run: [view.overall(run, each.name) for each in metrics] for run in runs}
+    counts = {run: max(score.questions for score in own if score is not None) for run, own in scored.items()}
+    whole = max((count for run, count in counts.items() if run not in REFERENCES), default=0)
+    apart = {run for run in runs if run not in REFERENCES and counts[run] < whole}  # requests that failed
+    for run in sorted(runs, key=lambda run: run in apart):
+        found, asked = scored[run], counts[run]
+        told = f" · 未完成 incomplete, of {whole:,}" if run in apart else ""
+        row: list[str | Rival] = [run_name(run) + told, number(asked)]
         for each, score in zip(metrics, found, strict=True):
             text = cell(score, asked) if each.brackets else mean(score)
-            merit = value(score)
+            merit = None if run in apart else value(score)
             if merit is not None and not each.higher:
                 merit = -merit  # no answer, refused: fewer is better
             row.append(text if each.higher is None else Rival(text, each.name, run, merit))
@@ -66,7 +73,7 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
     labels, runs = view.labels(dimension), view.runs_of(dimension)
     if not labels:
         return None
-    kept = {label: en for label, en in labels.items() if view.asked(dimension, label) > more_than}
+    kept = {label: en for label, en in labels.items() if view.asked(dimension, label) > more_than} or labels
     rows = _shares(view, dimension, kept)
     head = [title(dimension), "题数 n", *map(run_name, runs)]
     if sum(run not in REFERENCES for run in runs) > 1:  # one model is its own average
@@ -181,7 +188,7 @@ def subcategories(view: View) -> Table | None:
 
 
 def pairs(found: Sequence[Comparison]) -> Table | None:
-    """Every two runs on the questions both were asked: the difference, and McNemar's test."""
+    """Every two runs on the questions both were asked: the difference, and its test."""
     rows = [
         (
             *map(run_name, (row.run_a, row.run_b)),

@@ -343,7 +343,7 @@ def test_the_stored_answer_is_the_models_text(serve):
     store = Store()
     outcome = ask(serve(), 1, store)[0]
     assert outcome.text == GOOD_TEXT
-    assert next(iter(store.values()))["text"] == GOOD_TEXT
+    assert next(iter(store.answers().values()))["text"] == GOOD_TEXT
 
 
 def test_half_a_character_at_the_end_of_an_answer_does_not_stop_the_run(serve):

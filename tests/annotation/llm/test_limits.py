@@ -457,3 +457,16 @@ def test_the_account_counts_answers_waste_and_what_may_have_been_billed_with_the
 def test_a_request_over_the_cap_says_so():
     failed = over_cap(ASKED, PRICED.model_copy(update={"max_cost": 0.5}))
     assert (failed.reason, failed.detail) == ("spending_cap", "not asked: it could break max_cost of 0.5 USD")
+
+
+def test_a_call_on_its_way_when_a_run_is_killed_counts_as_unseen_in_the_next():
+    store, requests = MemoryStore(), {"k": ASKED}
+    killed = CostAccount(requests, store, PRICED)
+    killed.sent("k")
+    assert killed.waste("k") == Waste()
+    assert CostAccount(requests, store, PRICED).waste("k").unseen == 1
+    assert CostAccount(requests, store, PRICED).waste("k").unseen == 1, "once, not in every run"
+    seen = CostAccount(requests, store, PRICED)
+    seen.sent("k")
+    seen.came("k")
+    assert CostAccount(requests, store, PRICED).waste("k").unseen == 1

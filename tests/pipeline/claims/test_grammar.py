@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.claims import fold
+from build_dataset.pipeline.claims import fold, grammar
 from build_dataset.pipeline.claims.grammar import Text
+from build_dataset.pipeline.claims.tokens import Token
 
 OPTIONS = {"A": "青霉素", "B": "红霉素", "C": "链霉素", "D": "氯霉素"}
 
@@ -196,3 +197,30 @@ def test_what_a_text_claims(text, expected):
 )
 def test_the_question_decides_what_a_claim_means(text, about, expected):
     assert claimed(text, **about) == expected
+
+
+WORDS, CLAIMS = grammar._WORDS, grammar._CLAIMS
+FIVE = OPTIONS | {"E": "庆大霉素"}
+
+
+@pytest.mark.parametrize("at", range(len(WORDS)), ids=[row["example"] for row in WORDS])
+def test_the_example_of_every_kind_of_word_is_read_as_one(at):
+    text = Text(fold(WORDS[at]["example"]), FIVE)
+    parts, end = [], 0
+    for mention in text.mentions:
+        parts += [text.text[end : mention.start], "\ue000" * (mention.end - mention.start)]
+        end = mention.end
+    masked = "".join([*parts, text.text[end:]])
+    assert f"w{at}" in {found.lastgroup for found in grammar.LEXICON.finditer(masked)}
+
+
+@pytest.mark.parametrize("at", range(len(CLAIMS)), ids=[row["example"] for row in CLAIMS])
+def test_the_example_of_every_kind_of_claim_is_read_as_one(at):
+    row = CLAIMS[at]
+    text = Text(fold(row["example"]), row.get("options", FIVE))
+    assert list(text._claims(grammar.PRODUCTIONS[at]))
+
+
+def test_every_word_has_a_token_and_every_token_but_those_of_mentions_a_word():
+    mentions = {"LETTERS", "TEXT", "SMALL", "ORDINARY", "SHORT", "LONG"}
+    assert {row["token"] for row in WORDS} - {""} == {token.name for token in Token} - mentions | {"SHORT"}

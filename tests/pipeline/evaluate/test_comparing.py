@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import product
 from math import comb
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from build_dataset.pipeline.evaluate.comparing import compare_runs, holm, mcnemar, ranking
+from build_dataset.pipeline.evaluate.comparing import compare_runs, holm, mcnemar, paired_p, ranking
 from build_dataset.pipeline.evaluate.scoring import Graded
 from build_dataset.schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
@@ -113,3 +115,27 @@ def test_rank_correlation_equals_scipy_ties_included(pairs):
         assert found == pytest.approx(spearmanr(one, other).statistic)
     else:
         assert found is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(-1, 1)), max_size=12))
+def test_the_test_over_cases_counts_every_choice_of_signs(pairs):
+    sums = Counter()
+    for case, difference in pairs:
+        sums[case] += difference
+    totals = [abs(sum(signs)) for signs in product(*({-each, each} if each else {0} for each in sums.values()))]
+    weight = sum(total >= abs(sums.total()) for total in totals) / len(totals)
+    assert paired_p((str(case), difference) for case, difference in pairs) == pytest.approx(weight)
+
+
+def test_what_a_case_decides_at_once_is_weighed_as_one():
+    def run(said, size):
+        return [
+            Graded(make_question(number, "A", group_id=f"case{number // size}"), Outcome.ANSWERED, (letter,))
+            for number, letter in enumerate(said)
+        ]
+
+    said = "A" * 12
+    (alone,) = compare_runs({"one": run(said, 1), "other": run("B" * 12, 1)})
+    (cases,) = compare_runs({"one": run(said, 4), "other": run("B" * 12, 4)})
+    assert alone.p_value == pytest.approx(2 / 2**12)
+    assert cases.p_value == pytest.approx(2 / 2**3)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from build_dataset.pipeline.evaluate.params import EvaluateParams, ReaderOptions
-from build_dataset.pipeline.evaluate.stage import estimate_reader, problems, run
+from build_dataset.pipeline.evaluate.stage import estimate_evaluation, estimate_reader, problems, run
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Prediction
@@ -43,7 +43,7 @@ def test_only_outputs_that_no_rule_read_are_read_and_their_rows_are_marked(conte
     for _ in range(2):
         result = run(splits(TEST), params, context)
     found = by_number(result)
-    assert found[1] == (["A"], "opening", True)
+    assert found[1] == (["A"], "marked", True)
     assert found[2] == (["B"], "llm", True)
     assert found[3] == (None, None, None)
     assert found[4] == (["D"], "llm", True)
@@ -92,3 +92,12 @@ def test_a_dry_run_counts_what_is_not_stored_and_asks_nobody(context, splits, se
 def test_a_reader_without_a_model_is_said_before_anything_is_asked():
     params = EvaluateParams(reader=ReaderOptions())
     assert any(line.startswith("evaluate.reader: ") for line in problems(params, DatasetParams(name="mine")))
+
+
+def test_a_dry_run_without_a_reader_tells_what_every_model_would_be_asked(context, splits, writer):
+    tables = {**splits(TEST), "predictions": Prediction.to_frame([])}
+    before = estimate_evaluation(tables, asking(writer), context)
+    assert any(f"{len(TEST)} prompts to ask" in line for line in before)
+    assert writer.asked.total() == 0
+    run(splits(TEST), asking(writer), context)
+    assert any(" 0 prompts to ask" in line for line in estimate_evaluation(tables, asking(writer), context))

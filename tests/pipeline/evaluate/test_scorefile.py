@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from build_dataset.pipeline.evaluate.params import ScoreParams
 from build_dataset.pipeline.evaluate.submission import score_file, score_row
 from build_dataset.schemas.errors import UserError
 
@@ -44,7 +45,7 @@ def test_rows_come_back_with_what_was_read(tmp_path):
         ("AB", True),
         (None, None),
     ]
-    assert out[0]["rule"] == "opening"
+    assert out[0]["rule"] == "marked"
     assert out[0]["model"] == "m1"
     assert [{key: item[key] for key in before} for item, before in zip(out, rows, strict=True)] == rows
 
@@ -135,3 +136,22 @@ def test_item_types_are_known_by_the_names_that_exams_give_them(name, everything
 
     assert read("答案是以上都正确") == everything
     assert read("A正确；B正确；C错误；D错误。") == judged
+
+
+def test_strict_scoring_takes_explicit_and_concluded_readings_alone(tmp_path):
+    rows = [row(1, "B", "【答案】B"), row(2, "C", "A错，B错，C对，D错。"), row(3, "D", "不知道")]
+    source, out = write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl"
+    assert score_file(source, out)["correct"] == 2
+    assert score_file(source, out, ScoreParams(strict=True)) == {"rows": 3, "correct": 1, "wrong": 0, "no_answer": 2}
+
+
+def test_outputs_read_weakly_or_not_at_all_stand_in_a_file_of_their_own(tmp_path):
+    rows = [row(1, "B", "【答案】B"), row(2, "B", "不知道"), row(3, "B", None)]
+    score_file(write(tmp_path / "in.jsonl", rows), tmp_path / "out.jsonl")
+    unsure = (tmp_path / "out.unsure.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["id"] for line in unsure] == [2]
+
+
+def test_end_tokens_and_answer_marks_can_be_named():
+    named = ScoreParams(end_tokens=["[FIN]"], answer_marks=["Réponse"])
+    assert score_row(row(1, "B", "A est faux. Réponse : B [FIN]"), params=named)["extracted"] == "B"
