@@ -123,6 +123,8 @@ def symbols_kept(text: str) -> str:
     Words of three letters and more, all in capitals or with one at the beginning, are written in either case
     (DNA / dna), unless the text itself tells two spellings apart; so are units after numbers (5mL).
     """
+    if text == text.lower():  # most Chinese texts
+        return text
     text = _PROSE.sub(lambda found: found[0].lower(), text)
     runs = set(_RUN.findall(text))
     both = {run.lower() for run in runs if run.isupper()} & {run for run in runs if run.islower()}
@@ -130,7 +132,7 @@ def symbols_kept(text: str) -> str:
     def kept(found: re.Match[str]) -> str:
         run, low = found[0], found[0].lower()
         is_unit = text[max(0, found.start() - 2) : found.start()].rstrip()[-1:] in set("0123456789/°")  # 5 mL
-        is_word = len(run) > 2 and (run.isupper() or run.istitle()) and low not in both
+        is_word = len(low) == len(run) > 2 and (run.isupper() or run.istitle()) and low not in both
         return low if run in _EITHER[is_unit] or (is_word and not _SERIES.fullmatch(low)) else run
 
     return _RUN.sub(kept, text)
