@@ -23,7 +23,7 @@ from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.wording import in_both_languages
 
 TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}  # table of each outcome
-_LOSING = ("parse", "clean", "dedup", "split", "export")
+LOSING = ("parse", "clean", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
 _HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 detail", "内容 text")  # of workbooks
 _CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit
@@ -175,6 +175,11 @@ def source_losses(read: Read) -> list[SourceLoss]:
     return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
 
+def outcomes_of(read: Read) -> list[Outcome]:
+    """Return the outcomes of all items of all sources."""
+    return [*_ItemOutcomes(read).items.values()]
+
+
 def shared_questions(read: Read) -> Counter[tuple[str, str]]:
     """Questions that two sources share: by pairs of documents in their order, one question once."""
     outcomes = _ItemOutcomes(read)
@@ -202,7 +207,7 @@ class Documents:
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class Outcome:
     """The outcome of an item of a source."""
 
     document: str
@@ -216,14 +221,14 @@ class _ItemOutcomes:
     """The outcomes of all items of all sources."""
 
     def __init__(self, read: Read) -> None:
-        self.items: dict[str, _Outcome] = {}
+        self.items: dict[str, Outcome] = {}
         self._documents = Documents(read("ocr/documents"))
         self.survivors: dict[str, str] = dict(_rows(read("dedup/merges"), "question_id", "survivor_id"))
         for name, reason, detail in _rows(read("ocr/rejects"), "item_id", "reason", "detail"):
-            self.items[name] = _Outcome(name, "refused", reason, 0, detail)
+            self.items[name] = Outcome(name, "refused", reason, 0, detail)
         for name, document in _rows(read("parse/questions"), "question_id", "document"):
-            self.items[name] = _Outcome(document, "kept")
-        for stage in _LOSING:
+            self.items[name] = Outcome(document, "kept")
+        for stage in LOSING:
             for name, reason, item in _rows(read(f"{stage}/rejects"), "item_id", "reason", "item"):
                 self._set(name, "rejected", reason, item)
             waiting = _rows(read(f"{stage}/review"), "item_id", "question_ids", "reason", "item")
@@ -236,7 +241,7 @@ class _ItemOutcomes:
     def _set(self, name: str, outcome: str, reason: str = "", item: str | None = None) -> None:
         document = self.document_of(name) or content_of(item).get("document")
         if document is not None:
-            self.items[name] = _Outcome(document, outcome, reason, self._documents.rows.get(name) or 1)
+            self.items[name] = Outcome(document, outcome, reason, self._documents.rows.get(name) or 1)
 
     def document_of(self, item: str) -> str | None:
         """Return the document of a question, a row, a number that is missing, or a document."""

@@ -248,7 +248,7 @@ def _both(first: list[str], second: list[str]) -> str:
     return " / ".join(said or "–" for said in left)
 
 
-_UNSURE = 0.95
+UNSURE = 0.95
 """Recognition confidence of the worst line below which characters of it may be misread: of questions above it one in a
 hundred has a wrong character, of those below one in fourteen (benchmarks/ocr)."""
 
@@ -273,7 +273,7 @@ def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: list[int
         "answer",
         "accepted_answers",
         pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
-        (pl.col("confidence") < _UNSURE).fill_null(False).alias("doubtful"),
+        (pl.col("confidence") < UNSURE).fill_null(False).alias("doubtful"),
     )
     compared = keys[rows].select("key", "core", "option_keys")
     made = {}

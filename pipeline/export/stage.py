@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -12,6 +13,7 @@ from build_dataset.pipeline.export.changes import compare_with_previous
 from build_dataset.pipeline.export.formats import FORMATS, task_files
 from build_dataset.pipeline.export.params import ExportParams
 from build_dataset.pipeline.export.release import release
+from build_dataset.pipeline.export.story import Story, waiting_questions
 from build_dataset.pipeline.releases import CHANGELOG
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
@@ -22,7 +24,8 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     """Join questions, labels and assignments to the released splits, and compare them with the previous release."""
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
-    stands = compare_with_previous(context.dataset, splits, tables["merges"])
+    stands = compare_with_previous(context.dataset, splits, tables["merges"], waiting_questions(tables))
+    story = Story.of(tables, splits, rejects)
     figures = statistics(splits)
     files = {
         item.path.format(split=split): item.write(rows)
@@ -40,7 +43,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         checksums = {name: str(entry["sha256"]) for name, entry in outputs.items()}
         # made here, so not among the outputs yet
         checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
-        page = card(context.dataset, splits, figures, stands, tables, checksums)
+        page = card(context.dataset, splits, figures, stands, tables, checksums, story)
         return {"croissant.json": metadata, "README.md": page.encode()}
 
     sizes = {name: rows.height for name, rows in splits.items()}
@@ -52,7 +55,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         rejects=rejects,
         files=files,
         describe=describe,
-        facts={"splits": sizes, "release": stands.facts()},
+        facts={"splits": sizes, "release": stands.facts(), "story": asdict(story)},
         notes=notes("build_dataset.pipeline.export", sizes=sizes, unlabelled=unlabelled, standing=stands),
     )
 

@@ -18,7 +18,7 @@ from scipy.sparse import csr_array
 from build_dataset.pipeline.split.draw import Contents, SplitDraw
 from build_dataset.schemas.questions import SPLITS
 
-_WORK = 20_000_000  # units that are looked at in all rounds: bounds the time
+_WORK = 10_000_000  # units that are looked at in all rounds: bounds the time
 _ENOUGH = 50  # questions of a label whose share is told
 Floats = NDArray[np.float64]
 
@@ -63,7 +63,10 @@ def even_out(
             for first, second in zip(*best, strict=True):
                 if first < 0 or second < 0:
                     continue
-                change = (rows[[second]] - rows[[first]]).toarray()[0]
+                change = np.zeros(len(weights))
+                for unit, sign in ((first, -1), (second, 1)):
+                    part = slice(rows.indptr[unit], rows.indptr[unit + 1])
+                    change[rows.indices[part]] += sign * rows.data[part]
                 if weights @ (change * (off[:, one] - off[:, other] + change)) < -1e-9:
                     off[:, one] += change
                     off[:, other] -= change
