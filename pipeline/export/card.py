@@ -65,6 +65,11 @@ def card(
         total=total,
         size=size_category(total),
         licence=licence if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence) else None,  # apache-2.0, cc-by-4.0
+        pictured=[
+            (folder, found)
+            for folder in ("figures", "images")
+            if (found := [name for name in SPLITS if f"{folder}/{name}.parquet" in checksums])
+        ],
         loaded=[name for name, rows in splits.items() if rows.height],
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],

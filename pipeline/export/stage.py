@@ -11,6 +11,7 @@ import polars as pl
 from build_dataset.pipeline.export.card import card, changelog, croissant, distribution, statistics
 from build_dataset.pipeline.export.changes import compare_with_previous
 from build_dataset.pipeline.export.formats import FORMATS, task_files
+from build_dataset.pipeline.export.images import image_files
 from build_dataset.pipeline.export.params import ExportParams
 from build_dataset.pipeline.export.release import release
 from build_dataset.pipeline.export.story import Story, waiting_questions
@@ -34,6 +35,8 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         for split, rows in splits.items()
     }
     files |= task_files(context.dataset, splits, params.tools())
+    aside = tables.get("clean/rejects")
+    files |= image_files(splits, tables["questions"], aside, context, params.images)
     told = {**figures, "labels": _labels(splits)}
     files["statistics.json"] = (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
