@@ -15,7 +15,6 @@ import polars as pl
 
 from build_dataset.pipeline.export.changes import KINDS, ReleaseComparison
 from build_dataset.pipeline.export.formats import FORMATS, WORDS, question_text
-from build_dataset.pipeline.export.story import Story
 from build_dataset.pipeline.rendering.markdown import rendered, text
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.dataset import DatasetParams
@@ -44,7 +43,7 @@ def card(
     standing: ReleaseComparison,
     tables: Mapping[str, pl.DataFrame],
     checksums: Mapping[str, str],
-    story: Story,
+    story: Mapping[str, Any],
 ) -> str:
     """Return the card as Markdown, with the release's ``statistics`` and how it stands to the previous one."""
     whole = pl.concat(splits.values())
@@ -56,10 +55,10 @@ def card(
         "build_dataset.pipeline.export:card.md",
         dataset=dataset,
         story=story,
-        found=sum(story.outcomes.values()),
+        found=sum(story["outcomes"].values()),
         reasons=[
             (told, [(text(in_both_languages(reason)), count) for reason, count in counts.items()])
-            for told, counts in (("Rejected 剔除", story.rejected), ("Waiting 待审", story.waiting))
+            for told, counts in (("Rejected 剔除", story["rejected"]), ("Waiting 待审", story["waiting"]))
         ],
         splits=list(splits),
         total=total,

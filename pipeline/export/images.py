@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from build_dataset.pipeline.crop import crops
-from build_dataset.pipeline.stage import Context
+from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.questions import Question
 
 FIGURE_ITEM = "figure_item"
@@ -22,18 +22,16 @@ _TOLD = {"huggingface": json.dumps({"info": {"features": {"image": {"_type": "Im
 
 
 def image_files(
-    splits: Mapping[str, pl.DataFrame], questions: pl.DataFrame, rejects: pl.DataFrame | None, context: Context, of_all: bool
+    splits: Mapping[str, pl.DataFrame], tables: Tables, context: Context, *, of_all: bool
 ) -> dict[str, bytes]:
     """Return ``figures/test.parquet`` of the figure items that were set aside, and ``images/SPLIT.parquet`` of all.
 
     A question that no page shows has no row there.
     """
-    wanted: dict[str, list[Question]] = {}
-    if rejects is not None:
-        items = rejects.filter(reason=FIGURE_ITEM)["item"].to_list()
-        wanted["figures/test.parquet"] = [Question.model_validate_json(item) for item in items]
+    items = tables["clean/rejects"].filter(reason=FIGURE_ITEM)["item"] if "clean/rejects" in tables else ()
+    wanted = {"figures/test.parquet": [Question.model_validate_json(item) for item in items]}
     for name, rows in splits.items() if of_all else ():
-        part = questions.join(rows, on="question_id", how="semi").sort("question_id")
+        part = tables["questions"].join(rows, on="question_id", how="semi").sort("question_id")
         wanted[f"images/{name}.parquet"] = list(Question.from_frame(part))
     made = {path: _with_images(some, context) for path, some in wanted.items() if some}
     return {path: content for path, content in made.items() if content}

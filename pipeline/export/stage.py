@@ -3,7 +3,6 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any
 
 import polars as pl
@@ -14,7 +13,7 @@ from build_dataset.pipeline.export.formats import FORMATS, task_files
 from build_dataset.pipeline.export.images import image_files
 from build_dataset.pipeline.export.params import ExportParams
 from build_dataset.pipeline.export.release import release
-from build_dataset.pipeline.export.story import Story, waiting_questions
+from build_dataset.pipeline.export.story import tell, waiting_questions
 from build_dataset.pipeline.releases import CHANGELOG
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
@@ -26,7 +25,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
     stands = compare_with_previous(context.dataset, splits, tables["merges"], waiting_questions(tables))
-    story = Story.of(tables, splits, rejects)
+    story = tell(tables, splits, rejects)
     figures = statistics(splits)
     files = {
         item.path.format(split=split): item.write(rows)
@@ -35,8 +34,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         for split, rows in splits.items()
     }
     files |= task_files(context.dataset, splits, params.tools())
-    aside = tables.get("clean/rejects")
-    files |= image_files(splits, tables["questions"], aside, context, params.images)
+    files |= image_files(splits, tables, context, of_all=params.images)
     told = {**figures, "labels": _labels(splits)}
     files["statistics.json"] = (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
@@ -58,7 +56,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         rejects=rejects,
         files=files,
         describe=describe,
-        facts={"splits": sizes, "release": stands.facts(), "story": asdict(story)},
+        facts={"splits": sizes, "release": stands.facts(), "story": story},
         notes=notes("build_dataset.pipeline.export", sizes=sizes, unlabelled=unlabelled, standing=stands),
     )
 

@@ -20,15 +20,15 @@ def questions(built) -> pl.DataFrame:
     return read_table(built.build / "parse" / "questions.parquet")
 
 
-def rejects(questions: pl.DataFrame, reason: str) -> pl.DataFrame:
+def rejects(questions: pl.DataFrame, reason: str) -> dict[str, pl.DataFrame]:
+    told = {"stage": "clean", "reason": reason, "detail": ""}
     rows = Question.from_frame(questions)
-    return Rejection.to_frame(
-        Rejection(item_id=row.question_id, stage="clean", reason=reason, detail="", item=row.model_dump_json()) for row in rows
-    )
+    found = [Rejection(item_id=row.question_id, item=row.model_dump_json(), **told) for row in rows]
+    return {"clean/rejects": Rejection.to_frame(found)}
 
 
 def test_figure_items_stand_with_their_cut_out_in_a_split_of_their_own(questions, context) -> None:
-    files = image_files({"test": questions.head(0)}, questions, rejects(questions, FIGURE_ITEM), context, of_all=False)
+    files = image_files({}, rejects(questions, FIGURE_ITEM), context, of_all=False)
     assert [*files] == ["figures/test.parquet"]
     rows = pl.read_parquet(files["figures/test.parquet"]).to_dicts()
     assert {row["question_id"] for row in rows} == set(questions.filter(pl.col("regions").is_not_null())["question_id"])
@@ -39,22 +39,22 @@ def test_figure_items_stand_with_their_cut_out_in_a_split_of_their_own(questions
 
 
 def test_other_rejects_have_no_images(questions, context) -> None:
-    assert image_files({}, questions, rejects(questions, "needs_figure"), context, of_all=True) == {}
+    assert image_files({}, rejects(questions, "needs_figure"), context, of_all=True) == {}
 
 
 def test_images_of_all_splits_hold_what_the_pages_show(questions, context) -> None:
     splits = {"train": questions.head(3), "test": questions.tail(2)}
-    files = image_files(splits, questions, None, context, of_all=True)
+    files = image_files(splits, {"questions": questions}, context, of_all=True)
     assert all(path.startswith("images/") for path in files)
-    again = image_files(splits, questions, None, context, of_all=True)
+    again = image_files(splits, {"questions": questions}, context, of_all=True)
     assert files == again
-    assert image_files(splits, questions, None, context, of_all=False) == {}
+    assert image_files(splits, {"questions": questions}, context, of_all=False) == {}
 
 
 def test_the_card_names_the_configurations(export, tables, monkeypatch) -> None:
     from build_dataset.pipeline.export import stage
 
-    monkeypatch.setattr(stage, "image_files", lambda *_: {"figures/test.parquet": b"", "images/train.parquet": b""})
+    monkeypatch.setattr(stage, "image_files", lambda *_, **__: {"figures/test.parquet": b"", "images/train.parquet": b""})
     result = SimpleNamespace(**vars(export(tables, images=True)))
     card = result.described["README.md"].decode()
     assert "- config_name: figures\n  data_files:\n  - split: test\n    path: figures/test.parquet" in card
