@@ -2,8 +2,8 @@
 
 A key is what two copies of a question have in common, whatever typed or read them. It folds width, script
 (traditional and simplified), white space, punctuation, the case of words, and how units, charges and percentages are
-typed. Symbols keep their case (Aa, CO, mg) and signs their place (a∪b, 1:2); numbers their points, ranges and lists. A core is the key without the set phrases of exams. All vectorised: 280,000
-questions pass through here.
+typed. Symbols keep their case (Aa, CO, mg), signs their place (a∪b, 1:2), numbers their points, ranges and lists. A
+core is the key without the set phrases of exams. All vectorised: 280,000 questions pass through here.
 
 Two stems that differ in numbers, units, sex, age or negation are twins. Similarity cannot tell: a 正确/不正确 twin has
 a Jaccard similarity of .75–.98, two wordings of one question .55–.71.
@@ -45,7 +45,9 @@ _NO_NEGATION, _QUANTITY, _CHINESE_NUMBER = (
 )
 _AGE_UNITS = ("岁", "月", "天")  # 8 月 is an age beside 岁, a term of treatment alone
 _RUN = re.compile("[A-Za-zÀ-ɏͰ-ϿЀ-ӿ]+")  # hla, IL, α
-_PROSE = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(WORDS['prose'].split())})(?=\s+[A-Za-z0-9])")  # In vitro, A 45-year-old
+_PROSE = re.compile(
+    rf"(?<![A-Za-z])(?:{'|'.join(WORDS['prose'].split())})(?=\s+[A-Za-z0-9])"
+)  # In vitro, A 45-year-old
 _SERIES = re.compile(r"(.)\1*(?:(.)(?:\1|\2)*)?|(?:(.)\3+)+|a?b?c?d?e?f?g?h?")
 """Letters that are symbols whatever their case: of two kinds (Gg, IAi), in pairs (AaBb), in a row (Abc)."""
 _EITHER = tuple(frozenset(WORDS[name].split()) for name in ("either_case", "units_either_case"))

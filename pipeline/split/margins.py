@@ -23,6 +23,22 @@ _ENOUGH = 50  # questions of a label whose share is told
 Floats = NDArray[np.float64]
 
 
+def ideals(
+    labels: pl.DataFrame, units: Sequence[Sequence[int]], strata: Sequence[int], quotas: Sequence[Sequence[int]]
+) -> tuple[csr_array, Floats]:
+    """Questions by unit and label; and the ideal by label and split: questions count as their strata's do."""
+    unit_of = np.full(len(strata), -1)
+    for number, members in enumerate(units):
+        unit_of[list(members)] = number
+    codes, rows = labels.select(pl.struct("name", "label").rle_id(), "row").to_numpy().T.astype(np.int64)
+    inside = unit_of[rows] >= 0  # a retired question is in no unit
+    rows, codes, count = rows[inside], codes[inside], int(codes.max(initial=-1)) + 1
+    shares = np.array(quotas, float) / np.maximum(np.sum(quotas, axis=1, keepdims=True), 1)
+    wanted = np.zeros((count, len(SPLITS)))
+    np.add.at(wanted, codes, shares[np.array(strata)[rows]])
+    return csr_array((np.ones(len(rows)), (unit_of[rows], codes)), shape=(len(units), count)), wanted
+
+
 def even_out(
     state: SplitDraw, contents: Sequence[Contents], held: csr_array, wanted: Floats, fixed: Mapping[int, int]
 ) -> None:

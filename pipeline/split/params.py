@@ -30,7 +30,8 @@ class SplitParams(Params):
         "exam_class", "Subcategories of method per_subcategory: a column (exam_class, folder, document) or a dimension"
     )
     one_per_cluster_in_test: bool = option(
-        False, "Keep one question of each family of twins in test; the others are left out, with the reason twin_in_test"
+        False,
+        "Keep one question of each family of twins in test; the others are left out, with the reason twin_in_test",
     )
     ratios: str = option("8:1:1", "train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$")
     stratify_by: list[str] = Field(

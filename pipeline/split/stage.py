@@ -10,9 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import polars as pl
-from scipy.sparse import csr_array
 
 from build_dataset.pipeline.releases import every_release
 from build_dataset.pipeline.rendering.markdown import notes
@@ -146,18 +144,10 @@ def _draw(
     state.draw()
     state.repair()
     state.balance()
-    # Ideal questions of each label by split: a question counts for the splits as its stratum does.
-    share = np.array(quotas, float) / np.maximum(np.sum(quotas, axis=1, keepdims=True), 1) if quotas else np.empty((0, 3))
-    strata = np.array([numbers.get(stratum, 0) for stratum in of_row], np.int64)
-    codes = labels.select(pl.struct("name", "label").rle_id())["name"].to_numpy()
-    rows, count = labels["row"].to_numpy(), int(codes[-1]) + 1 if len(codes) else 0
-    has = csr_array((np.ones(len(rows)), (rows, codes)), shape=(len(of_row), count))
-    members = [(number, row) for number, unit in enumerate(units) for row in unit.rows]
-    at, of = zip(*members, strict=True) if members else ((), ())
-    belongs = csr_array((np.ones(len(members)), (at, of)), shape=(len(units), len(of_row)))
-    inside = belongs.sum(axis=0)[:, None]  # a retired question is in no unit
-    held, ideal = belongs @ has, has.T @ (share[strata] * inside) if quotas else np.empty((count, 3))
-    margins.even_out(state, contents, held, ideal, given)
+    if quotas:
+        strata = [numbers.get(stratum, 0) for stratum in of_row]  # those of retired questions do not count
+        held, wanted = margins.ideals(labels, [unit.rows for unit in units], strata, quotas)
+        margins.even_out(state, contents, held, wanted, given)
     return state, numbers, quotas
 
 

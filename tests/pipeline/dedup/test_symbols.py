@@ -14,22 +14,25 @@ from build_dataset.schemas.questions import Question
 from tests.making import make_question
 
 PAIRS = """
-AaBb×aabb|AaBb×AaBb  AABB|AaBb  GG|gg  Gg|gg  Gg|GG  DdTt|ddTt  XBY|XbY  XBXb|XbXb  IAi|ii  IAIB|IAi  RRYY|RrYy  AAaa|Aaaa
-ABC|abc  Abc|abc  aBC|abC  TT×tt|Tt×tt  R|r  B|b  Bb|bb  Aa|AA  FF|ff  hh|Hh  LL|ll  aaBB|aabb  EeFf|EEff
-m|M  p|P  mg|Mg  5mg|5Mg  mPa|MPa  mA|MA  mV|MV  10mW|10MW  ms|Ms  mHz|MHz  k|K  g|G  s|S  n|N  pm|Pm  Pa|PA  d|D  f|F  T|t  h|H
-CO|Co  NO|No  CS|Cs  HO|Ho  SI|Si  IN|In  PB|Pb  CU|Cu  HF|Hf  OS|Os  PO|Po  SN|Sn  SC|Sc  NB|Nb  BI|Bi  NI|Ni  CN|Cn  HG|Hg
-PaO2|PAO2  SaO2|SAO2  PaCO2|PACO2  Ca|CA  Na|NA  tRNA|TRNA  NaOH|NAOH  Rh|RH  Ph|pH  Ag|AG  Ba|BA
-Cl⁻|Cl  H⁺|H  Fe²⁺|Fe³⁺  OH⁻|OH  Na⁺|Na  S²⁻|S  O₂|O₃  CO₂|CO  10²|102  x²|x₂  x²|x³  2³|23  10⁻³|10³
-A∪B|A∩B  a∈A|a∉A  A⊂B|A⊃B  a=b|a≠b  a≈b|a≡b  p→q|p←q  p∧q|p∨q  ¬p|p  a+b|a-b  a-b|ab  a×b|a÷b  a*b|ab  a/b|ab  √2|2  ∞|0
-1:2|12  1:2|2:1  1/2|12  3:1|31  9:3:3:1|9331  5‰|5%  30°|30  30′|30  .5|5  [0,1)|(0,1)  (a+b)c|a+bc  f(x)|fx  n!|n  ❘x❘|x
-A'|A  5'端|3'端  Δ|δ  Σ|σ  Φ|φ  Ω|ω  α|a  β|B  μ|u  λ|Λ  ♀|♂  $5|¥5  €5|£5  x̄|x  ∠A|A  →|←  ↑|↓  <|>  ≤|<  ±5|5
+AaBb×aabb|AaBb×AaBb  AABB|AaBb  GG|gg  Gg|gg  Gg|GG  DdTt|ddTt  XBY|XbY  XBXb|XbXb  IAi|ii  IAIB|IAi
+RRYY|RrYy  AAaa|Aaaa  ABC|abc  Abc|abc  aBC|abC  TT×tt|Tt×tt  R|r  B|b  Bb|bb  Aa|AA  FF|ff  hh|Hh
+LL|ll  aaBB|aabb  EeFf|EEff  m|M  p|P  mg|Mg  5mg|5Mg  mPa|MPa  mA|MA  mV|MV  10mW|10MW  ms|Ms
+mHz|MHz  k|K  g|G  s|S  n|N  pm|Pm  Pa|PA  d|D  f|F  T|t  h|H  CO|Co  NO|No  CS|Cs  HO|Ho  SI|Si
+IN|In  PB|Pb  CU|Cu  HF|Hf  OS|Os  PO|Po  SN|Sn  SC|Sc  NB|Nb  BI|Bi  NI|Ni  CN|Cn  HG|Hg  PaO2|PAO2
+SaO2|SAO2  PaCO2|PACO2  Ca|CA  Na|NA  tRNA|TRNA  NaOH|NAOH  Rh|RH  Ph|pH  Ag|AG  Ba|BA  Cl⁻|Cl  H⁺|H
+Fe²⁺|Fe³⁺  OH⁻|OH  Na⁺|Na  S²⁻|S  O₂|O₃  CO₂|CO  10²|102  x²|x₂  x²|x³  2³|23  10⁻³|10³  A∪B|A∩B
+a∈A|a∉A  A⊂B|A⊃B  a=b|a≠b  a≈b|a≡b  p→q|p←q  p∧q|p∨q  ¬p|p  a+b|a-b  a-b|ab  a×b|a÷b  a*b|ab  a/b|ab
+√2|2  ∞|0  1:2|12  1:2|2:1  1/2|12  3:1|31  9:3:3:1|9331  5‰|5%  30°|30  30′|30  .5|5  [0,1)|(0,1)
+(a+b)c|a+bc  f(x)|fx  n!|n  ❘x❘|x  A'|A  5'端|3'端  Δ|δ  Σ|σ  Φ|φ  Ω|ω  α|a  β|B  μ|u  λ|Λ  ♀|♂  $5|¥5
+€5|£5  x̄|x  ∠A|A  →|←  ↑|↓  <|>  ≤|<  ±5|5
 """
 SYMBOLS = [tuple(pair.replace("❘", "|") for pair in two.split("|")) for two in PAIRS.split()]
 TYPED = [
     ("5 mL", "5ml"), ("８kPa", "8KPa"), ("120/80 mmHg", "120／80mmhg"), ("38.5℃", "38.5°C"), ("12×10⁹/L", "12X10^9/L"),
     ("DNA复制", "dna复制"), ("The patient", "the patient"), ("In vitro", "in vitro"), ("Vitamin A", "VITAMIN A"),
-    ("PH=7.35", "pH 7.35"), ("HCO₃⁻", "HCO3-"), ("Rh（-）", "Rh(—)"), ("x线检查", "X线检查"), ("IL-2", "IL2"), ("2 ∶ 1", "2：1"),
-    ("110umol/L", "110μmol/L"), ("A、B", "A，B"), ("GG", "ＧＧ"), ("AaBb × aabb", "AaBb×aabb"), ("5′端", "5'端"),
+    ("PH=7.35", "pH 7.35"), ("HCO₃⁻", "HCO3-"), ("Rh（-）", "Rh(—)"), ("x线检查", "X线检查"), ("IL-2", "IL2"),
+    ("2 ∶ 1", "2：1"), ("110umol/L", "110μmol/L"), ("A、B", "A，B"), ("GG", "ＧＧ"),
+    ("AaBb × aabb", "AaBb×aabb"), ("5′端", "5'端"),
 ]  # fmt: skip
 
 
@@ -70,7 +73,9 @@ def test_questions_that_differ_in_a_symbol_are_neither_merged_nor_a_conflict(
 @pytest.mark.parametrize("place", ["stem", "option"])
 def test_questions_that_differ_in_typography_alone_are_one(dedup, place: str) -> None:
     result = dedup(pairs_of(TYPED, "AA", place))
-    assert [name[:-1] for name in result.tables["questions"]["question_id"]] == [f"q{at:03}" for at in range(len(TYPED))]
+    assert [name[:-1] for name in result.tables["questions"]["question_id"]] == [
+        f"q{at:03}" for at in range(len(TYPED))
+    ]
 
 
 def test_the_reason_of_a_conflict_or_twin_says_what_was_compared(make, dedup) -> None:

@@ -54,7 +54,9 @@ def test_images_of_all_splits_hold_what_the_pages_show(questions, context) -> No
 def test_the_card_names_the_configurations(export, tables, monkeypatch) -> None:
     from build_dataset.pipeline.export import stage
 
-    monkeypatch.setattr(stage, "image_files", lambda *_, **__: {"figures/test.parquet": b"", "images/train.parquet": b""})
+    monkeypatch.setattr(
+        stage, "image_files", lambda *_, **__: {"figures/test.parquet": b"", "images/train.parquet": b""}
+    )
     result = SimpleNamespace(**vars(export(tables, images=True)))
     card = result.described["README.md"].decode()
     assert "- config_name: figures\n  data_files:\n  - split: test\n    path: figures/test.parquet" in card

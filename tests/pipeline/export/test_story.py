@@ -21,10 +21,14 @@ def funnel(tables) -> dict[str, pl.DataFrame]:
     others = [
         make_question(f"第{n}题", ["甲", "乙"], "A", question_id=f"x{n}", document="b.csv", section=1) for n in range(5)
     ]
-    merged = [Merge(question_id=f"x{n}", survivor_id="abcdef01-1-000", kind="exact", score=1, reason="") for n in (0, 1)]
+    merged = [
+        Merge(question_id=f"x{n}", survivor_id="abcdef01-1-000", kind="exact", score=1, reason="") for n in (0, 1)
+    ]
     return tables | {
         "merges": Merge.to_frame(merged),
-        "parse/questions": pl.concat([tables["questions"], Question.to_frame(others).select(tables["questions"].columns)]),
+        "parse/questions": pl.concat(
+            [tables["questions"], Question.to_frame(others).select(tables["questions"].columns)]
+        ),
         "ocr/documents": Document.to_frame([]),
         "ocr/rejects": Rejection.to_frame([rejection("broken.pdf", "encrypted", "ocr")]),
         "clean/rejects": Rejection.to_frame([rejection("x2", "no_answer"), rejection("x3", "needs_figure")]),
