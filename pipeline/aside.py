@@ -195,7 +195,7 @@ def source_losses(read: Read) -> list[SourceLoss]:
     return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
 
-def outcomes_of(read: Read) -> list[Outcome]:
+def outcomes_of(read: Read) -> list[ItemOutcome]:
     """Return the outcomes of all items of all sources."""
     return [*_ItemOutcomes(read).items.values()]
 
@@ -227,7 +227,7 @@ class Documents:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ItemOutcome:
     """The outcome of an item of a source."""
 
     document: str
@@ -241,13 +241,13 @@ class _ItemOutcomes:
     """The outcomes of all items of all sources."""
 
     def __init__(self, read: Read) -> None:
-        self.items: dict[str, Outcome] = {}
+        self.items: dict[str, ItemOutcome] = {}
         self._documents = Documents(read("ocr/documents"))
         self.survivors: dict[str, str] = dict(_rows(read("dedup/merges"), "question_id", "survivor_id"))
         for name, reason, detail in _rows(read("ocr/rejects"), "item_id", "reason", "detail"):
-            self.items[name] = Outcome(name, "refused", reason, 0, detail)
+            self.items[name] = ItemOutcome(name, "refused", reason, 0, detail)
         for name, document in _rows(read("parse/questions"), "question_id", "document"):
-            self.items[name] = Outcome(document, "kept")
+            self.items[name] = ItemOutcome(document, "kept")
         for stage in LOSING:
             for name, reason, item in _rows(read(f"{stage}/rejects"), "item_id", "reason", "item"):
                 self._set(name, "rejected", reason, item)
@@ -261,7 +261,7 @@ class _ItemOutcomes:
     def _set(self, name: str, outcome: str, reason: str = "", item: str | None = None) -> None:
         document = self.document_of(name) or content_of(item).get("document")
         if document is not None:
-            self.items[name] = Outcome(document, outcome, reason, self._documents.rows.get(name) or 1)
+            self.items[name] = ItemOutcome(document, outcome, reason, self._documents.rows.get(name) or 1)
 
     def document_of(self, item: str) -> str | None:
         """Return the document of a question, a row, a number that is missing, or a document."""

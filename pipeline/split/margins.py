@@ -30,7 +30,8 @@ def ideals(
     unit_of = np.full(len(strata), -1)
     for number, members in enumerate(units):
         unit_of[list(members)] = number
-    codes, rows = labels.select(pl.struct("name", "label").rle_id(), "row").to_numpy().T.astype(np.int64)
+    placed = labels.select(pl.struct("name", "label").rle_id(), "row").to_numpy().astype(np.int64)
+    codes, rows = placed[:, 0], placed[:, 1]
     inside = unit_of[rows] >= 0  # a retired question is in no unit
     rows, codes, count = rows[inside], codes[inside], int(codes.max(initial=-1)) + 1
     shares = np.array(quotas, float) / np.maximum(np.sum(quotas, axis=1, keepdims=True), 1)
