@@ -25,6 +25,7 @@ a∈A|a∉A  A⊂B|A⊃B  a=b|a≠b  a≈b|a≡b  p→q|p←q  p∧q|p∨q  ¬p|
 √2|2  ∞|0  1:2|12  1:2|2:1  1/2|12  3:1|31  9:3:3:1|9331  5‰|5%  30°|30  30′|30  .5|5  [0,1)|(0,1)
 (a+b)c|a+bc  f(x)|fx  n!|n  ❘x❘|x  A'|A  5'端|3'端  Δ|δ  Σ|σ  Φ|φ  Ω|ω  α|a  β|B  μ|u  λ|Λ  ♀|♂  $5|¥5
 €5|£5  x̄|x  ∠A|A  →|←  ↑|↓  <|>  ≤|<  ±5|5
+sin²x|sin2x  log₂x|log2x  f''(x)|f'(x)  (A∪B)∩C|A∪(B∩C)  {1,2}|(1,2)  2n|2N  pKa|PKA  XᴬXᵃ|XᴬXᴬ  CD4⁺|CD4⁻  ∃x|∀x
 """
 SYMBOLS = [tuple(pair.replace("❘", "|") for pair in two.split("|")) for two in PAIRS.split()]
 TYPED = [
