@@ -200,7 +200,8 @@ def list_items(
         print_json([asdict(row) for row in found])
         return
     if outcome == "twins":
-        _print_families(found[:limit])
+        families = {row.detail for row in found[:limit]}
+        _print_families([row for row in found if row.detail in families])
     else:
         _print_groups(found[:limit])
     if not found:
@@ -208,7 +209,7 @@ def list_items(
         if reason and others:
             print_line(f"no reason {reason} here; there are {reason_line(others)}")
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
-    print_line(f"{counted(len(found), 'item')} {outcome}{rest}")
+    print_line(f"{counted(len(found), 'item')} {'in families of ' if outcome == 'twins' else ''}{outcome}{rest}")
     if found:
         where = shown(build / "STAGE" / TABLES[outcome])
         print_line(f"more: build-dataset explain ID · {where}.parquet")
