@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
-from build_dataset.annotation.lexicon_annotator import estimated_difficulty, fold, shares_of
+from build_dataset.annotation.lexicon_annotator import fold, shares_of
 from build_dataset.annotation.reviewed import LEAST, Reviewed, digest
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
@@ -320,8 +320,7 @@ class LearnedAnnotator(Annotator):
         """One result a question, in their order."""
         self._fit()
         for question, verdicts in zip(questions, self._label(questions), strict=True):
-            known = {**verdicts, **estimated_difficulty()}
-            in_order = {name: known[name] for name in dimensions() if name in known}
+            in_order = {name: verdicts[name] for name in dimensions() if name in verdicts}
             yield Labelled(question.question_id, in_order)
             progress(1)
 

@@ -127,7 +127,7 @@ def _verdicts(shares_by_dimension: Mapping[str, Scores]) -> dict[str, Verdict]:
         best = max(shares, key=lambda zh: shares[zh])
         if shares[best]:
             verdicts[name] = Verdict(_known(name, best), round(shares[best], 3), estimate=False)
-    return verdicts | estimated_difficulty()
+    return verdicts
 
 
 def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
@@ -146,17 +146,6 @@ def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
                 total = sum(value * value for value in scores.values()) or 1.0
                 shares[name] = {label: value * value / total for label, value in scores.items()}
             yield shares
-
-
-def estimated_difficulty() -> dict[str, Verdict]:
-    """Easy: the most frequent level of medical licensing exams (34 % of CMExam's questions, section 3).
-
-    A stated stand-in. A classifier trained on experts' labels reached .35 with .35 by always saying easy: the
-    text does not tell. Nothing is known of other exams: with another label set none is said.
-    """
-    if not label_set().has_cmexam:
-        return {}
-    return {DIFFICULTY: Verdict(_known(DIFFICULTY, "易"), confidence=None, estimate=True)}
 
 
 def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, Scores]) -> Scores:

@@ -22,8 +22,9 @@ from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.wording import in_both_languages
 
-TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}  # table of each outcome
-_LOSING = ("parse", "clean", "dedup", "split", "export")
+TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges", "twins": "clusters"}  # table of each outcome
+OUTCOMES = ("kept", "merged", "rejected", "waiting")
+LOSING = ("parse", "clean", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
 _HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 detail", "内容 text")  # of workbooks
 _CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit
@@ -59,8 +60,12 @@ def documents_of(build: Path) -> Documents:
 
 
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
-    """Return what was ``rejected``, ``waiting`` or ``merged``, by stage; ``file`` is a part of the document's name."""
-    found = _merged(build) if outcome == "merged" else _set_aside(build, TABLES[outcome])
+    """Return what was ``rejected``, ``waiting`` or ``merged``, by stage, or ``twins``, by family.
+
+    ``file`` is a part of the document's name.
+    """
+    made = {"merged": _merged, "twins": _twins}.get(outcome)
+    found = made(build) if made else _set_aside(build, TABLES[outcome])
     wanted = (file or "").casefold()
     return [row for row in found if wanted in row.document.casefold() and reason in (None, row.reason)]
 
@@ -82,6 +87,21 @@ def _merged(build: Path) -> Iterator[AsideRow]:
     for row in frame.iter_rows(named=True):
         detail, document = f"into {row['survivor_id']}: {row['reason']}", row["document"] or ""
         yield AsideRow(row["question_id"], document, "dedup", row["kind"], detail, row["stem"] or "")
+
+
+def _twins(build: Path) -> Iterator[AsideRow]:
+    """Yield families of twins, each question with its text, key and split."""
+    from build_dataset.pipeline.split.units import twins_of
+
+    clusters, questions = (find_table(build, f"dedup/{name}") for name in ("clusters", "questions"))
+    if clusters is None or questions is None:
+        return
+    splits = dict(_rows(find_table(build, "split/assignments"), "question_id", "split"))
+    twins = twins_of(clusters).filter(pl.len().over("cluster_id") > 1).join(questions, on="question_id")
+    for row in twins.sort("cluster_id", "question_id").iter_rows(named=True):
+        key, split = "".join(row["answer"] or ()) or "–", splits.get(row["question_id"], "–")
+        text = f"{_text(row)}\n答案 key {key} · {split}"
+        yield AsideRow(row["question_id"], row["document"], "dedup", row["kind"], row["cluster_id"], text)
 
 
 def _text(content: dict[str, Any]) -> str:
@@ -175,6 +195,11 @@ def source_losses(read: Read) -> list[SourceLoss]:
     return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
 
+def outcomes_of(read: Read) -> list[ItemOutcome]:
+    """Return the outcomes of all items of all sources."""
+    return [*_ItemOutcomes(read).items.values()]
+
+
 def shared_questions(read: Read) -> Counter[tuple[str, str]]:
     """Questions that two sources share: by pairs of documents in their order, one question once."""
     outcomes = _ItemOutcomes(read)
@@ -202,7 +227,7 @@ class Documents:
 
 
 @dataclass(frozen=True)
-class _Outcome:
+class ItemOutcome:
     """The outcome of an item of a source."""
 
     document: str
@@ -216,14 +241,14 @@ class _ItemOutcomes:
     """The outcomes of all items of all sources."""
 
     def __init__(self, read: Read) -> None:
-        self.items: dict[str, _Outcome] = {}
+        self.items: dict[str, ItemOutcome] = {}
         self._documents = Documents(read("ocr/documents"))
         self.survivors: dict[str, str] = dict(_rows(read("dedup/merges"), "question_id", "survivor_id"))
         for name, reason, detail in _rows(read("ocr/rejects"), "item_id", "reason", "detail"):
-            self.items[name] = _Outcome(name, "refused", reason, 0, detail)
+            self.items[name] = ItemOutcome(name, "refused", reason, 0, detail)
         for name, document in _rows(read("parse/questions"), "question_id", "document"):
-            self.items[name] = _Outcome(document, "kept")
-        for stage in _LOSING:
+            self.items[name] = ItemOutcome(document, "kept")
+        for stage in LOSING:
             for name, reason, item in _rows(read(f"{stage}/rejects"), "item_id", "reason", "item"):
                 self._set(name, "rejected", reason, item)
             waiting = _rows(read(f"{stage}/review"), "item_id", "question_ids", "reason", "item")
@@ -236,7 +261,7 @@ class _ItemOutcomes:
     def _set(self, name: str, outcome: str, reason: str = "", item: str | None = None) -> None:
         document = self.document_of(name) or content_of(item).get("document")
         if document is not None:
-            self.items[name] = _Outcome(document, outcome, reason, self._documents.rows.get(name) or 1)
+            self.items[name] = ItemOutcome(document, outcome, reason, self._documents.rows.get(name) or 1)
 
     def document_of(self, item: str) -> str | None:
         """Return the document of a question, a row, a number that is missing, or a document."""

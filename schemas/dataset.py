@@ -23,6 +23,7 @@ class DatasetParams(Params):
     description: str | None = option(None, "One paragraph for the dataset card")
     language: str = option("zh", "Language of the questions (ISO 639-1)")
     license: str = option("other", "Licence of the questions, as Hugging Face names it")
+    licenses: dict[str, str] = option({}, "Licences of sources, by file or folder under raw, for the card")
     homepage: str | None = option(None, "Where the dataset lives")
     version: str = option(
         "0.1.0", "Version of the release (semantic versioning)", pattern=r"^[0-9]{1,9}(\.[0-9]{1,9}){2}$"

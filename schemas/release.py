@@ -147,9 +147,10 @@ class Change(Record):
 
     question_id: str
     change: str
-    """``added``, ``removed``, ``renamed``, ``moved``, ``changed``, ``relabelled`` or ``updated``."""
+    """``added``, ``removed``, ``waiting`` (for a person), ``renamed``, ``moved``, ``changed``, ``relabelled`` or
+    ``updated``."""
     split: str | None
-    """Null when it was removed."""
+    """Null when it is gone."""
     previous_split: str | None
     """Null when it was added."""
     previous_id: str | None = None

@@ -20,6 +20,7 @@ from build_dataset.schemas.wording import SPECIAL_TOKENS
 
 _NO_CONTENT = re.compile(r"[\s\W_]+")  # spaces, signs, blanks: （ ）？____
 _UNREADABLE = re.compile(NO_MEANING)
+_RAISED = re.compile("[²³¹⁰-₎]")  # superscripts and subscripts
 
 
 def empty_stem(question: Question, _: CleanParams) -> str | None:
@@ -64,7 +65,8 @@ def duplicate_options(question: Question, _: CleanParams) -> str | None:
     """Two options with one text cannot both be wrong or right."""
     seen: dict[str, str] = {}
     for option in question.options:
-        text = unicodedata.normalize("NFKC", option.text)  # ５ml is 5ml
+        raised = _RAISED.sub(lambda found: f"\x1f{ord(found[0])}", option.text)  # 2³ is not 23
+        text = unicodedata.normalize("NFKC", raised)  # ５ml is 5ml
         if text in seen:
             return f"options {seen[text]} and {option.label} both say “{option.text[:30]}”"
         seen[text] = option.label
@@ -253,11 +255,16 @@ def judge_question(
     question: Question, params: CleanParams, reasons: Collection[str] | None = None
 ) -> FilterVerdict | None:
     """Return the reason for which ``question`` is not kept, or None when it is; ``reasons`` are those to look at."""
+    figure: FilterVerdict | None = None
     for item in FILTERS:
         if (reasons is None or item.reason in reasons) and (detail := item.check(question, params)):
+            # Exported apart, if nothing else is wrong and the page shows the figure inside the question.
+            if item.check is needs_figure and params.figures == "keep" and "figure" in (question.attachments or ()):
+                figure = FilterVerdict("figure_item", detail, item.action)
+                continue
             return FilterVerdict(item.reason, detail, item.action)
     for rule in params.comment_rules:
         if question.comment and re.search(rule.pattern, question.comment):
             said = f"the source's comment says “{question.comment[:80]}”"
             return FilterVerdict(rule.reason, said, rule.action)
-    return None
+    return figure

@@ -32,6 +32,9 @@ class CommentRule(Params):
 class CleanParams(Params):
     """The ``[clean]`` section of ``dataset.toml``."""
 
+    figures: Literal["drop", "keep"] = option(
+        "drop", "keep: questions that need a figure are exported with their cut-out, in a split of their own."
+    )
     keep_figures: bool = option(False, "Keep questions that need a figure.")
     keep_tables: bool = option(False, "Keep questions that need a table.")
     keep_formulas: bool = option(False, "Keep questions with a formula that could not be read.")

@@ -1,9 +1,9 @@
 """Comparison keys of questions, and what the words of exam stems say (``phrases.toml``).
 
-A key is what two copies of a question have in common, whatever typed or read them. It folds width, case, script
-(traditional and simplified), white space, punctuation, and how units, charges and percentages are typed; numbers keep
-their decimal points, ranges and lists. A core is the key without the set phrases of exams. All vectorised: 280,000
-questions pass through here.
+A key is what two copies of a question have in common, whatever typed or read them. It folds width, script
+(traditional and simplified), white space, punctuation, the case of words, and how units, charges and percentages are
+typed. Symbols keep their case (Aa, CO, mg), signs their place (a∪b, 1:2), numbers their points, ranges and lists. A
+core is the key without the set phrases of exams. All vectorised: 280,000 questions pass through here.
 
 Two stems that differ in numbers, units, sex, age or negation are twins. Similarity cannot tell: a 正确/不正确 twin has
 a Jaccard similarity of .75–.98, two wordings of one question .55–.71.
@@ -44,7 +44,13 @@ _NO_NEGATION, _QUANTITY, _CHINESE_NUMBER = (
     re.compile(WORDS[name]) for name in ("no_negation", "quantity", "chinese_number")
 )
 _AGE_UNITS = ("岁", "月", "天")  # 8 月 is an age beside 岁, a term of treatment alone
-_LETTERS = re.compile("[a-zα-ω]+")  # hla, il, α
+_RUN = re.compile("[A-Za-zÀ-ɏͰ-ϿЀ-ӿ]+")  # hla, IL, α
+_PROSE = re.compile(
+    rf"(?<![A-Za-z])(?:{'|'.join(WORDS['prose'].split())})(?=\s+[A-Za-z0-9])"
+)  # In vitro, A 45-year-old
+_SERIES = re.compile(r"(.)\1*(?:(.)(?:\1|\2)*)?|(?:(.)\3+)+|a?b?c?d?e?f?g?h?")
+"""Letters that are symbols whatever their case: of two kinds (Gg, IAi), in pairs (AaBb), in a row (Abc)."""
+_EITHER = tuple(frozenset(WORDS[name].split()) for name in ("either_case", "units_either_case"))
 _SEX = re.compile("[男女]")  # 患者男 / 患者女
 
 
@@ -90,16 +96,48 @@ def comparison_key(text: pl.Expr, keep: str = "") -> pl.Expr:
     """The comparison key of a text column; characters in ``keep`` stay."""
     text = _replaced(text, TYPED)  # before NFKC, which makes an o of the º in 38º
     simple = _simple_forms()
-    text = text.str.normalize("NFKC").str.replace_many(list(simple), list(simple.values())).str.to_lowercase()
-    text = text.str.replace_all(r"\s+", "").str.replace_many(_COUNTED, leftmost=True)
+    text = text.str.normalize("NFKC").str.replace_many(list(simple), list(simple.values()))
+    text = folded_case(text).str.replace_all(r"\s+", "").str.replace_many(_COUNTED, leftmost=True)
     return (
         _replaced(text, SIGNS)
         .str.replace_all(WORDS["listed"], f"${{1}}${{2}}{_BETWEEN}")
         .str.replace_all(r"([0-9])\.([0-9])", "${1}·${2}")  # 2.5 is not 25
-        .str.replace_all(r"([0-9])[~\-〜]([a-z]?[0-9])", "${1}~${2}")  # 3-5, V1-V4
+        .str.replace_all(r"([0-9])[~\-〜]([A-Za-z]?[0-9])", "${1}~${2}")  # 3-5, V1-V4
         .str.replace_all(r"(^|[^\p{L}0-9])-([0-9]|[)）])", "${1}−${2}")  # -5 is no 5, (-) no (+)
-        .str.replace_all(rf"[^\p{{L}}\p{{N}}·~−%+<>≥≤±×↑↓°{_BETWEEN}{keep}]", "")
+        .str.replace_all(rf"[^\p{{L}}\p{{M}}\p{{N}}\p{{Sm}}\p{{Sc}}{WORDS['kept']}{_BETWEEN}{keep}]", "")
     )
+
+
+def folded_case(text: pl.Expr) -> pl.Expr:
+    """A text column in lower case but for letters that are symbols: see ``symbols_kept``."""
+    return text.map_batches(_folded_case, return_dtype=pl.String, is_elementwise=True)
+
+
+def _folded_case(texts: pl.Series) -> pl.Series:
+    rows = texts.str.contains(r"\p{Lu}").fill_null(value=False).arg_true()  # the others are in lower case already
+    made = list(map(symbols_kept, texts.gather(rows).to_list()))
+    return texts.clone().scatter(rows, pl.Series(made, dtype=pl.String))
+
+
+def symbols_kept(text: str) -> str:
+    """A text in lower case but for symbols, whose case is what they say: AaBb, CO, Mg, PaO2.
+
+    Words of three letters and more, all in capitals or with one at the beginning, are written in either case
+    (DNA / dna), unless the text itself tells two spellings apart; so are units after numbers (5mL).
+    """
+    if text == text.lower():  # most Chinese texts
+        return text
+    text = _PROSE.sub(lambda found: found[0].lower(), text)
+    runs = set(_RUN.findall(text))
+    both = {run.lower() for run in runs if run.isupper()} & {run for run in runs if run.islower()}
+
+    def kept(found: re.Match[str]) -> str:
+        run, low = found[0], found[0].lower()
+        is_unit = text[max(0, found.start() - 2) : found.start()].rstrip()[-1:] in set("0123456789/°")  # 5 mL
+        is_word = len(low) == len(run) > 2 and (run.isupper() or run.istitle()) and low not in both
+        return low if run in _EITHER[is_unit] or (is_word and not _SERIES.fullmatch(low)) else run
+
+    return _RUN.sub(kept, text)
 
 
 @cache
@@ -165,8 +203,9 @@ class Meaning:
 
     @cached_property
     def symbols(self) -> list[str]:
-        """Latin and Greek words of up to three letters, sorted: vitamins, types, factors. Longer ones get misread."""
-        return sorted(word for word in _LETTERS.findall(self.key) if len(word) <= 3)
+        """Latin and Greek words that are symbols, sorted: vitamins, types, genotypes. Longer ones get misread."""
+        found = _RUN.findall(self.key)
+        return sorted(word for word in found if len(word) <= 3 or not word.islower() or _SERIES.fullmatch(word))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -211,7 +250,7 @@ def _both(first: list[str], second: list[str]) -> str:
     return " / ".join(said or "–" for said in left)
 
 
-_UNSURE = 0.95
+UNSURE = 0.95
 """Recognition confidence of the worst line below which characters of it may be misread: of questions above it one in a
 hundred has a wrong character, of those below one in fourteen (benchmarks/ocr)."""
 
@@ -236,7 +275,7 @@ def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: list[int
         "answer",
         "accepted_answers",
         pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
-        (pl.col("confidence") < _UNSURE).fill_null(False).alias("doubtful"),
+        (pl.col("confidence") < UNSURE).fill_null(False).alias("doubtful"),
     )
     compared = keys[rows].select("key", "core", "option_keys")
     made = {}

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import NamedTuple, cast
+from unicodedata import category
 
 import numpy as np
 import pymupdf
@@ -21,11 +22,11 @@ from scipy.ndimage import gaussian_filter
 from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import ASKED, CLASSES, FILLER, FUNCTION, MODIFIERS, OPPOSITES, SUFFIXES
 
-_DROPPED = frozenset("0123456789·−不无未非没否勿莫除男女abcdefghijklmnopqrstuvwxyzαβγδεζηθικλμνξοπρσςτυφχψω%°")
+_CLASS_OF = {char: name for name, chars in CLASSES.items() for char in chars + chars.upper()}  # 左 → side
+_LETTERS = frozenset(CLASSES["letter"] + CLASSES["letter"].upper())  # Latin and Greek
+_TELLING = _LETTERS.union(*(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
+_DROPPED = _LETTERS | frozenset("0123456789·−不无未非没否勿莫除男女")
 """Characters that are added or dropped on purpose too: 属于 / 不属于, 2.5 / 25."""
-_CLASS_OF = {char: name for name, chars in CLASSES.items() for char in chars}  # 左 → side
-_TELLING = frozenset("".join(chars for name, chars in CLASSES.items() if name not in ("chemical", "colour")))
-_LETTERS = frozenset(CLASSES["letter"])  # Latin and Greek
 _OPPOSITE = frozenset(pair for two in OPPOSITES for pair in (two, two[::-1]))
 _MEANT = _TELLING | _DROPPED | MODIFIERS | frozenset("".join(OPPOSITES))
 _PHRASES = frozenset(
@@ -57,11 +58,17 @@ class Edit(NamedTuple):
     @property
     def is_deliberate(self) -> bool:
         """Return whether it exchanges, adds or drops decisive words (numbers, negations), as another question does."""
-        if opposite_pair(self.old, self.new):
+        if opposite_pair(self.old, self.new) or self._exchanges_signs:
             return True
         if not self.old or not self.new:
             return not _DROPPED.isdisjoint(self.old + self.new)
         return bool(_classes(self.old) & _classes(self.new))
+
+    @property
+    def _exchanges_signs(self) -> bool:
+        """Return whether a sign is added, dropped or exchanged; 1：2 read as 1梦2 is misread."""
+        kinds = {category(char) for char in self.old + self.new}
+        return "Lo" not in kinds and any(kind[0] in "SMP" for kind in kinds)
 
     @property
     def is_telling(self) -> bool:

@@ -32,7 +32,7 @@ _LONG_STEM = 20
 """Least length of a core in which one dropped character is a slip rather than another term: it leaves a
 bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
 _PER_SLIP = 40  # characters of text for each further slip
-_TURNS_ON = re.compile("[0-9·%°a-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
+_TURNS_ON = re.compile("[0-9·%°A-Za-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
 _WEAK = FUNCTION.union(*SUFFIXES, *LIGHT, *ASKED)
 """Characters of which a difference that makes no other question consists: 可, 性 / 状, 诊断."""
 

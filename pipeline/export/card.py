@@ -21,6 +21,7 @@ from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.questions import SPLIT_NAMES, SPLITS
 from build_dataset.schemas.release import ReleaseRow, label_columns
 from build_dataset.schemas.taxonomy import Dimension, dimensions
+from build_dataset.schemas.wording import in_both_languages
 
 _LISTED = 100
 """Documents and files listed by name; the tables of a large release would hide the rest of the card."""
@@ -42,6 +43,7 @@ def card(
     standing: ReleaseComparison,
     tables: Mapping[str, pl.DataFrame],
     checksums: Mapping[str, str],
+    story: Mapping[str, Any],
 ) -> str:
     """Return the card as Markdown, with the release's ``statistics`` and how it stands to the previous one."""
     whole = pl.concat(splits.values())
@@ -52,10 +54,21 @@ def card(
     made = rendered(
         "build_dataset.pipeline.export:card.md",
         dataset=dataset,
+        story=story,
+        found=sum(story["outcomes"].values()),
+        reasons=[
+            (told, [(text(in_both_languages(reason)), count) for reason, count in counts.items()])
+            for told, counts in (("Rejected 剔除", story["rejected"]), ("Waiting 待审", story["waiting"]))
+        ],
         splits=list(splits),
         total=total,
         size=size_category(total),
         licence=licence if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence) else None,  # apache-2.0, cc-by-4.0
+        pictured=[
+            (folder, found)
+            for folder in ("figures", "images")
+            if (found := [name for name in SPLITS if f"{folder}/{name}.parquet" in checksums])
+        ],
         loaded=[name for name, rows in splits.items() if rows.height],
         dimensions=dimensions(),
         statuses=[status.value for status in LabelStatus],
@@ -78,7 +91,7 @@ def card(
         formats=[item for item in FORMATS if item.path.format(split=SPLITS[0]) in checksums],
         standing=standing,
         change_rows=_change_rows(standing),
-        documents=documents.rows(),
+        documents=[(name, count, _licence_of(name, dataset.licenses)) for name, count in documents.iter_rows()],
         checksum_rows=[(text(name), f"`{value}`") for name, value in checksums.items()],
     )
     return re.sub(r"\n{3,}", "\n\n", made).rstrip("\n") + "\n"  # blank lines that empty sections leave
@@ -92,6 +105,13 @@ def changelog(dataset: DatasetParams, standing: ReleaseComparison) -> str:
     told = {"dataset": dataset, "standing": standing, "listed": listed, "most": _CHANGED, "change_rows": rows}
     made = re.sub(r"\n{3,}", "\n\n", rendered("build_dataset.pipeline.export:changes.md", **told)).strip()
     return f"{made}\n\n{standing.history}".rstrip() + "\n"
+
+
+def _licence_of(document: str, licences: Mapping[str, str]) -> str:
+    """Return the licence of a source: of its file, else of the nearest folder that has one; "" where none is told."""
+    parts = document.split("/")
+    names = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))  # a/b.pdf, a
+    return next((licences[name] for name in names if name in licences), "")
 
 
 def size_category(total: int) -> str:

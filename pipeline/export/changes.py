@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -57,13 +57,16 @@ class ReleaseComparison:
 
 
 def compare_with_previous(
-    dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame
+    dataset: DatasetParams,
+    splits: Mapping[str, pl.DataFrame],
+    merges: pl.DataFrame,
+    waiting: Collection[str] = (),
 ) -> ReleaseComparison:
-    """Compare the rows of a release with the previous one, if there is one."""
+    """Compare the rows of a release with the previous one, if there is one; ``waiting`` are questions for people."""
     folder = releases.previous_release(dataset)
     if folder is None:
         return ReleaseComparison(dataset.version, None, Changes(Change.to_frame([])), None, "")
-    changes = compare_releases(releases.read_release(folder), splits, merges)
+    changes = compare_releases(releases.read_release(folder), splits, merges, waiting)
     version = _version(folder)
     suggested = version and ".".join(map(str, next_version(releases.parse_version(version), changes.level())))
     return ReleaseComparison(dataset.version, version or folder.name, changes, suggested, _history(folder))
@@ -100,7 +103,7 @@ WORDING = ("question_type", "stem", "shared_stem", "options", "answer", "accepte
 """Columns that a model is asked and graded by."""
 PROVENANCE = ("document", "number", "sources", "group_id", "cluster_id")
 """Columns that say where a question was found, not what it is: sorting or renaming a sheet changes no question."""
-KINDS = ("added", "removed", "renamed", "moved", "changed", "relabelled", "updated")
+KINDS = ("added", "removed", "waiting", "renamed", "moved", "changed", "relabelled", "updated")
 
 Level = Literal["major", "minor", "patch"]
 
@@ -129,14 +132,16 @@ class Changes:
         """
         rows = self.rows
         held_out = rows.filter(pl.coalesce("previous_split", "split") != "train")
-        breaking = held_out["change"].is_in(["removed", "changed"]).any()
+        breaking = held_out["change"].is_in(["removed", "waiting", "changed"]).any()
         if breaking or rows["change"].is_in(["moved", "renamed"]).any() or self.columns_removed:
             return "major"
         return "patch" if rows["change"].is_in(["updated"]).all() and not self.columns_added else "minor"
 
 
-def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame) -> Changes:
-    """Compare a new release with an old one.
+def compare_releases(
+    old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame, waiting: Collection[str] = ()
+) -> Changes:
+    """Compare a new release with an old one; of what is gone, ``waiting`` tells what waits for a person.
 
     Which question is which is ``releases.match_released``'s to say. One that says the same under another id counts as
     renamed; one whose text was corrected as changed, whatever its id.
@@ -165,7 +170,7 @@ def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merg
             previous_id=pl.when(other_id).then("previous_id"),
             columns=columns,
         )
-        for kind, where, columns in _kinds(shared, other_id)
+        for kind, where, columns in _kinds(shared, other_id, pl.col("question_id").is_in(list(waiting)))
     ]
     return Changes(
         pl.concat(rows).select(Change.column_names()).cast(Change.polars_schema()).sort("question_id", "change"),
@@ -174,12 +179,13 @@ def compare_releases(old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merg
     )
 
 
-def _kinds(shared: list[str], other_id: pl.Expr) -> Iterator[tuple[str, pl.Expr, pl.Expr]]:
+def _kinds(shared: list[str], other_id: pl.Expr, waits: pl.Expr) -> Iterator[tuple[str, pl.Expr, pl.Expr]]:
     """Yield each kind of change, where it is one, and the names of the columns that differ."""
     split, previous = pl.col("split"), pl.col("split_before")
     nothing = pl.lit([], dtype=pl.List(pl.String))  # whole rows, no single columns
     yield "added", previous.is_null(), nothing
-    yield "removed", split.is_null(), nothing
+    yield "removed", split.is_null() & ~waits, nothing
+    yield "waiting", split.is_null() & waits, nothing
     yield "renamed", other_id & pl.col("same"), nothing
     yield "moved", split != previous, nothing
     kinds = dict.fromkeys(WORDING, "changed") | dict.fromkeys(dimensions(), "relabelled")

@@ -11,6 +11,7 @@ class ExportParams(Params):
     cmb_json: bool = option(True, "Write cmb/SPLIT.json as well, for tools that read CMB")
     cmexam_csv: bool = option(True, "Write cmexam/SPLIT.csv as well, for tools that read CMExam")
     cmexam_xlsx: bool = option(False, "Write cmexam/SPLIT.xlsx as well, for spreadsheets")
+    images: bool = option(False, "Write images/SPLIT.parquet as well: questions with the cut-out from their page")
     tasks: str = option("", "Write task files for these tools as well, e.g. lm-eval,inspect,opencompass,lighteval")
 
     @field_validator("tasks")

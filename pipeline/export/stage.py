@@ -10,8 +10,10 @@ import polars as pl
 from build_dataset.pipeline.export.card import card, changelog, croissant, distribution, statistics
 from build_dataset.pipeline.export.changes import compare_with_previous
 from build_dataset.pipeline.export.formats import FORMATS, task_files
+from build_dataset.pipeline.export.images import image_files
 from build_dataset.pipeline.export.params import ExportParams
 from build_dataset.pipeline.export.release import release
+from build_dataset.pipeline.export.story import tell, waiting_questions
 from build_dataset.pipeline.releases import CHANGELOG
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
@@ -22,7 +24,8 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     """Join questions, labels and assignments to the released splits, and compare them with the previous release."""
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
-    stands = compare_with_previous(context.dataset, splits, tables["merges"])
+    stands = compare_with_previous(context.dataset, splits, tables["merges"], waiting_questions(tables))
+    story = tell(tables, splits, rejects)
     figures = statistics(splits)
     files = {
         item.path.format(split=split): item.write(rows)
@@ -31,6 +34,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         for split, rows in splits.items()
     }
     files |= task_files(context.dataset, splits, params.tools())
+    files |= image_files(splits, tables, context, of_all=params.images)
     told = {**figures, "labels": _labels(splits)}
     files["statistics.json"] = (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
@@ -40,7 +44,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         checksums = {name: str(entry["sha256"]) for name, entry in outputs.items()}
         # made here, so not among the outputs yet
         checksums["croissant.json"] = hashlib.sha256(metadata).hexdigest()
-        page = card(context.dataset, splits, figures, stands, tables, checksums)
+        page = card(context.dataset, splits, figures, stands, tables, checksums, story)
         return {"croissant.json": metadata, "README.md": page.encode()}
 
     sizes = {name: rows.height for name, rows in splits.items()}
@@ -52,7 +56,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
         rejects=rejects,
         files=files,
         describe=describe,
-        facts={"splits": sizes, "release": stands.facts()},
+        facts={"splits": sizes, "release": stands.facts(), "story": story},
         notes=notes("build_dataset.pipeline.export", sizes=sizes, unlabelled=unlabelled, standing=stands),
     )
 

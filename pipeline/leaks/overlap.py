@@ -19,7 +19,7 @@ import polars as pl
 from rapidfuzz import fuzz
 
 from build_dataset.annotation.llm.embeddings import embed
-from build_dataset.pipeline.dedup.keys import FILLER
+from build_dataset.pipeline.dedup.keys import FILLER, symbols_kept
 from build_dataset.pipeline.leaks.files import BenchmarkText
 from build_dataset.pipeline.leaks.params import LeaksParams
 from build_dataset.pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
@@ -171,7 +171,7 @@ def is_phrase(span: str) -> bool:
 
 def _letters(text: str) -> str:
     """Fold a text as ``tokenise`` does, without breaks."""
-    return _NO_LETTER.sub("", _LABEL.sub("", unicodedata.normalize("NFKC", text))).lower()
+    return _NO_LETTER.sub("", symbols_kept(_LABEL.sub("", unicodedata.normalize("NFKC", text))))
 
 
 def _longest(places: Places, size: int) -> tuple[int, int, int]:

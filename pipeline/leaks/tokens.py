@@ -20,6 +20,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from build_dataset.pipeline.dedup.grams import code_points, equal_pairs, similarities
+from build_dataset.pipeline.dedup.keys import folded_case, symbols_kept
 
 _KNOWN = 0x40000  # code points below are letters of some script; those above separate tokens
 _GAP, _IDEOGRAPH, _WORD = range(3)
@@ -30,6 +31,8 @@ _IDEOGRAPHS = (
     (0x20000, 0x3FFFF),
 )  # fmt: skip
 
+_WIDE = {code + 0xFEE0: code for code in range(0x21, 0x7F)}  # Ａ → A
+
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
 
@@ -38,7 +41,7 @@ Places = NDArray[np.int64]
 class Tokens:
     """The tokens of some texts, in order."""
 
-    hashes: Hashes  # (tokens,) of the folded token: width and case do not count
+    hashes: Hashes  # (tokens,) of the folded token: width does not count, nor does case but of symbols
     starts: Places  # (tokens,) first character, within its text
     ends: Places  # (tokens,) the character after its last
     rows: Places  # (tokens,) the text that it stands in, ascending
@@ -59,7 +62,7 @@ def tokenise(texts: Sequence[str]) -> Tokens:
     Punctuation and spaces only separate; single Latin letters are left out, so that it does not count whether
     options are printed with their letters.
     """
-    points, text_of = code_points(texts)
+    points, text_of = code_points([symbols_kept(text.translate(_WIDE)) for text in texts])
     begins = np.searchsorted(text_of, np.arange(len(texts)))
     folds, kinds = _tables()
     points = np.where(points < _KNOWN, points, 0)  # beyond are private use and tags
@@ -71,7 +74,7 @@ def tokenise(texts: Sequence[str]) -> Tokens:
     within = places - np.maximum.accumulate(np.where(begins_word, places, 0))
     first, after = np.flatnonzero(begins_word), np.flatnonzero(some & ~same[1:]) + 1
     # "A" of "A. 肝"
-    letters = (after - first == 1) & (folded[first] >= ord("a")) & (folded[first] <= ord("z"))
+    letters = (after - first == 1) & (folded[first] | 32 >= ord("a")) & (folded[first] | 32 <= ord("z"))
     first, after = first[~letters], after[~letters]
     rows = text_of[first]
     parts = (folded + np.uint64(1)) * np.uint64(_BASE) ** within.astype(np.uint64)
@@ -108,13 +111,12 @@ def _mixed(hashes: Hashes) -> Hashes:
 
 @cache
 def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
-    """By code point: what it is folded to (NFKC and lower case where that is one character), and its kind."""
+    """By code point: what it is folded to (NFKC where that is one character), and its kind."""
     folds = np.arange(_KNOWN, dtype=np.uint32)
     kinds = np.zeros(_KNOWN, np.uint8)
     for code in range(_KNOWN):
         char = unicodedata.normalize("NFKC", chr(code))
         char = char if len(char) == 1 else chr(code)  # ㎎ would be two
-        char = char.lower() if len(char.lower()) == 1 else char
         folds[code] = ord(char)
         if unicodedata.category(char)[0] in "LN":
             kinds[code] = _WORD
@@ -162,9 +164,9 @@ def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict
 
 
 def _folded(texts: pl.DataFrame) -> pl.DataFrame:
-    """Letters and digits alone, options sorted."""
+    """Letters, digits and signs of mathematics alone, options sorted."""
     stem, option = (
-        text.str.normalize("NFKC").str.to_lowercase().str.replace_all(r"[^\pL\pN]+", "")
+        folded_case(text.str.normalize("NFKC")).str.replace_all(r"[^\pL\pN\p{Sm}]+", "")
         for text in (pl.col("stem"), pl.element())
     )
     return texts.select(stem, pl.col("options").list.eval(option).list.sort().list.join("\n"))

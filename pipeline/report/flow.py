@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.aside import SourceLoss, shared_questions, source_losses
+from build_dataset.pipeline.aside import OUTCOMES, SourceLoss, shared_questions, source_losses
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
 from build_dataset.pipeline.review.waiting import count_by_reason
@@ -14,7 +14,6 @@ from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.questions import SPLITS
 from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
 
-OUTCOMES = ("kept", "merged", "rejected", "waiting")
 _QUESTIONS = ("items", "questions")
 """Units that share one scale: questions, and items that may become questions."""
 _SOURCES = 200  # rows of the table of source files

@@ -68,7 +68,7 @@ def write_table(frame: pl.DataFrame, path: Path) -> None:
     """Write Parquet that every reader opens: zstd, statistics, no view types."""
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())  # no view types
     with path.open("wb") as stream:  # Arrow's own files give no reason where closing them fails (network)
-        pq.write_table(table, stream, compression="zstd", row_group_size=_ROW_GROUP)
+        pq.write_table(table, stream, compression="zstd", row_group_size=_ROW_GROUP, write_page_index=True)
 
 
 def read_table(path: Path, columns: list[str] | None = None) -> pl.DataFrame:

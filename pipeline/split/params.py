@@ -9,8 +9,8 @@ from pydantic import Field, field_validator
 from build_dataset.schemas.params import Params, option
 from build_dataset.schemas.taxonomy import dimensions, label_set
 
-COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document")
-"""Columns of questions that can stratify, beside the dimensions of annotation."""
+COLUMNS = ("question_type", "exam_type", "exam_class", "exam_subject", "document", "folder")
+"""Columns of questions that can stratify, beside the dimensions of annotation; the folder is that of the document."""
 
 
 def _main_dimension() -> str:
@@ -24,7 +24,14 @@ class SplitParams(Params):
     method: Literal["ratio", "per_subcategory"] = option(
         "ratio",
         "ratio: train, validation and test by ratios; per_subcategory: so many test and validation "
-        "questions of every exam_class, the rest train (CMB)",
+        "questions of every subcategory, the rest train (CMB)",
+    )
+    subcategory: str = option(
+        "exam_class", "Subcategories of method per_subcategory: a column (exam_class, folder, document) or a dimension"
+    )
+    one_per_cluster_in_test: bool = option(
+        False,
+        "Keep one question of each family of twins in test; the others are left out, with the reason twin_in_test",
     )
     ratios: str = option("8:1:1", "train:validation:test, for method ratio", pattern=r"^\d{1,6}(:\d{1,6}){2}$")
     stratify_by: list[str] = Field(
@@ -46,16 +53,16 @@ class SplitParams(Params):
             raise ValueError("train needs a share above 0, e.g. 8:1:1")
         return ratios
 
-    @field_validator("stratify_by")
+    @field_validator("stratify_by", "subcategory")
     @classmethod
-    def _known(cls, names: list[str]) -> list[str]:
+    def _known(cls, names: list[str] | str) -> list[str] | str:
         known = [*dimensions(), *COLUMNS]
-        for name in names:
+        for name in [names] if isinstance(names, str) else names:
             if name not in known:
                 near = get_close_matches(name, known, n=1)
                 hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(known)}"
                 raise ValueError(f"cannot stratify by {name!r}; {hint}")
-        if len(set(names)) < len(names):
+        if isinstance(names, list) and len(set(names)) < len(names):
             raise ValueError("name each only once")
         return names
 

@@ -14,17 +14,28 @@ import polars as pl
 
 from build_dataset.pipeline.releases import every_release
 from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.split import margins
 from build_dataset.pipeline.split import units as parts
 from build_dataset.pipeline.split.draw import Contents, SplitDraw
 from build_dataset.pipeline.split.params import SplitParams
-from build_dataset.pipeline.split.units import OTHER, Row, SplitUnit, Stratum, stratum_name
+from build_dataset.pipeline.split.units import NONE, OTHER, Row, SplitUnit, Stratum, stratum_name
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import SPLITS, Assignment, Rejection
 
 _LISTED = 200  # strata listed by name in the manifest; the rest are counted
 _RETIRED = (
     "An earlier release has it in one split and a question that belongs with it in another; "
     "questions are never moved, so it is left out (test stays before validation before train)."
+)
+
+
+_TWIN = "A twin of {name}, which stands in test: split.one_per_cluster_in_test keeps one of each family."
+_EXAM = ("question_type", "exam_type", "exam_class", "exam_subject")
+_UNNAMED = (
+    "split.method = per_subcategory: no question has a subcategory ({name}). Name them: a raw/manifest.csv with the "
+    "columns document, exam_class; folders named as in CMB's catalogue; a column exam_class of the bank; or "
+    '[split] subcategory = "folder" in dataset.toml, for folders of your own names'
 )
 
 
@@ -37,10 +48,14 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     known = parts.find_splits(questions, tables["merges"], parts.read_splits(releases)) if releases else {}
     units, given, retired = parts.keep_released(units, known)
     of_row, pooled = _strata(questions, tables["labels"], params)
-    state, numbers, quotas = _draw(units, given, of_row, params)
+    found = margins.labels_of(questions, tables["labels"], [name for name in params.stratify_by if name in _EXAM])
+    state, numbers, quotas = _draw(units, given, of_row, params, found)
     names = {stratum: stratum_name(stratum) for stratum in numbers}
     chosen = {row: SPLITS[state.split[number]] for number, unit in enumerate(units) for row in unit.rows}
     ids = questions["question_id"].to_list()
+    twins = parts.twins_in_test(questions, tables["clusters"], chosen, known) if params.one_per_cluster_in_test else {}
+    shares = margins.deviations(found, chosen)
+    chosen = {row: split for row, split in chosen.items() if row not in twins}
     table = [(ids[row], chosen[row], names[of_row[row]]) for row in sorted(chosen)]
     assignments = pl.DataFrame(table, Assignment.polars_schema(), orient="row")
     in_split = Counter(assignments["split"].to_list())
@@ -59,15 +74,22 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
         "releases": [folder.name for folder in releases],
         "kept_from_releases": sum(sizes[number] for number in given),
         "retired": len(retired),
+        "test_shares": shares,
+        "twins_left_out": len(twins),
     }
     if params.method == "per_subcategory":
         facts["subcategories"] = len({stratum[:1] for stratum in numbers})
+        facts["without_subcategory"] = sum(stratum[0] == NONE for stratum in of_row)
     got = [sum(column) for column in zip(*quotas, strict=True)]
     return Result(
         tables={"assignments": assignments},
-        counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired)),
+        counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired) + len(twins)),
         rejects=[
-            Rejection(item_id=ids[row], stage="split", reason="released_elsewhere", detail=_RETIRED) for row in retired
+            Rejection(item_id=ids[row], stage="split", reason=reason, detail=detail)
+            for row, reason, detail in sorted(
+                [(row, "released_elsewhere", _RETIRED) for row in retired]
+                + [(row, "twin_in_test", _TWIN.format(name=ids[kept])) for row, kept in twins.items()]
+            )
         ],
         facts=facts,
         notes=notes("build_dataset.pipeline.split", params=params, got=got, OTHER=OTHER, **facts),
@@ -80,15 +102,21 @@ def _strata(questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams) 
     names = list(params.stratify_by)
     if by_subcategory:
         # CMB's subcategory comes first
-        names = ["exam_class", *(name for name in names if name != "exam_class")]
+        names = [params.subcategory, *(name for name in names if name != params.subcategory)]
     found = parts.strata_of(questions, labels, names)
+    if by_subcategory and found and all(stratum[0] == NONE for stratum in found):
+        raise UserError(_UNNAMED.format(name=params.subcategory))
     final = parts.pool_small(Counter(found), params.min_stratum, keep=int(by_subcategory))
     pooled = sorted(before for before, after in final.items() if before != after)
     return [final[values] for values in found], pooled
 
 
 def _draw(
-    units: Sequence[SplitUnit], given: dict[int, int], of_row: Sequence[Stratum], params: SplitParams
+    units: Sequence[SplitUnit],
+    given: dict[int, int],
+    of_row: Sequence[Stratum],
+    params: SplitParams,
+    labels: pl.DataFrame,
 ) -> tuple[SplitDraw, dict[Stratum, int], list[Row]]:
     """The draw, the strata numbered in its order, and the quotas by stratum."""
     sizes = Counter(of_row[row] for unit in units for row in unit.rows)
@@ -116,6 +144,10 @@ def _draw(
     state.draw()
     state.repair()
     state.balance()
+    if quotas:
+        strata = [numbers.get(stratum, 0) for stratum in of_row]  # those of retired questions do not count
+        held, wanted = margins.ideals(labels, [unit.rows for unit in units], strata, quotas)
+        margins.even_out(state, contents, held, wanted, given)
     return state, numbers, quotas
 
 

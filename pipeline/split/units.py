@@ -55,6 +55,25 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     return sorted(found, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
 
 
+def twins_in_test(
+    questions: pl.DataFrame, clusters: pl.DataFrame, splits: Mapping[int, str], known: Mapping[int, int]
+) -> dict[int, int]:
+    """The rows of test of which a twin stays there, and that twin's row: the one released before, else the first."""
+    families: dict[str, int] = {}
+    found: dict[int, int] = {}
+    twins = questions.select("question_id").with_row_index("row").join(twins_of(clusters), on="question_id")
+    rows = [(row not in known, row, family) for row, family in twins.select("row", "cluster_id").iter_rows()]
+    for _, row, family in sorted(rows):
+        if splits.get(row) == SPLITS[TEST] and families.setdefault(family, row) != row:
+            found[row] = families[family]
+    return found
+
+
+def twins_of(clusters: pl.DataFrame) -> pl.DataFrame:
+    """The clusters' rows that another member is a twin or variant of; a shared case alone makes no twins."""
+    return clusters.filter(~pl.col("kind").is_in(["group", "survivor"]))
+
+
 OTHER = "其他/other"  # pool of small strata
 NONE = "无/none"  # stratum of questions without a value
 
@@ -66,9 +85,9 @@ def strata_of(questions: pl.DataFrame, labels: pl.DataFrame, names: Sequence[str
     """The values of every question in the stratifying columns, in the order of ``questions``."""
     if not names:
         return [()] * questions.height
-    frame = questions
+    frame = questions.with_columns(folder=pl.col("document").str.extract(r"^(.*)/[^/]*$"))  # none of a file at the top
     for name in names:
-        if name not in questions.columns:
+        if name not in frame.columns:
             of_dimension = labels.filter(pl.col("dimension") == name)
             column = of_dimension.select("question_id", pl.col("label").alias(name)).unique("question_id")
             frame = frame.join(column, on="question_id", how="left", maintain_order="left")

@@ -81,7 +81,8 @@ def test_the_guides_metric_stands_in_the_results_and_on_the_leaderboard(extended
     results = extended / "build" / "evaluate"
     scores = pl.read_parquet(results / "scores.parquet").filter(metric="key_named", dimension="overall")
     assert scores["run"].to_list() == ["random", "majority"]
-    assert (scores["low"] < scores["value"]).all()
+    assert (scores["low"] <= scores["value"]).all()
+    assert (scores["low"] < scores["high"]).all()
     assert "含全部正确项 All right options named" in (results / "results.md").read_text(encoding="utf-8")
     board = run(extended, "leaderboard", "build", "--out", "board")
     assert board.returncode == 0, board.stderr

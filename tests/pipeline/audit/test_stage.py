@@ -376,3 +376,12 @@ def test_a_question_waits_from_the_suspicion_on_that_is_asked_for(verify) -> Non
 def test_explanations_are_read_for_several_letters_where_the_key_or_the_type_has_them(key, kind, letters) -> None:
     row = make_question("问", "甲药 乙药 丙药 丁药", key, question_id="q", question_type=kind, explanation="答案：A\nC")
     assert audit_stage.read_explanations([row])["q"].answer == frozenset(letters)
+
+
+def test_options_that_differ_in_the_case_of_symbols_say_different_things(context):
+    texts = ["GG", "Gg", "gg", "Ggg"]
+    found = row(audited(context, [question(1, texts=texts), question(2, texts=["CO", "Co", "5mPa", "5MPa"])]), "q001")
+    assert found["suspicion"] < 0.1
+    assert found["evidence"] == []
+    same = row(audited(context, [question(1, texts=["5 mL", "5ml", "10ml", "15ml"])]), "q001")
+    assert [each["kind"] for each in same["evidence"]] == ["options"]

@@ -52,6 +52,20 @@ def test_a_stem_that_points_at_a_figure_needs_it(stem: str) -> None:
     assert reason(question(stem)) == "needs_figure"
 
 
+def test_figure_items_are_kept_apart_where_the_page_shows_the_figure_and_nothing_else_is_wrong() -> None:
+    shown = question("心电图如图所示，诊断是", attachments=["figure"])
+    assert reason(shown) == "needs_figure"
+    assert reason(shown, figures="keep") == "figure_item"
+    assert reason(question("心电图如图所示，诊断是"), figures="keep") == "needs_figure"  # the figure is elsewhere
+    assert reason(shown.model_copy(update={"answer": None}), figures="keep") == "no_answer"
+    assert reason(question(), figures="keep") is None
+
+
+@pytest.mark.parametrize("options", ["2³ 23 2₃", "GG Gg gg", "x² x₂ x2"])
+def test_raised_and_lowered_signs_and_case_tell_options_apart(options: str) -> None:
+    assert reason(question(options=options)) is None
+
+
 def test_a_stem_of_thousands_of_characters_is_no_question() -> None:
     assert reason(question("男，" * 20_000)) == "too_long"
     assert reason(question("男，55岁。" + "胸痛，" * 500 + "最可能的诊断是")) is None

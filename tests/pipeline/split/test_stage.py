@@ -27,7 +27,7 @@ def exams(draw):
             {
                 "question_id": f"{lots.randrange(16**4):04x}-1-{number:03d}",
                 "question_type": lots.choice(TYPES),
-                "exam_class": lots.choice(["执业医师", "护师", None]),
+                "exam_class": lots.choice(["执业医师", "护师", None]) if number else "护师",
                 "group_id": group,
             }
         )
