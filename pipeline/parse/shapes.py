@@ -58,7 +58,11 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
     for is_signed, found in groupby(signed, key=lambda one: one[1] is not None):
         run = [*found]
         starts = [at for at, (_, sign) in enumerate(run) if sign and sign["open"]] or [0]
-        opened = is_signed and len(run) >= LEAST and (run[0][1] and (run[0][1]["open"] or run[0][1]["box"] or run[0][1]["share"]))
+        opened = (
+            is_signed
+            and len(run) >= LEAST
+            and (run[0][1] and (run[0][1]["open"] or run[0][1]["box"] or run[0][1]["share"]))
+        )
         for at, (piece, sign) in enumerate(run):
             place = at - max(start for start in starts if start <= at) if opened else len(LETTERS)
             if sign is None or place >= len(LETTERS):
