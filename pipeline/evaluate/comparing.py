@@ -81,7 +81,7 @@ def paired_p(differences: Iterable[tuple[str, int]]) -> float:
     for step, count in Counter(map(abs, sums.values())).items():
         part = np.zeros(2 * step * count + 1)
         part[:: 2 * step or 1] = binom.pmf(range(count + 1), count, 0.5) if step else 1.0
-        spread = np.convolve(spread, part)
+        spread = np.asarray(np.convolve(spread, part), dtype=float)
     total, middle = abs(sums.total()), len(spread) // 2
     return min(1.0, float(2 * spread[middle + total :].sum())) if total else 1.0
 
