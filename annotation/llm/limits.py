@@ -298,7 +298,7 @@ class CostAccount:
         self._prefix = _WASTED[batched]
         values = store.get_many([prefix + key for key in requests for prefix in _WASTED])
         self._known = {name: Waste(**value) for name, value in values.items()}
-        self._note = "wasted:sent:" + sha256(options.base_url, options.model)
+        self._note = "wasted:sent:" + sha256(options.base_url, options.model or "")
         self._sent = list(store.get_many([self._note]).get(self._note, ()))
         for key in [key for key in self._sent if key in requests]:  # a killed run sent them and saw no reply
             self.unseen(key, requests[key])

@@ -6,8 +6,9 @@ Reads ``by_hand.jsonl``: 1,867 outputs in the manner of today's models, in simpl
 English, written and labelled by hand before they were read; rules are mended on one half only. FOLDER may hold
 ``thoughtsource_cot_dev.jsonl`` (``raw_output``, ``options``, ``answer``, and as ``flag`` whether the final answer was
 right), ``gaokao_gpt4_explicit.jsonl`` (``truth``: the answer that stands there) and ``explaincpe_*.json``: questions
-with ``options``, ``answer``, and per prompt variant ``*_response`` and ``*_judge`` (正确 or 错误). Prints one row a way of reading, the disagreements of the reading that ``score`` takes,
-and how many of our own hand-labelled cases each reads as labelled.
+with ``options``, ``answer``, and per prompt variant ``*_response`` and ``*_judge`` (正确 or 错误). Prints one row a
+way of reading, the disagreements of the reading that ``score`` takes, and how many of our own hand-labelled cases each
+reads as labelled.
 """
 
 from __future__ import annotations

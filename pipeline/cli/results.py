@@ -54,10 +54,10 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
         _print_tables(found.scores, tables)
         if found.missing:
             print_line(f"{found.missing} questions of the key have no answer in {source.name}")
-    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-    print_line(f"{told}; written to {shown(out)}")
     if "no_answer" in counts:
         _print_unsure(unsure_file(out), counts["rows"])
+    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    print_line(f"{told}; written to {shown(out)}")
 
 
 def _print_unsure(path: Path, rows: int) -> None:
@@ -65,7 +65,8 @@ def _print_unsure(path: Path, rows: int) -> None:
     from build_dataset.pipeline.evaluate.submission import read_items
 
     unsure = list(read_items(path))
-    print_line(f"{counted(len(unsure), 'output')} read weakly or not at all: {shown(path)}")
+    if unsure:
+        print_line(f"{counted(len(unsure), 'output')} read weakly or not at all: {shown(path)}")
     unread = [row for row in unsure if row["extracted"] is None]
     if len(unread) > max(2, rows // 20):
         print_line(f"{len(unread)} of {rows} outputs give no answer that can be read 许多输出未读出答案, for example:")

@@ -24,7 +24,7 @@ from build_dataset.pipeline.evaluate.scoring import Graded
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.runtime.publish import read_manifest, read_table
-from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean
+from build_dataset.pipeline.stats.intervals import Floats, Unit, interval_of_mean
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Comparison, Prediction, Score, Task
 
@@ -77,11 +77,11 @@ def paired_p(differences: Iterable[tuple[str, int]]) -> float:
     sums = Counter[str]()
     for cluster, difference in differences:
         sums[cluster] += difference
-    spread = np.ones(1)  # probabilities of a total of -(size - 1) / 2 …, of all signs
+    spread: Floats = np.ones(1)  # probabilities of a total of -(size - 1) / 2 …, of all signs
     for step, count in Counter(map(abs, sums.values())).items():
         part = np.zeros(2 * step * count + 1)
         part[:: 2 * step or 1] = binom.pmf(range(count + 1), count, 0.5) if step else 1.0
-        spread = np.convolve(spread, part)
+        spread = np.asarray(np.convolve(spread, part), dtype=float)
     total, middle = abs(sums.total()), len(spread) // 2
     return min(1.0, float(2 * spread[middle + total :].sum())) if total else 1.0
 
@@ -125,7 +125,7 @@ class Entry:
     source: str  # the build's folder, as given
     view: View
     score: Score  # its accuracy over all questions
-    right: Mapping[str, bool]  # True if each question's first answer was right
+    right: Mapping[str, tuple[str, bool]]  # True if each question's first answer was right
 
 
 def gather_entries(folders: Sequence[Path]) -> list[Entry]:

@@ -96,7 +96,7 @@ class OutputReader(Consultation):
         return {name: letters for name, letters in found.items() if letters}
 
 
-def estimate(
+def estimate_requests(
     options: LlmOptions, asked: Iterable[ChatRequest], store: AnswerStore, what: str, longest: int | None = None
 ) -> str:
     """Return the tokens and cost of requests that are not stored, in one line; asks nobody and needs no key.
@@ -113,9 +113,9 @@ def estimate(
     return options.told(f"{len(missing):,} {what}", tokens_in, tokens_out, digits=4)
 
 
-def estimate_reading(options: ReaderOptions, unread: Iterable[UnreadOutput], store: AnswerStore) -> str:
+def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: AnswerStore) -> str:
     """Return what reading takes, in one line."""
-    return estimate(options, map(_request, unread), store, "outputs to read", _REPLY)
+    return estimate_requests(options, map(_request, unread), store, "outputs to read", _REPLY)
 
 
 _WORDS = _toml("reader.toml")

@@ -121,7 +121,7 @@ def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context
         prompts = task_work(options, source).prompts
         told = f"{len(prompts):,} prompts, on this machine"
         if isinstance(options, OpenAiModel):
-            told = llm.estimate(
+            told = llm.estimate_requests(
                 options, chat_requests(prompts), context.store, "prompts to ask, with outputs at their longest"
             )
         lines.append(f"{options.run_name()}: {told}")
@@ -142,7 +142,7 @@ def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) ->
         work = task_work(options, source)
         if isinstance(work, AnswerWork):
             unread += work.unread(row for row in rows if row.run == options.run_name())
-    return llm.estimate_reading(params.reader, unread, context.store)
+    return llm.estimate(params.reader, unread, context.store)
 
 
 def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:

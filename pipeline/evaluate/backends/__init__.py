@@ -187,8 +187,8 @@ def _generation(outcome: Answer | Failed, options: OpenAiModel) -> Generation:
     )
 
 
-def _waste(waste: Waste, options: OpenAiModel) -> dict[str, float]:
+def _waste(waste: Waste, options: OpenAiModel) -> dict[str, float] | None:
     """Return the calls of a prompt that gave no usable answer, their cost, and the most that unseen ones cost."""
     known, most = waste_cost(waste, options)
     calls = {"unusable_calls": waste.calls, "unseen_calls": waste.unseen}
-    return {**calls, "unusable_cost": known, "unseen_cost_at_most": most}
+    return {**calls, "unusable_cost": known, "unseen_cost_at_most": most} if waste != Waste() else None

@@ -124,6 +124,12 @@ UNITS = [
     "a ",
     "Propranolol ",
     "故选A或",
+    "A = ",
+    "$A_",
+    "aと",
+    "<ab>",
+    "proteins C and ",
+    "A、B抗原",
 ]
 
 

@@ -27,6 +27,7 @@ def graded(number: int, key: str, said: str | None, repeat: int = 0, **changes) 
 def test_rows_say_over_what_they_are_computed_and_where_they_are_shown():
     assert [(row.name, row.over, row.shown, row.higher, row.brackets) for row in METRICS] == [
         ("accuracy", ANSWERS, ANSWERS, True, True),
+        ("accuracy_without_weak", ANSWERS, ANSWERS, True, False),
         ("expected_accuracy", ANSWERS, ANSWERS, None, False),
         ("mean_accuracy", PEOPLE, ANSWERS, True, False),
         ("accuracy_when_answered", ANSWERS, (), None, False),

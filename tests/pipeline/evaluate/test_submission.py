@@ -72,6 +72,7 @@ def test_a_question_that_the_submission_leaves_out_counts_as_not_answered(write)
         "answer": "D",
         "extracted": None,
         "rule": None,
+        "sureness": None,
         "correct": None,
     }
 
@@ -136,6 +137,7 @@ def prediction(number, letters=None, raw="x", **more):
         "raw_output": raw,
         "extracted": letters and list(letters),
         "rule": None,
+        "sureness": None,
         "outcome": outcome,
         "correct": None,
     }
