@@ -67,7 +67,8 @@ def test_every_kept_question_has_one_label_in_each_dimension(sample_build):
     questions = pl.read_parquet(sample_build / "dedup" / "questions.parquet")
     annotations = pl.read_parquet(sample_build / "annotate" / "annotations.parquet")
     assert annotations.select("question_id", "dimension").is_unique().all()
-    assert annotations.height == 5 * questions.height
+    measured = questions["human_accuracy"].count()  # difficulty is measured, never guessed
+    assert annotations.height == 4 * questions.height + measured
     assert annotations["label"].null_count() == 0
 
 
