@@ -95,6 +95,15 @@ def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
         yield chr(ord("①") + place), dimension
 
 
+def spellings(dimension: str) -> Iterator[tuple[LabelName, tuple[str, ...]]]:
+    """Yield labels with all that people may write for them: names, codes (also without a zero), the screen's codes."""
+    rows, chords = _rows(), iter(_CHORDS)
+    held = {name: "" if name in rows else next(chords, "") for name in dimensions()}[dimension]
+    for label, _, code in _choices(dimensions()[dimension], rows.get(dimension, ""), held):
+        own = {*label.spellings(), code, (label.code or "").lstrip("0")} - {""}
+        yield label, (*own, *(f"{each} {label.zh}" for each in own))
+
+
 def _rendered(name: str, *styles: str, **values: Any) -> str:
     style = "".join(_read(sheet) for sheet in ("screen.css", *styles))
     root = ET.fromstring(_templates().get_template(f"{name}.xml").render(style=style, **values))  # noqa: S314 (ours)
