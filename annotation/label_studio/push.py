@@ -1,14 +1,14 @@
 """Sending questions to Label Studio, each exactly once, even if the server loses requests."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from build_dataset.annotation.label_studio import comparison
-from build_dataset.annotation.label_studio.client import Project, ReplyLostError, Studio
+from build_dataset.annotation.label_studio.client import Project, ReplyLostError, Studio, task_filter
 from build_dataset.annotation.label_studio.projects import Kind, Owner, create, find, pause, wait_until
-from build_dataset.annotation.label_studio.tasks import ReviewTask
+from build_dataset.annotation.label_studio.tasks import DIGEST, QUESTION_ID, ReviewTask
 from build_dataset.schemas.errors import UserError
 
 _ROUNDS = 4
@@ -48,6 +48,7 @@ def push(
     batch: int,
     count: int | None = None,
     answers: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    anew: Set[str] = frozenset(),
     adopt: bool = False,
     advance: Callable[[int], object] = int,
 ) -> PushReport:
@@ -68,7 +69,7 @@ def push(
     elif project.label_config != settings["label_config"] or project.experts not in (None, kind.experts):
         studio.update_project(project.id, **settings)
     work = _Push(studio, kind, project, tasks, version, batch)
-    there = [] if created else work.look()
+    there = [] if created else work.retired(work.look(), anew)
     first = work.compared(there)
     chosen = _chosen(first, count, answers or {})
     changed = len(first.updated())
@@ -137,6 +138,20 @@ class _Push:
     def look(self) -> list[comparison.SentTask]:
         """Return the tasks that are there."""
         return list(map(comparison.SentTask.of, self.studio.tasks(self.project.id)))
+
+    def retired(self, there: Sequence[comparison.SentTask], anew: Set[str]) -> list[comparison.SentTask]:
+        """Give answered tasks of questions that ask something else now an id of their own: they stay as they are."""
+        wanted = {task.question_id: task.data[DIGEST] for task in self.tasks}
+        found = []
+        for task in there:
+            name = task.question_id or ""
+            if name in anew and task.annotations and task.digest not in (None, wanted.get(name)):
+                retired = f"{name} before {task.digest}"
+                data = next(self.studio.tasks(self.project.id, task_filter("id", "equal", task.task_id)))["data"]
+                self.studio.update_task(task.task_id, {**data, QUESTION_ID: retired})
+                task = task._replace(question_id=retired)
+            found.append(task)
+        return found
 
     def compared(self, there: Sequence[comparison.SentTask]) -> comparison.ProjectChanges:
         """Return the changes that are needed."""

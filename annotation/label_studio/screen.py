@@ -23,8 +23,11 @@ CORRECTED, CORRECTED_KEY = "corrected", "corrected_key"
 """Editable text of stem and options, and of the key; shown when they are said to be wrong."""
 BASE, BASE_KEY = "base", "base_key"
 """The text that fields for corrections were filled with, in a task's data and in fields that never show."""
+ANSWERED = "answered"
+"""The field that holds when a person answered, in answers that went back to a server, whose own time is a later one."""
 _TAKEN = {
-    TEXT, NOTE, CROP, FLAGS, OPINIONS, CORRECTED, CORRECTED_KEY, BASE, BASE_KEY, "options", "answer", "explanation",
+    TEXT, NOTE, ANSWERED, CROP, FLAGS, OPINIONS, CORRECTED, CORRECTED_KEY, BASE, BASE_KEY,
+    "options", "answer", "explanation",
 }  # fmt: skip
 
 _UNREACHABLE = "ctrl+alt+shift+f19"

@@ -197,7 +197,8 @@ def adjudication_tasks(
         agreed = {
             label.dimension: label.label
             for label in standing.labels
-            if label.label is not None and label.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
+            if label.label is not None
+            and (standing.changed or label.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED))
         }
         offered = with_proposals(base_text(question), own)
         shown = {
@@ -257,6 +258,7 @@ def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> l
     flags = sorted((who, _FLAGS.get(kind, kind)) for who, kind in raised)
     notes = sorted({(names[r.reviewer], r.note) for r in standing.reviews if r.note})
     proposed = sorted(corrections, key=lambda c: (names.get(c.by, ""), c.field))
+    lines += [f"题目有改动，请确认标签 changed, please confirm: {standing.changed}"] if standing.changed else []
     lines += [f"⚑ {who} {flag}" for who, flag in flags]
     lines += [f"备注 {who}：{note}" for who, note in notes]
     lines += [

@@ -24,6 +24,7 @@ from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID,
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder
 from build_dataset.pipeline.review.exchange import review_tasks
+from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.review.progress import assignment
 from build_dataset.pipeline.review.workbook import (
     DATA,
@@ -87,6 +88,7 @@ def export(
     if path.exists():
         told = "is there already, maybe filled in: import it, then move it away, or give --out"
         raise UserError(f"{path} {told}")
+    tables = {**tables, "pulled": trace(tables).pulled}  # what asks something else now is asked anew
     pulled = tables["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer")
     pulled = pl.concat([pulled, folder.read_control(context.build).select(pulled.columns)])
     before = _out(context.build)

@@ -48,10 +48,10 @@ HIDDEN = ["corrected", "base", "corrected_key", "base_key"]
 @pytest.mark.parametrize(
     ("config", "controls"),
     [
-        (review_config, [*HIDDEN, *dimensions(), "flags", "note"]),
-        (adjudication_config, [*HIDDEN, *dimensions(), "flags", "note"]),
-        (verification_config, ["corrected", "corrected_key", "base", "verdict", "note"]),
-        (scoring_config, [*(aspect.name for aspect in aspects()), "note"]),
+        (review_config, [*HIDDEN, *dimensions(), "flags", "note", "answered"]),
+        (adjudication_config, [*HIDDEN, *dimensions(), "flags", "note", "answered"]),
+        (verification_config, ["corrected", "corrected_key", "base", "verdict", "note", "answered"]),
+        (scoring_config, [*(aspect.name for aspect in aspects()), "note", "answered"]),
     ],
 )
 def test_label_studio_accepts_the_screens(config, controls):
