@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import polars as pl
 import pytest
 
 from build_dataset.annotation.adjudication import State
+from build_dataset.annotation.label_studio import push
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange
@@ -15,6 +17,7 @@ from build_dataset.pipeline.review import stage as review
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import content_hash
 from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG
 from tests.services.reviewing import QUESTIONS, answer_all, question, tables
@@ -99,3 +102,44 @@ def test_a_source_that_is_put_right_asks_only_what_asks_something_else(label_stu
     assert (last.added, last.updated) == (0, 0)
     rows = found["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer").unique()
     assert {ZHANG.email, LI.email} == {*rows["reviewer"]}
+
+
+def test_a_question_that_left_the_dataset_is_asked_of_nobody_and_comes_back_with_it(label_studio, params, context):
+    everything = tables(made(number) for number in range(1, QUESTIONS + 1))
+    pushed = exchange.push(everything, params, context)
+    zhang, li = label_studio.as_expert(ZHANG), label_studio.as_expert(LI)
+    first = zhang.next_task(pushed.project)
+    zhang.submit(first["id"], first["predictions"][0]["result"])
+    some = tables(made(number) for number in range(3, QUESTIONS + 1))
+    report = exchange.push(some, params, context)
+    assert (report.taken_out, report.others, report.withdrawn) == (2, 2, 0)
+    assert li.next_task(pushed.project)["data"][QUESTION_ID] == question(3).question_id
+    assert exchange.push(some, params, context).taken_out == 0
+    exchange.pull(params, context)
+    assert {*pl.read_parquet(context.build / "reviews" / "pulled.parquet")["question_id"]} == {question(1).question_id}
+    back = exchange.push(everything, params, context)
+    assert (back.added, back.updated) == (0, 2)
+    assert sum(1 for _ in answer_all(label_studio, pushed.project, LI, {})) == QUESTIONS
+
+
+def test_another_number_of_the_same_question_is_no_change(label_studio, params, context):
+    exchange.push(tables(made(number) for number in range(1, QUESTIONS + 1)), params, context)
+    moved = [made(n).model_copy(update={"number": n + 1, "pages": [2]}) for n in range(1, QUESTIONS + 1)]
+    report = exchange.push(tables(moved), params, context)
+    assert (report.updated, report.unchanged) == (0, QUESTIONS)
+
+
+def test_of_two_folders_that_make_a_project_at_once_the_second_is_told_in_one_line(
+    label_studio, params, context, monkeypatch
+):
+    found = tables(made(number) for number in range(1, 3))
+    other = replace(context, build=context.build / "other")
+    first = exchange.push(found, params, context)
+    monkeypatch.setattr(push, "find", lambda *args, **more: None)  # it looked before the first had made its own
+    with pytest.raises(UserError, match=rf"somebody else has just made review project {first.project} of dataset"):
+        exchange.push(found, params, other)
+    monkeypatch.undo()
+    monkeypatch.setenv("LABEL_STUDIO_API_KEY", ADMIN.token)
+    listed = label_studio.as_expert(ADMIN).http.get("/api/projects/", params={"page_size": 200}).json()["results"]
+    assert [each["id"] for each in listed if f": {context.dataset.name} #" in each["description"]] == [first.project]
+    assert exchange.push(found, params, context).unchanged == 2
