@@ -271,6 +271,7 @@ def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> l
     lines += [f"备注 {who}：{note}" for who, note in notes]
     lines += [
         f"改正 {names.get(each.by, '？')} {field_title(each.field)}：{changed_part(each.before, each.after)}"
+        + ("（两人一致，不改回即生效 both say so: applies unless put back）" if each.status == "accepted" else "")
         for each in proposed
     ]
     return lines
