@@ -163,7 +163,8 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
     for account in (ZHANG, LI):
         expert = label_studio.as_expert(account)
         while (task := expert.next_task(sent.project)) is not None:
-            labels = {item["from_name"]: item["value"]["choices"][0] for item in task["predictions"][0]["result"]}
+            filled = task["predictions"][0]["result"] if task["predictions"] else []
+            labels = PREFILLED | {item["from_name"]: item["value"]["choices"][0] for item in filled}
             if account is LI and task["data"][QUESTION_ID] in disputed:
                 labels["medical_discipline"] = "口腔医学" if labels["medical_discipline"] != "口腔医学" else "药学"
             flags = ["超出范围"] if task["data"][QUESTION_ID] == flagged else []
