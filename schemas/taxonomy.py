@@ -34,9 +34,9 @@ class LabelName(BaseModel, extra="forbid", frozen=True, str_strip_whitespace=Tru
     """Longer words in which one of them stands by chance: 人民法院 holds 民法."""
     definition: str = ""
     definition_en: str = ""
-    """What it covers, in a line: experts see it where they point at the label."""
+    """Coverage, in a line: experts see it on pointing at the label."""
     rule: str = ""
-    """Where it borders on others, in a few words: models see it beside the name."""
+    """Border with other labels, in a few words: models see it beside the name."""
 
     def spellings(self) -> tuple[str, ...]:
         """Everything that names this label."""

@@ -22,7 +22,7 @@ _WORD = re.compile(r"[A-Za-z0-9.%]+|\s+|.", re.DOTALL)  # of Chinese a character
 _AROUND = 12  # characters of a shown difference that stay before and after each change
 
 
-class Change(NamedTuple):
+class QuestionChange(NamedTuple):
     """A reviewed question that is not what it was, with what differs."""
 
     before: str  # its id when it was answered
@@ -38,11 +38,11 @@ class Lineage:
     """Reviews under the present ids of their questions, without those of questions that ask something else now."""
 
     pulled: pl.DataFrame
-    changes: tuple[Change, ...] = ()
+    changes: tuple[QuestionChange, ...] = ()
     ids: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """The present id of questions whose answers stand under another."""
     unconfirmed: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    """What changed in the words of questions that nobody has seen as they are now, by id."""
+    """Difference in the words of questions that nobody has seen as they are now, by id."""
     anew: Set[str] = frozenset()  # ids of questions that ask something else now and that nobody has answered since
 
 
@@ -92,7 +92,7 @@ def trace(tables: Tables) -> Lineage:
 
 def _changes(
     older: pl.DataFrame, now: pl.DataFrame, successors: Mapping[str, str], answered: pl.DataFrame
-) -> Iterator[tuple[str, Change]]:
+) -> Iterator[tuple[str, QuestionChange]]:
     """Yield each earlier version with what became of it."""
     present = {row["question_id"]: row for row in _keyed(now)}
     people: dict[tuple[str, str], list[str]] = {}
@@ -103,9 +103,9 @@ def _changes(
         if new := present.get(successors.get(name, "")):
             kind, reason = _kind(old, new)
             shown = word_difference(_text(old), _text(new))
-            yield old["version"], Change(name, new["question_id"], kind, reason, shown, who)
+            yield old["version"], QuestionChange(name, new["question_id"], kind, reason, shown, who)
         else:
-            yield old["version"], Change(name, None, "gone", "it left the dataset", _text(old), who)
+            yield old["version"], QuestionChange(name, None, "gone", "it left the dataset", _text(old), who)
 
 
 def _keyed(questions: pl.DataFrame) -> Iterator[dict[str, Any]]:

@@ -13,7 +13,7 @@ from build_dataset.annotation.adjudication import ReviewStatus, Rules
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.review.control import Control
-from build_dataset.pipeline.review.lineage import Change
+from build_dataset.pipeline.review.lineage import QuestionChange
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.identity import lot, sha256
@@ -184,7 +184,7 @@ _PANEL = 2.0  # inches
 
 
 def status_page(
-    status: ReviewStatus, experts: Sequence[ExpertWork], name: str, changes: Sequence[Change] = ()
+    status: ReviewStatus, experts: Sequence[ExpertWork], name: str, changes: Sequence[QuestionChange] = ()
 ) -> bytes:
     """Return the page of a dataset's review, in UTF-8."""
     charted = [each for each in experts if each.control.chart]

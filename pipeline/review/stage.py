@@ -20,7 +20,7 @@ from build_dataset.pipeline.review.agreement import (
     draws_of,
 )
 from build_dataset.pipeline.review.control import controls
-from build_dataset.pipeline.review.lineage import Change, Lineage, trace
+from build_dataset.pipeline.review.lineage import QuestionChange, Lineage, trace
 from build_dataset.pipeline.review.progress import (
     ExpertWork,
     assignment,
@@ -176,7 +176,7 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
 
 def status(
     tables: Tables, params: ReviewParams, control: pl.DataFrame
-) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement], Sequence[Change]]:
+) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement], Sequence[QuestionChange]]:
     """Return progress as of the last pull, each expert's work, agreement so far, and what changed since reviewed."""
     settled = settle_questions(tables, params)
     ids = [standing.question_id for standing in settled.standings]

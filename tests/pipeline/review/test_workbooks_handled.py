@@ -78,7 +78,7 @@ def labels_of(context):
 
 
 def take_in(context, path):
-    """What came in, and what was told."""
+    """Import a workbook; return it, the lines about it and the labels that count."""
     [(_, sheet, told)] = sheets.import_sheets([path], PARAMS, context)
     return sheet, told, labels_of(context)
 
