@@ -20,7 +20,7 @@ from build_dataset.pipeline.review.agreement import (
     draws_of,
 )
 from build_dataset.pipeline.review.control import controls
-from build_dataset.pipeline.review.lineage import QuestionChange, Lineage, trace
+from build_dataset.pipeline.review.lineage import Lineage, QuestionChange, trace
 from build_dataset.pipeline.review.progress import (
     ExpertWork,
     assignment,
