@@ -144,12 +144,13 @@ class State(StrEnum):
 
     DISPUTED = "disputed"  # experts disagree in at least one dimension
     FLAGGED = "flagged"  # an expert says that the question itself is wrong
+    CHANGED = "changed"  # its words changed after it was answered, and nobody has seen it as it is
     ONE_OF_TWO = "one_of_two"  # at least one dimension waits for the second expert
     UNREVIEWED = "unreviewed"  # nobody has looked at it
     DONE = "done"  # settled in every dimension
 
 
-WAITING = (State.DISPUTED, State.FLAGGED, State.ONE_OF_TWO)  # states of questions that wait for a person
+WAITING = (State.DISPUTED, State.FLAGGED, State.CHANGED, State.ONE_OF_TWO)  # states of questions that wait for a person
 
 
 class Standing(NamedTuple):
@@ -160,6 +161,7 @@ class Standing(NamedTuple):
     labels: Sequence[Label]
     flags: Mapping[str, Sequence[str]]  # who raised each flag that stands
     reviews: Sequence[ExpertReview]
+    changed: str = ""  # what changed in its words after it was answered
 
     def detail(self) -> str:
         """Return everybody's labels, flags and notes in one line."""
@@ -168,6 +170,7 @@ class Standing(NamedTuple):
             votes = (f"{r.reviewer} = {r.label}" for r in self.reviews if r.dimension == name)
             parts.append(f"{name}: {' / '.join(votes)}")
         parts += [f"{kind} by {', '.join(who)}" for kind, who in self.flags.items()]
+        parts += [f"changed: {self.changed}"] if self.changed else []
         if not parts:
             who = sorted({review.reviewer for review in self.reviews})
             parts = [f"reviewed by {', '.join(who)}"]
@@ -193,11 +196,12 @@ def standings(
     rules: Rules,
     answered: Mapping[str, Set[str]] = MappingProxyType({}),
     single: Set[str] = frozenset(),
+    changed: Mapping[str, str] = MappingProxyType({}),
 ) -> list[Standing]:
     """Return the state of each question, in the order of ``labels``, which are those of all dimensions.
 
     ``answered`` are kinds of flags, by question, that an accepted correction has answered; ``single`` are questions
-    that only one expert is to review.
+    that only one expert is to review; ``changed`` says what nobody has confirmed since it changed.
     """
     said = group_values((review.question_id, review) for review in reviews)
     found = []
@@ -205,8 +209,8 @@ def standings(
         own, own_reviews, done = list(group), said[name], answered.get(name, frozenset())
         raised = standing_flags(own_reviews, rules)
         flags = {kind: who for kind, who in raised.items() if kind not in done}
-        state = _state(own, flags, single=name in single)
-        found.append(Standing(name, state, own, flags, own_reviews))
+        state = _state(own, flags, single=name in single, changed=name in changed)
+        found.append(Standing(name, state, own, flags, own_reviews, changed.get(name, "")))
     return found
 
 
@@ -228,12 +232,14 @@ def review_status(found: Sequence[Standing]) -> ReviewStatus:
     )
 
 
-def _state(labels: Sequence[Label], flags: Mapping[str, Sequence[str]], *, single: bool) -> State:
+def _state(labels: Sequence[Label], flags: Mapping[str, Sequence[str]], *, single: bool, changed: bool) -> State:
     statuses = {label.status for label in labels}
     if LabelStatus.DISPUTED in statuses:
         return State.DISPUTED
     if flags:
         return State.FLAGGED
+    if changed:
+        return State.CHANGED
     if statuses == {LabelStatus.UNREVIEWED}:
         return State.UNREVIEWED
     half = LabelStatus.UNREVIEWED in statuses or (LabelStatus.SINGLE in statuses and not single)
@@ -249,8 +255,9 @@ def decided_corrections(
     """Corrections with their status, in the order of question, field and person.
 
     A person who decides alone (the adjudicator, who saw what the experts proposed; whoever verified what was read)
-    has the last word. Without one, what two experts write alike counts; what one writes is a proposal. In ``ruled``
-    questions, with which an adjudicator has dealt, what nobody took up is declined.
+    has the last word. Without one, what two experts write alike counts, also where the adjudicator settled something
+    else and said nothing of it; what one writes is a proposal, and declined in ``ruled`` questions, with which an
+    adjudicator has dealt.
     """
     closed, final = set(ruled), set(adjudicators)
     key = attrgetter("question_id", "field", "content_hash")
@@ -258,7 +265,7 @@ def decided_corrections(
     found = []
     for (question_id, _, _), own in groupby(sorted(corrections, key=in_order), key=key):
         group, is_closed = list(own), question_id in closed
-        winner = _winner(group, final, closed=is_closed)
+        winner = _winner(group, final)
         loser = CorrectionStatus.DECLINED if winner or is_closed else CorrectionStatus.PROPOSED
         for each in group:
             wins = winner is not None and each.after == winner.after
@@ -276,12 +283,10 @@ def answered_flags(corrections: Iterable[Correction]) -> dict[str, set[str]]:
     return found
 
 
-def _winner(group: Sequence[Correction], final: set[str], *, closed: bool) -> Correction | None:
+def _winner(group: Sequence[Correction], final: set[str]) -> Correction | None:
     rulings = [each for each in group if each.origin in ALONE or each.by in final]
     if rulings:
         return max(rulings, key=lambda each: (each.updated_at, each.annotation_id))
-    if closed:
-        return None
     people, proposed = {each.by for each in group}, {each.after for each in group}
     return group[0] if len(people) >= _ENOUGH and len(proposed) == 1 else None
 

@@ -122,7 +122,8 @@ def render(question: Question) -> str:
 
 
 def _describe(dimension: Dimension) -> str:
-    labels = "；".join(f"{number}{label.zh}" for number, label in dimension.codes.items())
+    rules = {number: f"（{label.rule}）" for number, label in dimension.codes.items() if label.rule}
+    labels = "；".join(f"{number}{label.zh}{rules.get(number, '')}" for number, label in dimension.codes.items())
     return "\n".join(filter(None, (f"## {dimension.zh}", dimension.definition, labels)))
 
 

@@ -78,7 +78,7 @@ class AnnotateParams(Params):
 
     def ignores(self) -> frozenset[str]:
         """Inputs that cannot change the labels: reviews, if neither examples nor learning use them."""
-        return frozenset() if self.learns() else frozenset({"reviews/pulled"})
+        return frozenset() if self.learns() else frozenset({"reviews/pulled", "reviews/asked"})
 
     def semantic(self) -> dict[str, Any]:
         """Return the settled options, without those of annotators that are not asked."""

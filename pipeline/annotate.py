@@ -20,6 +20,7 @@ from build_dataset.annotation.params import AnnotateParams
 from build_dataset.annotation.reviewed import LEAST, Reviewed, from_reviews, merge_reviewed
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from build_dataset.schemas.dataset import DatasetParams
@@ -74,7 +75,7 @@ def reviewed_questions(questions: Sequence[Question], tables: Tables, params: An
     """Return questions that experts labelled, here and in the file that is named; none if unused."""
     if not params.learns():
         return []
-    here = from_reviews(questions, ExpertReview.from_frame(tables["pulled"])) if "pulled" in tables else []
+    here = from_reviews(questions, ExpertReview.from_frame(trace(tables).pulled)) if "pulled" in tables else []
     return merge_reviewed(here, read_labelled(params.reviewed) if params.reviewed else [])
 
 

@@ -3,6 +3,7 @@
 from enum import StrEnum
 
 from build_dataset.schemas.base import Record
+from build_dataset.schemas.questions import Option
 
 
 class Annotation(Record):
@@ -72,6 +73,8 @@ class ExpertReview(Record):
     """The label that was filled in when the expert answered; null where that is unknown."""
     shown_by: str | None = None
     """The annotator whose label that was."""
+    asked: str | None = None
+    """Hash of the text and key that the expert saw; null where that is unknown."""
 
 
 class CorrectionStatus(StrEnum):
@@ -127,6 +130,19 @@ class ShownLabel(Record):
     shown: str
     shown_by: str
     since: str
+
+
+class AskedQuestion(Record):
+    """A question as experts saw it from some moment on."""
+
+    question_id: str
+    version: str
+    """Hash of its text and its key."""
+    since: str
+    stem: str
+    shared_stem: str | None
+    options: list[Option]
+    answer: list[str] | None
 
 
 class LabelStatus(StrEnum):

@@ -32,6 +32,11 @@ class LabelName(BaseModel, extra="forbid", frozen=True, str_strip_whitespace=Tru
     ``annotation/lexicon``."""
     not_words: tuple[str, ...] = ()
     """Longer words in which one of them stands by chance: 人民法院 holds 民法."""
+    definition: str = ""
+    definition_en: str = ""
+    """Coverage, in a line: experts see it on pointing at the label."""
+    rule: str = ""
+    """Border with other labels, in a few words: models see it beside the name."""
 
     def spellings(self) -> tuple[str, ...]:
         """Everything that names this label."""

@@ -22,7 +22,7 @@ _ONCE = {"max_retries": 0}
 """Options of a request that must not be repeated: the SDK repeats a POST whose reply was lost, which gave 200
 tasks for 100 while the caller saw success."""
 _PAGE = 500  # tasks
-_LISTED = "id,data,total_annotations"  # fields of a task that is only counted or compared
+_LISTED = "id,data,total_annotations,is_labeled"  # fields of a task that is only counted or compared
 _SILENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.InvalidURL, httpx.UnsupportedProtocol)
 """Errors of an address at which nothing answers."""
 _ANSWERED = "id,data,updated_at,annotations,result,completed_by,updated_by,was_cancelled,lead_time"
@@ -179,10 +179,11 @@ class Studio:
         if task_ids:
             self._act("delete_tasks_predictions", project_id, task_ids)
 
-    def update_task(self, task_id: int, data: Mapping[str, Any]) -> None:
-        """Replace a task's data."""
+    def update_task(self, task_id: int, data: Mapping[str, Any], *, served: bool | None = None) -> None:
+        """Replace a task's data; with ``served``, say whether people get it from the queue."""
+        state = {} if served is None else {"is_labeled": not served}
         with self._told(lost=True):
-            self._sdk.tasks.update(str(task_id), data=dict(data))
+            self._sdk.tasks.update(str(task_id), data=dict(data), **state)
 
     def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> int:
         """Delete those of the tasks that nobody has answered; how many."""

@@ -18,8 +18,10 @@ from build_dataset.annotation.label_studio.tasks import (
     BATCH,
     BATCH_SIZE,
     DIGEST,
+    LEFT,
     QUESTION_ID,
     ReviewTask,
+    digest_of,
 )
 from build_dataset.schemas.grouping import group_values
 
@@ -37,6 +39,9 @@ class SentTask(NamedTuple):
     batch: int  # the batch with which it was sent; 0 if unknown
     batch_size: int  # planned number of questions in that batch; 0 if unknown
     annotations: int  # submitted ones
+    served: bool = True  # False where people do not get it from the queue any more
+    left: bool = False  # True where its question had left the dataset
+    shown: str = ""  # hash of what it shows; earlier versions stored another digest
 
     @classmethod
     def of(cls, task: Mapping[str, Any]) -> SentTask:
@@ -50,7 +55,14 @@ class SentTask(NamedTuple):
             batch=_number(data.get(BATCH)),
             batch_size=_number(data.get(BATCH_SIZE)),
             annotations=task.get("total_annotations") or 0,
+            served=not task.get("is_labeled"),
+            left=LEFT in data,
+            shown=digest_of(data),
         )
+
+    def shows(self, task: ReviewTask) -> bool:
+        """Return whether it shows what is wanted."""
+        return not self.left and task.data[DIGEST] in (self.digest, self.shown)
 
 
 @dataclass(frozen=True)
@@ -122,7 +134,7 @@ def compare_tasks(
             wanted[remote.task_id] = own.prediction
             found.questions[remote.task_id] = task.question_id
             found.last_batch = max(found.last_batch, remote.batch)
-            if remote.digest != own.data[DIGEST]:
+            if not remote.shows(own):
                 found.texts.append((remote, own))
     found.filling = cheapest_changes(version, wanted, predictions)
     return found

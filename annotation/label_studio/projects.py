@@ -89,6 +89,11 @@ def create(studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wante
     for each in own.values():
         if each.id != chosen.id and not each.tasks:
             studio.delete_project(each.id)
+    others = studio.projects(f"[build-dataset {kind.key}: {owner.dataset} #")
+    if first := [each.id for each in others if each.id < min(own)]:  # another folder's, made since we looked
+        studio.delete_project(chosen.id)
+        told = f"somebody else has just made {kind.key} project {first[0]} of dataset {owner.dataset} at {studio.url}"
+        raise UserError(f"{told}, for another folder: agree on who sends the questions, or choose another dataset.name")
     return chosen
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from build_dataset.annotation.label_studio.client import Project, Studio, task_filter
 from build_dataset.annotation.label_studio.projects import Kind, Owner, find
-from build_dataset.annotation.label_studio.read import PulledRows, SeenAnnotation, read_task, timestamp
+from build_dataset.annotation.label_studio.read import PulledRows, SeenAnnotation, answered_at, read_task, timestamp
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
 from build_dataset.schemas.annotations import Correction, ExpertReview
 from build_dataset.schemas.errors import UserError
@@ -52,9 +52,10 @@ class Pulled:
         key = ["question_id", "reviewer"]
         latest = rows.sort("updated_at", "annotation_id").unique(key, keep="last").sort(key)
         found: dict[str, list[Mapping[str, Any]]] = {}
-        for question_id, reviewer, answer in latest.select(*key, "answer").iter_rows():
-            author = {"completed_by": {"email": reviewer}}
-            found.setdefault(question_id, []).append(json.loads(answer) | author)
+        for question_id, reviewer, answer, moment in latest.select(*key, "answer", "updated_at").iter_rows():
+            told = json.loads(answer) | {"completed_by": {"email": reviewer}}
+            told["result"].append(answered_at(moment))  # the server's own time will be that of the import
+            found.setdefault(question_id, []).append(told)
         return found
 
     def with_addresses(self, people: Mapping[str, str]) -> Pulled:
@@ -128,9 +129,27 @@ def pull(
     if start.since is not None and not _is_whole(studio, project, after):
         start = empty
         after = _fetch(studio, kind, project, start, advance)
+    after = with_known_times(before, after)
     if not force:
         after = with_deleted_rows(before, after)
     return replace(after, people=people), report_of(kind, before, after, full=start.since is None)
+
+
+def with_known_times(before: Pulled, after: Pulled) -> Pulled:
+    """Return what was pulled now, with the earlier times of answers that are there anew in place of others.
+
+    Whoever copies a project by export and import gives its answers new ids and the time of the import.
+    """
+    said, same = ["question_id", "reviewer", "answer"], [*_KEY, "updated_at"]
+    lost = before.annotations.join(after.annotations, on=same, how="anti").sort("updated_at")
+    lost = lost.unique(said, keep="first", maintain_order=True).select(*said, earlier="updated_at")
+    new = after.annotations.filter("imported").join(before.annotations, on=same, how="anti")
+    copies = new.join(lost, on=said).select(*_KEY, "earlier")
+    known: dict[str, Any] = {}
+    for name in ("annotations", "reviews", "corrections"):
+        rows: pl.DataFrame = getattr(after, name).join(copies, on=_KEY, how="left", maintain_order="left")
+        known[name] = rows.with_columns(updated_at=pl.coalesce("earlier", "updated_at")).drop("earlier")
+    return replace(after, **known)
 
 
 def with_deleted_rows(before: Pulled, after: Pulled) -> Pulled:

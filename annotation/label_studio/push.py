@@ -1,14 +1,14 @@
 """Sending questions to Label Studio, each exactly once, even if the server loses requests."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
 from build_dataset.annotation.label_studio import comparison
-from build_dataset.annotation.label_studio.client import Project, ReplyLostError, Studio
+from build_dataset.annotation.label_studio.client import Project, ReplyLostError, Studio, task_filter
 from build_dataset.annotation.label_studio.projects import Kind, Owner, create, find, pause, wait_until
-from build_dataset.annotation.label_studio.tasks import ReviewTask
+from build_dataset.annotation.label_studio.tasks import LEFT, QUESTION_ID, ReviewTask
 from build_dataset.schemas.errors import UserError
 
 _ROUNDS = 4
@@ -34,6 +34,7 @@ class PushReport(NamedTuple):
     others: int  # tasks of questions that left this dataset; they stay in the project
     replies_lost: int  # requests without a reply; their effect was looked up
     mended: int = 0  # number of times that tasks were lost on the server and sent again
+    taken_out: int = 0  # tasks that nobody gets any more, since their questions left this dataset; they stay
     restored: int = 0  # answers that had been pulled earlier and went back to the server with their questions
 
 
@@ -48,6 +49,7 @@ def push(
     batch: int,
     count: int | None = None,
     answers: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
+    anew: Set[str] = frozenset(),
     adopt: bool = False,
     advance: Callable[[int], object] = int,
 ) -> PushReport:
@@ -68,7 +70,7 @@ def push(
     elif project.label_config != settings["label_config"] or project.experts not in (None, kind.experts):
         studio.update_project(project.id, **settings)
     work = _Push(studio, kind, project, tasks, version, batch)
-    there = [] if created else work.look()
+    there = [] if created else work.retired(work.look(), anew)
     first = work.compared(there)
     chosen = _chosen(first, count, answers or {})
     changed = len(first.updated())
@@ -81,6 +83,7 @@ def push(
     removed = studio.delete_unanswered(project.id, comparison.duplicate_task_ids(tasks, there))
     obsolete = comparison.obsolete_task_ids(tasks, there) if kind.prune else []
     withdrawn = studio.delete_unanswered(project.id, obsolete)
+    taken_out = 0 if kind.prune else work.take_out(there)
     later = len(first.missing) - len(chosen)
     reviewed = [task.question_id for remote, task in first.texts if remote.annotations]
     return PushReport(
@@ -99,6 +102,7 @@ def push(
         others=total - removed - withdrawn - len(tasks) + later,
         replies_lost=work.lost,
         mended=work.mended,
+        taken_out=taken_out,
         restored=sum(len(task.answers) for task in chosen),
     )
 
@@ -137,6 +141,30 @@ class _Push:
     def look(self) -> list[comparison.SentTask]:
         """Return the tasks that are there."""
         return list(map(comparison.SentTask.of, self.studio.tasks(self.project.id)))
+
+    def retired(self, there: Sequence[comparison.SentTask], anew: Set[str]) -> list[comparison.SentTask]:
+        """Give answered tasks of questions that ask something else now an id of their own: they stay as they are."""
+        old = {
+            each.task_id: f"{task.question_id} before {each.shown}"
+            for each, task in self.compared(there).texts
+            if task.question_id in anew and each.annotations
+        }
+        for task_id, data in self._data_of(old):
+            self.studio.update_task(task_id, {**data, QUESTION_ID: old[task_id]})
+        return [task._replace(question_id=old.get(task.task_id, task.question_id)) for task in there]
+
+    def take_out(self, there: Iterable[comparison.SentTask]) -> int:
+        """Take tasks whose questions left the dataset out of the queue; they stay, marked. Return how many."""
+        wanted = {None, *(task.question_id for task in self.tasks)}
+        gone = [task.task_id for task in there if task.question_id not in wanted and task.served and not task.left]
+        for task_id, data in self._data_of(gone):
+            self.studio.update_task(task_id, {**data, LEFT: "1"}, served=False)
+        return len(gone)
+
+    def _data_of(self, task_ids: Iterable[int]) -> Iterator[tuple[int, Mapping[str, Any]]]:
+        for some in _groups([*task_ids], self.batch):
+            for task in list(self.studio.tasks(self.project.id, task_filter("id", "in_list", [*some]))):
+                yield task["id"], task["data"]
 
     def compared(self, there: Sequence[comparison.SentTask]) -> comparison.ProjectChanges:
         """Return the changes that are needed."""
@@ -189,7 +217,8 @@ class _Push:
         for group in _groups(sorted(filling.added.items()), self.batch):
             studio.add_predictions(project, dict(group))
         for remote, task in found.texts:
-            studio.update_task(remote.task_id, task.data)
+            again = remote.left and remote.annotations < self.kind.experts
+            studio.update_task(remote.task_id, task.data, served=again or None)
 
     def _name_version(self, found: comparison.ProjectChanges) -> None:
         """Name the annotator of the filled-in labels, now that they exist: earlier the server refuses the name."""

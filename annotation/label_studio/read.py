@@ -18,6 +18,7 @@ from build_dataset.annotation.label_studio.tasks import ARM, BATCH, BLIND, PREFI
 from build_dataset.annotation.rubric import LEAST, MOST, aspects
 from build_dataset.schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from build_dataset.schemas.base import Record
+from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Rejection
 from build_dataset.schemas.taxonomy import dimensions
 
@@ -38,6 +39,7 @@ class SeenAnnotation(Record):
     reviewer: str | None = None  # its author; null where the server does not say
     answer: str | None = None  # JSON in the form of an import; null where it was pulled before that was kept
     gone: bool | None = None  # True if it is gone from the server
+    imported: bool | None = None  # True if it came to the server by an import, and nobody changed it since
 
 
 @dataclass
@@ -66,7 +68,7 @@ def read_task(
     """
     rows = PulledRows()
     latest: dict[str, _Answer] = {}
-    for annotation in sorted(annotations, key=lambda item: (timestamp(item["updated_at"]), item["id"])):
+    for annotation in sorted(map(with_own_time, annotations), key=lambda item: (item["updated_at"], item["id"])):
         name, problem = _author(annotation, people)
         rows.annotations.append(_seen(data, annotation, name, is_signed=problem is None))
         reviewer = name or "unknown"
@@ -91,6 +93,29 @@ def timestamp(value: datetime | str) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
 
 
+def version_of(content_hash: str, key: str) -> str:
+    """Return the hash of a question's text and key, by which an answer says what was asked."""
+    return sha256(content_hash, key)[:16]
+
+
+def answered_at(moment: str) -> dict[str, Any]:
+    """Return the item of an answer that says when it was given."""
+    return {"from_name": screen.ANSWERED, "to_name": screen.TEXT, "type": "textarea", "value": {"text": [moment]}}
+
+
+def with_own_time(annotation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an annotation with the time at which its author gave it, and without the item that says so.
+
+    An answer that was imported bears the time of the import; it says itself when it was given, which counts until its
+    author changes it: the server notes nobody who changed it before.
+    """
+    items = annotation.get("result") or []
+    said = [item["value"]["text"] for item in items if item.get("from_name") == screen.ANSWERED]
+    own = [item for item in items if item.get("from_name") != screen.ANSWERED]
+    moment = said[0][-1] if said and annotation.get("updated_by") is None else annotation["updated_at"]
+    return {**annotation, "result": own, "updated_at": timestamp(moment)}
+
+
 def _seen(
     data: Mapping[str, Any], annotation: Mapping[str, Any], reviewer: str | None, *, is_signed: bool
 ) -> SeenAnnotation:
@@ -109,6 +134,7 @@ def _seen(
         reviewer=reviewer,
         answer=json.dumps(answer, ensure_ascii=False) if is_signed else None,
         gone=False,
+        imported=annotation.get("updated_by") is None,
     )
 
 
@@ -223,6 +249,7 @@ class _Answer:
             self._add_review(name, labels[0], flags)
 
     def _add_review(self, name: str, label: str, flags: Sequence[str]) -> None:
+        base = editable.BaseText.loads(self._text(screen.BASE) or "")
         arm, batch = self.data.get(ARM), str(self.data.get(BATCH) or "")
         seconds = self.annotation.get("lead_time")
         self.rows.reviews.append(
@@ -236,6 +263,7 @@ class _Answer:
                 project=self.project,
                 batch=int(batch) if batch.isdecimal() else None,
                 blind=arm == BLIND if arm in (BLIND, PREFILLED) else None,
+                asked=version_of(base.content_hash, base.key) if base else None,
                 seconds=float(seconds) if isinstance(seconds, int | float) and seconds > 0 else None,
             )
         )
@@ -247,6 +275,9 @@ class _Answer:
             return True
         try:
             found = changed(text, base)
+            if self.project == "adjudication":  # what was offered and is gone from the field was refused
+                offered = changed(str(self.data.get({screen.CORRECTED: "text"}.get(name, "key")) or text), base)
+                found = {field: (old, old) for field, (old, _) in offered.items()} | found
         except editable.UnreadableTextError as error:
             self.reject("unreadable_correction", f"{self.reviewer}: {error}")
             return False

@@ -23,8 +23,11 @@ CORRECTED, CORRECTED_KEY = "corrected", "corrected_key"
 """Editable text of stem and options, and of the key; shown when they are said to be wrong."""
 BASE, BASE_KEY = "base", "base_key"
 """The text that fields for corrections were filled with, in a task's data and in fields that never show."""
+ANSWERED = "answered"
+"""The field that holds when a person answered, in answers that went back to a server, whose own time is a later one."""
 _TAKEN = {
-    TEXT, NOTE, CROP, FLAGS, OPINIONS, CORRECTED, CORRECTED_KEY, BASE, BASE_KEY, "options", "answer", "explanation",
+    TEXT, NOTE, ANSWERED, CROP, FLAGS, OPINIONS, CORRECTED, CORRECTED_KEY, BASE, BASE_KEY,
+    "options", "answer", "explanation",
 }  # fmt: skip
 
 _UNREACHABLE = "ctrl+alt+shift+f19"
@@ -93,6 +96,15 @@ def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
         raise UserError(f"{told}: call that dimension something else")
     for place, dimension in enumerate(dimensions().values()):
         yield chr(ord("①") + place), dimension
+
+
+def spellings(dimension: str) -> Iterator[tuple[LabelName, tuple[str, ...]]]:
+    """Yield labels with all that people may write for them: names, codes (also without a zero), the screen's codes."""
+    rows, chords = _rows(), iter(_CHORDS)
+    held = {name: "" if name in rows else next(chords, "") for name in dimensions()}[dimension]
+    for label, _, code in _choices(dimensions()[dimension], rows.get(dimension, ""), held):
+        own = {*label.spellings(), code, (label.code or "").lstrip("0")} - {""}
+        yield label, (*own, *(f"{each} {label.zh}" for each in own))
 
 
 def _rendered(name: str, *styles: str, **values: Any) -> str:

@@ -35,6 +35,8 @@ from build_dataset.schemas.wording import findings, in_both_languages
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""
 DIGEST = "digest"  # the key in a task's data that says what is shown
+META = "meta"  # the key in a task's data that says where a question is from: another place is no other content
+LEFT = "left"  # the key in a task's data that is there where its question left the dataset
 BATCH, ARM = "batch", "arm"
 """Keys in a task's data that say with which batch it was sent, and whether labels are filled in. They stay as they
 were when the question was first sent, whatever changes."""
@@ -124,8 +126,14 @@ def task(
     question_id: str, shown: Mapping[str, str], prediction: Mapping[str, Any] | None, arm: str = PREFILLED
 ) -> ReviewTask:
     """A task that shows this."""
-    digest = sha256(json.dumps([question_id, dict(shown)], ensure_ascii=False, sort_keys=True))[:16]
-    return ReviewTask(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest}, prediction, arm)
+    return ReviewTask(question_id, {QUESTION_ID: question_id, **shown, DIGEST: digest_of(shown)}, prediction, arm)
+
+
+def digest_of(data: Mapping[str, str]) -> str:
+    """Return the hash of what a task shows, whatever place its question has."""
+    unseen = (QUESTION_ID, META, DIGEST, ARM, BATCH, BATCH_SIZE)
+    shown = {name: text for name, text in data.items() if name not in unseen}
+    return sha256(json.dumps(shown, ensure_ascii=False, sort_keys=True))[:16]
 
 
 def model_version(annotators: Iterable[str]) -> str:
@@ -148,7 +156,7 @@ def shown_fields(question: Question) -> dict[str, str]:
     number = None if question.number is None else f"No. {question.number}"
     meta = (str(question.question_type), question.document, pages, number, question.question_id)
     return {
-        "meta": " · ".join(part for part in meta if part is not None),
+        META: " · ".join(part for part in meta if part is not None),
         "question": stem,
         "options": "\n".join(options) or "（无选项 no options）",
         "answer": f"答案 Answer：{key or '（无 none）'}",
@@ -197,7 +205,8 @@ def adjudication_tasks(
         agreed = {
             label.dimension: label.label
             for label in standing.labels
-            if label.label is not None and label.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
+            if label.label is not None
+            and (standing.changed or label.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED))
         }
         offered = with_proposals(base_text(question), own)
         shown = {
@@ -257,10 +266,12 @@ def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> l
     flags = sorted((who, _FLAGS.get(kind, kind)) for who, kind in raised)
     notes = sorted({(names[r.reviewer], r.note) for r in standing.reviews if r.note})
     proposed = sorted(corrections, key=lambda c: (names.get(c.by, ""), c.field))
+    lines += [f"题目有改动，请确认标签 changed, please confirm: {standing.changed}"] if standing.changed else []
     lines += [f"⚑ {who} {flag}" for who, flag in flags]
     lines += [f"备注 {who}：{note}" for who, note in notes]
     lines += [
         f"改正 {names.get(each.by, '？')} {field_title(each.field)}：{changed_part(each.before, each.after)}"
+        + ("（两人一致，不改回即生效 both say so: applies unless put back）" if each.status == "accepted" else "")
         for each in proposed
     ]
     return lines

@@ -15,6 +15,7 @@ from build_dataset.annotation.reviewed import LEAST, from_reviews
 from build_dataset.pipeline.calibrate import page
 from build_dataset.pipeline.calibrate.page import EXPERTS, CalibrationRows, Opinions
 from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.pipeline.stats.agreement import cohen_kappa, pair_table, value_of
 from build_dataset.pipeline.stats.intervals import wilson
@@ -184,7 +185,7 @@ def confusions(judged: pl.DataFrame, **about: str) -> list[Confusion]:
 def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     """Return everybody's labels of the reviewed questions; of some, where none is reviewed."""
     questions = list(Question.from_frame(tables["questions"]))
-    reviewed = from_reviews(questions, ExpertReview.from_frame(tables["pulled"]))
+    reviewed = from_reviews(questions, ExpertReview.from_frame(trace(tables).pulled))
     # a fixed lot: hashes have no order in the paper
     some = sorted(questions, key=lambda question: question.content_hash)[:MOST_UNREVIEWED]
     compared = [item.question for item in reviewed] or some

@@ -169,17 +169,17 @@ def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page:
 
     runner = Runner(config)
     params, control = config.section(ReviewParams), read_control(runner.build)
-    found, experts, rows = reviewing.status(runner.tables(REVIEW), params, control)
+    found, experts, rows, changes = reviewing.status(runner.tables(REVIEW), params, control)
     Console().print(_dimension_table(found, rows))
     last = minute(found.last_review) if found.last_review else None  # None before the first pull
-    print_template("review_status", {"found": found, "experts": experts, "last": last})
+    print_template("review_status", {"found": found, "experts": experts, "last": last, "changes": changes})
     if csv is not None:
         # With a byte-order mark: Excel reads Chinese names without one as something else.
         rows_of = pl.DataFrame([_csv_row(each, rate) for each in experts], infer_schema_length=None)
         save(csv, b"\xef\xbb\xbf" + rows_of.write_csv(float_precision=3).encode())
         print_line(f"each expert's work: {csv}")
     if page is not None:
-        save(page, status_page(found, experts, runner.config.dataset.name))
+        save(page, status_page(found, experts, runner.config.dataset.name, changes))
         print_line(f"the same as a page: {page}")
 
 

@@ -27,10 +27,12 @@ from build_dataset.annotation.label_studio.tasks import (
     tasks_of,
     verification_tasks,
 )
+from build_dataset.annotation.lexicon_annotator import ENOUGH
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder
 from build_dataset.pipeline.review.control import gold_questions, mix_in_gold, proposals, with_probes
+from build_dataset.pipeline.review.lineage import Lineage, trace
 from build_dataset.pipeline.review.progress import assignment
 from build_dataset.pipeline.review.stage import settle_questions, waiting_questions
 from build_dataset.pipeline.runtime.publish import read_table
@@ -38,6 +40,7 @@ from build_dataset.pipeline.runtime.sources import CORRECTIONS
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.annotations import Annotation
 from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import DIFFICULTY
 
 _CROP_BYTES = 400_000  # of a picture, scans as JPEG: 10,000 of them are 4 GB in the server's database
 
@@ -47,7 +50,8 @@ def push(
 ) -> PushReport:
     """Send questions, prefilled with their labels, to experts; again, it adds nothing."""
     kind = replace(projects.REVIEW, experts=params.experts)
-    return send(kind, review_tasks(tables, params, context), params, context, count=count, adopt=adopt)
+    tasks, lineage = review_tasks(tables, params, context), trace(tables)
+    return send(kind, tasks, params, context, count=count, adopt=adopt, lineage=lineage)
 
 
 def push_to_experts(
@@ -55,18 +59,19 @@ def push_to_experts(
 ) -> tuple[list[PushReport], list[str]]:
     """Send every expert their questions, in a project of their own; return reports, and notes on what was not sent."""
     tasks = review_tasks(tables, params, context)
-    assigned = assignment(tables, params)
+    lineage = trace(tables)
+    assigned = assignment({**tables, "pulled": lineage.pulled}, params)
     gold = {item.question.question_id for item in gold_questions(params.gold)}
     accounts = {*connect(params).reviewers.values()}
     reports, notes = [], []
     for expert in params.reviewers:
         kind = projects.of_expert(expert)
-        done = {*folder.read_pulled(context.build, kind).annotations["question_id"]}
+        done = {lineage.ids.get(i, i) for i in folder.read_pulled(context.build, kind).annotations["question_id"]}
         wanted = assigned.questions[expert] | done | (gold if assigned.questions[expert] else set())
         own = [task for task in tasks if task.question_id in wanted]
         if expert in accounts:
             with suppress(projects.NothingToSendError):  # no project, and nothing for it
-                reports.append(send(kind, own, params, context, count=count, adopt=adopt))
+                reports.append(send(kind, own, params, context, count=count, adopt=adopt, lineage=lineage))
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
@@ -79,9 +84,10 @@ def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crop
     """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
     questions = list(Question.from_frame(tables["questions"]))
     gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])
-    proposed = with_probes(tables["annotations"], params.probes, context.seed)
+    proposed = with_probes(with_evidence(tables["annotations"]), params.probes, context.seed)
     # Before it is sent: an answer that comes meanwhile is compared with one of the two, and seldom the wrong one.
     folder.remember_shown(context.build, proposed)
+    folder.remember_asked(context.build, tables["questions"])
     questions = mix_in_gold(questions, gold)
     scanned = [question for question in questions if question.confidence is not None]
     tasks = tasks_of(
@@ -97,6 +103,13 @@ def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crop
     return tasks
 
 
+def with_evidence(annotations: pl.DataFrame) -> pl.DataFrame:
+    """Return the labels to fill in: not the lexicon's where its evidence is thin, nor a difficulty that is a guess."""
+    sure, by = pl.col("confidence"), pl.col("annotator")
+    guessed = (pl.col("dimension") == DIFFICULTY) & sure.is_null() & (by.is_in(["lexicon", "learned"]))
+    return annotations.filter(~guessed & ((by != "lexicon") | (sure >= ENOUGH).fill_null(value=True)))
+
+
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
     settled = settle_questions(tables, params)
@@ -104,7 +117,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
     open_cases = [
         each
         for each in settled.standings
-        if each.state in (State.DISPUTED, State.FLAGGED)
+        if each.state in (State.DISPUTED, State.FLAGGED, State.CHANGED)
         or (each.question_id in half and each.state in (State.ONE_OF_TWO, State.UNREVIEWED))
     ]
     rows = tables["questions"].filter(pl.col("question_id").is_in({each.question_id for each in open_cases}))
@@ -134,10 +147,17 @@ def send(
     *,
     count: int | None = None,
     adopt: bool = False,
+    lineage: Lineage | None = None,
 ) -> PushReport:
-    """Send tasks to the project of their kind; answers that were pulled go back with those that it lost."""
+    """Send tasks to the project of their kind; answers that were pulled go back with those that it lost.
+
+    With ``lineage``, answers follow their questions to new ids, and what asks something else now is asked anew.
+    """
     studio = connect(params)
     before = folder.read_pulled(context.build, kind)
+    ids, anew = (lineage.ids, lineage.anew) if lineage else ({}, frozenset())
+    answers = before.answers(studio.accounts)
+    answers |= {new: answers[old] for old, new in ids.items() if old in answers and new not in answers}
     with context.progress(len(tasks), "questions") as advance:
         return pushing.push(
             studio,
@@ -148,7 +168,8 @@ def send(
             version=next((task.prediction["model_version"] for task in tasks if task.prediction), "none"),
             batch=params.batch,
             count=count,
-            answers=before.answers(studio.accounts),
+            answers={name: own for name, own in answers.items() if name not in anew},
+            anew=anew,
             adopt=adopt,
             advance=advance,
         )

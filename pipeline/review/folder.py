@@ -22,9 +22,10 @@ from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.label_studio.read import SeenAnnotation
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review.control import PROBE, gold_questions, separate
+from build_dataset.pipeline.review.lineage import asked_questions
 from build_dataset.pipeline.runtime.publish import write_json, write_table
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas.annotations import Correction, ExpertReview, ShownLabel
+from build_dataset.schemas.annotations import AskedQuestion, Correction, ExpertReview, ShownLabel
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256, sha256
@@ -33,6 +34,7 @@ from build_dataset.schemas.questions import Rejection
 FOLDER = "reviews"  # in the build folder; the stages read it and never write it
 HISTORY = "history"  # snapshots of pulls
 SHOWN = "shown.parquet"  # labels that were filled in, and since when
+_SENT = "sent.parquet"  # what questions said that were sent, and since when
 CONTROL = "control.parquet"  # answers to gold questions and probes
 _STATE = "state.json"  # written last: without it a pull counts as interrupted
 _TOKEN = "token"  # noqa: S105 - the name of a file
@@ -116,6 +118,34 @@ def remember_shown(build: Path, annotations: pl.DataFrame) -> None:
         replace_table(path, both.sort("since", "question_id", "dimension"))
 
 
+def remember_asked(build: Path, questions: pl.DataFrame) -> None:
+    """Keep what questions say from now on: whether an answer still stands is told by what was asked."""
+    before = _sent(build)
+    moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+    latest = before.sort("since").unique("question_id", keep="last")
+    new = asked_questions(questions, moment).join(latest, on=["question_id", "version"], how="anti")
+    if not new.is_empty():
+        (build / FOLDER).mkdir(parents=True, exist_ok=True)
+        replace_table(build / FOLDER / _SENT, pl.concat([before, new]).sort("since", "question_id"))
+
+
+def _sent(build: Path) -> pl.DataFrame:
+    path = build / FOLDER / _SENT
+    return _read(path, AskedQuestion) if path.exists() else AskedQuestion.to_frame([])
+
+
+def _with_versions(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
+    """Return reviews with what was asked: what came with the answer, else what had been sent by then, or first."""
+    asked = (
+        _sent(build).select("question_id", "version", at=pl.col("since").str.to_datetime(time_zone="UTC")).sort("at")
+    )
+    rows = reviews.with_row_index("place").with_columns(at=pl.col("updated_at").str.to_datetime(time_zone="UTC"))
+    rows = rows.sort("at").join_asof(asked, on="at", by="question_id", check_sortedness=False)
+    first = asked.unique("question_id", keep="first", maintain_order=True).select("question_id", first="version")
+    rows = rows.join(first, on="question_id", how="left")
+    return rows.sort("place").with_columns(asked=pl.coalesce("asked", "version", "first")).select(reviews.columns)
+
+
 def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     """Return reviews with the label that was filled in when they were made."""
     path = build / FOLDER / SHOWN
@@ -140,13 +170,18 @@ def combine(build: Path, params: ReviewParams) -> None:
     folder = build / FOLDER
     parts = read_all(build)
     gold = gold_questions(params.gold)
-    reviews, control = separate(_with_shown(build, pl.concat([part.reviews for part in parts])), gold)
+    everything = _with_versions(build, pl.concat([part.reviews for part in parts]))
+    reviews, control = separate(_with_shown(build, everything), gold)
     rows = Correction.from_frame(pl.concat([part.corrections for part in parts]))
     ruled = reviews.filter(pl.col("project") == ADJUDICATION)["question_id"]
     invited = (each for each in rows if each.origin == "verification" or params.invites(each.by))
     settled = decided_corrections(invited, ruled, params.adjudicators)
     replace_table(folder / CONTROL, control)
     replace_table(folder / "pulled.parquet", reviews)
+    answered = reviews.select("question_id", version="asked").unique()
+    replace_table(
+        folder / "asked.parquet", _sent(build).join(answered, on=answered.columns, how="semi", maintain_order="left")
+    )
     replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
     replace_table(folder / "rejects.parquet", pl.concat([part.rejects for part in parts]))
 

@@ -13,6 +13,7 @@ from build_dataset.annotation.adjudication import ReviewStatus, Rules
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.review.control import Control
+from build_dataset.pipeline.review.lineage import QuestionChange
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.identity import lot, sha256
@@ -182,7 +183,9 @@ def answered_by(reviews: pl.DataFrame, params: ReviewParams) -> dict[str, set[st
 _PANEL = 2.0  # inches
 
 
-def status_page(status: ReviewStatus, experts: Sequence[ExpertWork], name: str) -> bytes:
+def status_page(
+    status: ReviewStatus, experts: Sequence[ExpertWork], name: str, changes: Sequence[QuestionChange] = ()
+) -> bytes:
     """Return the page of a dataset's review, in UTF-8."""
     charted = [each for each in experts if each.control.chart]
     return html.render(
@@ -190,6 +193,7 @@ def status_page(status: ReviewStatus, experts: Sequence[ExpertWork], name: str) 
         name=name,
         status=status,
         experts=experts,
+        changes=changes,
         dimensions=dimensions(),
         chart=html.inline(_charts(charted)) if charted else "",
     )

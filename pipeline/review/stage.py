@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +20,7 @@ from build_dataset.pipeline.review.agreement import (
     draws_of,
 )
 from build_dataset.pipeline.review.control import controls
+from build_dataset.pipeline.review.lineage import Lineage, QuestionChange, trace
 from build_dataset.pipeline.review.progress import (
     ExpertWork,
     assignment,
@@ -28,7 +30,7 @@ from build_dataset.pipeline.review.progress import (
 )
 from build_dataset.pipeline.runtime.publish import find_rows, find_table
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
-from build_dataset.schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label
+from build_dataset.schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label, LabelStatus
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
@@ -49,6 +51,7 @@ class Settled(NamedTuple):
     corrections: list[Correction]
     standings: list[adjudication.Standing]
     ignored: dict[str, int]  # reviews that do not count, by reason
+    lineage: Lineage
 
     def judged(self) -> list[ExpertReview]:
         """Reviews by experts, without those of people who know the others' answers."""
@@ -61,13 +64,22 @@ def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
     rules = adjudication.Rules(frozenset(params.adjudicators), params.majority)
     annotations = list(Annotation.from_frame(tables["annotations"]))
     corrections = list(Correction.from_frame(tables["corrections"])) if "corrections" in tables else []
-    counted, ignored = _counted(tables["pulled"], set(question_ids), params, rules)
+    lineage = trace(tables)
+    counted, ignored = _counted(lineage.pulled, set(question_ids), params, rules)
+    ignored |= {"changed_question": gone} if (gone := tables["pulled"].height - lineage.pulled.height) else {}
     reviews, superseded = adjudication.latest_reviews(counted)
     ignored |= {"superseded": len(superseded)} if superseded else {}
-    labels = adjudication.final_labels(question_ids, annotations, reviews, rules)
+    labels = [
+        # Both said so of other words: one is asked again.
+        each.model_copy(update={"status": LabelStatus.SINGLE})
+        if each.question_id in lineage.unconfirmed and each.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED)
+        else each
+        for each in adjudication.final_labels(question_ids, annotations, reviews, rules)
+    ]
     single = single_reviewed(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
-    found = adjudication.standings(labels, reviews, rules, adjudication.answered_flags(corrections), single)
-    return Settled(rules, annotations, labels, reviews, corrections, found, ignored)
+    answered, changed = adjudication.answered_flags(corrections), lineage.unconfirmed
+    found = adjudication.standings(labels, reviews, rules, answered, single, changed)
+    return Settled(rules, annotations, labels, reviews, corrections, found, ignored, lineage)
 
 
 def _counted(
@@ -165,15 +177,16 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
 
 def status(
     tables: Tables, params: ReviewParams, control: pl.DataFrame
-) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement]]:
-    """Return progress as of the last pull, each expert's work, and agreement so far; asks no server."""
+) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement], Sequence[QuestionChange]]:
+    """Return progress as of the last pull, each expert's work, agreement so far, and what changed since reviewed."""
     settled = settle_questions(tables, params)
     ids = [standing.question_id for standing in settled.standings]
     judged = ExpertReview.to_frame(settled.judged())
     rows = agreement(judged, draws_of(dimensions(), params.bootstrap, seed=0))
-    assigned = assignment(tables, params).questions if params.assign else None
+    assigned = assignment({**tables, "pulled": settled.lineage.pulled}, params).questions if params.assign else None
     work = expert_work(ids, settled.reviews, settled.rules, assigned, controls(control), params.experts)
-    return adjudication.review_status(settled.standings), work, [row for row in rows if _is_total(row)]
+    totals = [row for row in rows if _is_total(row)]
+    return adjudication.review_status(settled.standings), work, totals, settled.lineage.changes
 
 
 def _is_total(row: Agreement) -> bool:

@@ -22,7 +22,7 @@ from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.releases import every_release, hashes_of, read_release, release_files
 from build_dataset.pipeline.runtime.publish import intact_manifest, read_table
 from build_dataset.pipeline.stage import Stage
-from build_dataset.schemas.annotations import Correction, ExpertReview, Settled
+from build_dataset.schemas.annotations import AskedQuestion, Correction, ExpertReview, Settled
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.documents import RawFile, StageManifest
@@ -126,6 +126,7 @@ def _pulled(place: Path, record: type[Record], command: str, dataset: DatasetPar
 SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "raw/files": raw_files,
     "reviews/pulled": partial(_pulled, PULLED, ExpertReview, "review pull"),
+    "reviews/asked": partial(_pulled, Path("reviews") / "asked.parquet", AskedQuestion, "review pull"),
     "reviews/corrections": partial(_pulled, CORRECTIONS, Correction, "review pull"),
     "reviews/answer_scores": partial(_pulled, ANSWER_SCORES, AnswerScore, "score-answers pull"),
     "reviews/settled": partial(_pulled, SETTLED, Settled, "review sheet import"),

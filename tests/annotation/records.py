@@ -29,7 +29,7 @@ def question(question_id: str = "q", **fields: Any) -> Question:
 
 
 def annotation(dimension: str, label: str, annotator: str = "lexicon", **fields: Any) -> Annotation:
-    made = {"question_id": "q", "confidence": 0.5, "estimate": False}
+    made = {"question_id": "q", "confidence": 0.9, "estimate": False}
     return Annotation(dimension=dimension, label=label, annotator=annotator, **(made | fields))
 
 

@@ -18,7 +18,13 @@ from tests.annotation.records import correction
         ([correction("a", "B"), correction("b", "B"), correction("c", "C")], [], ["proposed"] * 3),
         ([correction("a", "B"), correction("b", "B", content_hash="other")], [], ["proposed", "proposed"]),
         ([correction("a", "B")], ["q"], ["declined"]),
-        ([correction("a", "B"), correction("b", "B")], ["q"], ["declined", "declined"]),
+        ([correction("a", "B"), correction("b", "B")], ["q"], ["accepted", "accepted"]),
+        ([correction("a", "B"), correction("b", "C")], ["q"], ["declined", "declined"]),
+        (
+            [correction("a", "B"), correction("b", "B"), correction("w", "A", origin="adjudication")],
+            ["q"],
+            ["declined", "declined", "accepted"],
+        ),
         (
             [correction("a", "B"), correction("w", "C", origin="adjudication")],
             ["q"],

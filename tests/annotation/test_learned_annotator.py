@@ -168,8 +168,8 @@ def test_learning_from_too_little_is_told():
 
 def test_reviews_make_only_those_annotators_stale_that_learn_from_them(tmp_path):
     llm = {"model": "m", "base_url": "http://127.0.0.1:1/v1"}
-    assert AnnotateParams(annotator="lexicon").ignores() == {"reviews/pulled"}
-    assert AnnotateParams(llm=AnnotateLlmOptions(**llm)).ignores() == {"reviews/pulled"}
+    assert AnnotateParams(annotator="lexicon").ignores() == {"reviews/pulled", "reviews/asked"}
+    assert AnnotateParams(llm=AnnotateLlmOptions(**llm)).ignores() == {"reviews/pulled", "reviews/asked"}
     assert not AnnotateParams(llm=AnnotateLlmOptions(**llm, shots=3)).ignores()
     assert not AnnotateParams().ignores()
     file = tmp_path / "x.csv"

@@ -35,7 +35,7 @@ LLM = AnnotateLlmOptions(model="m", base_url="http://127.0.0.1:1/v1")
 def test_the_annotator_follows_from_what_is_configured_and_reviewed(params, reviewed, chosen, learns):
     assert params.chosen(reviewed) == chosen
     assert params.learns() is learns
-    assert params.ignores() == (frozenset() if learns else {"reviews/pulled"})
+    assert params.ignores() == (frozenset() if learns else {"reviews/pulled", "reviews/asked"})
 
 
 def test_only_options_of_the_annotator_that_is_asked_count(tmp_path):

@@ -83,7 +83,7 @@ def label_studio_template() -> tuple[Installation, Path]:
     """
     other = os.environ.get("BUILD_DATASET_LABEL_STUDIO")
     installation = Installation(Path(other) if other else ROOT / ".venv-label-studio")
-    if not other:
+    if not other and not installation.ready():
         installation.install()
     package = files("build_dataset.annotation.label_studio")
     recipe = (package / "requirements.txt").read_bytes() + (package / "_accounts.py").read_bytes()

@@ -42,7 +42,7 @@ def tables(questions: Iterable[Question], labels: Mapping[str, str] = PREFILLED)
             dimension=dimension,
             label=label,
             annotator="lexicon",
-            confidence=0.5,
+            confidence=0.9,
             estimate=dimension == "difficulty",
         )
         for each in questions

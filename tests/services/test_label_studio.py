@@ -26,7 +26,7 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange
 from build_dataset.pipeline.review import stage as review
 from build_dataset.pipeline.review.folder import owner_of, read_control
-from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.annotations import ExpertReview, LabelStatus
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Rejection
@@ -139,7 +139,7 @@ def test_two_experts_review_and_their_labels_become_final(label_studio, params, 
     assert department["kappa"] == pytest.approx(0.0)
     assert set(pulled(context)["origin"]) == {"prediction"}
 
-    status, experts, _ = review.status({**found, "pulled": pulled(context)}, params, read_control(context.build))
+    status, experts, *_ = review.status({**found, "pulled": pulled(context)}, params, read_control(context.build))
     assert [(each.reviewer, each.questions, each.left) for each in experts] == [
         (LI.email, QUESTIONS, 0),
         (ZHANG.email, QUESTIONS, 0),
@@ -155,6 +155,7 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
     questions = pl.read_parquet(sample_build / "dedup" / "questions.parquet").head(count)
     annotations = pl.read_parquet(sample_build / "annotate" / "annotations.parquet")
     found = {"questions": questions, "annotations": annotations.join(questions, "question_id", "semi")}
+    found["pulled"] = ExpertReview.to_frame([])
     sent = exchange.push(found, params, context)
     assert sent.added == count
     numbers = sorted(tasks(label_studio, sent.project))
@@ -162,7 +163,8 @@ def test_the_sample_is_reviewed_by_two_experts(label_studio, params, context, sa
     for account in (ZHANG, LI):
         expert = label_studio.as_expert(account)
         while (task := expert.next_task(sent.project)) is not None:
-            labels = {item["from_name"]: item["value"]["choices"][0] for item in task["predictions"][0]["result"]}
+            filled = task["predictions"][0]["result"] if task["predictions"] else []
+            labels = PREFILLED | {item["from_name"]: item["value"]["choices"][0] for item in filled}
             if account is LI and task["data"][QUESTION_ID] in disputed:
                 labels["medical_discipline"] = "口腔医学" if labels["medical_discipline"] != "口腔医学" else "药学"
             flags = ["超出范围"] if task["data"][QUESTION_ID] == flagged else []

@@ -19,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -83,6 +84,8 @@ class Side:
     """Annotations on the server, oldest change first: id and competency."""
     pulled: dict[Key, str] = field(default_factory=dict)
     """Return the reviews that must have been pulled."""
+    answered: dict[Key, list[tuple[str, float]]] = field(default_factory=dict)
+    """Labels that people gave, and when."""
 
 
 class World:
@@ -143,6 +146,7 @@ class World:
         label = self.random.choice(LABELS)
         made = self.expert(who).submit(task, answer(PREFILLED | {"competency": label}))
         side.there.setdefault((name, who), []).append((made, label))
+        side.answered.setdefault((name, who), []).append((label, time.time()))
 
     def answer(self) -> None:
         if ids := self.tasks(self.review):
@@ -167,6 +171,7 @@ class World:
             made, _ = side.there[key].pop(self.random.randrange(len(side.there[key])))
             self.expert(key[1]).change(made, answer(PREFILLED | {"competency": label}))
             side.there[key].append((made, label))
+            side.answered.setdefault(key, []).append((label, time.time()))
 
     def delete_answer(self) -> None:
         if (found := self.some()) is not None:
@@ -308,6 +313,16 @@ class World:
             own = rows.filter(pl.col("project") == side.name).iter_rows(named=True) if rows is not None else ()
             found = Counter((row["question_id"], people[row["reviewer"]], row["label"]) for row in own)
             assert found == Counter((*key, label) for key, label in side.pulled.items())
+            self.check_times(side, rows, people)
+
+    def check_times(self, side: Side, rows: pl.DataFrame | None, people: Mapping[str, str]) -> None:
+        """An answer bears a time at which its author gave it, in the order in which they were given."""
+        own = rows.filter(pl.col("project") == side.name).iter_rows(named=True) if rows is not None else ()
+        for row in own:
+            key, moment = (row["question_id"], people[row["reviewer"]]), row["updated_at"]
+            times = [when for label, when in side.answered.get(key, ()) if label == row["label"]]
+            nearest = min((abs(datetime.fromisoformat(moment).timestamp() - when) for when in times), default=0.0)
+            assert nearest < 15, f"{key} {row['label']} bears {moment}, which is no time at which it was given"
 
     def relabel(self) -> None:
         for name in self.random.sample(sorted(self.prefilled), self.random.choice((1, QUESTIONS))):
@@ -351,6 +366,7 @@ class World:
         for name in set(chosen):
             for who, own in self.annotations(ids[name], users, people).items():
                 self.review.there[name, who] = own
+                self.review.answered.setdefault((name, who), []).extend((label, time.time()) for _, label in own)
         before = ids
         self.look()
         self.see_restored(self.review, before)

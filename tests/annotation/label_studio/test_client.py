@@ -271,7 +271,7 @@ def test_tasks_are_asked_for_five_hundred_at_once_by_their_ids():
     assert more["params"] == {
         "project": 7,
         "fields": "task_only",
-        "include": "id,data,total_annotations",
+        "include": "id,data,total_annotations,is_labeled",
         "page_size": 500,
         "resolve_uri": False,
     }

@@ -207,7 +207,8 @@ def test_answers_go_back_with_their_questions_one_a_person():
     pulled, _ = pull(studio, REVIEW, OWNER, Pulled())
     back = pulled.answers(studio.accounts)
     assert [each["completed_by"]["email"] for each in back["q1"]] == [PEOPLE[1], PEOPLE[2]]
-    assert all(each["result"] == RESULT for each in back["q1"])
+    assert all(each["result"][:-1] == RESULT for each in back["q1"])
+    assert {each["result"][-1]["from_name"] for each in back["q1"]} == {"answered"}
     assert list(pulled.answers({"2": PEOPLE[2]})) == ["q1"]
 
 

@@ -108,7 +108,7 @@ class LossyStudio:
         for task_id in task_ids:
             self.stored[task_id]["predictions"] = []
 
-    def update_task(self, task_id, data):
+    def update_task(self, task_id, data, *, served=None):
         self.stored[task_id]["data"] = dict(data)
 
     def delete_unanswered(self, project_id, task_ids):

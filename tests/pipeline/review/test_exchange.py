@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from unittest.mock import ANY
 
 import polars as pl
 import pytest
@@ -15,7 +16,7 @@ from build_dataset.pipeline.review import exchange, folder
 from build_dataset.pipeline.review.progress import Assigned
 from build_dataset.pipeline.runtime.publish import write_table
 from build_dataset.pipeline.runtime.sources import CORRECTIONS
-from build_dataset.schemas.annotations import Correction, CorrectionStatus
+from build_dataset.schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from build_dataset.schemas.questions import Question
 from tests.annotation import records
 
@@ -58,8 +59,11 @@ def sent(monkeypatch):
     return calls
 
 
+NOTHING = {"pulled": ExpertReview.to_frame([])}
+
+
 def standing(name: str, state: State) -> SimpleNamespace:
-    return SimpleNamespace(question_id=name, state=state, labels=[], flags={}, reviews=[])
+    return SimpleNamespace(question_id=name, state=state, labels=[], flags={}, reviews=[], changed="")
 
 
 @pytest.mark.parametrize(
@@ -110,9 +114,13 @@ def test_every_expert_with_an_account_gets_their_questions_and_what_they_did(
         return SimpleNamespace(annotations=pl.DataFrame({"question_id": names}, {"question_id": pl.String}))
 
     monkeypatch.setattr(folder, "read_pulled", pulled)
-    reports, notes = exchange.push_to_experts({}, ReviewParams(reviewers=PEOPLE, assign=True), context, count=4)
+    reports, notes = exchange.push_to_experts(NOTHING, ReviewParams(reviewers=PEOPLE, assign=True), context, count=4)
     assert [(name, names, more) for name, _, names, more in sent] == [
-        (projects.of_expert("a@x.org").name, ["q0", "q1", "q3", "gold"], {"count": 4, "adopt": False})
+        (
+            projects.of_expert("a@x.org").name,
+            ["q0", "q1", "q3", "gold"],
+            {"count": 4, "adopt": False, "lineage": ANY},
+        )
     ]
     assert reports == [1]
     told = ["c@x.org has no account in Label Studio: `review sheet export` writes a workbook"]
@@ -123,8 +131,8 @@ def test_every_expert_with_an_account_gets_their_questions_and_what_they_did(
 def test_a_push_to_all_names_how_many_experts_answer_each_question(monkeypatch, context, sent) -> None:
     tasks = [SimpleNamespace(question_id="q")]
     monkeypatch.setattr(exchange, "review_tasks", lambda tables, params, context: tasks)
-    exchange.push({}, ReviewParams(experts=3), context, adopt=True)
-    assert sent == [(projects.REVIEW.name, 3, ["q"], {"count": None, "adopt": True})]
+    exchange.push(NOTHING, ReviewParams(experts=3), context, adopt=True)
+    assert sent == [(projects.REVIEW.name, 3, ["q"], {"count": None, "adopt": True, "lineage": ANY})]
 
 
 @pytest.mark.parametrize(("crops", "cut"), [(True, [(2, 400_000)]), (False, [])])

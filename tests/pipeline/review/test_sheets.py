@@ -13,7 +13,7 @@ from build_dataset.annotation.label_studio.projects import REVIEW
 from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.label_studio.tasks import ReviewTask
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review import sheets
+from build_dataset.pipeline.review import sheets, workbook
 from build_dataset.pipeline.review import stage as review
 from build_dataset.pipeline.review.control import with_probes
 from build_dataset.pipeline.review.folder import write_pulled
@@ -56,7 +56,7 @@ def exported(tables, context, expert="zhang", count=None):
 def fill(path, rows):
     """Write into rows as an expert does; every key is the beginning of a column's head."""
     book = load_workbook(path)
-    sheet = book[sheets._MAIN]
+    sheet = book[workbook.MAIN]
     heads = {str(cell.value): cell.column for cell in sheet[1]}
     numbers = {sheet.cell(row, 1).value: row for row in range(2, sheet.max_row + 1)}
     for question_id, cells in rows.items():
@@ -136,7 +136,7 @@ def test_two_people_get_each_question_and_a_third_none(tables, context):
 def test_the_workbook_offers_lists_hides_its_data_and_protects_what_is_not_to_be_written(tables, context):
     path, _ = exported(tables, context)
     book = load_workbook(path)
-    sheet = book[sheets._MAIN]
+    sheet = book[workbook.MAIN]
     assert (sheet.freeze_panes, sheet.protection.sheet, book["data"].sheet_state) == (
         "C2",
         True,
@@ -151,12 +151,11 @@ def test_the_workbook_offers_lists_hides_its_data_and_protects_what_is_not_to_be
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (lambda book: book[sheets._MAIN].delete_cols(3), "columns .* were changed"),
-        (lambda book: book.remove(book["data"]), "no workbook of"),
+        (lambda book: book[workbook.MAIN].delete_cols(3), "columns .* were changed"),
         (lambda book: book["data"].__setitem__("C1", "ffffffffffff"), "of another folder"),
-        (lambda book: book[sheets._MAIN].__setitem__("A3", "q0"), "row 3: 'q0' is no question .*twice"),
+        (lambda book: book.remove(book[workbook.MAIN]), "no workbook of"),
     ],
-    ids=["columns", "data", "folder", "row"],
+    ids=["columns", "folder", "sheet"],
 )
 def test_a_workbook_that_cannot_be_trusted_is_refused_in_one_line(tables, context, change, says):
     path, _ = exported(tables, context)
@@ -236,7 +235,7 @@ def test_an_assigned_expert_gets_their_own_questions_alone(tables, context):
             sheets.export(tables, people, context, expert=expert, path=path, count=None)
         except UserError:
             continue
-        found += [row[0] for row in load_workbook(path)[sheets._MAIN].iter_rows(min_row=2, values_only=True)]
+        found += [row[0] for row in load_workbook(path)[workbook.MAIN].iter_rows(min_row=2, values_only=True)]
     assert sorted(found) == ["q0", "q1", "q2", "q3"]
 
 
@@ -252,7 +251,7 @@ def test_a_workbook_saved_by_libreoffice_says_the_same(tables, context, tmp_path
     command += ["--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", str(saved), str(path)]
     subprocess.run(command, check=True, capture_output=True, timeout=600)
     book = load_workbook(saved / path.name)
-    sheet = book[sheets._MAIN]
+    sheet = book[workbook.MAIN]
     assert (sheet.protection.sheet, sheet["B2"].protection.locked, sheet["F2"].protection.locked) == (
         True,
         True,
@@ -269,13 +268,14 @@ def test_a_workbook_saved_by_libreoffice_says_the_same(tables, context, tmp_path
 
 def test_the_columns_of_a_workbook_have_their_widths():
     labels = {f"{numeral} {dimension.zh}": 18 for numeral, dimension in screen.numbered_dimensions()}
-    assert sheets._columns() == {
+    assert workbook.columns() == {
         "题目编号 ID": 14,
         "题干与选项 question": 60,
         "答案 key": 8,
         "解析 explanation": 40,
         "机器建议 proposal": 24,
         **labels,
+        "行 row": 9,
         "题干有误": 10,
         "答案有误": 10,
         "超出范围": 10,
@@ -293,17 +293,17 @@ def test_a_question_too_long_for_a_cell_is_not_written(name, length, fits):
 
 
 def test_cells_are_read_as_text():
-    assert sheets._as_text([[2.0, 2.5, " x ", True, ""]]) == [["2", "2.5", "x", "True", ""]]
-    assert sheets._legal("a\x00b\tc\x1f") == "ab\tc"
+    assert workbook.as_text([[2.0, 2.5, " x ", True, ""]]) == [["2", "2.5", "x", "True", ""]]
+    assert workbook.legal("a\x00b\tc\x1f") == "ab\tc"
 
 
 def test_a_row_is_read_as_an_annotation_of_the_server():
-    cells = dict.fromkeys(sheets._columns(), "")
+    cells = dict.fromkeys(workbook.columns(), "")
     names = {dimension.name: f"{numeral} {dimension.zh}" for numeral, dimension in screen.numbered_dimensions()}
     chosen = {"competency": "疾病治疗", "difficulty": "易", "disease_group": "肿瘤"}
     cells |= {names[name]: label for name, label in chosen.items()}
     cells |= {"答案有误": "是", "改正答案 corrected key": "B", "备注 note": "n"}
-    found = list(sheets._result(cells, {"competency": "疾病治疗", "difficulty": "难"}))
+    found = list(workbook.result_of(cells, {"competency": "疾病治疗", "difficulty": "难"}))
     origins = {item["from_name"]: item["origin"] for item in found if "origin" in item}
     assert origins == {
         "competency": "prediction",

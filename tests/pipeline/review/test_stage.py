@@ -90,6 +90,7 @@ def test_disputed_and_half_reviewed_questions_wait_with_who_said_what(context):
         "disputed": 1,
         "flagged": 0,
         "one_of_two": 1,
+        "changed": 0,
         "unreviewed": 1,
         "done": 1,
     }
@@ -174,7 +175,7 @@ def test_counts_add_up_and_the_order_of_reviews_changes_nothing(context, groups,
 
 def test_the_status_is_that_of_the_last_pull(context):
     found = tables(3, said("a", 0), said("b", 0), said("a", 1))
-    status, paces, rows = review.status(found, PARAMS, read_control(context.build))
+    status, paces, rows, _ = review.status(found, PARAMS, read_control(context.build))
     assert [(pace.reviewer, pace.questions, pace.left) for pace in paces] == [("a", 2, 1), ("b", 1, 2)]
     assert [(row.items, row.raw) for row in rows] == [(1, 1.0)] * 5
     assert status.states[State.DONE] == status.states[State.ONE_OF_TWO] == status.states[State.UNREVIEWED] == 1
