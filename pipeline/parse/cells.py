@@ -62,10 +62,38 @@ def string(value: Any) -> str | None:
     return None if text.casefold() in ABSENT and text != "Na" else text  # sodium is something
 
 
+def whole_text(value: Any) -> str | None:
+    """The text of a cell of any shape: a string, a list of sentences, an object; a line for each of its texts."""
+    if isinstance(value := unpacked(value), dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return "\n".join(filter(None, map(whole_text, parts))) or None
+    return None if isinstance(value, bool) else string(value)
+
+
+def whole_of(fields: Fields, names: Iterable[str]) -> str | None:
+    """All texts under some names, a line each; one that another holds is left out."""
+    texts = [text for name in names if (text := whole_text(fields.get(name)))]
+    kept = [one for at, one in enumerate(texts) if not any(one in other for other in texts[:at])]
+    return "\n".join(kept) or None
+
+
 def filled(value: Any) -> bool:
     """Return whether a cell holds something; an empty list, also one written out, is nothing."""
     value = unpacked(value)
     return bool(value) if isinstance(value, dict | list) else string(value) is not None
+
+
+def is_picture(value: Any) -> bool:
+    """Return whether a cell names or holds pictures and nothing else: a/17.png, ["17.png"], data:image/png;base64,…."""
+    value = unpacked(value)
+    if isinstance(value, list | dict):
+        parts = list(value.values() if isinstance(value, dict) else value)
+        return any(map(is_picture, parts)) and all(map(_is_word, parts))
+    return isinstance(value, str) and _P.picture.match(value) is not None
+
+
+def _is_word(value: Any) -> bool:
+    return not isinstance(value, str) or " " not in value.strip()
 
 
 def number(value: Any) -> float | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from build_dataset.pipeline.parse.cell_labels import Pairs
+from build_dataset.pipeline.parse.cell_labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import vocabulary
@@ -26,7 +26,8 @@ def numbers_lead(stems: Sequence[str]) -> bool:
     """Return whether the stems of a table begin with their numbers: 1、…, 2、…."""
     bare = [_P.decoration.sub("", stem, count=1) for stem in stems]
     found = [int(mark[1]) for stem in bare if (mark := _P.number.match(stem))]
-    rising = sum(one < other for one, other in pairwise(found))  # numbers of questions rise
+    # Numbers of questions rise, and begin again in the next paper.
+    rising = sum(one < other or other == 1 for one, other in pairwise(found))
     return len(found) > 2 and len(found) >= _NUMBERED * len(stems) and rising >= _NUMBERED * (len(found) - 1)
 
 
@@ -41,6 +42,8 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
     kind = _P.kind.match(stem, number.end() if number else 0)
     if kind:
         return stem[kind.end() :], kind[1]
+    if points := _P.score.match(stem, number.end() if number and numbered else 0):
+        return stem[points.end() :], None  # 1．（6分）
     number = number or _P.before_digits.match(stem)
     if numbered and number and number.re is _P.before_digits and int(number[1]) != row:
         return stem, None  # 1.5 mg
@@ -75,7 +78,7 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
             # Of （ ）》A、甲 the marks up to the label belong to the stem.
             end = next((at for at, char in enumerate(stem[before:], before) if char.isalnum()), before)
             bare = stem[:before] + stem[before:end].rstrip(" \t\n(（【[《")
-            return _P.choices_announced.sub("", bare), False
+            return without_announcement(bare), False
     places_of = [text.find(one) for one in texts if len(one) > 1]
     start = min(places_of, default=-1)
     repeated = start > 0 and len(texts) > 2 and sum(map(len, texts)) >= _COPIED * (len(text) - start)

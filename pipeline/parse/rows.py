@@ -219,11 +219,12 @@ def _question(
     columns = habits.columns
     text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
     options = options_of(fields, columns)
+    text["explanation"] = cells.whole_of(fields, columns.roles.get("explanation", ())[:1]) or text.get("explanation")
     stem, stated = text.get("stem"), cells.first(fields, columns.roles.get("answer", ()))
     doubts: Doubts = []
     named = None
     if stem and columns.options_in_stem:
-        stem = cell_labels.cut_at_labels(stem)[0].strip()
+        stem = cell_labels.cut_stem(stem)[0]
     if stem:
         stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
@@ -249,7 +250,7 @@ def _question(
     doubts += row_texts.unusual_texts(options, habits.size, [stem, *(one for _, one in options.pairs)])
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
-    shared, group, pictures = text.get("shared"), text.get("group"), columns.roles.get("image", ())
+    shared, group = cells.whole_of(fields, columns.roles.get("shared", ())), text.get("group")
     content = content_hash(stem, (one for _, one in options.pairs), shared)
     letters = "".join(answer[:1] if accepted else answer) if answer else None
     question = Question(
@@ -268,13 +269,24 @@ def _question(
         human_accuracy=_accuracy(fields, columns, percent=habits.percent),
         respondents=cells.count(cells.first(fields, columns.roles.get("total", ()))),
         comment=text.get("comment"),
-        attachments=["figure"] if any(cells.filled(fields.get(name)) for name in pictures) else None,
+        attachments=["figure"] if _has_figure(fields, columns) else None,
         exam_type=text.get("exam_type") or document.exam_type,
         exam_class=text.get("exam_class") or document.exam_class,
         exam_subject=text.get("exam_subject") or document.exam_subject,
         content_hash=content,
     )
     return question, doubts
+
+
+def _has_figure(fields: Fields, columns: Columns) -> bool:
+    """Return whether a column holds or names a picture of the question, or says that there is one."""
+    words = vocabulary()["words"]
+    said = any(
+        (cells.string(fields.get(name)) or "").casefold() in words[verdict]
+        for role, verdict in (("text_only", "wrong"), ("has_image", "right"))
+        for name in columns.roles.get(role, ())
+    )
+    return said or any(cells.filled(fields.get(name)) for name in columns.roles.get("image", ()))
 
 
 def _stopped(row: SourceRow, why: Unclear) -> RowError:
