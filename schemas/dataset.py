@@ -62,11 +62,11 @@ class SourceParams(Params):
     ignore: list[str] = option([], "Columns of long texts that are no part of a question")
     explanations: Literal["ignore"] | None = option(None, "Let no explanation speak against a key: it lists wrong options")
     repeated: Literal["cut", "keep"] | None = option(None, "What to do with a text that most questions repeat")
-    alike: Literal["keep"] | None = option(None, "Keep questions whose stems are alike, or whose keys disagree with them")
+    accept: list[str] = option([], "Reasons to wait that do not hold for this file: stems_alike, label_inside_text …")
 
     def columns(self) -> dict[str, str]:
         """Columns by role."""
-        settings = ("answer_as", "explanations", "repeated", "alike")
+        settings = ("answer_as", "explanations", "repeated")
         named = {name: value for name, value in self if name not in settings}
         return {name: value for name, value in named.items() if isinstance(value, str)}
 

@@ -22,7 +22,8 @@ MIXED = ("waiting", "rejected")
 
 def plain(text: str) -> str:
     """Return a text without space and width: punctuation counts."""
-    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).casefold().rstrip(".。;；,")
+    bare = re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).casefold().rstrip(".。;；,")
+    return re.sub(r"\A\d{1,4}[.、](?!\d)", "", bare)  # a number may stay or go
 
 
 def outcomes(config: Path) -> Iterator[tuple[str, int, str, dict[str, Any] | None]]:

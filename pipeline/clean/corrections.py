@@ -175,8 +175,9 @@ def verified_questions(tables: Tables) -> pl.DataFrame:
     if "corrections" not in tables or "review" not in tables:
         return Question.to_frame([])
     wanted = list(_accepted(tables["corrections"]))
-    items = ReviewItem.from_frame(tables["review"].filter(pl.col("item_id").is_in(wanted)))
-    return Question.to_frame(_questions(items))
+    concerns = pl.col("question_ids").list.eval(pl.element().is_in(wanted)).list.any()
+    items = ReviewItem.from_frame(tables["review"].filter(pl.col("item_id").is_in(wanted) | concerns))
+    return Question.to_frame([one for one in _questions(items) if one.question_id in wanted])
 
 
 def tidied_items(items: Iterable[ReviewItem]) -> dict[str, Question]:
@@ -189,9 +190,10 @@ def _questions(items: Iterable[ReviewItem]) -> list[Question]:
     found: dict[str, Question] = {}
     for item in items:
         content = json.loads(item.item) if item.item else None
-        if isinstance(content, dict) and content.get("question_id") == item.item_id:
-            absent = dict.fromkeys(Question.model_fields)  # some stages leave out what is null
-            found.setdefault(item.item_id, Question.model_validate(absent | content))
+        for one in content if isinstance(content, list) else [content]:  # a doubt about a source holds many
+            if isinstance(one, dict) and one.get("question_id") in item.question_ids:
+                absent = dict.fromkeys(Question.model_fields)  # some stages leave out what is null
+                found.setdefault(one["question_id"], Question.model_validate(absent | one))
     return list(found.values())
 
 

@@ -15,6 +15,7 @@ from build_dataset.schemas.columns import flags_of, option_of, plain_header, voc
 
 _LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
+_TYPED = 10  # keys of which one alone that names the next label, F of A to E, is a typing error
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
 4."""
@@ -131,8 +132,9 @@ def missing_options(
             few = label == chr(ord(max(options)) + 1) and 0 < len(keys) < _SHOWN
             if few and looks_like(column, rows, [*found.values()]):
                 return f"{column} may be option {label}, or not"
-        # Of a label further on, one key alone is a typing error.
-        if named > max(_TOLERATED * len(keys), int(ord(label) > ord(max(options)) + 1)):
+        # One key alone is a typing error: of many keys, or of a label further on.
+        alone = len(keys) >= _TYPED or ord(label) > ord(max(options)) + 1
+        if named > max(_TOLERATED * len(keys), int(alone)):
             return f"{named} of {len(keys)} keys name {label}, and no column holds option {label}"
     return {label: column for label, column in found.items() if label not in options}
 

@@ -176,6 +176,13 @@ class ParseOutcome:
         told = "; ".join(f"{reason}: {detail}" for reason, detail in doubts)
         self.review.append(waiting_item(question.question_id, doubts[0][0], told, question))
 
+    def doubt(self, name: str, reason: str, detail: str, questions: Sequence[Question]) -> None:
+        """Let the questions that a doubt about their source concerns wait as one item, before all others."""
+        if questions:
+            ids, item = [one.question_id for one in questions], f"[{','.join(one.model_dump_json() for one in questions)}]"
+            held = ReviewItem(item_id=name, question_ids=ids, stage=STAGE, reason=reason, detail=detail, item=item)
+            self.review.insert(0, held)
+
     def extend(self, other: ParseOutcome) -> None:
         """Add another's."""
         for part in fields(self):

@@ -19,7 +19,7 @@ _P = Patterns(__name__)
 LONG, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
 _CHECKED = 300  # rows whose texts are compared
 _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which they cannot stand alone
-_COPIED = 0.7  # share of a text's pairs of characters that another text holds, for it to be a copy
+_DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
 _RELATED = 0.08  # how much more a stem has in common with its own row's text than with another row's
 _TELLS_KEY = 0.25  # how much oftener a text quotes the key's option than the others, for it to explain the key
 
@@ -38,7 +38,7 @@ class Asked(NamedTuple):
     """The question of a row, as far as it was read."""
 
     stem: str
-    others: str  # its other texts
+    case: str
     options: list[tuple[str, str]]
     key: Sequence[str]
 
@@ -74,20 +74,22 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) ->
         return None  # a category, an instruction
     checked = [(ask(row), text) for row, text in told[:: max(1, len(told) // _CHECKED)]]
     rests = [_rest(asked, text) for asked, text in checked]
-    copied = median(_contained(text, f"{asked.stem}\n{asked.others}") for asked, text in checked)
-    if copied >= _COPIED or median(map(weight, rests)) < SENTENCE or len({*rests}) < max(3, 0.05 * len(rests)):
+    known = [f"{asked.stem}\n{asked.case}" for asked, _ in checked]
+    held = _gain(rests, known)
+    if held >= _DERIVED or median(map(weight, rests)) < SENTENCE or len({*rests}) < max(3, 0.05 * len(rests)):
         return Use.COPY
     long = median(sizes) >= LONG
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
     needed = shared or _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
     if needed:
-        held = sum(asked.stem in text for asked, text in checked if asked.stem) > 0.5 * len(checked)
-        return Use.UNCLEAR if explains or held else Use.JOINS
+        prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
+        return Use.UNCLEAR if explains or prompts else Use.JOINS
     if explains or not long:
         return Use.EXPLAINS if explains else None
     whole = len(told) >= 0.5 * len(rows) and len({*texts}) >= 0.5 * len(texts)
-    return Use.UNCLEAR if whole and _relation(checked) >= _RELATED else Use.OTHER
+    related = _gain([asked.stem for asked, _ in checked], [text for _, text in checked])
+    return Use.UNCLEAR if whole and related >= _RELATED else Use.OTHER
 
 
 def _lacking(asked: Sequence[Asked]) -> bool:
@@ -125,17 +127,17 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
     return sum(gains) / len(gains) if gains else 0.0
 
 
-def _relation(checked: Sequence[tuple[Asked, str]]) -> float:
-    """Return how much more of a stem stands in its own row's text than in that of the next row."""
-    own = [_contained(asked.stem, text) for asked, text in checked]
-    other = [_contained(asked.stem, text) for (asked, _), (_, text) in zip(checked, checked[1:], strict=False)]
-    return sum(own) / max(1, len(own)) - sum(other) / max(1, len(other))
+def _gain(texts: Sequence[str], others: Sequence[str]) -> float:
+    """Return how much more of texts their own rows' other text holds than that of the next row does."""
+    own = [_contained(text, other) for text, other in zip(texts, others, strict=True)]
+    next_ = [_contained(text, other) for text, other in zip(texts, others[1:], strict=False)]
+    return sum(own) / max(1, len(own)) - sum(next_) / max(1, len(next_))
 
 
 def _contained(text: str, other: str) -> float:
     """Return the share of a text's pairs of words, or of ideographs, that another holds."""
     own, held = _pairs(text), _pairs(other)
-    return len(own & held) / len(own) if own else 1.0
+    return len(own & held) / len(own) if own else 0.0
 
 
 def _pairs(text: str) -> set[tuple[str, ...]]:

@@ -112,8 +112,7 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
     for items in waiting.values():
         whole = tidied_items(items)
         for item in items:
-            own = whole.get(item.item_id)
-            found = [cleaned[each] for each in item.question_ids if each in cleaned] if own is None else [own]
+            found = [one for each in item.question_ids if (one := whole.get(each) or cleaned.get(each))]
             pairs += [(item, question) for question in found]
             without += not found
     return pairs, without
