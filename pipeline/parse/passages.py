@@ -20,7 +20,7 @@ LONG, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of 
 _CHECKED = 300  # rows whose texts are compared
 _SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which they cannot stand alone
 _DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
-_RELATED = 0.08  # how much more a stem has in common with its own row's text than with another row's
+_COMMON = 2  # other stems in which a pair of characters stands that says nothing of a stem's own
 _TELLS_KEY = 0.25  # how much oftener a text quotes the key's option than the others, for it to explain the key
 
 
@@ -31,7 +31,7 @@ class Use(StrEnum):
     UNCLEAR = "unclear"
     COPY = "repeats other columns"
     EXPLAINS = "may explain the key"
-    OTHER = "long, unlike the stems"
+    OTHER = "in another script, or of few questions"
 
 
 class Asked(NamedTuple):
@@ -88,16 +88,28 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) ->
     if explains or not long:
         return Use.EXPLAINS if explains else None
     whole = len(told) >= 0.5 * len(rows) and len({*texts}) >= 0.5 * len(texts)
-    related = _gain([asked.stem for asked, _ in checked], [text for _, text in checked])
-    return Use.UNCLEAR if whole and related >= _RELATED else Use.OTHER
+    foreign = sum(_script(asked.stem) != _script(text) for asked, text in checked) > 0.5 * len(checked)
+    return Use.UNCLEAR if whole and not foreign else Use.OTHER
+
+
+def _script(text: str) -> bool:
+    """Return whether a text is written in ideographs, kana or hangul, mostly."""
+    return 3 * sum(char > "\u2e7f" for char in text) > len(text)
 
 
 def _lacking(asked: Sequence[Asked]) -> bool:
-    """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside."""
+    """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside.
+
+    Or they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是.
+    """
     times = Counter(one.stem for one in {(each.stem, str(each.options)): each for each in asked}.values())
     alike = sum(times[one.stem] > 1 for one in asked)
     outside = sum(bool(speaks_of_text(one.stem)) or _leans(one.stem) for one in asked)
-    return max(alike, outside) >= _SHARE * len(asked)
+    pairs = [_pairs(one.stem) for one in asked]
+    known = Counter(pair for own in pairs for pair in own)
+    common = max(_COMMON, 0.05 * len(asked))
+    bare = sum(sum(known[pair] > common for pair in own) >= 0.5 * len(own) for own in pairs)
+    return max(alike, outside) >= _SHARE * len(asked) or bare >= 0.5 * len(asked)
 
 
 def _leans(stem: str) -> bool:
