@@ -220,6 +220,7 @@ def main() -> None:
         silent = ends["wrong"] > 0
         total[name] += ends + Counter(sources=1, silent=int(silent), doubted=int(ends["doubts"] + ends["stopped"] > 0))
         if silent or (name in ("sound", "pictures") and (ends["doubts"] or ends["stopped"] or ends["waiting"] > 6)):
+            print('   ', json.dumps(bank.rows[0], ensure_ascii=False)[:1500]) if silent else None
             told = table.columns.detail if isinstance(table.columns, Unclear) else table.columns.facts()
             print(f"{name} {language} {dict(ends)} {[*bank.rows[0]]} {str(told)[:250]} {[one.detail[:160] for one in table.doubts()] if not isinstance(table.columns, Unclear) else ''}")
     for name, ends in total.items():

@@ -69,8 +69,9 @@ def repeated_texts(stems: Sequence[str], options: Sequence[Sequence[str]]) -> li
 def stem_end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
     found = _P.behind_question.search(stem)
-    piece = found[1].strip() if found else ""
-    return "" if len(piece) > _LONGEST or _P.asks.search(piece) else re.sub(r"\d", "0", piece)
+    if found is None or len(found["piece"]) > _LONGEST or (not found["asked"] and _P.asks.search(found["piece"].strip())):
+        return ""
+    return re.sub(r"\d", "0", found["piece"].strip())
 
 
 def stem_start(stem: str) -> str:
