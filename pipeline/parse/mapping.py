@@ -150,8 +150,9 @@ class _Search:
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
         declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
+        asking = [row for row in self.rows if cells.text_of(row, self.found.roles["stem"])]
         for name in [one for one in self._free() if one not in declared]:
-            use = passages.use_of(name, self.rows, self._asked)
+            use = passages.use_of(name, asking, self._asked)
             if use is passages.Use.UNCLEAR:
                 told = f"{name} holds long texts that stems may rest on"
                 how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
