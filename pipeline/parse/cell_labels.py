@@ -51,7 +51,7 @@ def cut_at_labels(value: str) -> tuple[str, Pairs]:
     return text[: marks[0].start()] if marks else text, _between(text, marks)
 
 
-@lru_cache(1 << 12)
+@lru_cache(1 << 14)
 def cut_stem(value: str) -> tuple[str, Pairs]:
     """Return the stem of a text that ends with its options, and these; the labels may touch: …哪项?A:甲;B:乙;C:丙."""
     text, (before, pairs) = broken_lines(value), cut_at_labels(value)
@@ -95,11 +95,13 @@ def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
 def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     """The longest run of labels in rising order; of several, the one with the fewest gaps, the earliest."""
     best: list[tuple[int, int, int]] = []  # length, minus gaps, the mark before
-    for at, mark in enumerate(marks[:200]):  # no cell has more; the search is quadratic
-        rank = ord(label_in(mark))
+    ranks = [ord(label_in(mark)) for mark in marks[:200]]  # no cell has more; the search is quadratic
+    if ranks == [*range(65, 65 + len(ranks))]:
+        return [*marks]
+    for at, rank in enumerate(ranks):
         runs = [(1, 65 - rank, -1)]  # a chain that begins here; each letter after A is a gap
         for before in range(at):
-            step = rank - ord(label_in(marks[before]))
+            step = rank - ranks[before]
             if step > 0:
                 runs.append((best[before][0] + 1, best[before][1] + 1 - step, before))
         best.append(max(runs, key=lambda run: run[:2]))
@@ -140,7 +142,8 @@ def _goes_on(text: str, marks: Sequence[re.Match[str]]) -> bool:
 
 def _sign(mark: re.Match[str]) -> str:
     """The letter or number of a label: ① is 1."""
-    return unicodedata.normalize("NFKC", next(group for group in mark.groups() if group))
+    sign: str = mark[mark.lastindex or 0]  # of the alternatives one group is filled
+    return sign if sign.isascii() else unicodedata.normalize("NFKC", sign)
 
 
 def _form(mark: re.Match[str]) -> str:

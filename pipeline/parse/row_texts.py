@@ -91,8 +91,11 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
+    text, texts = _bare(stem), [_bare(one) for _, one in options]
+    if not texts or not (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)) or any(map(text.__contains__, texts))):
+        return stem, False
     places = [(at, char) for at, one in enumerate(stem) for char in _bare(one)]
-    text, texts = "".join(char for _, char in places), [_bare(one) for _, one in options]
+    text = "".join(char for _, char in places)
     labels = [_bare(label) for label, _ in options]
     labelled = "".join(label + one for label, one in zip(labels, texts, strict=True))
     empty = ["".join(chr(97 + at) for at in range(len(texts), more)) for more in (0, 4, 5)]
@@ -111,7 +114,7 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 
 def _bare(text: str) -> str:
     """A text without space and punctuation, widths and case folded."""
-    return "".join(char for char in unicodedata.normalize("NFKC", text).lower() if char.isalnum())
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).lower()))
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
