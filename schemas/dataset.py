@@ -60,7 +60,9 @@ class SourceParams(Params):
     group: str | None = option(None, "Column that is equal for questions of one group")
     comment: str | None = option(None, "Column of comments")
     ignore: list[str] = option([], "Columns of long texts that are no part of a question")
-    explanations: Literal["ignore"] | None = option(None, "Let no explanation speak against a key: it lists wrong options")
+    explanations: Literal["ignore"] | None = option(
+        None, "Let no explanation speak against a key: it lists wrong options"
+    )
     repeated: Literal["cut", "keep"] | None = option(None, "What to do with a text that most questions repeat")
     accept: list[str] = option([], "Reasons to wait that do not hold for this file: stems_alike, label_inside_text …")
 

@@ -14,22 +14,58 @@ from build_dataset.pipeline.dedup.stage import resolve
 from build_dataset.schemas.identity import content_hash
 from build_dataset.schemas.questions import Option, Question, QuestionType
 
-WHO = "A {age}-year-old {sex} presents to the {place} with {sign} and {other} for {days} days.".split("|")
-SIGNS = (
-    "fever,cough,chest pain,fatigue,nausea,vomiting,headache,dizziness,palpitations,weight loss,night sweats,diarrhea,"
-    "abdominal pain,shortness of breath,joint swelling,back pain,rash,itching,blurred vision,numbness,tremor,syncope"
-).split(",")
-TESTS = (
-    "Blood pressure is {a}/{b} mmHg and pulse is {c}/min.,Laboratory studies show a leukocyte count of {a}00/mm3.,"
-    "An ECG shows ST elevation in leads V{d} and V{e}.,Serum sodium is 1{b} mEq/L and potassium is {d}.{e} mEq/L.,"
-    "Examination shows tenderness over the {sign} area and a grade {d} murmur.,A CT scan shows a {d}-cm mass."
-).split(".,")
-ASKS = (
-    "Which of the following is the most likely diagnosis?,Which of the following is the best next step in management?,"
-    "What is the most appropriate treatment for this patient?,Which drug is contraindicated in this patient?"
-).split(",")
-PARTS = "hepatic renal cardiac pulmonary gastric cerebral splenic adrenal thyroid spinal".split()
-KINDS = "carcinoma infarction abscess stenosis fibrosis adenoma hemorrhage edema sarcoma ischemia".split()
+WHO = ["A {age}-year-old {sex} presents to the {place} with {sign} and {other} for {days} days."]
+SIGNS = [
+    "fever",
+    "cough",
+    "chest pain",
+    "fatigue",
+    "nausea",
+    "vomiting",
+    "headache",
+    "dizziness",
+    "palpitations",
+    "weight loss",
+    "night sweats",
+    "diarrhea",
+    "abdominal pain",
+    "shortness of breath",
+    "joint swelling",
+    "back pain",
+    "rash",
+    "itching",
+    "blurred vision",
+    "numbness",
+    "tremor",
+    "syncope",
+]
+TESTS = [
+    "Blood pressure is {a}/{b} mmHg and pulse is {c}/min",
+    "Laboratory studies show a leukocyte count of {a}00/mm3",
+    "An ECG shows ST elevation in leads V{d} and V{e}",
+    "Serum sodium is 1{b} mEq/L and potassium is {d}.{e} mEq/L",
+    "Examination shows tenderness over the {sign} area and a grade {d} murmur",
+    "A CT scan shows a {d}-cm mass.",
+]
+ASKS = [
+    "Which of the following is the most likely diagnosis?",
+    "Which of the following is the best next step in management?",
+    "What is the most appropriate treatment for this patient?",
+    "Which drug is contraindicated in this patient?",
+]
+PARTS = ["hepatic", "renal", "cardiac", "pulmonary", "gastric", "cerebral", "splenic", "adrenal", "thyroid", "spinal"]
+KINDS = [
+    "carcinoma",
+    "infarction",
+    "abscess",
+    "stenosis",
+    "fibrosis",
+    "adenoma",
+    "hemorrhage",
+    "edema",
+    "sarcoma",
+    "ischemia",
+]
 ZH = "心肝脾肺肾胃肠脑骨血管神经肌肉炎症肿瘤出血梗死水肿狭窄感染结核溃疡增生纤维化坏死贫血发热咳嗽疼痛黄疸腹泻便秘"
 
 
@@ -44,14 +80,72 @@ def english(draw: random.Random) -> tuple[str, list[str]]:
     return f"{start} {told} {draw.choice(ASKS)}", options
 
 
-SYLLABLES = "ra ti on al in con ter ment pro is es ed er ly ic ous ab dis car di o pul mo nar y he pa ren gas tro".split()
-SMALL = "the of and a in is with for to on at by an from was are his her which that has following most patient".split()
+SYLLABLES = [
+    "ra",
+    "ti",
+    "on",
+    "al",
+    "in",
+    "con",
+    "ter",
+    "ment",
+    "pro",
+    "is",
+    "es",
+    "ed",
+    "er",
+    "ly",
+    "ic",
+    "ous",
+    "ab",
+    "dis",
+    "car",
+    "di",
+    "o",
+    "pul",
+    "mo",
+    "nar",
+    "y",
+    "he",
+    "pa",
+    "ren",
+    "gas",
+    "tro",
+]
+SMALL = [
+    "the",
+    "of",
+    "and",
+    "a",
+    "in",
+    "is",
+    "with",
+    "for",
+    "to",
+    "on",
+    "at",
+    "by",
+    "an",
+    "from",
+    "was",
+    "are",
+    "his",
+    "her",
+    "which",
+    "that",
+    "has",
+    "following",
+    "most",
+    "patient",
+]
 
 
 def varied(draw: random.Random) -> tuple[str, list[str]]:
     """Return a stem and options in words that other questions seldom share."""
     words = ["".join(random.Random(at).choices(SYLLABLES, k=2 + at % 3)) for at in _ranks(draw, 60)]
-    stem = " ".join(draw.choice(SMALL) if draw.random() < 0.45 else draw.choice(words) for _ in range(draw.randint(20, 110)))
+    stem = " ".join(
+        draw.choice(SMALL) if draw.random() < 0.45 else draw.choice(words) for _ in range(draw.randint(20, 110))
+    )
     return f"{stem}? {draw.choice(ASKS)}", [" ".join(draw.sample(words, draw.randint(1, 4))) for _ in range(5)]
 
 
@@ -62,7 +156,9 @@ def _ranks(draw: random.Random, count: int) -> list[int]:
 
 def chinese(draw: random.Random) -> tuple[str, list[str]]:
     """Return a stem and options."""
-    stem = "".join(draw.choices(ZH, k=draw.randint(8, 40))) + draw.choice(("最可能的诊断是", "下列哪项正确", "首选的治疗是"))
+    stem = "".join(draw.choices(ZH, k=draw.randint(8, 40))) + draw.choice(
+        ("最可能的诊断是", "下列哪项正确", "首选的治疗是")
+    )
     return stem, ["".join(draw.choices(ZH, k=draw.randint(2, 8))) for _ in range(5)]
 
 

@@ -1,6 +1,6 @@
 """Banks with one systematic fault each: how many faults stay silent, and how many sound banks are doubted.
 
-``python -m benchmarks.papers.bank_faults DATA [SOURCES] [SEED]``: DATA is the folder of real test data; its questions are
+``python -m benchmarks.papers.bank_faults DATA [SOURCES] [SEED]``: DATA is the folder of real data; its questions are
 written into tables with headers, shapes and columns drawn by chance, and one of the faults: a text that every question
 repeats, a passage in a column of any name, a foreign column, keys of the next question, explanations that list wrong
 options, pictures named in a column; or none.
@@ -22,11 +22,43 @@ from build_dataset.schemas.documents import Document, SourceRow
 Item = dict[str, Any]  # stem, options, key, explanation
 ROWS = 60
 STEMS = ("question", "题目", "stem", "题干", "problem", "试题内容", "topic", "Question")
-PASSAGES = (
-    "passage context case vignette 材料 背景 病例 text article premise scenario content story clinical_case 资料 intro "
-    "xq1 col_b wert 栏一 k2 data_field 附文 lead abc 补充"
-).split()
-FURNITURE = ("点我看解答▼", "Tap to reveal", "本站整理发布", "＞＞收起", "No comments yet", "【收录完毕】", "quizhub.example")
+PASSAGES = [
+    "passage",
+    "context",
+    "case",
+    "vignette",
+    "材料",
+    "背景",
+    "病例",
+    "text",
+    "article",
+    "premise",
+    "scenario",
+    "content",
+    "story",
+    "clinical_case",
+    "资料",
+    "intro",
+    "xq1",
+    "col_b",
+    "wert",
+    "栏一",
+    "k2",
+    "data_field",
+    "附文",
+    "lead",
+    "abc",
+    "补充",
+]
+FURNITURE = (
+    "点我看解答▼",
+    "Tap to reveal",
+    "本站整理发布",
+    "＞＞收起",
+    "No comments yet",
+    "【收录完毕】",
+    "quizhub.example",
+)
 EXTRA = ("remark", "model_output", "tags", "出处", "difficulty", "col9", "翻译", "zz", "updated_at", "url")
 
 
@@ -93,7 +125,9 @@ class Bank:
 def sound(bank: Bank) -> None:
     """Add columns that belong to no question."""
     for name in bank.draw.sample(EXTRA, 2):
-        bank.add(name, [bank.draw.choice(("易", "中", "难", "2021-03", "https://a.example/1", "内科")) for _ in bank.rows])
+        bank.add(
+            name, [bank.draw.choice(("易", "中", "难", "2021-03", "https://a.example/1", "内科")) for _ in bank.rows]
+        )
 
 
 def furniture(bank: Bank) -> None:
@@ -112,7 +146,10 @@ def furniture(bank: Bank) -> None:
 
 def passage(bank: Bank) -> None:
     """Move the first sentences of each stem into a column of its own."""
-    name, form = bank.draw.choice([one for one in PASSAGES if one != bank.header]), bank.draw.choice(("str", "list", "object"))
+    name, form = (
+        bank.draw.choice([one for one in PASSAGES if one != bank.header]),
+        bank.draw.choice(("str", "list", "object")),
+    )
     values: list[Any] = []
     kept = []
     for row, item in zip(bank.rows, bank.items, strict=True):
@@ -143,7 +180,9 @@ def shifted(bank: Bank) -> None:
 
 def style(bank: Bank) -> None:
     """Write explanations that list the wrong options."""
-    form = bank.draw.choice(("Answer {}: {} is seen in other diseases.", "答案{}：{}见于其他疾病。", "{}对应：{}。", "选{}者：误认为{}。"))
+    form = bank.draw.choice(
+        ("Answer {}: {} is seen in other diseases.", "答案{}：{}见于其他疾病。", "{}对应：{}。", "选{}者：误认为{}。")
+    )
     for row, item in zip(bank.rows, bank.items, strict=True):
         wrong = [label for label in item["options"] if label != item["key"]][: bank.draw.randint(1, 4)]
         row["explanation"] = "\n".join(form.format(label, item["options"][label]) for label in wrong)
@@ -220,9 +259,10 @@ def main() -> None:
         silent = ends["wrong"] > 0
         total[name] += ends + Counter(sources=1, silent=int(silent), doubted=int(ends["doubts"] + ends["stopped"] > 0))
         if silent or (name in ("sound", "pictures") and (ends["doubts"] or ends["stopped"] or ends["waiting"] > 6)):
-            print('   ', json.dumps(bank.rows[0], ensure_ascii=False)[:1500]) if silent else None
-            told = table.columns.detail if isinstance(table.columns, Unclear) else table.columns.facts()
-            print(f"{name} {language} {dict(ends)} {[*bank.rows[0]]} {str(told)[:250]} {[one.detail[:160] for one in table.doubts()] if not isinstance(table.columns, Unclear) else ''}")
+            unclear = isinstance(table.columns, Unclear)
+            told = table.columns.detail if isinstance(table.columns, Unclear) else str(table.columns.facts())
+            doubts = [] if unclear else [one.detail[:160] for one in table.doubts()]
+            print(f"{name} {language} {dict(ends)} {[*bank.rows[0]]} {told[:250]} {doubts}")
     for name, ends in total.items():
         print(f"{name:10}", dict(sorted(ends.items())))
 

@@ -1,4 +1,4 @@
-"""Rows of question banks that are read in a second of processor time: ``python -m benchmarks.papers.bank_speed [ROWS]``.
+"""Rows of banks that are read in a second of processor time: ``python -m benchmarks.papers.bank_speed [ROWS]``.
 
 Banks of three shapes (a column for each option, an object, one text) in Chinese and English are generated and read by
 their mapping, without processes.
@@ -13,11 +13,41 @@ from collections.abc import Mapping
 from build_dataset.pipeline.parse.rows import RowError, sources_of
 from build_dataset.schemas.documents import Document, SourceRow
 
-ZH = "患者主诉反复咳嗽发热乏力头痛恶心呕吐腹泻心悸气短水肿黄疸贫血出血疼痛肿块检查提示治疗首选药物诊断机制并发症部位特点"
-EN = (
-    "patient presents with fever cough fatigue headache nausea severe acute chronic pain swelling blood pressure renal "
-    "hepatic cardiac lung lesion biopsy shows most likely treatment diagnosis mechanism complication following drug"
-).split()
+ZH = (
+    "患者主诉反复咳嗽发热乏力头痛恶心呕吐腹泻心悸气短水肿黄疸贫血出血疼痛肿块检查提示治疗首选药物诊断机制并发症部位特点"
+)
+EN = [
+    "patient",
+    "presents",
+    "with",
+    "fever",
+    "cough",
+    "fatigue",
+    "headache",
+    "nausea",
+    "severe",
+    "acute",
+    "chronic",
+    "pain",
+    "swelling",
+    "blood",
+    "pressure",
+    "renal",
+    "hepatic",
+    "cardiac",
+    "lung",
+    "lesion",
+    "biopsy",
+    "shows",
+    "most",
+    "likely",
+    "treatment",
+    "diagnosis",
+    "mechanism",
+    "complication",
+    "following",
+    "drug",
+]
 
 
 def words(random_: random.Random, chinese: bool, least: int, most: int) -> str:
@@ -56,7 +86,9 @@ def main() -> None:
             took = time.process_time() - start
             kept = sum(not isinstance(found, RowError) and not found[1] for _, found in source.rows)
             language = "Chinese" if chinese else "English"
-            print(f"{language:8} {shape:8} {count:6,} rows, {kept:6,} sound: {took:6.2f} s, {count / took:7,.0f} rows/s")
+            print(
+                f"{language:8} {shape:8} {count:6,} rows, {kept:6,} sound: {took:6.2f} s, {count / took:7,.0f} rows/s"
+            )
 
 
 if __name__ == "__main__":

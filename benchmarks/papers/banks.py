@@ -1,6 +1,6 @@
 """Compare the rows of question banks with a truth: right, wrong, waiting by reason, rejected by reason, refused.
 
-``python -m benchmarks.papers.banks FOLDER TRUTH.jsonl [--show 3]``: FOLDER holds the banks as published; each line of the
+``python -m benchmarks.papers.banks FOLDER TRUTH.jsonl [--show 3]``: FOLDER holds banks as published; each line of the
 truth has ``file``, ``n`` (the row), ``stem`` (with its case), ``opts``, ``ans`` and ``kind``. A row whose truth is no
 multiple-choice question (``kind``) is right where it is not kept.
 """

@@ -80,8 +80,8 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
             return False
     # Long texts in letters have all of these, whatever they say.
     lettered = _in_letters(first.core) and _in_letters(second.core)
-    other = lettered or not _WEAK.issuperset(set(first.core) ^ set(second.core))
-    return other and _bare(first, second) < params.related
+    unlike = lettered or not _WEAK.issuperset(set(first.core) ^ set(second.core))
+    return unlike and _bare(first, second) < params.related
 
 
 def compare_stems(

@@ -170,7 +170,9 @@ class _Search:
         options = options_of(row, self.found)
         key = answers.read_answer(cells.first(row, roles.get("answer", ())), options, self.found.encoding)
         stem = cells.text_of(row, roles.get("stem", ())) or ""
-        return passages.Asked(stem, cells.whole_of(row, roles.get("shared", ())) or "", options.pairs, key or options.right or ())
+        return passages.Asked(
+            stem, cells.whole_of(row, roles.get("shared", ())) or "", options.pairs, key or options.right or ()
+        )
 
     def _share_of_options(self, names: Sequence[str]) -> float:
         """The share of the cells of a column that hold two options or more."""

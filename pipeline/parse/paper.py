@@ -179,7 +179,10 @@ class ParseOutcome:
     def doubt(self, name: str, reason: str, detail: str, questions: Sequence[Question]) -> None:
         """Let the questions that a doubt about their source concerns wait as one item, before all others."""
         if questions:
-            ids, item = [one.question_id for one in questions], f"[{','.join(one.model_dump_json() for one in questions)}]"
+            ids, item = (
+                [one.question_id for one in questions],
+                f"[{','.join(one.model_dump_json() for one in questions)}]",
+            )
             held = ReviewItem(item_id=name, question_ids=ids, stage=STAGE, reason=reason, detail=detail, item=item)
             self.review.insert(0, held)
 

@@ -8,7 +8,7 @@ translation stay out and are told; what may be either stops the table.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from itertools import groupby
+from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -134,7 +134,9 @@ def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
         concluded = {letter for found in _P.concluded.finditer(text) for letter in found[1]}
         if any(right) and not all(right):
             hits = [own or label in concluded for own, (label, _) in zip(said, asked.options, strict=True)]
-            inside, outside = ([hit for hit, is_key in zip(hits, right, strict=True) if is_key is k] for k in (True, False))
+            inside, outside = (
+                [hit for hit, is_key in zip(hits, right, strict=True) if is_key is k] for k in (True, False)
+            )
             gains.append(sum(inside) / len(inside) - sum(outside) / len(outside))
     return sum(gains) / len(gains) if gains else 0.0
 
@@ -154,4 +156,4 @@ def _contained(text: str, other: str) -> float:
 
 def _pairs(text: str) -> set[tuple[str, ...]]:
     words = _P.word.findall(text.casefold())
-    return {*zip(words, words[1:], strict=False)}
+    return {*pairwise(words)}

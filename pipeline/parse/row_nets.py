@@ -41,7 +41,7 @@ class Repeated(NamedTuple):
 
     place: str
     text: str  # digits as 0
-    count: int
+    times: int
 
 
 def repeated_texts(stems: Sequence[str], options: Sequence[Sequence[str]]) -> list[Repeated]:
@@ -69,7 +69,11 @@ def repeated_texts(stems: Sequence[str], options: Sequence[Sequence[str]]) -> li
 def stem_end(stem: str) -> str:
     """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
     found = _P.behind_question.search(stem)
-    if found is None or len(found["piece"]) > _LONGEST or (not found["asked"] and _P.asks.search(found["piece"].strip())):
+    if (
+        found is None
+        or len(found["piece"]) > _LONGEST
+        or (not found["asked"] and _P.asks.search(found["piece"].strip()))
+    ):
         return ""
     return re.sub(r"\d", "0", found["piece"].strip())
 
@@ -102,7 +106,7 @@ def _stems_alike(questions: Sequence[Question]) -> list[SourceDoubt]:
     other = len({_said(one) for one in same})
     if other < max(_TYPICAL, _ALIKE * len(questions)):
         return []
-    told = f"{other} of {len(questions)} questions have one stem, {stem[:60]!r}, and other options: a part of it may be lost"
+    told = f"{other} of {len(questions)} questions have one stem, {stem[:60]!r}, and other options: a part may be lost"
     ids = frozenset(one.question_id for one in questions)
     return [SourceDoubt("stems_alike", f'{told}; write shared = "…" or accept = ["stems_alike"]', ids)]
 

@@ -58,12 +58,12 @@ def site_ends(texts: Sequence[str]) -> bool:
     return sum(bool(_P.site_end.search(one)) for one in texts) >= max(3, _SITE * len(texts))
 
 
-def without_repeated(
-    stem: str, options: Options, ends: Sequence[bool], cut: Sequence[Repeated]
-) -> tuple[str, Options]:
+def without_repeated(stem: str, options: Options, ends: Sequence[bool], cut: Sequence[Repeated]) -> tuple[str, Options]:
     """A stem and options without what most questions repeat: what sites print, and texts that are to be cut."""
     *before, (label, last) = options.pairs or [("", "")]
-    stem, last = (_P.site_end.sub("", one).rstrip() if end else one for one, end in zip((stem, last), ends, strict=True))
+    stem, last = (
+        _P.site_end.sub("", one).rstrip() if end else one for one, end in zip((stem, last), ends, strict=True)
+    )
     for one in cut:
         if one.place == "end of the last option":
             last = last.removesuffix(one.text)
@@ -92,7 +92,9 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
     text, texts = _bare(stem), [_bare(one) for _, one in options]
-    if not texts or not (text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)) or any(map(text.__contains__, texts))):
+    if not texts or not (
+        text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)) or any(map(text.__contains__, texts))
+    ):
         return stem, False
     places = [(at, char) for at, one in enumerate(stem) for char in _bare(one)]
     text = "".join(char for _, char in places)

@@ -16,7 +16,14 @@ from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
-from build_dataset.pipeline.parse.row_nets import Doubts, Repeated, SourceDoubt, outside_text, repeated_texts, source_doubts
+from build_dataset.pipeline.parse.row_nets import (
+    Doubts,
+    Repeated,
+    SourceDoubt,
+    outside_text,
+    repeated_texts,
+    source_doubts,
+)
 from build_dataset.schemas.columns import roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
@@ -56,14 +63,14 @@ class SourceTable:
         return self.document.document if self.sheet is None else f"{self.document.document}#{self.sheet}"
 
     def doubts(self) -> list[SourceDoubt]:
-        """Return the doubts about the whole of it; each holds for some of its questions, and is settled by one line."""
+        """Return the doubts about the whole of it; each concerns some of its questions, and one line settles it."""
         judged = [found for _, found in self.rows if not isinstance(found, RowError)]
         ids = frozenset(question.question_id for question, _ in judged)
+        how, count = 'write repeated = "cut" or repeated = "keep"', len(judged)
         found = [
-            SourceDoubt("text_repeated", f"{one.count} of {len(judged)} questions have {one.text!r} at the {one.place}: "
-                        'write repeated = "cut" or repeated = "keep"', ids)
-            for one in self.repeated
-        ]  # fmt: skip
+            SourceDoubt("text_repeated", f"{text!r} is the {place} of {times} of {count} questions: {how}", ids)
+            for place, text, times in self.repeated
+        ]
         return [one for one in [*found, *source_doubts(judged)] if one.reason not in self.accepted]
 
     def told(self) -> list[str]:
@@ -78,9 +85,10 @@ class SourceTable:
         found = [found[0] for _, found in self.rows if not isinstance(found, RowError)]
         if not found or any(question.answer for question in found):
             return told
-        return told + [
+        return [
+            *told,
             f"no column holds the key of {counted(len(found), 'question')}, and none is released without; if there is "
-            f'one, write answer = "…" {where} in dataset.toml'
+            f'one, write answer = "…" {where} in dataset.toml',
         ]
 
 
@@ -114,10 +122,8 @@ class _Habits:
         texts = [[text for _, text in one.options.pairs] for one in sample]
         last = [row[-1] for row in texts if row]
         self.site_ends = tuple(row_texts.site_ends(some) for some in (stems, last))
-        if not any(self.site_ends):
-            found = repeated_texts(stems, texts) if declared.repeated != "keep" else []
-        else:
-            found = []
+        known = any(self.site_ends) or declared.repeated == "keep"
+        found = [] if known else repeated_texts(stems, texts)
         self.cut = found if declared.repeated == "cut" else []
         self.repeated = [] if declared.repeated else found
 
@@ -146,15 +152,15 @@ def questions_of(
         return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
     raw = {row.row: _raw(row, found, columns) for row in rows if not isinstance(found := loaded[row.row], RowError)}
     habits = _Habits([*raw.values()], columns, document.document + part, declared)
-    found_in = {number: _question(one, document, habits) for number, one in raw.items()}
-    read: list[Read] = [(row, found_in.get(row.row) or loaded[row.row]) for row in rows]
+    made = {number: _question(one, document, habits) for number, one in raw.items()}
+    made |= {number: found for number, found in loaded.items() if isinstance(found, RowError)}
+    read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
     accepted = frozenset(declared.accept)
-    for _, found in read:
-        if not isinstance(found, RowError):
-            if why := outside_text(found[0]):
-                found[1].append(("case_missing", why))
-            found[1][:] = [one for one in found[1] if one[0] not in accepted]
+    for question, doubts in (found for found in made.values() if not isinstance(found, RowError)):
+        if why := outside_text(question):
+            doubts.append(("case_missing", why))
+        doubts[:] = [one for one in doubts if one[0] not in accepted]
     return SourceTable(document, sheet, columns, read, habits.own_ids, habits.repeated, accepted, part)
 
 

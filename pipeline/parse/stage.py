@@ -27,7 +27,6 @@ from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of,
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
 from build_dataset.schemas.documents import Document, Line, SourceRow, Trace
-from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.release import ReleasedId
 
@@ -215,7 +214,9 @@ def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Co
     large = [task for task in tasks if task[1].height > _LARGE]
     with context.progress(len(tasks), "banks") as advance:
         done = context.map(_read_rows, large) if len(large) > 1 else ((task, _read_rows(task)) for task in large)
-        for (document, frame, _), sources in chain(done, ((task, _read_rows(task)) for task in tasks if task[1].height <= _LARGE)):
+        for (document, frame, _), sources in chain(
+            done, ((task, _read_rows(task)) for task in tasks if task[1].height <= _LARGE)
+        ):
             advance(1)
             if isinstance(sources, Failure):
                 outcome.into += frame.height

@@ -1,4 +1,4 @@
-"""Question formats that learning systems exchange: Moodle XML, QTI 1.2 and 2, GIFT, Aiken; blocks with a letter first."""
+"""Formats that learning systems exchange: Moodle XML, QTI 1.2 and 2, GIFT, Aiken; and blocks with the letter first."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -33,7 +33,7 @@ class XmlReader:
 
     format = "quiz_xml"
 
-    def recognises(self, head: bytes, suffix: str) -> bool:
+    def recognises(self, head: bytes, suffix: str) -> bool:  # noqa: ARG002
         """Return whether its root is that of one of them."""
         return looks_like_text(head) and _P.xml_root.search(head[:4000].decode("utf-8", "replace")) is not None
 
