@@ -13,7 +13,16 @@ from rapidfuzz.distance import Levenshtein
 from build_dataset.pipeline.dedup import misreading
 from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Vocabulary
-from build_dataset.pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared, difference, meaning
+from build_dataset.pipeline.dedup.keys import (
+    ASKED,
+    FUNCTION,
+    LIGHT,
+    SUFFIXES,
+    Compared,
+    difference,
+    in_letters,
+    meaning,
+)
 from build_dataset.pipeline.dedup.misreading import (
     Edit,
     TextPair,
@@ -26,7 +35,6 @@ from build_dataset.pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25  # largest plausible share of misread characters
 _MISREAD_AGREED = 0.35  # the same where options and answers agree
-_ALPHABETIC = 40  # characters from which two texts in letters have much the same ones, whatever they say
 _ALL_ELSE_EQUAL = 0.9
 """Least similarity of stems, numbers, units, negations and sexes left out, for a twin to be named after these."""
 _LONG_STEM = 20
@@ -79,7 +87,7 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
         ):
             return False
     # Long texts in letters have all of these, whatever they say.
-    lettered = _in_letters(first.core) and _in_letters(second.core)
+    lettered = in_letters(first.core) and in_letters(second.core)
     unlike = lettered or not _WEAK.issuperset(set(first.core) ^ set(second.core))
     return unlike and _bare(first, second) < params.related
 
@@ -159,7 +167,7 @@ def _bare(first: Compared, second: Compared) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _without_turns(core: str) -> str:
-    return (_NUMBERS if _in_letters(core) else _TURNS_ON).sub("", core)
+    return (_NUMBERS if in_letters(core) else _TURNS_ON).sub("", core)
 
 
 def similarity(first: str, second: str) -> float:
@@ -169,16 +177,10 @@ def similarity(first: str, second: str) -> float:
     by_sequence: float = fuzz.ratio(first, second)
     # Texts of the same characters in an unlike order say different things: at least half must stand in sequence. Of
     # texts in letters the characters say nothing: all of them have the same few.
-    if by_sequence < 50 or (_in_letters(first) and _in_letters(second)):
+    if by_sequence < 50 or (in_letters(first) and in_letters(second)):
         return by_sequence / 100
     by_characters: float = fuzz.ratio(_letters(first), _letters(second))
     return by_characters / 100
-
-
-@lru_cache(maxsize=1 << 16)
-def _in_letters(text: str) -> bool:
-    """Return whether a text is long and written in an alphabet, mostly."""
-    return len(text) >= _ALPHABETIC and sum(map(str.isascii, text)) > 0.8 * len(text)
 
 
 @lru_cache(maxsize=1 << 16)
