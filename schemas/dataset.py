@@ -69,15 +69,18 @@ class SourceParams(Params):
     shared: str | None = option(None, "Column of a case that several questions share")
     group: str | None = option(None, "Column that is equal for questions of one group")
     comment: str | None = option(None, "Column of comments")
+    ignore: list[str] = option([], "Columns of long texts that are no part of a question")
     furniture: list[str] = option([], "Texts printed at many of its items that are no part of them; they are cut off")
+    repeated: Literal["cut", "keep"] | None = option(None, "What to do with a text that most questions repeat")
     accept: list[Settled] = option([], "Reasons that a person has looked at: they stop none of its questions")
-    explanations: Literal["ignore"] | None = option(None, "Whether its explanations say nothing of its key")
+    explanations: Literal["ignore"] | None = option(None, "Let no explanation speak against a key: it lists wrong options")
 
     def columns(self) -> dict[str, str]:
         """Columns by role."""
-        named = {name: value for name, value in self if name not in ("answer_as", "explanations")}
+        settings = ("answer_as", "explanations", "repeated")
+        named = {name: value for name, value in self if name not in settings}
         return {name: value for name, value in named.items() if isinstance(value, str)}
 
     def headers(self) -> set[str]:
         """Every column that is named."""
-        return {*self.columns().values(), *(self.options if isinstance(self.options, list) else ())}
+        return {*self.columns().values(), *self.ignore, *(self.options if isinstance(self.options, list) else ())}

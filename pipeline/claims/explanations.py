@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from build_dataset.pipeline.claims.grammar import Text
-from build_dataset.pipeline.claims.mentions import fold
+from build_dataset.pipeline.claims.mentions import fold, may_name
 from build_dataset.pipeline.dedup.keys import meaning
 from build_dataset.pipeline.patterns import Patterns
 
@@ -58,7 +58,9 @@ def read_explanation(explanation: str | None, stem: str, options: Mapping[str, s
 
 def contradiction(explanation: str | None, stem: str, options: Mapping[str, str], answer: Sequence[str]) -> str | None:
     """Tell how an explanation speaks against an answer; None where it does not, or not surely."""
-    said = read_explanation(explanation, stem, options, several=len(answer) > 1) if answer else None
+    if not answer or not explanation or (len(answer) == 1 and not may_name(explanation, options, answer[0])):
+        return None
+    said = read_explanation(explanation, stem, options, several=len(answer) > 1)
     if said is None or said.rule not in SURE or said.answer == frozenset(answer):
         return None
     return f"answer {''.join(answer)}, but the explanation says {said.detail!r}"

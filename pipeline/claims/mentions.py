@@ -45,6 +45,24 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
     return list(_lists(text, list(_ranges(text, list(found), tuple(options))), multiple))
 
 
+def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
+    """Return whether a text may name an option beside the key, at a glance: where not, it argues for no other.
+
+    By a letter that is no article, by the option's text or, at its end, the beginning of it, or by an ordinal.
+    """
+    text = fold(text)
+    others = {label: _compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key}
+    letters = {*"".join(_P.letters.findall(text)).upper()}
+    if letters & others.keys() or "\\%" in text or _P.ordinal.search(text):
+        return True
+    compact = _compact(text)
+    return any(body and (body in compact or compact[-2:] in body) for body in others.values())
+
+
+def _compact(text: str) -> str:
+    return "".join(text.split()).lower().translate(_ALIKE)
+
+
 def _apart(found: list[Mention]) -> Iterator[Mention]:
     """Drop mentions inside longer ones; a letter with its text wins over the text alone."""
     last = -1
@@ -66,7 +84,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     broken = []
     for label, body in options.items():
         # 肺炎 链球菌。 is quoted as 肺炎链球菌
-        needle = "".join(body.split()).lower().translate(_ALIKE).rstrip("。.")
+        needle = _compact(body).rstrip("。.")
         at = compact.find(needle) if needle else -1
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1

@@ -175,8 +175,9 @@ def verified_questions(tables: Tables) -> pl.DataFrame:
     if "corrections" not in tables or "review" not in tables:
         return Question.to_frame([])
     wanted = list(_accepted(tables["corrections"]))
-    items = ReviewItem.from_frame(tables["review"].filter(pl.col("item_id").is_in(wanted)))
-    return Question.to_frame(_questions(items))
+    concerns = pl.col("question_ids").list.eval(pl.element().is_in(wanted)).list.any()
+    items = ReviewItem.from_frame(tables["review"].filter(pl.col("item_id").is_in(wanted) | concerns))
+    return Question.to_frame([one for one in _questions(items) if one.question_id in wanted])
 
 
 def tidied_items(items: Iterable[ReviewItem]) -> dict[str, Question]:

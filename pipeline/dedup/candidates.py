@@ -19,7 +19,7 @@ from build_dataset.pipeline.dedup.grams import (
     components,
     similarities,
 )
-from build_dataset.pipeline.dedup.keys import OPTION_BREAK, comparison_key
+from build_dataset.pipeline.dedup.keys import OPTION_BREAK, comparison_key, in_letters
 from build_dataset.pipeline.stage import Store
 from build_dataset.schemas.identity import sha256
 
@@ -33,6 +33,7 @@ _HOPELESS = 45.0
 MOST_ALIKE = 64
 """Most alike questions that each is compared with, where more share its buckets: 1,000 stems that differ by a number,
 第1种…, 第2种…, had up to 1,200 each. Of 20,000 generated from CMExam none has more than 51."""
+_ASTRAL = 0x10000  # first code point of the signs for three letters: no text of a question has many of these
 _BATCH = 50_000  # rows that are compared at a time: each takes two kilobytes in Python
 
 NEARLY_ONE = 88.0
@@ -84,8 +85,8 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
     copies = firsts.filter(pl.col("row") != pl.col("first")).select("first", "row").to_numpy()
     distinct = firsts.filter(pl.col("row") == pl.col("first"))["row"].to_numpy()  # one of each content
     chosen = keys[distinct]
-    whole = candidate_pairs(framed(chosen, "core", OPTIONS), WHOLE, seed)
-    stems = candidate_pairs(sliced(chosen, pl.col("core")), STEM, seed + 1)
+    whole = candidate_pairs(map(_shingled, framed(chosen, "core", OPTIONS)), WHOLE, seed)
+    stems = candidate_pairs(map(_shingled, sliced(chosen, pl.col("core"))), STEM, seed + 1)
     # two rows in one number
     pairs = np.union1d(whole[:, 0] << 32 | whole[:, 1], stems[:, 0] << 32 | stems[:, 1])
     near, scores = _hopeful(np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), chosen)
@@ -132,6 +133,19 @@ def sliced(keys: pl.DataFrame, text: pl.Expr) -> Iterator[list[str]]:
     """A text of each row, some thousand rows at a time."""
     for part in keys.iter_slices(_CHUNK):
         yield part.select(text.alias("text"))["text"].to_list()
+
+
+def _shingled(texts: list[str]) -> list[str]:
+    """Texts in letters with a sign for each three letters in a row; others as they are.
+
+    All long texts in letters have much the same pairs of letters: nearly every two of them would be compared.
+    """
+    return [_triples(text) if in_letters(text) else text for text in texts]
+
+
+def _triples(text: str) -> str:
+    low = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32) & 31  # case and digits may collide
+    return str((_ASTRAL + (low[:-2] << 10 | low[1:-1] << 5 | low[2:])).astype("<u4").tobytes(), "utf-32-le")
 
 
 def _hopeful(pairs: NDArray[np.int64], keys: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

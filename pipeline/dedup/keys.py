@@ -165,6 +165,15 @@ def _without_phrases(key: pl.Expr) -> pl.Expr:
     return key.str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, "")
 
 
+_ALPHABETIC = 40  # characters from which two texts in letters have much the same ones, whatever they say
+
+
+@lru_cache(maxsize=1 << 16)
+def in_letters(text: str) -> bool:
+    """Return whether a text is long and written in an alphabet, mostly."""
+    return len(text) >= _ALPHABETIC and sum(map(str.isascii, text)) > 0.8 * len(text)
+
+
 @dataclass(frozen=True)
 class Meaning:
     """The content of a key that a similarity does not see."""

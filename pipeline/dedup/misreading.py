@@ -6,8 +6,9 @@ whatever typed a bank exchanges characters that look alike (己 / 已) and drops
 """
 
 import io
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple, cast
 from unicodedata import category
@@ -176,7 +177,8 @@ class TextPair:
         return [all(self.vocabulary.by_chance(a, b) for a, b in around)] * len(around)
 
 
-def edits(first: str, second: str) -> list[Edit]:
+@lru_cache(1 << 14)
+def edits(first: str, second: str) -> Sequence[Edit]:
     """The places where two texts differ; what changes side by side is one place."""
     spans = cast("list[tuple[str, int, int, int, int]]", Levenshtein.opcodes(first, second).as_list())
     places: list[tuple[int, int, int, int]] = []
@@ -192,7 +194,7 @@ def edits(first: str, second: str) -> list[Edit]:
     ]
 
 
-def framed_edits(first: str, second: str) -> list[Edit]:
+def framed_edits(first: str, second: str) -> Sequence[Edit]:
     """The places where two texts differ, which begin and end with a break."""
     return edits(_FRAME + first + _FRAME, _FRAME + second + _FRAME)
 

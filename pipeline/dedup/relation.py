@@ -13,7 +13,16 @@ from rapidfuzz.distance import Levenshtein
 from build_dataset.pipeline.dedup import misreading
 from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Vocabulary
-from build_dataset.pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared, difference, meaning
+from build_dataset.pipeline.dedup.keys import (
+    ASKED,
+    FUNCTION,
+    LIGHT,
+    SUFFIXES,
+    Compared,
+    difference,
+    in_letters,
+    meaning,
+)
 from build_dataset.pipeline.dedup.misreading import (
     Edit,
     TextPair,
@@ -33,6 +42,7 @@ _LONG_STEM = 20
 bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
 _PER_SLIP = 40  # characters of text for each further slip
 _TURNS_ON = re.compile("[0-9·%°A-Za-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
+_NUMBERS = re.compile("[0-9·%°]")  # the same of texts in letters, of which nothing else would be left
 _WEAK = FUNCTION.union(*SUFFIXES, *LIGHT, *ASKED)
 """Characters of which a difference that makes no other question consists: 可, 性 / 状, 诊断."""
 
@@ -76,7 +86,10 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
             for edit in content_edits(one, other)
         ):
             return False
-    return not _WEAK.issuperset(set(first.core) ^ set(second.core)) and _bare(first, second) < params.related
+    # Long texts in letters have all of these, whatever they say.
+    lettered = in_letters(first.core) and in_letters(second.core)
+    unlike = lettered or not _WEAK.issuperset(set(first.core) ^ set(second.core))
+    return unlike and _bare(first, second) < params.related
 
 
 def compare_stems(
@@ -149,7 +162,12 @@ def _weighty(changes: list[Edit], *, agreed: bool) -> list[Edit]:
 
 def _bare(first: Compared, second: Compared) -> float:
     """Similarity of two cores without numbers, units, negations and sexes, on which twins turn."""
-    return similarity(_TURNS_ON.sub("", first.core), _TURNS_ON.sub("", second.core))
+    return similarity(_without_turns(first.core), _without_turns(second.core))
+
+
+@lru_cache(maxsize=1 << 16)
+def _without_turns(core: str) -> str:
+    return (_NUMBERS if in_letters(core) else _TURNS_ON).sub("", core)
 
 
 def similarity(first: str, second: str) -> float:
@@ -157,8 +175,9 @@ def similarity(first: str, second: str) -> float:
     if not first or not second:
         return float(first == second)
     by_sequence: float = fuzz.ratio(first, second)
-    # Texts of the same characters in an unlike order say different things: at least half must stand in sequence.
-    if by_sequence < 50:
+    # Texts of the same characters in an unlike order say different things: at least half must stand in sequence. Of
+    # texts in letters the characters say nothing: all of them have the same few.
+    if by_sequence < 50 or (in_letters(first) and in_letters(second)):
         return by_sequence / 100
     by_characters: float = fuzz.ratio(_letters(first), _letters(second))
     return by_characters / 100

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse.cell_labels import Pairs
@@ -15,6 +15,7 @@ from build_dataset.schemas.columns import plain_header, vocabulary
 _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
+_FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
 ENOUGH = 20
 """Least number of numbered answers for a number that never occurs (2 of 0–3) to show that they name no places."""
@@ -186,6 +187,7 @@ def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str
     return sorted(letters) if found and letters <= set(labels) else None
 
 
+@lru_cache(1 << 12)
 def _bare(text: str) -> str:
     """Fold a text for comparison with answers: width, case, spaces and a final stop do not count."""
     return re.sub(r"\s+", "", fold(text)).rstrip("。．.").casefold()
@@ -194,7 +196,9 @@ def _bare(text: str) -> str:
 def quoted_of(text: str, options: Pairs) -> list[str] | None:
     """Return the label of the only option with that text; for several texts between marks, their labels."""
     exact = [label for label, option in options if option.strip() == text.strip()]
-    hits = exact or [label for label, option in options if _bare(option) == _bare(text)]
+    # A letter is no text of many characters, whatever is folded.
+    likely = options if len(text) > 1 else [(label, option) for label, option in options if len(option) <= _FOLDED]
+    hits = exact or [label for label, option in likely if _bare(option) == _bare(text)]
     if len(hits) == 1:
         return hits
     for mark in _BETWEEN_TEXTS:
@@ -215,6 +219,8 @@ def _words() -> re.Pattern[str]:
 
 def letters_of(text: str, options: Pairs) -> list[str] | None:
     """The letters that an answer's text gives; None where it is anything else."""
+    if len(text) == 1 and "A" <= text <= "K":
+        return [text]
     text = _words().sub("", fold(text))
     if _P.letters_only.fullmatch(text) and _P.letters.search(text):
         return sorted({*map(str.upper, _P.letters.findall(text))})

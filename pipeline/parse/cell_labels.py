@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import lru_cache
 
 from build_dataset.pipeline.parse.options import TERMS
 from build_dataset.pipeline.patterns import Patterns
@@ -20,7 +21,7 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     """Return the options of a text by their labels, and the labels of options that may contain another label."""
     _, pairs = cut_at_labels(value)
     text = broken_lines(value).strip()
-    marks, doubtful = _touching(text), _hidden(pairs)  # A.甲B.乙
+    marks, doubtful = _touching(text), hidden(pairs)  # A.甲B.乙
     if len(marks) > len(pairs):
         # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
         mixed = len({_is_apart(text, mark) for mark in marks[1:]}) > 1 or _goes_on(text, marks)
@@ -50,6 +51,38 @@ def cut_at_labels(value: str) -> tuple[str, Pairs]:
     return text[: marks[0].start()] if marks else text, _between(text, marks)
 
 
+@lru_cache(1 << 14)
+def cut_stem(value: str) -> tuple[str, Pairs]:
+    """Return the stem of a text that ends with its options, and these; the labels may touch: …哪项?A:甲;B:乙;C:丙."""
+    text, (before, pairs) = broken_lines(value), cut_at_labels(value)
+    if [label for label, _ in pairs[:2]] != ["A", "B"]:
+        forms = group_values((_form(mark), mark) for mark in _P.anywhere.finditer(text)).values()
+        runs = [_run_from_a(text, marks) for marks in forms]
+        marks = max(runs, key=len, default=[])
+        if len(marks) > max(2, len(pairs)):
+            before, pairs = text[: marks[0].start()], _between(text, marks)
+    return without_announcement(before), pairs
+
+
+def without_announcement(stem: str) -> str:
+    """Return a stem without the words before its options: … diagnosis?⏎Answer Choices:."""
+    return _P.choices_announced.sub("", stem).strip()
+
+
+def _run_from_a(text: str, marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """The longest run of labels A, B, C … whose A follows no word, the last of several."""
+    best: list[re.Match[str]] = []
+    for at, first in enumerate(marks):
+        before = text[first.start() - 1 : first.start()]
+        if _sign(first) != "A" or (before.isascii() and before.isalnum()):
+            continue
+        run = [first]
+        for mark in marks[at + 1 :]:
+            run += [mark] if _sign(mark) == chr(65 + len(run)) else []
+        best = run if len(run) >= len(best) else best
+    return best
+
+
 def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
     """The options after labels, each up to the next label and the mark before it."""
     ends = [*(mark.start() for mark in marks[1:]), len(text)][: len(marks)]
@@ -62,11 +95,13 @@ def _between(text: str, marks: Sequence[re.Match[str]]) -> Pairs:
 def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     """The longest run of labels in rising order; of several, the one with the fewest gaps, the earliest."""
     best: list[tuple[int, int, int]] = []  # length, minus gaps, the mark before
-    for at, mark in enumerate(marks[:200]):  # no cell has more; the search is quadratic
-        rank = ord(label_in(mark))
+    ranks = [ord(label_in(mark)) for mark in marks[:200]]  # no cell has more; the search is quadratic
+    if ranks == [*range(65, 65 + len(ranks))]:
+        return [*marks]
+    for at, rank in enumerate(ranks):
         runs = [(1, 65 - rank, -1)]  # a chain that begins here; each letter after A is a gap
         for before in range(at):
-            step = rank - ord(label_in(marks[before]))
+            step = rank - ranks[before]
             if step > 0:
                 runs.append((best[before][0] + 1, best[before][1] + 1 - step, before))
         best.append(max(runs, key=lambda run: run[:2]))
@@ -107,7 +142,8 @@ def _goes_on(text: str, marks: Sequence[re.Match[str]]) -> bool:
 
 def _sign(mark: re.Match[str]) -> str:
     """The letter or number of a label: ① is 1."""
-    return unicodedata.normalize("NFKC", next(group for group in mark.groups() if group))
+    sign: str = mark[mark.lastindex or 0]  # of the alternatives one group is filled
+    return sign if sign.isascii() else unicodedata.normalize("NFKC", sign)
 
 
 def _form(mark: re.Match[str]) -> str:
@@ -128,7 +164,7 @@ def _ends_term(text: str, mark: re.Match[str]) -> bool:
     return not _is_apart(text, mark) and TERMS.search(before) is not None
 
 
-def _hidden(pairs: Pairs) -> list[str]:
+def hidden(pairs: Pairs) -> list[str]:
     """Return labels of options that contain a label missing from the run, or, set apart, one that the run repeats."""
     found = []
     for (label, text), after in zip(pairs, [*(label for label, _ in pairs[1:]), ""], strict=False):

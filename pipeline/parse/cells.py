@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from build_dataset.pipeline.parse.cell_labels import (
@@ -26,6 +27,8 @@ Fields = Mapping[str, Any]  # a row's values by the name of their column
 LABELS = "ABCDEFGHIJK"
 ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}  # as pandas and people write empty cells
 _SEPARATORS = ("||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
+READ = 1 << 14
+"""Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
 
@@ -62,10 +65,38 @@ def string(value: Any) -> str | None:
     return None if text.casefold() in ABSENT and text != "Na" else text  # sodium is something
 
 
+def whole_text(value: Any) -> str | None:
+    """The text of a cell of any shape: a string, a list of sentences, an object; a line for each of its texts."""
+    if isinstance(value := unpacked(value), dict | list):
+        parts = value.values() if isinstance(value, dict) else value
+        return "\n".join(filter(None, map(whole_text, parts))) or None
+    return None if isinstance(value, bool) else string(value)
+
+
+def whole_of(fields: Fields, names: Iterable[str]) -> str | None:
+    """All texts under some names, a line each; one that another holds is left out."""
+    texts = [text for name in names if (text := whole_text(fields.get(name)))]
+    kept = [one for at, one in enumerate(texts) if not any(one in other for other in texts[:at])]
+    return "\n".join(kept) or None
+
+
 def filled(value: Any) -> bool:
     """Return whether a cell holds something; an empty list, also one written out, is nothing."""
     value = unpacked(value)
     return bool(value) if isinstance(value, dict | list) else string(value) is not None
+
+
+def is_picture(value: Any) -> bool:
+    """Return whether a cell names or holds pictures and nothing else: a/17.png, ["17.png"], data:image/png;base64,…."""
+    value = unpacked(value)
+    if isinstance(value, list | dict):
+        parts = list(value.values() if isinstance(value, dict) else value)
+        return any(map(is_picture, parts)) and all(map(_is_word, parts))
+    return isinstance(value, str) and _P.picture.match(value) is not None
+
+
+def _is_word(value: Any) -> bool:
+    return not isinstance(value, str) or " " not in value.strip()
 
 
 def number(value: Any) -> float | None:
@@ -99,12 +130,16 @@ def has_percent_sign(value: Any) -> bool:
 
 def unpacked(value: Any) -> Any:
     """The value of a cell that holds JSON, or a Python list as pandas writes it; others as they are."""
-    if isinstance(value, str) and value.strip().startswith(("{", "[")):
-        with suppress(ValueError, RecursionError):
-            return json.loads(value)
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            return ast.literal_eval(value.strip())
-    return value
+    return _written_out(value) if isinstance(value, str) and value.lstrip()[:1] in ("{", "[") else value
+
+
+@lru_cache(READ)
+def _written_out(text: str) -> Any:
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
+    with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
+        return ast.literal_eval(text.strip())
+    return text
 
 
 def read_options(value: Any) -> Options:
@@ -257,6 +292,7 @@ def _is_label(value: Any) -> bool:
     return value is not None and not isinstance(value, dict | list) and 0 < len(str(value).strip()) <= 3
 
 
+@lru_cache(READ)
 def _from_text(value: str) -> Options:
     """Options of a text: labels at the start of lines or within one; without labels, a line each."""
     found = labelled_in(value)

@@ -9,11 +9,13 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import cells
 from build_dataset.pipeline.parse.answer_cells import MOST, AnswerEncoding, is_number, letters_of
+from build_dataset.pipeline.parse.cell_labels import cut_stem, hidden
 from build_dataset.pipeline.parse.cells import LABELS, Fields, Options, first, string, without_label
 from build_dataset.schemas.columns import flags_of, option_of, plain_header, vocabulary
 
 _LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
+_TYPED = 10  # keys of which one alone that names the next label, F of A to E, is a typing error
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
 4."""
@@ -42,7 +44,8 @@ class Columns:
     flags: dict[str, str] = field(default_factory=dict)
     """Columns that say of each option whether it is right, by its label."""
     separator: str = ""  # a comma between the options in one cell, where the keys' texts are never cut by it
-    unused: list[str] = field(default_factory=list)  # filled, and no part of a question
+    unused: dict[str, str] = field(default_factory=dict)
+    """Filled columns that are no part of a question; of those with long texts what they are."""
 
     def facts(self) -> dict[str, Any]:
         """Return the columns that each part of a question is read from, for the manifest and for people."""
@@ -55,7 +58,8 @@ class Columns:
             told["answer"] = " ".join(f"{label}={name}" for label, name in self.flags.items())
         told |= {"answers_as": self.encoding.value} if "answer" in self.roles else {}
         told |= {"found_by": dict(sorted(self.found_by.items()))}
-        return told | ({"unused": ", ".join(self.unused)} if self.unused else {})
+        unused = ", ".join(f"{name} ({use})" if use else name for name, use in self.unused.items())
+        return told | ({"unused": unused} if unused else {})
 
     def has_options(self) -> bool:
         """Return whether it is known where options are."""
@@ -91,7 +95,8 @@ def options_of(fields: Fields, columns: Columns) -> Options:
         named = {plain_header(name): label for label, name in columns.options.items()}
         return replace(cells.labelled(found), named=named, right=right or None)
     if columns.options_in_stem:
-        return cells.labelled_in(cells.text_of(fields, columns.roles["stem"]) or "")
+        pairs = cut_stem(cells.text_of(fields, columns.roles["stem"]) or "")[1]
+        return replace(cells.labelled(pairs), inside=hidden(pairs))
     return Options([])
 
 
@@ -127,8 +132,9 @@ def missing_options(
             few = label == chr(ord(max(options)) + 1) and 0 < len(keys) < _SHOWN
             if few and looks_like(column, rows, [*found.values()]):
                 return f"{column} may be option {label}, or not"
-        # Of a label further on, one key alone is a typing error.
-        if named > max(_TOLERATED * len(keys), int(ord(label) > ord(max(options)) + 1)):
+        # One key alone is a typing error: of many keys, or of a label further on.
+        alone = len(keys) >= _TYPED or ord(label) > ord(max(options)) + 1
+        if named > max(_TOLERATED * len(keys), int(alone)):
             return f"{named} of {len(keys)} keys name {label}, and no column holds option {label}"
     return {label: column for label, column in found.items() if label not in options}
 

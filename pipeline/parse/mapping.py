@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from build_dataset.pipeline.parse import answer_cells as answers
-from build_dataset.pipeline.parse import cell_labels, cells
+from build_dataset.pipeline.parse import cell_labels, cells, passages
 from build_dataset.pipeline.parse import columns as sources
 from build_dataset.pipeline.parse.answer_cells import AnswerEncoding, Given
 from build_dataset.pipeline.parse.cells import Fields
@@ -53,7 +53,10 @@ class _Search:
         self._settle_answer()
         if self.rows:
             self._by_content()
-        self.found.unused = self._free()
+        self._pictures()
+        self.found.unused = dict.fromkeys(self._free(), "")
+        if not self.problems and self.rows:
+            self._left_over()
         if self.problems:
             return Unclear(self.problems[0].reason, "; ".join(one.detail for one in self.problems))
         return self.found
@@ -79,6 +82,12 @@ class _Search:
 
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
+        roles = self.found.roles
+        letters = [name for name in roles.get("options", ()) if self._holds_letters(name)]
+        if letters and "answer" not in roles:  # Choice: C, beside options in the stem
+            self._take("answer", letters, "content")
+            roles["options"] = [name for name in roles["options"] if name not in letters]
+            roles["options"] or roles.pop("options")
         if self.found.options or self._share_of_options(self.found.roles.get("options", ())):
             return
         groups = option_groups(self.names)
@@ -129,6 +138,42 @@ class _Search:
         elif more:
             self.found.options = dict(sorted({**self.found.options, **more}.items()))
 
+    def _pictures(self) -> None:
+        """Take columns that name pictures of the question: LK0944.jpg."""
+        for name in self._free():
+            of_answer = any(word in name.casefold() for word in vocabulary()["words"]["of_answer"])
+            values = self._values(name)
+            if not of_answer and all(map(cells.is_picture, values)):
+                self.found.roles.setdefault("image", []).append(name)
+                self.found.found_by.setdefault("image", "content")
+
+    def _left_over(self) -> None:
+        """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
+        declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
+        asking = [row for row in self.rows if cells.text_of(row, self.found.roles["stem"])]
+        for name in [one for one in self._free() if one not in declared]:
+            use = passages.use_of(name, asking, self._asked)
+            if use is passages.Use.UNCLEAR:
+                told = f"{name} holds long texts that stems may rest on"
+                how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
+                self.problems.append(Unclear("column_left_over", f"{told}; {how}"))
+            elif use is passages.Use.JOINS:
+                self.found.roles.setdefault("shared", []).append(name)
+                self.found.found_by.setdefault("shared", "content")
+            self.found.unused = {one: self.found.unused[one] for one in self._free()}
+            if name in self.found.unused:
+                self.found.unused[name] = use or ""
+
+    def _asked(self, row: Fields) -> passages.Asked:
+        """The question of a row, as far as it is known."""
+        roles = self.found.roles
+        options = options_of(row, self.found)
+        key = answers.read_answer(cells.first(row, roles.get("answer", ())), options, self.found.encoding)
+        stem = cells.text_of(row, roles.get("stem", ())) or ""
+        return passages.Asked(
+            stem, cells.whole_of(row, roles.get("shared", ())) or "", options.pairs, key or options.right or ()
+        )
+
     def _share_of_options(self, names: Sequence[str]) -> float:
         """The share of the cells of a column that hold two options or more."""
         values = [value for row in self.rows if (value := cells.first(row, names)) is not None]
@@ -163,9 +208,13 @@ class _Search:
                 (one, text), (other, more), *_ = differ[0].items()
                 example = f"({one} = {text!r:.40}; {other} = {more!r:.40})"
                 self._stop(f"the stem may be {one} or {other} {example}", "stem", one)
-            self.found.roles["stem"] = [*strong, *(name for name in texts if name not in strong)]
+            weaker = [name for name in texts if name not in strong]
+            # A weak name beside stems that are there is a column of its own: text, beside question.
+            lacking = [row for row in self.rows if not cells.text_of(row, strong)]
+            weaker = [name for name in weaker if any(cells.filled(row.get(name)) for row in lacking)]
+            self.found.roles["stem"] = [*strong, *weaker]
         if names and not self.found.has_options():
-            cut = [cell_labels.cut_at_labels(cells.text_of(row, names) or "")[1] for row in self.rows]
+            cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in self.rows]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and cells.LABELS.startswith(run)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
@@ -319,6 +368,12 @@ class _Search:
         """The letters that a column gives as answers, in order."""
         texts = [text for row in self.rows if (text := cells.string(cells.first(row, names)))]
         return sorted({letter for text in texts for letter in answers.letters_of(text, []) or ()})
+
+    def _holds_letters(self, name: str) -> bool:
+        """Return whether nearly all cells of a column are single letters, of which there are several."""
+        read = [answers.letters_of(str(value), []) for value in self._values(name)]
+        single = [tuple(one) for one in read if one and len(one) == 1]
+        return len(single) >= answers.MOST * len(read) > 0 and len({*single}) > 1
 
     def _looks_like_key(self, name: str) -> bool:
         values = self._values(name)

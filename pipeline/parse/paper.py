@@ -185,6 +185,16 @@ class ParseOutcome:
         self.review += map(_waiting_source, caught.doubts)
         self.notes += [doubt.detail for doubt in caught.doubts]
 
+    def doubt(self, name: str, reason: str, detail: str, questions: Sequence[Question]) -> None:
+        """Let the questions that a doubt about their source concerns wait as one item, before all others."""
+        if questions:
+            ids, item = (
+                [one.question_id for one in questions],
+                f"[{','.join(one.model_dump_json() for one in questions)}]",
+            )
+            held = ReviewItem(item_id=name, question_ids=ids, stage=STAGE, reason=reason, detail=detail, item=item)
+            self.review.insert(0, held)
+
     def extend(self, other: ParseOutcome) -> None:
         """Add another's."""
         for part in fields(self):

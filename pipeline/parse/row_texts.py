@@ -6,17 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from build_dataset.pipeline.parse.cell_labels import Pairs
+from build_dataset.pipeline.parse.cell_labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.row_nets import Doubts, Repeated, stem_end, stem_start
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
 _UNUSUAL = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
-Doubts = list[tuple[str, str]]  # open points of a row that was read: (reason, detail)
 
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
+_SITE = 0.3  # share of texts with what sites print at their end for it to be cut off
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
 _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
 """Fillers of unused option cells, several of them at the end of a row."""
@@ -26,7 +27,10 @@ def numbers_lead(stems: Sequence[str]) -> bool:
     """Return whether the stems of a table begin with their numbers: 1、…, 2、…."""
     bare = [_P.decoration.sub("", stem, count=1) for stem in stems]
     found = [int(mark[1]) for stem in bare if (mark := _P.number.match(stem))]
-    rising = sum(one < other for one, other in pairwise(found))  # numbers of questions rise
+    steps = [one < other for one, other in pairwise(found)]
+    # Numbers of questions rise, and begin again in the next paper.
+    again = (found[at + 1] == 1 and at > 1 and all(steps[at - 2 : at]) for at, step in enumerate(steps) if not step)
+    rising = sum(steps) + sum(again)
     return len(found) > 2 and len(found) >= _NUMBERED * len(stems) and rising >= _NUMBERED * (len(found) - 1)
 
 
@@ -41,10 +45,33 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
     kind = _P.kind.match(stem, number.end() if number else 0)
     if kind:
         return stem[kind.end() :], kind[1]
+    if points := _P.score.match(stem, number.end() if number and numbered else 0):
+        return stem[points.end() :], None  # 1．（6分）
     number = number or _P.before_digits.match(stem)
     if numbered and number and number.re is _P.before_digits and int(number[1]) != row:
         return stem, None  # 1.5 mg
     return (stem[number.end() :] if numbered and number else stem), None
+
+
+def site_ends(texts: Sequence[str]) -> bool:
+    """Return whether many texts end with what sites print: 查看答案, Show Answer."""
+    return sum(bool(_P.site_end.search(one)) for one in texts) >= max(3, _SITE * len(texts))
+
+
+def without_repeated(stem: str, options: Options, ends: Sequence[bool], cut: Sequence[Repeated]) -> tuple[str, Options]:
+    """A stem and options without what most questions repeat: what sites print, and texts that are to be cut."""
+    *before, (label, last) = options.pairs or [("", "")]
+    stem, last = (
+        _P.site_end.sub("", one).rstrip() if end else one for one, end in zip((stem, last), ends, strict=True)
+    )
+    for one in cut:
+        if one.place == "end of the last option":
+            last = last.removesuffix(one.text)
+        elif one.place == "end of the stem" and stem_end(stem) == one.text:
+            stem = stem.rstrip()[: -len(one.text)].rstrip()
+        elif one.place == "beginning of the stem" and stem_start(stem) == one.text:
+            stem = stem.lstrip()[len(one.text) :].lstrip()
+    return stem, replace(options, pairs=[*before, (label, last)]) if options.pairs else options
 
 
 def without_range(stem: str, number: int) -> tuple[str, str | None]:
@@ -64,8 +91,13 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
+    text, texts = _bare(stem), [_bare(one) for _, one in options]
+    if not texts or not (
+        text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)) or any(map(text.__contains__, texts))
+    ):
+        return stem, False
     places = [(at, char) for at, one in enumerate(stem) for char in _bare(one)]
-    text, texts = "".join(char for _, char in places), [_bare(one) for _, one in options]
+    text = "".join(char for _, char in places)
     labels = [_bare(label) for label, _ in options]
     labelled = "".join(label + one for label, one in zip(labels, texts, strict=True))
     empty = ["".join(chr(97 + at) for at in range(len(texts), more)) for more in (0, 4, 5)]
@@ -75,7 +107,7 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
             # Of （ ）》A、甲 the marks up to the label belong to the stem.
             end = next((at for at, char in enumerate(stem[before:], before) if char.isalnum()), before)
             bare = stem[:before] + stem[before:end].rstrip(" \t\n(（【[《")
-            return _P.choices_announced.sub("", bare), False
+            return without_announcement(bare), False
     places_of = [text.find(one) for one in texts if len(one) > 1]
     start = min(places_of, default=-1)
     repeated = start > 0 and len(texts) > 2 and sum(map(len, texts)) >= _COPIED * (len(text) - start)
@@ -84,7 +116,7 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
 
 def _bare(text: str) -> str:
     """A text without space and punctuation, widths and case folded."""
-    return "".join(char for char in unicodedata.normalize("NFKC", text).lower() if char.isalnum())
+    return "".join(filter(str.isalnum, unicodedata.normalize("NFKC", text).lower()))
 
 
 def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:

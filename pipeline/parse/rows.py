@@ -5,17 +5,25 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from build_dataset.pipeline.claims.explanations import contradiction
-from build_dataset.pipeline.parse import answer_cells, cell_labels, cells, mapping, row_texts
-from build_dataset.pipeline.parse.cells import Fields
+from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
+from build_dataset.pipeline.parse.cell_labels import cut_stem
+from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
-from build_dataset.pipeline.parse.row_texts import Doubts
+from build_dataset.pipeline.parse.row_nets import (
+    Doubts,
+    Repeated,
+    SourceDoubt,
+    outside_text,
+    repeated_texts,
+    source_doubts,
+)
 from build_dataset.schemas.columns import roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
@@ -45,6 +53,8 @@ class SourceTable:
     columns: Columns | Unclear  # its mapping, or why it was stopped: then every row has that error
     rows: list[Read]
     own_ids: Mapping[int, str] = field(default_factory=dict)  # the source's, by row, where it stands once
+    repeated: Sequence[Repeated] = ()  # texts that most of its questions repeat
+    accepted: frozenset[str] = frozenset()  # reasons that dataset.toml says do not hold for it
     part: str = ""  # behind the document's name where ids count: `#Sheet2`, nothing for its first sheet
 
     @property
@@ -52,40 +62,70 @@ class SourceTable:
         """Its name for people and in the manifest: ``bank.xlsx#Sheet1``."""
         return self.document.document if self.sheet is None else f"{self.document.document}#{self.sheet}"
 
+    def doubts(self) -> list[SourceDoubt]:
+        """Return the doubts about the whole of it; each concerns some of its questions, and one line settles it."""
+        judged = [found for _, found in self.rows if not isinstance(found, RowError)]
+        ids = frozenset(question.question_id for question, _ in judged)
+        how, count = 'write repeated = "cut" or repeated = "keep"', len(judged)
+        found = [
+            SourceDoubt("text_repeated", f"{text!r} is the {place} of {times} of {count} questions: {how}", ids)
+            for place, text, times in self.repeated
+        ]
+        return [one for one in [*found, *source_doubts(judged)] if one.reason not in self.accepted]
+
     def told(self) -> list[str]:
-        """Return what people must know: why it was stopped, or that its questions have no key."""
+        """Return what people must know: why it was stopped, doubts about it, or that its questions have no key."""
         where = f'under [sources."{self.name}"]'
         if isinstance(self.columns, Unclear):
             reasons = {found.reason for _, found in self.rows if isinstance(found, RowError)}
             if self.columns.reason not in reasons:  # items of another kind, as each row tells
                 return []
             return [f"{counted(len(self.rows), 'row')} not read: {self.columns.detail} {where}"]
+        told = [f"{one.detail} {where}" for one in self.doubts()]
         found = [found[0] for _, found in self.rows if not isinstance(found, RowError)]
         if not found or any(question.answer for question in found):
-            return []
+            return told
         return [
+            *told,
             f"no column holds the key of {counted(len(found), 'question')}, and none is released without; if there is "
-            f'one, write answer = "…" {where} in dataset.toml'
+            f'one, write answer = "…" {where} in dataset.toml',
         ]
+
+
+class _Raw(NamedTuple):
+    """A row, and what is read from it once."""
+
+    row: SourceRow
+    fields: Fields
+    options: Options
+    stem: str  # without the options behind it
 
 
 class _Habits:
     """Facts about a table that its rows are read by."""
 
-    def __init__(self, rows: Mapping[int, Fields], columns: Columns, space: str) -> None:
+    def __init__(self, rows: Sequence[_Raw], columns: Columns, space: str, declared: SourceParams) -> None:
         self.columns, self.space = columns, space  # its mapping; the scope of the source's own ids
-        shares = [cells.first(fields, columns.roles.get("accuracy", ())) for fields in rows.values()]
+        self.explained = declared.explanations != "ignore"
+        shares = [cells.first(one.fields, columns.roles.get("accuracy", ())) for one in rows]
         # Accuracies are in percent where one is above 1: then 1 means 1 %.
         bare = [cells.number(value) or 0 for value in shares if not cells.has_percent_sign(value)]
         self.percent = max(bare, default=0) > 1
-        ids = {row: cells.text_of(fields, columns.roles.get("id", ())[:1]) for row, fields in rows.items()}
+        ids = {one.row.row: cells.text_of(one.fields, columns.roles.get("id", ())[:1]) for one in rows}
         times = Counter(ids.values())
         self.own_ids = {row: one for row, one in ids.items() if one and times[one] == 1}
-        sample = list(rows.values())[: mapping.SAMPLE]
-        sizes = Counter(len(options_of(fields, columns).pairs) for fields in sample)
+        sample = rows[: mapping.SAMPLE]
+        sizes = Counter(len(one.options.pairs) for one in sample)
         self.size = sizes.most_common(1)[0][0] if sizes else 0  # options that most rows have
-        stems = [cells.text_of(fields, columns.roles.get("stem", ())) or "" for fields in rows.values()]
-        self.numbered = row_texts.numbers_lead(stems)
+        self.numbered = row_texts.numbers_lead([one.stem for one in rows])
+        stems = [row_texts.without_head(one.stem, one.row.row, numbered=self.numbered)[0] for one in sample]
+        texts = [[text for _, text in one.options.pairs] for one in sample]
+        last = [row[-1] for row in texts if row]
+        self.site_ends = tuple(row_texts.site_ends(some) for some in (stems, last))
+        known = any(self.site_ends) or declared.repeated == "keep"
+        found = [] if known else repeated_texts(stems, texts)
+        self.cut = found if declared.repeated == "cut" else []
+        self.repeated = [] if declared.repeated else found
 
 
 def sources_of(
@@ -104,19 +144,29 @@ def questions_of(
     rows: Sequence[SourceRow], document: Document, declared: SourceParams | None = None, part: str = ""
 ) -> SourceTable:
     """Read each row of a table, in their order."""
-    loaded = [(row, _loaded(row)) for row in rows]
-    fields = {row.row: found for row, found in loaded if not isinstance(found, RowError)}
-    columns = mapping.find_mapping([*fields.values()], declared)
+    declared = declared or SourceParams()
+    loaded = {row.row: _loaded(row) for row in rows}
+    columns = mapping.find_mapping([one for one in loaded.values() if not isinstance(one, RowError)], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
         return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
-    habits = _Habits(fields, columns, document.document + part)
-    read: list[Read] = [
-        (row, found if isinstance(found, RowError) else _question(found, row, document, habits))
-        for row, found in loaded
-    ]
+    raw = {row.row: _raw(row, found, columns) for row in rows if not isinstance(found := loaded[row.row], RowError)}
+    habits = _Habits([*raw.values()], columns, document.document + part, declared)
+    made = {number: _question(one, document, habits) for number, one in raw.items()}
+    made |= {number: found for number, found in loaded.items() if isinstance(found, RowError)}
+    read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
-    return SourceTable(document, sheet, columns, read, habits.own_ids, part)
+    accepted = frozenset(declared.accept)
+    for question, doubts in (found for found in made.values() if not isinstance(found, RowError)):
+        if why := outside_text(question):
+            doubts.append(("case_missing", why))
+        doubts[:] = [one for one in doubts if one[0] not in accepted]
+    return SourceTable(document, sheet, columns, read, habits.own_ids, habits.repeated, accepted, part)
+
+
+def _raw(row: SourceRow, fields: Fields, columns: Columns) -> _Raw:
+    stem = cells.text_of(fields, columns.roles.get("stem", ())) or ""
+    return _Raw(row, fields, options_of(fields, columns), cut_stem(stem)[0] if columns.options_in_stem else stem)
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
@@ -212,20 +262,17 @@ def _loaded(row: SourceRow) -> Fields | RowError:
     return fields
 
 
-def _question(
-    fields: Fields, row: SourceRow, document: Document, habits: _Habits
-) -> tuple[Question, Doubts] | RowError:
+def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question, Doubts] | RowError:
     """The question in a row, and what is doubtful about it; or why it is none. Columns of labels are not read."""
-    columns = habits.columns
+    columns, (row, fields, options, stem) = habits.columns, raw
     text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
-    options = options_of(fields, columns)
-    stem, stated = text.get("stem"), cells.first(fields, columns.roles.get("answer", ()))
+    text["explanation"] = cells.whole_of(fields, columns.roles.get("explanation", ())[:1]) or text.get("explanation")
+    stated = cells.first(fields, columns.roles.get("answer", ()))
     doubts: Doubts = []
     named = None
-    if stem and columns.options_in_stem:
-        stem = cell_labels.cut_at_labels(stem)[0].strip()
     if stem:
         stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
+        stem, options = row_texts.without_repeated(stem, options, habits.site_ends, habits.cut)
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
     kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
@@ -244,12 +291,12 @@ def _question(
         doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
     doubts += _doubts(options, answer, stated)
     keyed = () if accepted else answer or ()
-    why = contradiction(text.get("explanation"), stem, dict(options.pairs), keyed)
+    why = habits.explained and contradiction(text.get("explanation"), stem, dict(options.pairs), keyed)
     doubts += [("explanation_disagrees", why)] if why else []
     doubts += row_texts.unusual_texts(options, habits.size, [stem, *(one for _, one in options.pairs)])
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
-    shared, group, pictures = text.get("shared"), text.get("group"), columns.roles.get("image", ())
+    shared, group = cells.whole_of(fields, columns.roles.get("shared", ())), text.get("group")
     content = content_hash(stem, (one for _, one in options.pairs), shared)
     letters = "".join(answer[:1] if accepted else answer) if answer else None
     question = Question(
@@ -261,20 +308,31 @@ def _question(
         stem=stem,
         shared_stem=shared,
         group_id=f"{sha256(document.document)[:8]}-{group}" if group else None,  # a source's ids are its own
-        options=[Option(label=label, text=one) for label, one in options.pairs],
+        options=[Option.model_construct(label=label, text=one) for label, one in options.pairs],
         answer=sorted(answer, key=labels.index) if answer and set(answer) <= set(labels) else answer,
         accepted_answers=accepted,
         explanation=text.get("explanation"),
         human_accuracy=_accuracy(fields, columns, percent=habits.percent),
         respondents=cells.count(cells.first(fields, columns.roles.get("total", ()))),
         comment=text.get("comment"),
-        attachments=["figure"] if any(cells.filled(fields.get(name)) for name in pictures) else None,
+        attachments=["figure"] if _has_figure(fields, columns) else None,
         exam_type=text.get("exam_type") or document.exam_type,
         exam_class=text.get("exam_class") or document.exam_class,
         exam_subject=text.get("exam_subject") or document.exam_subject,
         content_hash=content,
     )
     return question, doubts
+
+
+def _has_figure(fields: Fields, columns: Columns) -> bool:
+    """Return whether a column holds or names a picture of the question, or says that there is one."""
+    words = vocabulary()["words"]
+    said = any(
+        (cells.string(fields.get(name)) or "").casefold() in words[verdict]
+        for role, verdict in (("text_only", "wrong"), ("has_image", "right"))
+        for name in columns.roles.get(role, ())
+    )
+    return said or any(cells.filled(fields.get(name)) for name in columns.roles.get("image", ()))
 
 
 def _stopped(row: SourceRow, why: Unclear) -> RowError:
@@ -308,7 +366,7 @@ def _type(stated: str | None, kind: str | None, stem: str, letters: str | None, 
 
 
 def _answers(
-    stated: Any, options: cells.Options, encoding: answer_cells.AnswerEncoding
+    stated: Any, options: Options, encoding: answer_cells.AnswerEncoding
 ) -> tuple[list[str] | None, list[list[str]] | None]:
     """The key, and every accepted answer where several earn the mark."""
     if stated is None and options.right:
@@ -318,7 +376,7 @@ def _answers(
     return answer_cells.read_answer(stated, options, encoding), None
 
 
-def _doubts(options: cells.Options, answer: list[str] | None, stated: Any) -> Doubts:
+def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     """Return the open points of a row. The clean stage decides whether it makes a sound question."""
     doubts = []
     labels = [label for label, _ in options.pairs]

@@ -1,7 +1,7 @@
 """The parse stage: lines and rows in, questions out, everything accounted for."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import zip_longest
+from itertools import chain, zip_longest
 from pathlib import PurePosixPath
 
 import polars as pl
@@ -28,10 +28,10 @@ from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of,
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
 from build_dataset.schemas.documents import Document, Line, SourceRow, Trace
-from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.release import ReleasedId
 
+_LARGE = 2000  # rows of a bank that another process reads
 Documents = dict[str, Document]
 Pointings = Mapping[str, Sequence[Pointing]]  # a model's answers about lines, by document
 
@@ -47,7 +47,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     pointed = _point(documents, tables["lines"], params.llm, context) if params.llm.model else None
     pointings = pointed.pointings if pointed else {}
     outcome.extend(_papers(documents, tables["lines"], pointings, params, context))
-    outcome.extend(_rows(documents, tables, params))
+    outcome.extend(_rows(documents, tables, params, context))
     counts = Counts(
         n_input=outcome.into,
         kept=len(outcome.questions),
@@ -209,21 +209,41 @@ def _number_sections(drafts: Sequence[Draft]) -> None:
         draft.section = section.get(draft.run, 0)
 
 
-def _rows(documents: Documents, tables: Tables, params: ParseParams) -> ParseOutcome:
+def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Context) -> ParseOutcome:
     outcome = ParseOutcome()
-    rows = SourceRow.from_frame(tables["rows"].sort("document", "row", maintain_order=True))
-    by_document = group_values((row.document, row) for row in rows)
-    read: list[SourceTable] = []
-    for name, own in sorted(by_document.items()):
-        read += sources_of(own, documents[name], declared_for(name, params.sources))
+    frames = tables["rows"].sort("document", "row", maintain_order=True).group_by("document", maintain_order=True)
+    tasks = [(documents[name], frame, declared_for(name, params.sources)) for (name,), frame in frames]
+    found: dict[str, list[SourceTable]] = {}
+    # Small tables are read in less time than it takes to hand them to another process.
+    large = [task for task in tasks if task[1].height > _LARGE]
+    with context.progress(len(tasks), "banks") as advance:
+        done = context.map(_read_rows, large) if len(large) > 1 else ((task, _read_rows(task)) for task in large)
+        for (document, frame, _), sources in chain(
+            done, ((task, _read_rows(task)) for task in tasks if task[1].height <= _LARGE)
+        ):
+            advance(1)
+            if isinstance(sources, Failure):
+                outcome.into += frame.height
+                for number in frame["row"]:
+                    why = f"{document.document}: the parser failed: {sources.detail}"
+                    outcome.reject(f"{document.document}#{number}", "parser_failed", why)
+            else:
+                found[document.document] = sources
+    read = [source for name in sorted(found) for source in found[name]]
     for source in with_ids(with_former_names(read, tables.get("ids", ReleasedId.to_frame([])))):
         _take(source, outcome)
     tabular = {name for name, document in documents.items() if document.rows is not None}
-    for name in sorted(tabular - by_document.keys()):
+    for name in sorted(tabular - {*tables["rows"]["document"]}):
         outcome.into += 1
         outcome.reject(name, "no_questions", f"{name}: it has no rows")
     outcome.notes += _astray(params.sources, documents)
     return outcome
+
+
+def _read_rows(task: tuple[Document, pl.DataFrame, Mapping[str | None, SourceParams]]) -> list[SourceTable]:
+    """Read one bank, in a worker process where it is large."""
+    document, frame, declared = task
+    return sources_of(SourceRow.from_frame(frame), document, declared)
 
 
 def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str | None, SourceParams]:
@@ -249,11 +269,17 @@ def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
 def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     """Put the rows of a table where they belong, and tell of a table that was stopped or has no key."""
     outcome.into += len(source.rows)
+    doubts = source.doubts()
+    held: dict[str, list[Question]] = {}
     for row, found in source.rows:
         if isinstance(found, RowError):
             outcome.reject(f"{row.document}#{row.row}", found.reason, found.detail, row.fields)
+        elif doubt := next((one for one in doubts if found[0].question_id in one.ids), None):
+            held.setdefault(doubt.reason, []).append(found[0])
         else:
             outcome.take(*found)
+    for doubt in doubts:
+        outcome.doubt(f"{source.name}#{doubt.reason}", doubt.reason, doubt.detail, held.get(doubt.reason, []))
     if isinstance(source.columns, Columns):
         outcome.columns[source.name] = source.columns.facts()
     outcome.notes += [f"{source.name}: {told}" for told in source.told()]

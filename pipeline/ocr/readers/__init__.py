@@ -15,8 +15,10 @@ _TEXT = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".txt", ".md", 
 @cache
 def readers() -> tuple[PagedReader | RowReader, ...]:
     """Every reader; imported here so that the command line starts without their libraries."""
+    from build_dataset.pipeline.ocr.readers.databases import DatabaseReader, SqlReader
     from build_dataset.pipeline.ocr.readers.docx import DocxReader
     from build_dataset.pipeline.ocr.readers.encoding import TextReader
+    from build_dataset.pipeline.ocr.readers.exchange import BlockReader, GiftReader, XmlReader
     from build_dataset.pipeline.ocr.readers.image import ImageReader
     from build_dataset.pipeline.ocr.readers.pdf import PdfReader
     from build_dataset.pipeline.ocr.readers.tabular import (
@@ -32,12 +34,17 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         PdfReader(),
         ImageReader(),
         DocxReader(),
+        DatabaseReader(),
         XlsxReader(),
         ParquetReader(),
         PageTableReader(),
         JsonlReader(),
         CmbJsonReader(),
         CsvReader(),
+        XmlReader(),
+        SqlReader(),
+        GiftReader(),
+        BlockReader(),
         TextReader(),
         WebPageReader(),
     )

@@ -22,6 +22,7 @@ from build_dataset.schemas.identity import sha256
 _P = Patterns(__name__)
 MAX_DEPTH = 4  # Objects within objects until a list of questions is found
 MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
+_LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
 _HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subject"}
@@ -85,15 +86,22 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
     if not isinstance(value, dict):
         return
     names = vocabulary()["containers"]["names"]
-    texts = ((key, part) for key, part in value.items() if isinstance(part, str))
-    given = {key: part for key, part in texts if _HANDED_DOWN & set(roles_of(key))}
+    given = {key: part for key, part in value.items() if _is_handed_down(key, part)}
     asks = _asks(value)
     for key, part in value.items():
         known = plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part))
         if known or (not asks and not _OF_ONE & set(roles_of(key)) and _holds_question(part, depth)):
-            kind = {} if known else {"type": key}  # {"判断题": [{…}, {…}]}
+            # {"判断题": [{…}, {…}]}, {"The text that the questions are about …": [{…}, {…}]}
+            kind = {} if known else {"type" if len(key) <= _LONG else "context": key}
             for row in _questions(part, depth + 1):
                 yield {**kind, **given, **row} if isinstance(row, dict) else row
+
+
+def _is_handed_down(key: str, part: Any) -> bool:
+    """Return whether a part of an object belongs to each question below it: what is known to, and long texts."""
+    texts = part if isinstance(part, list) else [part]
+    whole = bool(texts) and all(isinstance(one, str) for one in texts)
+    return whole and (bool(_HANDED_DOWN & set(roles_of(key))) or sum(map(len, texts)) > _LONG)
 
 
 def _items(part: Any) -> Iterable[Any]:
@@ -101,10 +109,11 @@ def _items(part: Any) -> Iterable[Any]:
 
 
 def _asks(value: Any) -> bool:
-    """Return whether an object is a question without doubt: its stem, with options or a key (true is an option's)."""
-    return _is_question(value) and any(
-        _OF_ONE & set(roles_of(key)) and not isinstance(part, bool) for key, part in value.items()
-    )
+    """Return whether an object is a question without doubt: two of stem, options and key (true is an option's)."""
+    if not isinstance(value, dict):
+        return False
+    has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
+    return has == _OF_ONE or (bool(has) and _is_question(value))
 
 
 def _holds_question(part: Any, depth: int) -> bool:

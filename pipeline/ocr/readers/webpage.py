@@ -135,6 +135,13 @@ def _flat(text: str) -> str:
     return text.replace("\n", " ").replace("\t", " ")
 
 
+def plain_html(text: str) -> str:
+    """Return the text of a piece of HTML, a line a block; a text without markup as it is."""
+    if not re.search(r"<[a-zA-Z/!]|&[#\w]{2,8};", text):
+        return text.strip()
+    return "\n".join(element_lines(parse_page(text))).strip()
+
+
 def html_of(text: str) -> str:
     """Return Markdown as HTML, every line of a paragraph on a line of its own."""
     from markdown_it import MarkdownIt

