@@ -1,4 +1,4 @@
-"""Sources with one systematic fault each, and sound ones: what is kept wrong without a doubt, and what waits needlessly.
+"""Sources with one systematic fault each, and sound ones: what is kept wrong without a doubt, what waits needlessly.
 
 python -m benchmarks.papers.sources [--sources 500] [--seed 0] [--show 5]
 
@@ -80,7 +80,9 @@ def shifted_key(random: Random, printed: list[Printed]) -> list[Printed]:
 def foreign_explanations(random: Random, printed: list[Printed]) -> list[Printed]:
     """Explanations name a wrong option first, in a way that reads like a conclusion."""
     others = [random.choice([letter for letter in "ABCDE" if letter != one.key]) for one in printed]
-    return [replace(one, why=f"有人认为答案为{letter}，其实不然。") for one, letter in zip(printed, others, strict=True)]
+    return [
+        replace(one, why=f"有人认为答案为{letter}，其实不然。") for one, letter in zip(printed, others, strict=True)
+    ]
 
 
 def lost_passage(random: Random, printed: list[Printed]) -> list[Printed]:

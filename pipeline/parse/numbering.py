@@ -229,9 +229,7 @@ def unnumbered_items(pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:
     """
     tags = [(index, found) for index, piece in enumerate(pieces) if (found := _P.tag_line.fullmatch(piece.text))]
     if len(tags) >= UNNUMBERED:  # [单选] [C] over each stem
-        return [
-            bare_candidate(line, value)._replace(given=found["key"]) for value, (line, found) in enumerate(tags, 1)
-        ]
+        return [bare_candidate(line, value)._replace(given=found["key"]) for value, (line, found) in enumerate(tags, 1)]
     options = [index for index, piece in enumerate(pieces) if index and _P.first_option.match(piece.text)]
     stems = [
         index - 1

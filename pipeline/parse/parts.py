@@ -305,7 +305,7 @@ def joint_answers(drafts: Sequence[Draft]) -> None:
 
 
 def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
-    """Return all letters of an answer in their order, also C of D,B,A that its explanation begins with, and the rest."""
+    """Return all letters of an answer in their order, also those that its explanation begins with, and the rest."""
     found = _P.each_left.match(f"{draft.explanation or ''}\n")
     if not found or not draft.answer:
         return draft.answer or "", draft.explanation
@@ -316,7 +316,9 @@ def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
 def _share(drafts: list[Draft], letters: str) -> None:
     first, *others = drafts
     named = {(draft.group, draft.group_first, draft.group_last) for draft in drafts}
-    whole = named == {(first.group, first.number, drafts[-1].number)} and first.group is not None  # 【41-43】 over 41 … 43 and three letters
+    whole = (
+        named == {(first.group, first.number, drafts[-1].number)} and first.group is not None
+    )  # 【41-43】 over 41 … 43 and three letters
     if whole and all(letter in dict(draft.options) for draft, letter in zip(drafts, letters, strict=True)):
         for draft, letter in zip(drafts, letters, strict=True):
             draft.take_answer(letter, "letter_each")
