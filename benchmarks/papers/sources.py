@@ -1,4 +1,4 @@
-"""Sources with one systematic fault each, and sound ones: what is kept wrong without a doubt, and what waits needlessly.
+"""Sources with one systematic fault each, and sound ones: what is kept wrong without a doubt, what waits needlessly.
 
 python -m benchmarks.papers.sources [--sources 500] [--seed 0] [--show 5]
 

@@ -1,4 +1,4 @@
-"""Options that a document sets apart from their neighbours, in bold, colour, underlined or marked: so it shows its key."""
+"""Options that a document sets apart from their neighbours, in bold, colour or underlined: so it shows its key."""
 
 import re
 from collections.abc import Sequence

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Any, NamedTuple, get_args
 
 from build_dataset.pipeline.parse.heads import is_case
@@ -167,9 +167,11 @@ def _repeated_beginning(readings: Sequence[Reading]) -> tuple[str, int]:
     """Return the beginning that nearly all stems share: 某某网校：选择题; 下列关于 begins half of them at most."""
     stems = sorted(one.question.stem for one in readings)
     spare = int((1 - NEARLY_ALL) * len(stems))
-    windows = zip(stems, stems[len(stems) - 1 - spare :], strict=False)  # the first and the last of nearly all in a row
-    shared = max((commonprefix(pair) for pair in windows), key=len, default="") if len(stems) >= MANY else ""
-    return (shared, len(stems) - spare) if len(shared) >= LEAST else ("", 0)
+    pairs = zip(stems, stems[len(stems) - 1 - spare :], strict=False) if len(stems) >= MANY else ()
+    ends = (len(list(takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False)))) for pair in pairs)
+    size, first = max(((end, -at) for at, end in enumerate(ends)), default=(0, 0))
+    shared = stems[-first][:size] if size >= LEAST else ""
+    return (shared, len(stems) - spare) if re.search(r"[:：】\]）)|]", shared) else ("", 0)
 
 
 def _repeated_end(readings: Sequence[Reading]) -> tuple[str, int]:

@@ -305,7 +305,7 @@ def joint_answers(drafts: Sequence[Draft]) -> None:
 
 
 def _letters_in_order(draft: Draft) -> tuple[str, str | None]:
-    """Return all letters of an answer in their order, also C of D,B,A that its explanation begins with, and the rest."""
+    """Return all letters of an answer in their order, also those that its explanation begins with, and the rest."""
     found = _P.each_left.match(f"{draft.explanation or ''}\n")
     if not found or not draft.answer:
         return draft.answer or "", draft.explanation

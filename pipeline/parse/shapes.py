@@ -1,9 +1,8 @@
 """Other notations, brought into lines of a paper: web text in one line, Moodle's {~%100%…}, task lists, cells."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
@@ -37,7 +36,7 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
 
 def _apart(text: str) -> str:
     """Break a line before its heads and answers, and before the numbers that run on from 1."""
-    marks = [found for found in _P.glued_number.finditer(text)]
+    marks = list(_P.glued_number.finditer(text))
     first = next((at for at, found in enumerate(marks) if found[1] == "1"), len(marks))
     chosen: list[int] = []
     for found in marks[first:]:
@@ -46,7 +45,7 @@ def _apart(text: str) -> str:
     if len(chosen) < LEAST:
         return text
     edges = [0, *chosen, len(text)]
-    whole = "\n".join(text[start:end] for start, end in zip(edges, edges[1:], strict=False))
+    whole = "\n".join(text[start:end] for start, end in pairwise(edges))
     for form in (_P.glued_head, _P.glued_answer, _P.glued_first):
         whole = form.sub(r"\n\g<0>", whole)
     return whole

@@ -92,7 +92,7 @@ def _mark_lines(root: Any) -> None:
 
 
 def element_lines(root: Any, *, apart: bool = False) -> Iterator[str]:
-    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs, ``apart``: bold text marked."""
+    """The lines of an element; a picture is ``PICTURE``, cells of a row are apart by tabs; ``apart`` marks bold."""
     _mark_lines(root)
     text = ""
     for piece in chain(_pieces(root, apart=apart), "\n"):

@@ -154,8 +154,15 @@ def test_an_answer_beside_which_another_earns_the_mark_waits(answer: str) -> Non
 
 @pytest.mark.parametrize(("before", "after"), [("", " √"), ("√", ""), ("*", ""), ("", "★"), ("★", "")])
 def test_a_mark_at_the_right_option_is_no_part_of_a_text(before: str, after: str) -> None:
-    paper = "\n".join(f"{at}. 关于心的是\nA. 心\n{before}B. 肝{after}\nC. 脾\nD. 肺" for at in (1, 2, 3))
-    assert not kept(f"{paper}\n答案\n1.B 2.B 3.B")
+    plain, marked = (
+        f"{{}}. 关于心的是\nA. 心\n{option}\nC. 脾\nD. 肺" for option in ("B. 肝", f"{before}B. 肝{after}")
+    )
+    key = "答案\n1.B 2.B 3.B 4.B"
+    habit = "\n".join(marked.format(at) for at in (1, 2, 3, 4))
+    assert kept(f"{habit}\n{key}") == ["1B", "2B", "3B", "4B"]
+    assert kept(f"{habit}\n{key.replace('2.B', '2.C')}") == ["1B", "3B", "4B"]
+    once = "\n".join([marked.format(1), *map(plain.format, (2, 3, 4))])
+    assert kept(f"{once}\n{key}") == ["2B", "3B", "4B"]
 
 
 def test_a_starred_label_of_another_form_is_no_part_of_a_text() -> None:
