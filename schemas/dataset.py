@@ -59,10 +59,13 @@ class SourceParams(Params):
     shared: str | None = option(None, "Column of a case that several questions share")
     group: str | None = option(None, "Column that is equal for questions of one group")
     comment: str | None = option(None, "Column of comments")
+    join_images: Literal["auto", "never", "always"] | None = option(
+        None, "Of a folder of pictures: whether they are the pages of one paper, as [ocr] join_images"
+    )
 
     def columns(self) -> dict[str, str]:
         """Columns by role."""
-        named = {name: value for name, value in self if name != "answer_as"}
+        named = {name: value for name, value in self if name not in ("answer_as", "join_images")}
         return {name: value for name, value in named.items() if isinstance(value, str)}
 
     def headers(self) -> set[str]:

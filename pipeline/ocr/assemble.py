@@ -36,6 +36,7 @@ class DocumentState:
     path: Path
     facts: FileFacts
     failures: dict[int, Failure] = field(default_factory=dict)  # Pages that could not be read
+    parts: tuple[DocumentState, ...] = ()  # The pictures that are its pages, where it is more than one file
 
     def __post_init__(self) -> None:
         """Note how the file is now."""
@@ -43,6 +44,9 @@ class DocumentState:
 
     def state_of_file(self) -> tuple[int, int]:
         """Return size and time of the last change, by which a file that changes is noticed."""
+        if self.parts:
+            states = [part.state_of_file() for part in self.parts]
+            return sum(size for size, _ in states), max(time for _, time in states)
         try:
             found = self.path.stat()
         except OSError:
@@ -53,6 +57,14 @@ class DocumentState:
     def name(self) -> str:
         """Of the document."""
         return self.file.document
+
+    def origin(self, page: int) -> tuple[str, int]:
+        """Return the hash of the file that holds a page, and its number there."""
+        for part in self.parts:
+            if page in part.pages:
+                return part.file.sha256, page
+            page -= len(part.pages)
+        return self.file.sha256, page
 
     @property
     def pages(self) -> range:
@@ -99,6 +111,7 @@ def document_of(reading: DocumentState, exam: Exam) -> Document:
         format=reading.facts.format,
         pages=reading.facts.pages,
         rows=None if rows is None else len(rows),
+        files=[part.name for part in reading.parts for _ in part.pages] or None,
         **exam._asdict(),
     )
 
@@ -147,12 +160,13 @@ def _shapes(line: PageLine, page: int) -> set[str]:
         return set()
     text = "".join(line.text.split())
     counted = {
-        f"{text[: found.start()]}#{_value(found[0]) - page}{text[found.end() :]}" for found in _P.number.finditer(text)
+        f"{text[: found.start()]}#{chinese_number(found[0]) - page}{text[found.end() :]}"
+        for found in _P.number.finditer(text)
     }
     return {text, *counted}
 
 
-def _value(number: str) -> int:
+def chinese_number(number: str) -> int:
     """A number in digits, or in Chinese up to 99."""
     if number[0] not in _CHINESE:
         return int(number)

@@ -143,8 +143,8 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> Floats | None:
     matrix -= (sums / count[:, None])[owners]
     apart = points[:, 1] - level[owners]
     bend = _bending()
-    trust = np.ones(len(apart))
-    field = np.zeros(matrix.shape[1])
+    trust: Floats = np.ones(len(apart))
+    field: Floats = np.zeros(matrix.shape[1])
     for _ in range(4):
         normal = matrix.T @ (matrix * trust[:, None]) + bend
         field = np.linalg.solve(normal, matrix.T @ (apart * trust))
@@ -167,7 +167,8 @@ def _bending() -> Floats:
     across = np.kron(second[0], np.eye(columns))
     twist = np.kron(np.diff(np.eye(rows), axis=0), np.diff(np.eye(columns), axis=0))
     cost = along.T @ along + 4 * across.T @ across + 0.5 * twist.T @ twist
-    return _STIFF * cost + _LEVEL * np.eye(rows * columns)
+    cost_of_all: Floats = _STIFF * cost + _LEVEL * np.eye(rows * columns)
+    return cost_of_all
 
 
 def _weights(points: Floats, size: tuple[int, int]) -> Floats:
@@ -217,15 +218,16 @@ def _moved(pixels: Pixels, nodes: Floats) -> Pixels:
     """Return the page with every pixel taken from where the nodes say."""
     height, width = pixels.shape[:2]
     down, across = (_between(side, count) for side, count in zip((height, width), nodes.shape, strict=False))
-    maps = [
+    right, low = (
         (down @ nodes[:, :, axis] @ across.T * side - 0.5).astype(np.float32)
         for axis, side in enumerate((width, height))
-    ]
-    moved = cv2.remap(pixels, *maps, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
+    )
+    moved = cv2.remap(pixels, right, low, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(moved, dtype=np.uint8)
 
 
 def _between(side: int, count: int) -> Floats:
     """Return the share of each of ``count`` nodes at the middle of each of ``side`` pixels."""
     places = (np.arange(side) + 0.5) / side * (count - 1)
-    return np.maximum(0.0, 1 - np.abs(places[:, None] - np.arange(count)))
+    shares: Floats = np.maximum(0.0, 1 - np.abs(places[:, None] - np.arange(count)))
+    return shares

@@ -1,5 +1,6 @@
 """Pictures of pages: PNG, JPEG, TIFF with several pages, BMP, WebP, GIF, HEIC of telephones. All of them need OCR."""
 
+import json
 import math
 import warnings
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import PIL
@@ -37,6 +39,19 @@ _MOST, _LEAST = 100, 400  # Pages of one picture at most, and rows of pixels of 
 _REACH = 0.25  # Share of a page by which its end may be moved up to stand between two lines
 
 
+PAGES_SUFFIX = ".pages"
+"""Suffix of a list, below the build folder, of the pictures that are the pages of one paper: ``joining.list_pages``."""
+
+
+class PictureFacts(NamedTuple):
+    """The facts of a picture by which it may belong to others."""
+
+    width: int
+    height: int
+    frames: int
+    taken: str | None  # Time of exposure, as EXIF writes it: 2024:05:01 10:11:12
+
+
 class ImageReader:
     """Reads pictures with Pillow, upright as their EXIF tag says."""
 
@@ -58,12 +73,24 @@ class ImageReader:
             picture.load()
             return count
 
+    def about(self, path: Path, params: OcrParams) -> PictureFacts:
+        """Return its size, upright, its frames and when it was taken."""
+        with _opened(path, params) as picture:
+            exif = picture.getexif()
+            taken = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal) or exif.get(
+                ExifTags.Base.DateTime
+            )
+            width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
+            frames = int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
+            return PictureFacts(width, height, frames, str(taken) if taken else None)
+
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
         """Return that every page needs OCR."""
         return [NeedsOcr("image") for _ in pages]
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The picture, upright, on white, scaled down to ``max_pixels``."""
+        path, page = _part(path, page)
         with limit_resources(path), _opened(path, params) as picture:
             if page > 1:
                 picture.seek(page - 1)
@@ -72,6 +99,14 @@ class ImageReader:
             width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
             points = _points(picture, width, height)
             return PageImage(upright(picture, params.max_pixels), width * points, height * points)
+
+
+def _part(path: Path, page: int) -> tuple[Path, int]:
+    """Return the picture and its page that are a page of a list of pictures; what was given for other files."""
+    if path.suffix != PAGES_SUFFIX:
+        return path, page
+    names = json.loads(path.read_text(encoding="utf-8"))
+    return Path(names[page - 1]), names[:page].count(names[page - 1])
 
 
 @cache
