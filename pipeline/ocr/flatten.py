@@ -2,7 +2,7 @@
 
 Pieces of lines are found as ink that stands side by side. A smooth field of shifts (a coarse grid) is fitted so that
 the middle of every piece becomes level, and a shear so that lines begin and end below each other. A page that is flat,
-or only turned, is left as it is: layout straightens turned pages without touching their pixels.
+or only turned by a degree, is left as it is: layout straightens it without touching its pixels.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ _STIFF, _LEVEL = 1.5, 1e-3
 _FLAT = 0.12
 """Largest distance of a line from a straight turned one, in heights of a letter, on a page that is left as it is: rows
 are told apart at .45."""
+_TURNED = 0.0175  # Slope of lines, 1 degree, up to which a page is left as it is
 _BETTER = 0.5  # Share of the pieces' unevenness that may be left
 _SHEARS = np.linspace(-0.08, 0.08, 33)  # Slopes of margins: .08 is 4.6 degrees
 _CLEAR = 1.1  # Factor by which lines begin and end better below each other, for a shear to be believed
@@ -60,10 +61,11 @@ def flatten(pixels: Pixels) -> Flat:
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     small = cv2.resize(grey, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
     pieces = _pieces(np.asarray(small, dtype=np.uint8))
-    if pieces is None or (field := _field(pieces, size)) is None:
+    if pieces is None or (found := _field(pieces, size)) is None:
         return Flat(pixels, None)
-    x, y = _node_places(size)
-    sheared = x + _shear(pieces, size, x, y)
+    field, slope = found
+    x, y = np.meshgrid(np.linspace(0, size[0], NODES[1]), np.linspace(0, size[1], NODES[0]))
+    sheared = x + _shear(pieces, size, slope, x, y)
     places = np.column_stack([sheared.ravel(), np.broadcast_to(y, x.shape).ravel()])
     shift = (_weights(places, size) @ field).reshape(x.shape)
     nodes = np.stack([sheared / size[0], (y + shift) / size[1]], axis=2)
@@ -132,8 +134,8 @@ def _middles(joined: Pixels, text: Pixels, letter: float) -> Iterator[tuple[Floa
             yield np.column_stack([x, middle]).astype(np.float64), (float(left), float(left + width))
 
 
-def _field(pieces: _Pieces, size: tuple[int, int]) -> Floats | None:
-    """Return the shift down of every node that makes the pieces level; None where turning the page is enough."""
+def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | None:
+    """Return the shift down of every node that makes the pieces level, and their mean slope; None for a flat page."""
     points, owners = pieces.points, pieces.owners
     count = np.bincount(owners)
     level = np.bincount(owners, points[:, 1]) / count
@@ -156,7 +158,8 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> Floats | None:
     unlevel = float(np.percentile(np.abs(shifts), 98))
     before = np.percentile(np.abs(apart - slope * x), 90)
     after = np.percentile(np.abs(apart - matrix @ field), 90)
-    return field if unlevel > _FLAT * pieces.height and after < _BETTER * before else None
+    bent = unlevel > _FLAT * pieces.height and after < _BETTER * before
+    return (field, slope) if bent or abs(slope) > _TURNED else None
 
 
 def _bending() -> Floats:
@@ -185,15 +188,10 @@ def _weights(points: Floats, size: tuple[int, int]) -> Floats:
     return matrix
 
 
-def _node_places(size: tuple[int, int]) -> tuple[Floats, Floats]:
-    x, y = np.meshgrid(np.linspace(0, size[0], NODES[1]), np.linspace(0, size[1], NODES[0]))
-    return x, y
-
-
-def _shear(pieces: _Pieces, size: tuple[int, int], x: Floats, y: Floats) -> Floats:
+def _shear(pieces: _Pieces, size: tuple[int, int], slope: float, x: Floats, y: Floats) -> Floats:
     """Return how far right of a place of the flat page its ink stands: margins are slanted, left and right differently.
 
-    The slopes are those with which most pieces begin, and end, at the same x.
+    The slopes are those with which most pieces begin, and end, at the same x; without such, as ``slope`` turns them.
     """
     left, right, height = pieces.ends.T
     down = height - size[1] / 2
@@ -207,9 +205,7 @@ def _shear(pieces: _Pieces, size: tuple[int, int], x: Floats, y: Floats) -> Floa
         return sum(aligned(p + (q - p) * edge / size[0], edge) for edge in (left, right))
 
     best = max((score(p, q), -abs(p) - abs(q), p, q) for p in _SHEARS for q in _SHEARS if abs(p - q) < 0.09)
-    if best[0] < _CLEAR * score(0.0, 0.0):
-        return np.zeros_like(x)
-    p, q = best[2:]
+    p, q = best[2:] if best[0] > _CLEAR * score(-slope, -slope) else (-slope, -slope)
     shift: Floats = (p + (q - p) * x / size[0]) * (y - size[1] / 2)
     return shift
 

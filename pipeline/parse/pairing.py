@@ -56,7 +56,7 @@ def _bare_name(name: str) -> str:
 
 
 def _title(document: str) -> str:
-    """Return the name of pictures of pages without their number: 2024/内科 of 2024/内科-1.jpg, 2024 of 2024/IMG_1.jpg."""
+    """Return the name of pictures of pages without their number: 2024/内科 for 2024/内科-1.jpg, 2024 for 2024/IMG_1."""
     path = PurePosixPath(document)
     name = _P.picture.sub("", path.stem)
     return str(path.with_name(name)) if name else str(path.parent)
@@ -190,7 +190,8 @@ def _sessions(text: str) -> Sessions:
 
 
 def _flat(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    """Return text without white space; the end of a line stays between digits: 代號：1301, 104年."""
+    return re.sub(r"\s+", "", re.sub(r"(?<=[0-9A-Za-z])\s*\n\s*(?=\d)", "|", text))
 
 
 def _notes(key: ParsedPaper, paper: ParsedPaper, unmatched: Unmatched) -> Iterable[str]:
