@@ -1,7 +1,8 @@
-"""Numbers that stand alone before their lines: detection, which sees a page made small, overlooks a lone 1 or 7."""
+"""Numbers before their lines: detection, which sees a page made small, overlooks a lone 1; reading glues 11 to A."""
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -13,17 +14,18 @@ _INK = 160  # Grey level, 0..255, below which a pixel is ink: a thin 1 is blurre
 _EM = 0.75  # Size of type as a share of the height of a word's box
 _REACH = 5.0  # Distance in em from a number to its line, at most
 _WIDE = 2.2  # Width in em of a number of three digits
+_APART = 0.7  # White space in em after a number that stands by itself: between letters there is up to .3
 _MOST = 30  # Numbers looked at on a page: each costs the reading of a few characters
 _CONTEXT = 8  # Em of the line that are read with its number, so that it is no longer alone
 _SAME = 2  # First characters of the line that must be read as before
 
 
-def lone_numbers(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> list[Word]:
-    """Return the numbers left of lines of an upright page that are not among its words."""
+def with_numbers(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> list[Word]:
+    """Return the words of an upright page with the numbers left of lines that are not among them, none glued."""
     if not words:
         return []
     em = _EM * float(np.median([_height(word) for word in words]))
-    found = []
+    found = [_apart(word, pixels, em) for word in words]
     for box, word in _candidates(pixels, words, em)[:_MOST]:
         read = sorted(engine.recognise(_beside(pixels, box, word, em)), key=lambda one: one.box[0])
         text = "".join("".join(one.text for one in read).split())
@@ -34,6 +36,20 @@ def lone_numbers(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> li
             corners = ((left, top), (right, top), (right, bottom), (left, bottom))
             found.append(Word(number, corners, min(one.confidence for one in read)))
     return found
+
+
+def _apart(word: Word, pixels: Pixels, em: float) -> Word:
+    """Return a word with a space after the number that begins it, where white space parts the two: 11 A向甲借款."""
+    number = re.match(r"\d{1,3}(?=[^\W\d_])", word.text)
+    left, middle = int(word.box[0]), _level(word, word.box[0])
+    top, bottom = max(0, int(middle - 0.5 * em)), int(middle + 0.5 * em)
+    part = pixels[top:bottom, max(0, left) : left + round(4 * em)]
+    if not number or not part.size:
+        return word
+    inked = np.flatnonzero(part.min(axis=(0, 2)) < _INK)
+    gaps = np.flatnonzero(np.diff(inked) > _APART * em)
+    near = gaps.size and inked[gaps[0]] - inked[0] < (0.3 + 0.6 * len(number[0])) * em
+    return replace(word, text=f"{number[0]} {word.text[number.end() :]}") if near else word
 
 
 def _height(word: Word) -> float:

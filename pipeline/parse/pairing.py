@@ -1,6 +1,7 @@
 """Key documents and their papers: matched by name over the whole folder first, then by what the texts say; applied."""
 
 import re
+import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 from pathlib import PurePosixPath
@@ -190,8 +191,9 @@ def _sessions(text: str) -> Sessions:
 
 
 def _flat(text: str) -> str:
-    """Return text without white space; the end of a line stays between digits: 代號：1301, 104年."""
-    return re.sub(r"\s+", "", re.sub(r"(?<=[0-9A-Za-z])\s*\n\s*(?=\d)", "|", text))
+    """Return text without white space, 130² as 1302; the end of a line stays between digits: 代號：1301, 104年."""
+    plain = unicodedata.normalize("NFKC", text)
+    return re.sub(r"\s+", "", re.sub(r"(?<=[0-9A-Za-z])\s*\n\s*(?=\d)", "|", plain))
 
 
 def _notes(key: ParsedPaper, paper: ParsedPaper, unmatched: Unmatched) -> Iterable[str]:
