@@ -32,8 +32,9 @@ def with_numbers(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> li
         start = "".join(word.text.split())[:_SAME]
         number = text[: text.find(start, 1)] if start in text[1:5] else ""
         if re.fullmatch(r"\d{1,3}[.．、]?", number):
-            left, top, right, bottom = map(float, box)
-            corners = ((left, top), (right, top), (right, bottom), (left, bottom))
+            left, right, middle, half = float(box[0]), float(box[2]), _level(word, box[0]), _height(word) / 2
+            low, high = middle - half, middle + half  # as high as its line, in whose row it stands
+            corners = ((left, low), (right, low), (right, high), (left, high))
             found.append(Word(number, corners, min(one.confidence for one in read)))
     return found
 
