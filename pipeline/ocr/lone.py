@@ -16,7 +16,7 @@ _REACH = 5.0  # Distance in em from a number to its line, at most
 _WIDE = 2.2  # Width in em of a number of three digits
 _APART = 0.7  # White space in em after a number that stands by itself: between letters there is up to .3
 _MOST = 30  # Numbers looked at on a page: each costs the reading of a few characters
-_CONTEXT = 8  # Em of the line that are read with its number, so that it is no longer alone
+_CONTEXT = 4  # Em of the line that are read with its number, so that it is no longer alone
 _SAME = 2  # First characters of the line that must be read as before
 
 
@@ -70,7 +70,9 @@ def _candidates(pixels: Pixels, words: Sequence[Word], em: float) -> list[tuple[
     ink = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY) < _INK, dtype=np.uint8)
     for word in words:
         cv2.fillConvexPoly(ink, np.array(word.corners, np.int32), (0,))
-    joined = cv2.morphologyEx(ink, cv2.MORPH_CLOSE, np.ones((1, max(1, round(0.4 * em))), np.uint8))  # 1 and 2 of 12
+    joined = cv2.morphologyEx(
+        ink, cv2.MORPH_CLOSE, np.ones((round(0.3 * em) + 1, round(0.4 * em) + 1), np.uint8)
+    )  # 1, 2 of 12
     _, _, stats, _ = cv2.connectedComponentsWithStats(joined)
     sized = (stats[:, 3] > 0.5 * em) & (stats[:, 3] < 1.3 * em) & (stats[:, 2] < _WIDE * em) & (stats[:, 2] > 0.05 * em)
     found = []
