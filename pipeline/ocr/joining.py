@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from statistics import median
 from typing import NamedTuple
 
 from build_dataset.pipeline.archives import HOME
@@ -25,9 +24,9 @@ from build_dataset.schemas.identity import sha256
 _P = Patterns(__name__)
 _SHORTEST = 600
 """Least length in pixels of a page's shorter side: 72 dpi of A4. Figures taken out of documents are smaller."""
-_SHAPE, _AREA = 1.25, 3.0
-"""Factors by which the shape and the area of pages differ at most from those of most pages of the paper: pages are
-scanned or photographed alike, or cut out of their photographs; figures are of all shapes."""
+_SHAPE, _AREA = 1.3, 3.0
+"""Factors by which shapes and areas of the pages of a paper differ at most: they are scanned or photographed alike, or
+cut out of their photographs; figures are of all shapes."""
 _NAMED = 5  # Missing numbers and names that are told one by one
 
 
@@ -109,8 +108,7 @@ def _unlike(pictures: Iterable[DocumentState]) -> str:
         return f"a side of less than {_SHORTEST} pixels is too small for a page"
     shapes, areas = [max(size) / min(size) for size in sizes], [wide * high for wide, high in sizes]
     for values, most in ((shapes, _SHAPE), (areas, _AREA)):
-        usual = median(values)
-        if max(values) > most * usual or usual > most * min(values):
+        if max(values) > most * min(values):
             return "they are of different sizes"
     return ""
 
