@@ -7,7 +7,7 @@ or only turned by a degree, is left as it is: layout straightens it without touc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TypeAlias
 
 import cv2
@@ -66,27 +66,16 @@ def flatten(pixels: Pixels) -> Flat:
     field, slope = found
     x, y = np.meshgrid(np.linspace(0, size[0], NODES[1]), np.linspace(0, size[1], NODES[0]))
     sheared = x + _shear(pieces, size, slope, x, y)
-    places = np.column_stack([sheared.ravel(), np.broadcast_to(y, x.shape).ravel()])
-    shift = (_weights(places, size) @ field).reshape(x.shape)
-    nodes = np.stack([sheared / size[0], (y + shift) / size[1]], axis=2)
-    return Flat(_moved(pixels, nodes), nodes)
+    places = np.stack([sheared, y], axis=2) / size
+    places[:, :, 1] += (_weights(places.reshape(-1, 2), NODES) @ field).reshape(NODES) / size[1]
+    return Flat(_moved(pixels, places), places)
 
 
 def unflatten(box: Rect, nodes: Floats, width: float, height: float) -> Rect:
     """Return where a box of a flat page stands on the page as it was, of so many points."""
-    corners = [(x, y) for x in (box.x0, (box.x0 + box.x1) / 2, box.x1) for y in (box.y0, box.y1)]
-    xs, ys = zip(*(_was_at(nodes, x / width, y / height) for x, y in corners), strict=True)
-    return Rect(min(xs) * width, min(ys) * height, max(xs) * width, max(ys) * height)
-
-
-def _was_at(nodes: Floats, x: float, y: float) -> tuple[float, float]:
-    rows, columns = nodes.shape[:2]
-    across, down = min(max(x, 0.0), 1.0) * (columns - 1), min(max(y, 0.0), 1.0) * (rows - 1)
-    left, top = min(int(across), columns - 2), min(int(down), rows - 2)
-    a, b = across - left, down - top
-    near = nodes[top : top + 2, left : left + 2]
-    place = (1 - b) * ((1 - a) * near[0, 0] + a * near[0, 1]) + b * ((1 - a) * near[1, 0] + a * near[1, 1])
-    return float(place[0]), float(place[1])
+    places = [(x / width, y / height) for x in (box.x0, (box.x0 + box.x1) / 2, box.x1) for y in (box.y0, box.y1)]
+    found = _weights(np.array(places), nodes.shape) @ nodes.reshape(-1, 2) * (width, height)
+    return Rect(*found.min(axis=0).tolist(), *found.max(axis=0).tolist())
 
 
 def _pieces(grey: Pixels) -> _Pieces | None:
@@ -102,8 +91,7 @@ def _pieces(grey: Pixels) -> _Pieces | None:
     letter = float(large[int(0.7 * len(large))])  # parts of ideographs are components too: whole ones are higher
     letters &= (height <= 2.2 * letter) & (width <= 8 * letter)
     text = np.asarray(letters[labels], dtype=np.uint8)
-    reach = max(3, round(1.2 * letter))
-    joined = cv2.morphologyEx(text, cv2.MORPH_CLOSE, np.ones((1, reach), np.uint8))
+    joined = cv2.morphologyEx(text, cv2.MORPH_CLOSE, np.ones((1, max(3, round(1.2 * letter))), np.uint8))
     found = list(_middles(joined, text, letter))
     if len(found) < _ENOUGH:
         return None
@@ -120,11 +108,10 @@ def _middles(joined: Pixels, text: Pixels, letter: float) -> Iterator[tuple[Floa
             continue
         box = np.s_[top : top + height, left : left + width]
         own = (labels[box] == label) & (text[box] > 0)
-        rows = np.arange(height)[:, None]
         step = max(1, round(1.5 * letter))
         starts = np.arange(0, width, step)
         mass = np.add.reduceat(own.sum(axis=0), starts)
-        lows = np.add.reduceat((own * rows).sum(axis=0), starts)
+        lows = np.add.reduceat((own * np.arange(height)[:, None]).sum(axis=0), starts)
         dense = mass > 0.1 * step * letter
         if dense.sum() < 4:
             continue
@@ -139,7 +126,7 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
     points, owners = pieces.points, pieces.owners
     count = np.bincount(owners)
     level = np.bincount(owners, points[:, 1]) / count
-    matrix = _weights(np.column_stack([points[:, 0], level[owners]]), size)
+    matrix = _weights(np.column_stack([points[:, 0], level[owners]]) / size, NODES)
     sums = np.zeros((len(count), matrix.shape[1]))
     np.add.at(sums, owners, matrix)
     matrix -= (sums / count[:, None])[owners]
@@ -154,8 +141,7 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
         trust = 1 / np.maximum(1.0, left / (0.15 * pieces.height))  # Huber: few points far off count little
     x = points[:, 0] - np.bincount(owners, points[:, 0])[owners] / count[owners]
     slope = float(x @ (matrix @ field)) / max(float(x @ x), 1e-9)
-    shifts = matrix @ field - slope * x
-    unlevel = float(np.percentile(np.abs(shifts), 98))
+    unlevel = np.percentile(np.abs(matrix @ field - slope * x), 98)
     before = np.percentile(np.abs(apart - slope * x), 90)
     after = np.percentile(np.abs(apart - matrix @ field), 90)
     bent = unlevel > _FLAT * pieces.height and after < _BETTER * before
@@ -170,22 +156,19 @@ def _bending() -> Floats:
     across = np.kron(second[0], np.eye(columns))
     twist = np.kron(np.diff(np.eye(rows), axis=0), np.diff(np.eye(columns), axis=0))
     cost = along.T @ along + 4 * across.T @ across + 0.5 * twist.T @ twist
-    cost_of_all: Floats = _STIFF * cost + _LEVEL * np.eye(rows * columns)
-    return cost_of_all
+    return np.asarray(_STIFF * cost + _LEVEL * np.eye(rows * columns), dtype=np.float64)
 
 
-def _weights(points: Floats, size: tuple[int, int]) -> Floats:
-    """Return the share of every node in the field at points: bilinear."""
-    rows, columns = NODES
-    across = np.clip(points[:, 0] / size[0], 0, 1) * (columns - 1)
-    down = np.clip(points[:, 1] / size[1], 0, 1) * (rows - 1)
-    left, top = np.minimum(across.astype(int), columns - 2), np.minimum(down.astype(int), rows - 2)
-    a, b = across - left, down - top
-    matrix = np.zeros((len(points), rows * columns))
-    each = np.arange(len(points))
-    for low, high, share in ((0, 0, (1 - a) * (1 - b)), (0, 1, a * (1 - b)), (1, 0, (1 - a) * b), (1, 1, a * b)):
-        matrix[each, (top + low) * columns + left + high] += share
-    return matrix
+def _weights(places: Floats, shape: Sequence[int]) -> Floats:
+    """Return the share of every node of a grid, rows x columns, at places x, y from 0 to 1: bilinear."""
+    down, across = _tents(places[:, 1], shape[0]), _tents(places[:, 0], shape[1])
+    return (down[:, :, None] * across[:, None, :]).reshape(len(places), -1)
+
+
+def _tents(places: Floats, count: int) -> Floats:
+    """Return the share of each of ``count`` nodes in a row at places from 0 to 1."""
+    shares: Floats = np.maximum(0.0, 1 - np.abs(np.clip(places, 0, 1)[:, None] * (count - 1) - np.arange(count)))
+    return shares
 
 
 def _shear(pieces: _Pieces, size: tuple[int, int], slope: float, x: Floats, y: Floats) -> Floats:
@@ -195,10 +178,9 @@ def _shear(pieces: _Pieces, size: tuple[int, int], slope: float, x: Floats, y: F
     """
     left, right, height = pieces.ends.T
     down = height - size[1] / 2
-    bins = pieces.height
 
     def aligned(slope: Floats, edge: Floats) -> float:
-        counts = np.bincount(np.maximum(0, ((edge - slope * down) / bins + 20).astype(int)))
+        counts = np.bincount(np.maximum(0, ((edge - slope * down) / pieces.height + 20).astype(int)))
         return float((np.convolve(counts, [0.5, 1, 0.5]) ** 2).sum())
 
     def score(p: float, q: float) -> float:
@@ -206,24 +188,17 @@ def _shear(pieces: _Pieces, size: tuple[int, int], slope: float, x: Floats, y: F
 
     best = max((score(p, q), -abs(p) - abs(q), p, q) for p in _SHEARS for q in _SHEARS if abs(p - q) < 0.09)
     p, q = best[2:] if best[0] > _CLEAR * score(-slope, -slope) else (-slope, -slope)
-    shift: Floats = (p + (q - p) * x / size[0]) * (y - size[1] / 2)
-    return shift
+    return np.asarray((p + (q - p) * x / size[0]) * (y - size[1] / 2), dtype=np.float64)
 
 
 def _moved(pixels: Pixels, nodes: Floats) -> Pixels:
     """Return the page with every pixel taken from where the nodes say."""
     height, width = pixels.shape[:2]
-    down, across = (_between(side, count) for side, count in zip((height, width), nodes.shape, strict=False))
-    right, low = (
-        (down @ nodes[:, :, axis] @ across.T * side - 0.5).astype(np.float32)
-        for axis, side in enumerate((width, height))
+    down, across = (
+        _tents((np.arange(side) + 0.5) / side, count) for side, count in zip((height, width), NODES, strict=True)
     )
-    moved = cv2.remap(pixels, right, low, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE)
-    return np.asarray(moved, dtype=np.uint8)
-
-
-def _between(side: int, count: int) -> Floats:
-    """Return the share of each of ``count`` nodes at the middle of each of ``side`` pixels."""
-    places = (np.arange(side) + 0.5) / side * (count - 1)
-    shares: Floats = np.maximum(0.0, 1 - np.abs(places[:, None] - np.arange(count)))
-    return shares
+    x, y = (
+        (down @ nodes[:, :, axis] @ across.T * side - 0.5).astype(np.float32)
+        for axis, side in ((0, width), (1, height))
+    )
+    return np.asarray(cv2.remap(pixels, x, y, cv2.INTER_CUBIC, borderMode=cv2.BORDER_REPLICATE), dtype=np.uint8)

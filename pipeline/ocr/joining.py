@@ -9,7 +9,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
 
 from build_dataset.pipeline.archives import HOME
 from build_dataset.pipeline.ocr.assemble import DocumentState, chinese_number
@@ -30,13 +29,6 @@ cut out of their photographs; figures are of all shapes."""
 _NAMED = 5  # Missing numbers and names that are told one by one
 
 
-class Join(NamedTuple):
-    """Pictures that were looked at as one paper, those among them that cannot be read, and why not, if so."""
-
-    pages: list[DocumentState]
-    why_not: str = ""
-
-
 def join_pictures(
     readings: Sequence[DocumentState], broken: Sequence[DocumentState], params: OcrParams, build: Path
 ) -> tuple[list[DocumentState], list[str]]:
@@ -55,15 +47,15 @@ def join_pictures(
     inside: set[str] = set()
     notes: list[str] = []
     for folder, own in sorted(group_values((_folder(one.name), one) for one in pictures).items()):
-        for found in _papers(own, damaged.get(folder, []), _wish(folder, own, params)):
-            first = next(one.name for one in found.pages if not one.failures)
+        for pages, why_not in _papers(own, damaged.get(folder, []), _wish(folder, own, params)):
+            first = next(one.name for one in pages if not one.failures)
             told, wish = "were read as the pages of one paper", '"never" keeps them apart'
-            if found.why_not:
-                told, wish = f"were kept apart: {found.why_not}", '"always" joins them'
+            if why_not:
+                told, wish = f"were kept apart: {why_not}", '"always" joins them'
             else:
-                joined[first] = _joined(first, found.pages, build)
-                inside.update(one.name for one in found.pages)
-            notes.append(f'{first}: {_listed(found.pages)} {told}; [sources."{folder or first}"] join_images = {wish}')
+                joined[first] = _joined(first, pages, build)
+                inside.update(one.name for one in pages)
+            notes.append(f'{first}: {_listed(pages)} {told}; [sources."{folder or first}"] join_images = {wish}')
     return [joined.get(one.name, one) for one in readings if one.name not in inside or one.name in joined], notes
 
 
@@ -75,17 +67,18 @@ def _folder(name: str) -> str:
 def _wish(folder: str, pictures: Sequence[DocumentState], params: OcrParams) -> str:
     """Return what the settings say of a folder: of it, of one of its pictures or a folder around it, else of all."""
     said = dict(params.joins)
-    around = [path.as_posix() for path in PurePosixPath(folder).parents]
-    places = [folder, *(one.name for one in pictures), PurePosixPath(folder).name, *around]
+    places = [folder, *(one.name for one in pictures), *(path.as_posix() for path in PurePosixPath(folder).parents)]
     return next((said[place] for place in places if place in said), params.join_images)
 
 
-def _papers(pictures: list[DocumentState], broken: Sequence[DocumentState], wish: str) -> Iterator[Join]:
+def _papers(
+    pictures: list[DocumentState], broken: Sequence[DocumentState], wish: str
+) -> Iterator[tuple[list[DocumentState], str]]:
     """Yield the pictures of a folder that look like one paper, each with why not, if so."""
     if wish == "never" or len(pictures) < 2:
         return
     if wish == "always":
-        yield Join(sorted(pictures, key=lambda one: _natural(one.name)))
+        yield sorted(pictures, key=lambda one: _natural(one.name)), ""
         return
     series = group_values((_series(one.name), one) for one in pictures)
     alone = [one for named, own in series.items() for one in own if named is None or len(own) < 2]
@@ -93,12 +86,12 @@ def _papers(pictures: list[DocumentState], broken: Sequence[DocumentState], wish
         if named is not None and len(own) > 1:
             pages = sorted([*own, *(one for one in broken if _series(one.name) == named)], key=_number)
             twice = len({_number(one) for one in pages}) < len(pages)
-            yield Join(pages, "two of them have one number" if twice else _unlike(own))
+            yield pages, "two of them have one number" if twice else _unlike(own)
     if len(alone) == len(pictures) and not _unlike(alone):
         times = {one.name: (one.facts.picture and one.facts.picture.taken) or "" for one in alone}
         told = len({*times.values()} - {""}) == len(alone)
         alone.sort(key=lambda one: (times[one.name], one.name))
-        yield Join(alone, "" if told else "neither their names nor times of exposure tell their order")
+        yield alone, "" if told else "neither their names nor times of exposure tell their order"
 
 
 def _unlike(pictures: Iterable[DocumentState]) -> str:
