@@ -138,7 +138,8 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
         normal = matrix.T @ (matrix * trust[:, None]) + bend
         field = np.linalg.solve(normal, matrix.T @ (apart * trust))
         left = np.abs(matrix @ field - apart)
-        trust = 1 / np.maximum(1.0, left / (0.15 * pieces.height))  # Huber: few points far off count little
+        huber = 1 / np.maximum(1.0, left / (0.15 * pieces.height))  # few points far off count little
+        trust = np.asarray(huber, dtype=np.float64)
     x = points[:, 0] - np.bincount(owners, points[:, 0])[owners] / count[owners]
     slope = float(x @ (matrix @ field)) / max(float(x @ x), 1e-9)
     unlevel = np.percentile(np.abs(matrix @ field - slope * x), 98)
