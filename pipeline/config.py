@@ -99,7 +99,9 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
         raise UserError("\n".join(told)) from None
     sections = {name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)}
     named = tuple(sorted({name for source in config.sources.values() for name in source.headers()}))
-    sections["ocr"] = sections["ocr"].model_copy(update={"columns": named})  # a tuple: engines are kept by it
+    joins = tuple(sorted((name, one.join_images) for name, one in config.sources.items() if one.join_images))
+    said = {"columns": named, "joins": joins}  # tuples: engines are kept by them
+    sections["ocr"] = sections["ocr"].model_copy(update=said)
     sections["parse"] = sections["parse"].model_copy(update={"sources": config.sources})
     config = config.model_copy(update=sections)
     _keep_apart(config.dataset, path.name)

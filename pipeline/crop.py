@@ -14,6 +14,7 @@ from PIL import Image
 
 from build_dataset.pipeline.archives import locate
 from build_dataset.pipeline.ocr.interfaces import Pixels, VisualReader
+from build_dataset.pipeline.ocr.joining import list_pages
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import reader
 from build_dataset.pipeline.rendering.html import data_uri
@@ -52,10 +53,16 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
     kind = str(rows[0]["format"])
     if not isinstance(reader(kind), VisualReader):
         raise UserError(f"{document} has no pages to cut from: the format {kind} has no layout")
-    path = locate(raw, build, document)
-    if not path.is_file():
-        raise UserError(f"{path} is gone: put it back to see its pages")
-    if file_sha256(path) != rows[0]["sha256"]:
+    files = rows[0].get("files")
+    paths = {name: locate(raw, build, name) for name in files or [document]}
+    for path in paths.values():
+        if not path.is_file():
+            raise UserError(f"{path} is gone: put it back to see its pages")
+    hashes = {name: file_sha256(path) for name, path in paths.items()}
+    path, digest = paths.get(document, Path()), hashes.get(document)
+    if files:
+        path, digest = list_pages(build, [(paths[name], hashes[name]) for name in files])
+    if digest != rows[0]["sha256"]:
         raise UserError(f"{path} has changed since it was read: run `build-dataset run` first")
     pages = find_rows(build, "ocr/pages", pl.col("document") == document)
     return Paper(document, path, kind, {row["page"]: row["turned"] for row in pages if row.get("turned")})

@@ -47,7 +47,7 @@ class DatasetParams(Params):
     previous: Path | None = non_semantic(None, "The previous release (a folder), where it is not in releases")
 
 
-Settled = Literal[
+Acceptable = Literal[
     "answer_in_text", "case_inside", "case_missing", "copies_differ", "empty_place", "explanation_disagrees",
     "flat_power", "foot_inside", "keys_alike", "label_inside_text", "may_hold_another", "option_too_long",
     "options_alike", "options_repeat", "options_too_many", "repeated_text", "room_inside", "stems_alike",
@@ -72,12 +72,16 @@ class SourceParams(Params):
     ignore: list[str] = option([], "Columns of long texts that are no part of a question")
     furniture: list[str] = option([], "Texts printed at many of its items that are no part of them; they are cut off")
     repeated: Literal["cut", "keep"] | None = option(None, "What to do with a text that most questions repeat")
-    accept: list[Settled] = option([], "Reasons that a person has looked at: they stop none of its questions")
+    accept: list[Acceptable] = option([], "Reasons that a person has looked at: they stop none of its questions")
     explanations: Literal["ignore"] | None = option(None, "Let no explanation speak against a key: it lists wrong options")
+
+    join_images: Literal["auto", "never", "always"] | None = option(
+        None, "Of a folder of pictures: whether they are the pages of one paper, as [ocr] join_images"
+    )
 
     def columns(self) -> dict[str, str]:
         """Columns by role."""
-        settings = ("answer_as", "explanations", "repeated")
+        settings = ("answer_as", "explanations", "repeated", "join_images")
         named = {name: value for name, value in self if name not in settings}
         return {name: value for name, value in named.items() if isinstance(value, str)}
 

@@ -40,6 +40,8 @@ class Document(Record):
     """Pages of a paged document; null for tabular ones."""
     rows: int | None
     """Rows of a tabular document; null for paged ones."""
+    files: list[str] | None = None
+    """The picture of each page, where it is more than one file; null for others. One of a double page comes twice."""
     exam_type: str | None = None
     exam_class: str | None = None
     exam_subject: str | None = None

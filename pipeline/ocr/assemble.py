@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRead
+from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRead, Rect
 from build_dataset.pipeline.ocr.tasks import FileFacts
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.stage import Failure
@@ -24,6 +24,7 @@ from build_dataset.schemas.taxonomy import cmb_catalogue
 _P = Patterns(__name__)
 _TABLES: dict[str, type[Record]] = {"documents": Document, "pages": Page, "lines": Line, "rows": SourceRow}
 MIN_SHARE = 0.5  # Share of the pages on which a text must stand in the same place, with other digits allowed
+MOVED = 12.0  # Points by which what stands in one place of all pages moves on scans
 _CHINESE = "一二三四五六七八九十"
 MANIFEST = "manifest.csv"
 
@@ -36,6 +37,7 @@ class DocumentState:
     path: Path
     facts: FileFacts
     failures: dict[int, Failure] = field(default_factory=dict)  # Pages that could not be read
+    parts: tuple[DocumentState, ...] = ()  # The pictures that are its pages, where it is more than one file
 
     def __post_init__(self) -> None:
         """Note how the file is now."""
@@ -43,6 +45,9 @@ class DocumentState:
 
     def state_of_file(self) -> tuple[int, int]:
         """Return size and time of the last change, by which a file that changes is noticed."""
+        if self.parts:
+            states = [part.state_of_file() for part in self.parts]
+            return sum(size for size, _ in states), max(time for _, time in states)
         try:
             found = self.path.stat()
         except OSError:
@@ -53,6 +58,14 @@ class DocumentState:
     def name(self) -> str:
         """Of the document."""
         return self.file.document
+
+    def origin(self, page: int) -> tuple[str, int]:
+        """Return the hash of the file that holds a page, and its number there."""
+        for part in self.parts:
+            if page in part.pages:
+                return part.file.sha256, page
+            page -= len(part.pages)
+        return self.file.sha256, page
 
     @property
     def pages(self) -> range:
@@ -99,6 +112,7 @@ def document_of(reading: DocumentState, exam: Exam) -> Document:
         format=reading.facts.format,
         pages=reading.facts.pages,
         rows=None if rows is None else len(rows),
+        files=[part.name for part in reading.parts for _ in part.pages] or None,
         **exam._asdict(),
     )
 
@@ -118,6 +132,7 @@ def mark_running_lines(pages: Sequence[PageRead]) -> None:
     A line repeats when the same text stands at the top (or bottom) of at least half of the pages with text, and of two.
     One number in it may differ if it counts the pages: heads of sections (一、A1型题, 二、A2型题) are no running heads.
     """
+    _mark_furniture(pages)
     with_text = [page for page in pages if page.lines]
     seen: Counter[tuple[LineKind, str]] = Counter()
     for number, page in enumerate(with_text):
@@ -128,6 +143,27 @@ def mark_running_lines(pages: Sequence[PageRead]) -> None:
             repeats = any(seen[kind, shape] >= needed for shape in _shapes(line, number))
             if repeats or _is_page_number(line, kind, page):
                 line.kind = kind
+
+
+def _mark_furniture(pages: Sequence[PageRead]) -> None:
+    """Set kind header on figures that stand in one place on half of the pages, and on their labels: QR codes, logos.
+
+    On papers of two pages only near the edge: two questions may have a figure each.
+    """
+    figures = [[line for line in page.lines if line.kind is LineKind.FIGURE and line.box] for page in pages]
+    boxes = [[line.box for line in own if line.box and not line.text] for own in figures]
+    for page, own, mine in zip(pages, figures, boxes, strict=True):
+        for box in mine:
+            same = sum(any(_same_place(box, other) for other in others) for others in boxes)
+            margin = min(box.x0, box.y0, page.width - box.x1, page.height - box.y1) < EDGE * page.width
+            if same >= max(2 if margin else 3, MIN_SHARE * len(pages)):
+                for line in own:
+                    if line.box and line.box.overlap(box) > 0.5 * line.box.area:
+                        line.kind = LineKind.HEADER
+
+
+def _same_place(box: Rect, other: Rect) -> bool:
+    return all(abs(one - two) < MOVED for one, two in zip(box, other, strict=True))
 
 
 def _edge_lines(page: PageRead) -> Iterator[tuple[PageLine, LineKind]]:
@@ -147,12 +183,13 @@ def _shapes(line: PageLine, page: int) -> set[str]:
         return set()
     text = "".join(line.text.split())
     counted = {
-        f"{text[: found.start()]}#{_value(found[0]) - page}{text[found.end() :]}" for found in _P.number.finditer(text)
+        f"{text[: found.start()]}#{chinese_number(found[0]) - page}{text[found.end() :]}"
+        for found in _P.number.finditer(text)
     }
     return {text, *counted}
 
 
-def _value(number: str) -> int:
+def chinese_number(number: str) -> int:
     """A number in digits, or in Chinese up to 99."""
     if number[0] not in _CHINESE:
         return int(number)

@@ -128,7 +128,7 @@ def even_background(pixels: Pixels) -> Pixels:
 
     The background is the median of the brightest neighbours, estimated on a small copy.
     """
-    background = _background(pixels)
+    background = paper_lightness(pixels)
     low, middle = np.percentile(background, (5, 50))
     if middle > 225 and low > 200:  # white paper without shadow
         return pixels
@@ -139,7 +139,7 @@ def even_background(pixels: Pixels) -> Pixels:
     return np.asarray(cv2.cvtColor(divided, cv2.COLOR_GRAY2RGB), dtype=np.uint8)
 
 
-def _background(pixels: Pixels) -> Pixels:
+def paper_lightness(pixels: Pixels) -> Pixels:
     """Return how light the paper is, on a small grey copy of the page."""
     grey = cv2.cvtColor(pixels, cv2.COLOR_RGB2GRAY)
     small = shrink(grey, min(500, max(grey.shape)))
@@ -153,7 +153,7 @@ def legibility(pixels: Pixels) -> float:
     Engines are as sure of photographs, known by their dark paper, as of scans (mean 0.98 and 0.97 on a photograph in
     which words are misread), because they rate what they found, not what shadow or blur hid.
     """
-    return float(np.clip(np.percentile(_background(pixels), 1) / _LIT, 0.5, 1.0))
+    return float(np.clip(np.percentile(paper_lightness(pixels), 1) / _LIT, 0.5, 1.0))
 
 
 def find_marks(pixels: Pixels, words: Sequence[Word]) -> dict[str, list[Corners]]:

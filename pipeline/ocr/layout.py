@@ -170,8 +170,9 @@ def _near(run: TextRun, buckets: dict[int, list[int]]) -> Iterator[int]:
 def _row_distance(run: TextRun, lead: TextRun, row: list[TextRun]) -> float | None:
     """Return how far a run is from a row's baseline in points, None where it does not belong."""
     distance = abs(run.baseline - lead.baseline)
-    if run.confidence is not None:
-        return distance if distance <= 0.45 * min(run.size, lead.size) else None  # boxes of words differ
+    if run.confidence is not None:  # boxes of words differ: that of a number ends above or below its stem's
+        distance = min(distance, abs(run.box.middle - lead.box.middle))
+        return distance if distance <= 0.45 * min(run.size, lead.size) else None
     if run.size >= SCRIPT_SIZE * lead.size:
         return distance if distance <= 0.35 * run.size else None
     # A small run belongs to a row as its super- or subscript only beside one of its words: other small

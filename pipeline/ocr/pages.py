@@ -38,8 +38,9 @@ class TextLayerReader:
     def key(self, job: Job) -> str:
         """Return the key of what is read, which names all that can change it; ``max_pixels`` bounds a look."""
         found, params = reader(job.reading.facts.format), self.params
-        options = map(str, (job.page, params.force_ocr, params.max_pixels, getattr(found, "version", "")))
-        return sha256("text", job.reading.file.sha256, *options, code_hash(type(found).__module__))
+        file, page = job.reading.origin(job.page)
+        options = map(str, (page, params.force_ocr, params.max_pixels, getattr(found, "version", "")))
+        return sha256("text", file, *options, code_hash(type(found).__module__))
 
 
 class Recognition(ChosenEngine):
@@ -51,7 +52,8 @@ class Recognition(ChosenEngine):
         places = json.dumps([[round(edge, 2) for edge in box] for box in job.boxes])
         made_by = self.module, type(reader(job.reading.facts.format)).__module__
         code = map(code_hash, ("build_dataset.pipeline.ocr.recognise", *made_by))
-        return sha256("ocr", job.reading.file.sha256, str(job.page), options, places, self.version, *code)
+        file, page = job.reading.origin(job.page)
+        return sha256("ocr", file, str(page), options, places, self.version, *code)
 
     def laid_out(self, value: dict[str, Any], reason: str) -> PageRead:
         """Return a page that it recognised, laid out."""

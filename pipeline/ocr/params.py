@@ -2,6 +2,7 @@
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Literal
 
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.schemas.params import Params, non_semantic, option
@@ -110,6 +111,13 @@ class OcrParams(Params):
     max_rows: int = option(2_000_000, "Tabular files with more rows are rejected as too_large.", ge=1)
     max_pixels: int = option(
         60_000_000, "Page images with more pixels are scaled down (rejected above 3 times).", ge=1_000_000
+    )
+    join_images: Literal["auto", "never", "always"] = option(
+        "auto",
+        "Read pictures of one folder as the pages of one paper: auto, where they have one size and running numbers.",
+    )
+    joins: tuple[tuple[str, str], ...] = option(
+        (), "What [sources] says of folders of pictures: join_images; write it there"
     )
     columns: tuple[str, ...] = option(
         (), "Columns that [sources] names: a row with one of them is a header; write them there"

@@ -1,13 +1,15 @@
-"""OCR of the image of one page: cleaning, turning, recognition."""
+"""OCR of the image of one page: cleaning, turning, flattening, recognition."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from build_dataset.pipeline.ocr.flatten import Flat, Floats, flatten
 from build_dataset.pipeline.ocr.images import Corners, clean_page, find_marks, fit_opencv, legibility
 from build_dataset.pipeline.ocr.interfaces import OcrEngine, PageImage, Pixels, Word
+from build_dataset.pipeline.ocr.lone import with_numbers
 from build_dataset.pipeline.ocr.model import Rect
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.image import page_breaks
@@ -24,11 +26,12 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
 
     Sizes are in points, once upright; ``turned`` are the degrees the page was turned counter-clockwise to read it;
     ``words`` are [text, x0, y0, x1, y1, x2, y2, x3, y3, confidence] with their corners; ``marks`` are boxes of rules
-    ``across`` and ``down`` and of other ink (``figures``).
+    ``across`` and ``down`` and of other ink (``figures``). Of a page that was flattened words and marks stand on the
+    flat page, and ``nodes`` say where on the page as it was (``flatten.Flat``).
     """
     breaks = page_breaks(image.pixels)
-    turn = len(breaks) == 1  # nobody photographs a long screenshot from the side
-    parts = [_see(engine, image.pixels[top:end], params, turn=turn) for top, end in breaks]
+    alone = len(breaks) == 1  # nobody photographs a long screenshot from the side
+    parts = [_see(engine, image.pixels[top:end], params, alone=alone) for top, end in breaks]
     tops = [0, *accumulate(part.height for part in parts)]
     turned = parts[0].turned
     width, height = (image.height, image.width) if turned % 180 else (image.width, image.height)
@@ -42,6 +45,7 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
         for kind, boxes in part.marks.items():
             places = ((x0 * across, (y0 + top) * down, x1 * across, (y1 + top) * down) for x0, y0, x1, y1 in boxes)
             marks.setdefault(kind, []).extend([round(edge, 1) for edge in place] for place in places)
+    nodes = parts[0].nodes
     return {
         "width": round(width, 2),
         "height": round(height, 2),
@@ -49,6 +53,7 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
         "legibility": round(min(part.legibility for part in parts), 4),
         "words": words,
         "marks": marks,
+        **({} if nodes is None else {"nodes": nodes.round(5).tolist()}),
     }
 
 
@@ -79,46 +84,58 @@ class _Seen(NamedTuple):
     marks: dict[str, list[Corners]]
     legibility: float
     turned: int  # Degrees by which it was turned counter-clockwise to be read
+    nodes: Floats | None  # See ``flatten.Flat``
 
 
-def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, turn: bool) -> _Seen:
-    """Return what is on an image, which is turned upright first where ``turn`` allows it."""
+def _see(engine: OcrEngine, pixels: Pixels, params: OcrParams, *, alone: bool) -> _Seen:
+    """Return what is on an image, which is turned upright and flattened first if it is a page ``alone``."""
     pixels = fit_opencv(pixels)
     cleaned = clean_page(pixels) if params.clean_images else pixels
-    turned, words = read_upright(engine, cleaned) if turn else (0, engine.recognise(cleaned))
-    upright = np.ascontiguousarray(np.rot90(cleaned, turned // 90))
+    if alone:
+        turned, flat, words = read_upright(engine, cleaned, flatten if params.clean_images else _as_it_is)
+    else:
+        turned, flat, words = 0, _as_it_is(cleaned), engine.recognise(cleaned)
+    words = with_numbers(engine, flat.pixels, words)
     believed = legibility(pixels)
     # Shadows and hands on a photograph look like figures, so it is not searched for any.
-    marks = find_marks(upright, words) if believed == 1 else {}
-    return _Seen(upright.shape[1], upright.shape[0], words, marks, believed, turned)
+    marks = find_marks(flat.pixels, words) if believed == 1 else {}
+    height, width = flat.pixels.shape[:2]
+    return _Seen(width, height, words, marks, believed, turned, flat.nodes)
 
 
-def read_upright(engine: OcrEngine, pixels: Pixels) -> tuple[int, list[Word]]:
-    """Degrees by which an image was turned counter-clockwise to be upright, and the words in the turned image.
+def _as_it_is(pixels: Pixels) -> Flat:
+    return Flat(pixels, None)
 
-    Lines that stand on end show quarter turns. A page on its head reads with low confidence, the other way up better.
+
+def read_upright(
+    engine: OcrEngine, pixels: Pixels, level: Callable[[Pixels], Flat] = _as_it_is
+) -> tuple[int, Flat, list[Word]]:
+    """Degrees by which an image was turned counter-clockwise to be upright, the turned image and its words.
+
+    ``level`` flattens the image before it is read.
     """
-    words = engine.recognise(pixels)
+
+    def read(angle: int) -> tuple[int, Flat, list[Word]]:
+        flat = level(np.ascontiguousarray(np.rot90(pixels, angle // 90)))
+        return angle, flat, engine.recognise(flat.pixels)
+
+    first = read(0)
+    words = first[2]
     if len(words) < 3:  # too few to tell how the page lies
-        return 0, words
+        return first
     sides = [word.box for word in words if len(word.text) > 1]
     on_end = sum(bottom - top > 1.5 * (right - left) for left, top, right, bottom in sides)
     if on_end > 0.6 * len(words):  # figures have some upright labels
         # Engines turn vertical lines and may read them with confidence. The page is turned anyway, because its rows
         # run from top to bottom.
-        return max((_turned(engine, pixels, angle) for angle in (90, 270)), key=_readability)
+        return max((read(angle) for angle in (90, 270)), key=lambda attempt: _readability(attempt[2]))
     if mean_confidence(words) < _DOUBT:
-        return max((0, words), _turned(engine, pixels, 180), key=_readability)
-    return 0, words
+        return max(first, read(180), key=lambda attempt: _readability(attempt[2]))
+    return first
 
 
-def _turned(engine: OcrEngine, pixels: Pixels, angle: int) -> tuple[int, list[Word]]:
-    return angle, engine.recognise(np.ascontiguousarray(np.rot90(pixels, angle // 90)))
-
-
-def _readability(attempt: tuple[int, list[Word]]) -> float:
+def _readability(words: Sequence[Word]) -> float:
     """Return the mean confidence, lowered for fewer than 20 characters: a few sure words do not outweigh a page."""
-    words = attempt[1]
     return mean_confidence(words) * min(1.0, sum(len(word.text) for word in words) / 20)
 
 

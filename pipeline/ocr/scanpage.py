@@ -5,7 +5,10 @@ from dataclasses import replace
 from math import atan2, cos, degrees, hypot, radians, sin
 from typing import Any
 
+import numpy as np
+
 from build_dataset.pipeline.ocr import layout
+from build_dataset.pipeline.ocr.flatten import unflatten
 from build_dataset.pipeline.ocr.glyphs import is_cjk
 from build_dataset.pipeline.ocr.interfaces import Word
 from build_dataset.pipeline.ocr.model import PageRead, Rect, TextRun
@@ -101,9 +104,12 @@ def to_page(value: dict[str, Any], reason: str, engine: str, version: str, *, ca
     drawing = Drawing(across, down, [], figures)
     regions = find_scan_regions(drawing, runs, frame)
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
+    nodes = np.array(value["nodes"]) if "nodes" in value else None
     for line in lines:
         if line.box and angle:
             line.box = rotate_box(line.box, angle, centre)
+        if line.box and nodes is not None:
+            line.box = unflatten(line.box, nodes, value["width"], value["height"])
     turned = value["turned"]
     if turned:
         reason += f": turned by {turned} degrees"

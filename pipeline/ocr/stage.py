@@ -10,9 +10,10 @@ from typing import Any
 from build_dataset.pipeline.archives import locate
 from build_dataset.pipeline.ocr import assemble, engines
 from build_dataset.pipeline.ocr.assemble import MANIFEST, DocumentState, Exam, exam_of
+from build_dataset.pipeline.ocr.joining import join_pictures
 from build_dataset.pipeline.ocr.pages import Job, PageMethod, PageStore, Recognition
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
-from build_dataset.pipeline.ocr.tasks import FileTask, PageTask, inspect_file, read_pages, recognise_page
+from build_dataset.pipeline.ocr.tasks import FileFacts, FileTask, PageTask, inspect_file, read_pages, recognise_page
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.documents import Page, RawFile, ReadMethod
 from build_dataset.schemas.errors import UnreadableDocument
@@ -50,7 +51,7 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         manifest |= found
     files = RawFile.from_frame(tables["files"])
     first, duplicates = _sort(file for file in files if file.document not in within)
-    readings, rejects = _look(first, params, context)
+    readings, rejects, joined = _look(first, params, context)
     store = PageStore(context.store, params)
     _read(readings, store, context)
     late = []
@@ -77,21 +78,23 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
         if one.facts.told
     }
     facts = _facts(made, duplicates, params)
+    pages = {one.name: [part.name for part in one.parts if not part.failures] for one in readings if one.parts}
     return Result(
         tables=made,
         counts=Counts(
             n_input=len(first) + len(duplicates),
             kept=made["documents"].height,
-            merged=len(duplicates),
+            merged=len(duplicates) + sum(len(names) - 1 for names in pages.values()),
             rejected=len(rejects),
         ),
         rejects=sorted(rejects, key=lambda reject: reject.item_id),
-        facts=facts | ({"left_out": left_out} if left_out else {}),
+        facts=facts | ({"left_out": left_out} if left_out else {}) | ({"joined": pages} if pages else {}),
         complete=all_second
         and all(reject.reason not in _OUTSIDE for reject in rejects)
         and not any(one.reason in _MENDABLE for each in readings for one in each.failures.values()),
         notes=[
             *_notes(facts),
+            *joined,
             *(f"{name}: {told}" for name, found in left_out.items() for told in found),
             *_astray(manifest, tables["files"]["document"].to_list()),
         ],
@@ -103,7 +106,7 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
 
     Text layers are read for that and, where it is the second engine, pages are recognised by the first one.
     """
-    readings, _ = _look(_sort(RawFile.from_frame(tables["files"]))[0], params, context)
+    readings, *_ = _look(_sort(RawFile.from_frame(tables["files"]))[0], params, context)
     store = PageStore(context.store, params)
     _read_text(readings, store, context)
     if params.engine is EngineName.VISION:
@@ -142,8 +145,10 @@ def _sort(files: Iterator[RawFile]) -> tuple[list[RawFile], dict[str, str]]:
     return list(seen.values()), duplicates
 
 
-def _look(files: Sequence[RawFile], params: OcrParams, context: Context) -> tuple[list[DocumentState], list[Rejection]]:
-    """Open every file in a worker, where a hostile one can do no harm."""
+def _look(
+    files: Sequence[RawFile], params: OcrParams, context: Context
+) -> tuple[list[DocumentState], list[Rejection], list[str]]:
+    """Open every file in a worker, where a hostile one can do no harm. Return documents, rejects, notes."""
     by_name = {file.document: file for file in files}
     readings: list[DocumentState] = []
     rejects: list[Rejection] = []
@@ -160,7 +165,14 @@ def _look(files: Sequence[RawFile], params: OcrParams, context: Context) -> tupl
                 rejects.append(_rejection(task.document, facts))
             else:
                 readings.append(DocumentState(by_name[task.document], task.path, facts))
-    return sorted(readings, key=lambda reading: reading.name), rejects
+    broken = [
+        DocumentState(by_name[one.item_id], context.raw / one.item_id, FileFacts("image", 1, None), failed)
+        for one in rejects
+        if (failed := {1: Failure(one.reason, one.detail)})
+    ]
+    readings.sort(key=lambda reading: reading.name)
+    documents, notes = join_pictures(readings, broken, params, context.build)
+    return documents, rejects, notes
 
 
 def _rejection(document: str, failure: Failure) -> Rejection:

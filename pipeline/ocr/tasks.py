@@ -11,6 +11,7 @@ from build_dataset.pipeline.ocr.interfaces import NeedsOcr, PagedReader, RowRead
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import find_reader, reader
+from build_dataset.pipeline.ocr.readers.image import ImageReader, PictureFacts
 from build_dataset.pipeline.ocr.readers.tabular import questions_in
 from build_dataset.schemas.errors import UnreadableDocument
 from build_dataset.schemas.identity import file_sha256
@@ -36,6 +37,7 @@ class FileFacts:
     pages: int | None
     rows: tuple[TableRow, ...] | None
     told: tuple[str, ...] = ()  # Notices for the user: sheets that were left out
+    picture: PictureFacts | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,8 @@ def _look(task: FileTask) -> FileFacts:
             pages, most = found.count_pages(task.path, task.params), task.params.max_pages
         if pages > most:
             raise UnreadableDocument("too_large", f"{pages} pages, more than max_pages = {most}")
-        return FileFacts(found.format, pages, None)
+        picture = found.about(task.path, task.params) if isinstance(found, ImageReader) else None
+        return FileFacts(found.format, pages, None, picture=picture)
     with limit_resources(task.path):
         told: list[str] = []
         return FileFacts(found.format, None, _rows(found, task, told), tuple(told))

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_args
 
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.dataset import Settled, SourceParams
+from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import content_hash
 from build_dataset.schemas.questions import Option, Question, QuestionType
@@ -78,7 +78,7 @@ def _gather(name: str, readings: Sequence[Reading], notes: list[str]) -> Caught:
     """Make one doubt of each reason that more than a tenth of the questions wait for."""
     times = Counter(reason for reading in readings for reason in {reason for reason, _ in reading.doubts})
     least = max(SEVERAL, OFTEN * len(readings))
-    often = {reason for reason in get_args(Settled) if times[reason] >= least}
+    often = {reason for reason in get_args(Acceptable) if times[reason] >= least}
     own = group_values(
         (reading.doubts[0][0], reading)
         for reading in readings

@@ -1,8 +1,9 @@
 """Key documents and their papers: matched by name over the whole folder first, then by what the texts say; applied."""
 
 import re
+import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from pathlib import PurePosixPath
 
 from build_dataset.pipeline.parse.draft import Draft
@@ -28,13 +29,14 @@ Sessions = dict[str, set[str]]  # marks of a session by their kind: year, sittin
 class PairedDocument:
     """A paper or a key, with what its name and its text say of its exam, each read once."""
 
-    def __init__(self, paper: ParsedPaper) -> None:
+    def __init__(self, paper: ParsedPaper, name: str = "") -> None:
+        name = name or paper.document
         self.paper, self.folder = paper, PurePosixPath(paper.document).parent
         text = _flat(paper.text)
-        self.named, self.head = _sessions(paper.document), _sessions(text[:_TITLE_LENGTH])  # of name and head
+        self.named, self.head = _sessions(name), _sessions(text[:_TITLE_LENGTH])  # of name and head
         self.codes = set(_P.code.findall(text))  # the codes of exams that stand in it
         self.numbers = {draft.number for draft in paper.items if draft.number is not None}
-        self.digits = group_values((len(number), number) for number in re.findall(r"\d+", paper.document))
+        self.digits = group_values((len(number), number) for number in re.findall(r"\d+", name))
         """Numbers in its name by their length: 2024 differs from 2023, 11 from 12, but a code never from a year."""
 
 
@@ -54,6 +56,13 @@ def _bare_name(name: str) -> str:
     return " ".join(kept for token in tokens if (kept := _P.key_words.sub("", token)))
 
 
+def _title(document: str) -> str:
+    """Return the name of pictures of pages without their number: 2024/内科 for 2024/内科-1.jpg, 2024 for 2024/IMG_1."""
+    path = PurePosixPath(document)
+    name = _P.picture.sub("", path.stem)
+    return str(path.with_name(name)) if name else str(path.parent)
+
+
 def is_corrected(paper: ParsedPaper) -> bool:
     """Return whether a key states what changed after appeals."""
     name = PurePosixPath(paper.document).stem
@@ -61,25 +70,30 @@ def is_corrected(paper: ParsedPaper) -> bool:
     return bool(said or paper.key.corrections or any(run.noted for run in paper.key.runs))
 
 
-def pair_keys(papers: Sequence[ParsedPaper]) -> ParseOutcome:
+def pair_keys(papers: Sequence[ParsedPaper], pictured: Set[str] = frozenset()) -> ParseOutcome:
     """Apply key documents to their papers: original keys first, then those after appeals, which override.
 
-    All keys are matched by name before any is matched by its text, and then only to papers without a key.
+    All keys are matched by name before any is matched by its text, and then only to papers without a key. Papers that
+    are ``pictured``, pictures of pages, are named by their folder: IMG_0001 says nothing. A key in the folder of
+    one such paper is its own.
     """
     outcome = ParseOutcome()
     keys = sorted((one for one in papers if one.is_key), key=lambda one: (is_corrected(one), one.document))
     candidates = [paper for paper in papers if not paper.is_key and paper.questions] if keys else []
-    by_stem = group_values((name_stem(paper.document), paper) for paper in candidates)
+    names = {one.document: _title(one.document) if one.document in pictured else one.document for one in papers}
+    by_stem = group_values((name_stem(names[paper.document]), paper) for paper in candidates)
     named: dict[str, Sequence[ParsedPaper]] = {}
     for key in keys:  # of several papers of a key's name those in its own folder come first
         found, folder = by_stem[name_stem(key.document)], PurePosixPath(key.document).parent
         beside = [paper for paper in found if PurePosixPath(paper.document).parent == folder]
-        named[key.document] = beside or found
+        in_folder = [one for one in candidates if PurePosixPath(one.document).parent == folder]
+        own = in_folder if len(in_folder) == 1 and in_folder[0].document in pictured else []
+        named[key.document] = beside or found or own
     keyed = {paper.document for found in named.values() for paper in found}
     for paper in candidates:  # where most questions have an answer no key is looked for by its text
         if 2 * sum(draft.answer is not None for draft in paper.questions) > len(paper.questions):
             keyed.add(paper.document)
-    free = [PairedDocument(paper) for paper in candidates if paper.document not in keyed]
+    free = [PairedDocument(paper, names[paper.document]) for paper in candidates if paper.document not in keyed]
     originals: dict[str, list[str]] = defaultdict(list)
     for key in keys:
         _pair(key, named[key.document] or find_papers(key, free), originals, outcome)
@@ -177,7 +191,9 @@ def _sessions(text: str) -> Sessions:
 
 
 def _flat(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+    """Return text without white space, 130² as 1302; the end of a line stays between digits: 代號：1301, 104年."""
+    plain = unicodedata.normalize("NFKC", text)
+    return re.sub(r"\s+", "", re.sub(r"(?<=[0-9A-Za-z])\s*\n\s*(?=\d)", "|", plain))
 
 
 def _notes(key: ParsedPaper, paper: ParsedPaper, unmatched: Unmatched) -> Iterable[str]:

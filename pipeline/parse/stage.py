@@ -102,7 +102,7 @@ def _judged(
             else:
                 papers.append(paper)
     papers.sort(key=lambda paper: paper.document)  # workers finish in any order
-    outcome.extend(pair_keys(papers))
+    outcome.extend(pair_keys(papers, {name for name, document in documents.items() if document.format == "image"}))
     for paper in papers:
         if paper.items and not paper.is_key:
             check_gates(paper)

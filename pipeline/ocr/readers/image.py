@@ -1,5 +1,6 @@
 """Pictures of pages: PNG, JPEG, TIFF with several pages, BMP, WebP, GIF, HEIC of telephones. All of them need OCR."""
 
+import json
 import math
 import warnings
 from collections.abc import Iterator, Sequence
@@ -9,6 +10,7 @@ from importlib import import_module
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import PIL
@@ -37,6 +39,21 @@ _MOST, _LEAST = 100, 400  # Pages of one picture at most, and rows of pixels of 
 _REACH = 0.25  # Share of a page by which its end may be moved up to stand between two lines
 
 
+_SPREAD = (1.15, 1.75)  # Width over height of two pages side by side: 1.41 of A4
+_FOLD = 0.95  # Lightness of the paper at the fold, as a share of that beside it, at most
+PAGES_SUFFIX = ".pages"
+"""Suffix of a list, below the build folder, of the pictures that are the pages of one paper: ``joining.list_pages``."""
+
+
+class PictureFacts(NamedTuple):
+    """The facts of a picture by which it may belong to others."""
+
+    width: int
+    height: int
+    frames: int
+    taken: str | None  # Time of exposure, as EXIF writes it: 2024:05:01 10:11:12
+
+
 class ImageReader:
     """Reads pictures with Pillow, upright as their EXIF tag says."""
 
@@ -52,11 +69,20 @@ class ImageReader:
         return head.startswith(_MAGIC) or (head[:4] == b"RIFF" and head[8:12] == b"WEBP")
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
-        """Frames of a TIFF; 1 for other pictures. The first one is decoded, to know that it can be."""
+        """Frames of a TIFF; of other pictures 2 for an open booklet, else 1. The first one is decoded: it can be."""
         with _opened(path, params) as picture:
-            count = int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
             picture.load()
-            return count
+            return _frames(picture) if picture.format == "TIFF" else 1 + bool(_fold(picture))
+
+    def about(self, path: Path, params: OcrParams) -> PictureFacts:
+        """Return its size, upright, its frames and when it was taken."""
+        with _opened(path, params) as picture:
+            exif = picture.getexif()
+            taken = exif.get_ifd(ExifTags.IFD.Exif).get(ExifTags.Base.DateTimeOriginal) or exif.get(
+                ExifTags.Base.DateTime
+            )
+            width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
+            return PictureFacts(width, height, _frames(picture), str(taken) if taken else None)
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:  # noqa: ARG002
         """Return that every page needs OCR."""
@@ -64,14 +90,54 @@ class ImageReader:
 
     def image(self, path: Path, page: int, params: OcrParams) -> PageImage:
         """The picture, upright, on white, scaled down to ``max_pixels``."""
+        path, page = _part(path, page)
         with limit_resources(path), _opened(path, params) as picture:
-            if page > 1:
+            if picture.format == "TIFF" and page > 1:
                 picture.seek(page - 1)
                 _check_size(picture, params)
             picture.load()
             width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
+            pixels = upright(picture, params.max_pixels)
+            if picture.format != "TIFF" and (fold := _fold(picture)):
+                at = round(fold * pixels.shape[1])
+                pixels = np.ascontiguousarray(pixels[:, at:] if page > 1 else pixels[:, :at])
+                width = round(width * (1 - fold if page > 1 else fold))
             points = _points(picture, width, height)
-            return PageImage(upright(picture, params.max_pixels), width * points, height * points)
+            return PageImage(pixels, width * points, height * points)
+
+
+def _frames(picture: Image.Image) -> int:
+    return int(getattr(picture, "n_frames", 1)) if picture.format == "TIFF" else 1
+
+
+def _fold(picture: Image.Image) -> float:
+    """Return where the fold of a photographed booklet that lies open is, as a share of the width; 0 for other pictures.
+
+    The paper is darker at the fold than on both sides, over most of the height. A sheet of two columns has no fold.
+    """
+    width, height = picture.size[:: -1 if _orientation(picture) >= 5 else 1]
+    if not (_SPREAD[0] <= width / height <= _SPREAD[1] and height >= _LEAST):
+        return 0.0
+    from build_dataset.pipeline.ocr.images import paper_lightness
+
+    paper = paper_lightness(upright(picture, 500_000)).astype(np.float32)
+    high, wide = paper.shape
+    bands = [band.mean(axis=0) for band in np.array_split(paper[high // 8 : -high // 8], 6)]
+    middle, beside = slice(int(0.42 * wide), int(0.58 * wide)), round(0.1 * wide)
+    places = [middle.start + int(np.flatnonzero(band[middle] < band[middle].min() + 2).mean()) for band in bands]
+    dark = [
+        band[at] < _FOLD * min(band[at - beside], band[at + beside]) for band, at in zip(bands, places, strict=True)
+    ]
+    near = [abs(at - sorted(places)[3]) < 0.05 * wide for at in places]
+    return sorted(places)[3] / wide if sum(map(min, dark, near)) >= 5 else 0.0
+
+
+def _part(path: Path, page: int) -> tuple[Path, int]:
+    """Return the picture and its page that are a page of a list of pictures; what was given for other files."""
+    if path.suffix != PAGES_SUFFIX:
+        return path, page
+    names = json.loads(path.read_text(encoding="utf-8"))
+    return Path(names[page - 1]), names[:page].count(names[page - 1])
 
 
 @cache

@@ -96,11 +96,11 @@ def test_a_page_without_a_height_has_no_edges(height: float, kind: str) -> None:
 def test_lines_without_text_or_without_a_place_are_no_running_lines() -> None:
     pages = [
         page(
-            PageLine("", Rect(0, 0, 9, 9), LineKind.FIGURE),
+            PageLine("", Rect(0, 0, 9 + 50 * at, 9), LineKind.FIGURE),
             PageLine("模拟卷", None),
             PageLine("甲", Rect(0, 0, 9, 9)),
         )
-        for _ in range(2)
+        for at in range(2)
     ]
     mark_running_lines(pages)
     assert [line.kind.value for line in pages[0].lines] == ["figure", "text", "header"]

@@ -121,7 +121,7 @@ def test_a_page_number_is_outermost(flips):
     ],
 )
 def test_numbers_of_pages_in_digits_and_in_chinese(number, value):
-    assert assemble._value(number) == value
+    assert assemble.chinese_number(number) == value
 
 
 def test_a_running_line_may_have_one_number_that_counts_the_pages():

@@ -586,11 +586,11 @@ def test_paper_is_as_light_as_its_median_and_its_darkest_twentieth(flips) -> Non
 def test_the_paper_is_looked_at_on_a_copy_of_five_hundred_pixels() -> None:
     page = np.full((1200, 900, 3), 250, np.uint8)
     page[:, :450] = 190
-    assert images._background(page).shape == (500, 375)
-    assert images._background(page[:300, :200]).shape == (300, 200)
-    assert images._background(page)[100, ::20].tolist() == [190] * 10 + [250] * 9
+    assert images.paper_lightness(page).shape == (500, 375)
+    assert images.paper_lightness(page[:300, :200]).shape == (300, 200)
+    assert images.paper_lightness(page)[100, ::20].tolist() == [190] * 10 + [250] * 9
     ramp = np.linspace(100, 255, 600).astype(np.uint8)[None, :, None].repeat(800, 0).repeat(3, 2)
-    assert images._background(ramp)[200, ::40].tolist() == pytest.approx(
+    assert images.paper_lightness(ramp)[200, ::40].tolist() == pytest.approx(
         [101, 117, 134, 150, 167, 184, 200, 217, 233, 250], abs=1
     )
     assert even_background(ramp)[400, ::50, 0].tolist() == pytest.approx(

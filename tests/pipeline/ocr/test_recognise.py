@@ -73,7 +73,7 @@ def test_a_page_on_its_side_is_turned_and_says_so():
     upright = [word("题干文字", 100, 100 + 20 * row, 80) for row in range(5)]
     upside_down = [word("X", 100, 100, 80, sure=0.4)]
     engine = Scripted(sideways, upright, upside_down)
-    turned, words = read_upright(engine, np.zeros((300, 200, 3), np.uint8))
+    turned, _, words = read_upright(engine, np.zeros((300, 200, 3), np.uint8))
     assert (turned, words) == (90, upright)
     assert engine.shapes == [(300, 200), (200, 300), (200, 300)]
     assert to_page(value(words, turned=90), "image", "e", "v").reason == "image: turned by 90 degrees"
@@ -82,13 +82,13 @@ def test_a_page_on_its_side_is_turned_and_says_so():
 def test_a_page_on_its_head_is_turned_when_it_reads_better_that_way():
     bad = [word("囗囗囗", 100, 100 + 20 * row, 80, sure=0.5) for row in range(5)]
     good = [word("题干文字", 100, 100 + 20 * row, 80) for row in range(5)]
-    assert read_upright(Scripted(bad, good), np.zeros((30, 20, 3), np.uint8)) == (180, good)
+    assert read_upright(Scripted(bad, good), np.zeros((30, 20, 3), np.uint8))[::2] == (180, good)
 
 
 def test_an_upright_page_is_read_once():
     good = [word("题干文字", 100, 100 + 20 * row, 80) for row in range(5)]
     engine = Scripted(good)
-    assert read_upright(engine, np.zeros((30, 20, 3), np.uint8)) == (0, good)
+    assert read_upright(engine, np.zeros((30, 20, 3), np.uint8))[::2] == (0, good)
     assert len(engine.shapes) == 1
 
 

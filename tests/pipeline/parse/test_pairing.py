@@ -125,3 +125,26 @@ def test_the_session_of_a_key_stands_in_its_first_400_characters(paired, before,
 def test_five_numbers_are_told_of_those_that_a_key_and_its_paper_do_not_share(read, asked, answered, note):
     key = read(key_of(range(1, answered + 1)), "x_key.pdf")
     assert pair_keys([key, read(items(*range(1, asked + 1)), "x.pdf")]).notes == [note]
+
+
+@pytest.mark.parametrize(
+    "names", [("2024/IMG_0001.jpg", "2024/106_ANS.pdf"), ("内科2024/第1页.png", "内科2024_答案.pdf")]
+)
+def test_a_key_in_or_beside_the_folder_of_pictures_is_theirs(read, names):
+    paper, key = read(items(*range(1, 11)), names[0]), read(key_of(range(1, 11)), names[1])
+    assert pair_keys([key, paper], {names[0]}).keys == {names[1]: names[0]}
+
+
+def test_a_key_in_a_folder_with_two_papers_of_pictures_waits(read):
+    papers = [read(items(*range(1, 11)), f"卷/{name}-1.jpg") for name in ("甲", "乙")]
+    outcome = pair_keys([read(key_of(range(1, 11)), "卷/106_ANS.pdf"), *papers], {paper.document for paper in papers})
+    assert not outcome.keys
+    assert [item.reason for item in outcome.review] == ["key_without_paper"]
+
+
+def test_a_key_of_another_year_is_not_that_of_the_pictures_beside_it(read):
+    paper, key = (
+        read(YEAR + items(*range(1, 11)), "卷/IMG_1.jpg"),
+        read("113年考试\n" + key_of(range(1, 11)), "卷/ANS.pdf"),
+    )
+    assert [item.reason for item in pair_keys([key, paper], {"卷/IMG_1.jpg"}).review] == ["key_contradicts"]

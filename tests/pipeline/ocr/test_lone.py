@@ -1,0 +1,79 @@
+"""Numbers that detection overlooks are found by their ink, and parted from what they are glued to."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+
+from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.lone import with_numbers
+
+
+class Reads:
+    """An engine that reads one text on any picture."""
+
+    def __init__(self, text: str) -> None:
+        self.text, self.asked = text, 0
+
+    def recognise(self, pixels):
+        self.asked += 1
+        return [Word(self.text, ((0, 0), (100, 0), (100, 20), (0, 20)), 0.97)] if self.text else []
+
+
+def line(text: str = "下列何者正确", left: int = 160, top: int = 100) -> Word:
+    return Word(text, ((left, top), (600, top), (600, top + 32), (left, top + 32)), 0.99)
+
+
+def page(*marks: tuple[int, int, int, int]) -> np.ndarray:
+    pixels = np.full((400, 700, 3), 255, np.uint8)
+    for left, top, right, bottom in marks:
+        cv2.rectangle(pixels, (left, top), (right, bottom), (0, 0, 0), -1)
+    return pixels
+
+
+def texts(words: list[Word]) -> list[str]:
+    return [word.text for word in words]
+
+
+def test_a_number_before_its_line_is_found_in_the_row_of_the_line():
+    *_, number = with_numbers(Reads("7下列何"), page((120, 108, 124, 124)), [line()])
+    assert number.text == "7"
+    assert number.box[0] == 120
+    assert number.box[1] == 100
+    assert number.box[3] == 132
+
+
+def test_what_is_read_otherwise_than_its_line_is_no_number():
+    for said in ("", "7上列", "※下列何", "下列何"):
+        assert texts(with_numbers(Reads(said), page((120, 108, 124, 124)), [line()])) == ["下列何者正确"]
+
+
+def test_only_ink_of_the_size_of_a_number_close_before_a_line_is_looked_at():
+    for mark in (
+        (120, 108, 124, 112),
+        (120, 60, 124, 124),
+        (10, 108, 14, 124),
+        (120, 300, 124, 316),
+        (20, 108, 110, 124),
+    ):
+        engine = Reads("7下列何")
+        assert len(with_numbers(engine, page(mark), [line()])) == 1
+        assert engine.asked == 0
+
+
+def test_ink_between_two_words_of_a_row_is_no_number():
+    engine = Reads("7下列何")
+    left = Word("甲", ((80, 100), (112, 100), (112, 132), (80, 132)), 0.9)
+    assert len(with_numbers(engine, page((130, 108, 134, 124)), [left, line()])) == 2
+    assert engine.asked == 0
+
+
+def test_a_number_glued_to_its_stem_is_parted_where_white_space_parts_them():
+    apart, close = page((102, 106, 124, 126), (160, 106, 400, 126)), page((102, 106, 124, 126), (128, 106, 400, 126))
+    glued = line("11A向甲借款", left=100)
+    assert texts(with_numbers(Reads(""), apart, [glued])) == ["11 A向甲借款"]
+    assert texts(with_numbers(Reads(""), close, [glued])) == ["11A向甲借款"]
+
+
+def test_a_page_without_words_has_no_numbers():
+    assert with_numbers(Reads("7下列何"), page((120, 108, 124, 124)), []) == []
