@@ -1,9 +1,8 @@
 """Labels by a classifier of each dimension that learned from the questions that experts have reviewed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,8 +65,8 @@ class Views:
     own: Matrix  # shares of this dimension's labels, in the taxonomy's order
     near: Matrix  # likeness to the questions learned from: see ``nearest_similarity``
 
-    def __getitem__(self, rows: NDArray[np.intp]) -> Views:
-        return Views(self.text[rows], self.lexicon[rows], self.own[rows], self.near[rows])
+    def __getitem__(self, rows: NDArray[np.intp]) -> Self:
+        return type(self)(self.text[rows], self.lexicon[rows], self.own[rows], self.near[rows])
 
     def both(self) -> Matrix:
         """Text and lexicon side by side."""

@@ -1,15 +1,14 @@
 """Labels questions offline, by the medical terms in them: a cold start without training, named as such."""
 
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from importlib.resources import files
 
 import polars as pl
 from pydantic import BaseModel, Field, field_validator
 
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, LabelName, cmexam, dimensions, label_set
 
@@ -71,8 +70,8 @@ def lexicon(dimension: str) -> Lexicon:
 
 @cache
 def _ours(dimension: str) -> Lexicon:
-    text = (files("build_dataset.annotation.lexicon") / f"{dimension}.toml").read_text(encoding="utf-8")
-    return Lexicon(tuple(LabelTerms.model_validate(item) for item in tomllib.loads(text)["label"]))
+    labels = shipped_toml("build_dataset.annotation.lexicon", f"{dimension}.toml")["label"]
+    return Lexicon(tuple(map(LabelTerms.model_validate, labels)))
 
 
 @cache

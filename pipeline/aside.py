@@ -3,8 +3,6 @@
 The end of a run, ``status`` and the report show the same counts.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from collections import Counter, defaultdict
@@ -31,6 +29,23 @@ _CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit
 _ROWS = 100_000  # rows of a workbook: more take seconds to write, and nobody reads them there
 
 Read = Callable[[str], pl.DataFrame | None]  # a table by `stage/name`; None where it was not made
+
+
+class Documents:
+    """The documents of a build by what ids of items begin with."""
+
+    def __init__(self, documents: pl.DataFrame | None) -> None:
+        """Take the table ``ocr/documents``; None where it was not made."""
+        rows = _rows(documents, "document", "sha256", "rows")
+        self.rows = {name: count for name, _, count in rows}
+        """Rows of tabular documents."""
+        self._prefixes = {sha[:8]: name for name, sha, _ in rows}
+
+    def of(self, item: str) -> str | None:
+        """Return the document of an id: the document's own, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
+        head = item.rpartition("#")[0]
+        near = self._prefixes.get(item[:8])
+        return next((name for name in (item, head) if name in self.rows), near)
 
 
 @dataclass(frozen=True)
@@ -207,23 +222,6 @@ def shared_questions(read: Read) -> Counter[tuple[str, str]]:
     for item, survivor in outcomes.survivors.items():
         groups[survivor] |= {name for one in (item, survivor) if (name := outcomes.document_of(one))}
     return Counter(pair for names in groups.values() for pair in combinations(sorted(names), 2))
-
-
-class Documents:
-    """The documents of a build by what ids of items begin with."""
-
-    def __init__(self, documents: pl.DataFrame | None) -> None:
-        """Take the table ``ocr/documents``; None where it was not made."""
-        rows = _rows(documents, "document", "sha256", "rows")
-        self.rows = {name: count for name, _, count in rows}
-        """Rows of tabular documents."""
-        self._prefixes = {sha[:8]: name for name, sha, _ in rows}
-
-    def of(self, item: str) -> str | None:
-        """Return the document of an id: the document's own, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
-        head = item.rpartition("#")[0]
-        near = self._prefixes.get(item[:8])
-        return next((name for name in (item, head) if name in self.rows), near)
 
 
 @dataclass(frozen=True)

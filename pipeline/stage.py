@@ -1,21 +1,18 @@
 """The interface of a stage: a function from named tables and parameters to named tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
+
+import polars as pl
 
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.params import Params
 from build_dataset.schemas.questions import Rejection, ReviewItem
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Item = TypeVar("Item")
 Out = TypeVar("Out")
@@ -105,7 +102,7 @@ class Context(Protocol):
         """
 
 
-Tables = Mapping[str, "pl.DataFrame"]
+Tables = Mapping[str, pl.DataFrame]
 StageFunction = Callable[[Tables, Any, Context], Result]
 
 

@@ -1,20 +1,16 @@
 """The base of all records: one pydantic model is one table, and its polars schema is derived from it."""
 
-from __future__ import annotations
-
 import types
 from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, Self, Union, get_args, get_origin
+from typing import Any, Literal, Self, Union, get_args, get_origin
 
+import polars as pl
+from polars.datatypes import DataTypeClass
 from pydantic import BaseModel, TypeAdapter
 
-if TYPE_CHECKING:  # 0.2 s, which `--help` does without
-    import polars as pl
-    from polars.datatypes import DataTypeClass
-
-_SCALARS = {bool: "Boolean", int: "Int64", float: "Float64", str: "String"}  # names of polars' types
+_SCALARS: dict[type, DataTypeClass] = {bool: pl.Boolean, int: pl.Int64, float: pl.Float64, str: pl.String}
 
 
 class Record(BaseModel, extra="forbid", frozen=True, defer_build=True):
@@ -28,15 +24,11 @@ class Record(BaseModel, extra="forbid", frozen=True, defer_build=True):
     @classmethod
     def polars_schema(cls) -> pl.Schema:
         """Return the schema of this record's table, field by field in order of definition."""
-        import polars as pl
-
         return pl.Schema({name: column_type(field.annotation) for name, field in cls.model_fields.items()})
 
     @classmethod
     def to_frame(cls, rows: Iterable[Self]) -> pl.DataFrame:
         """A table of ``rows``, in their order, with this record's schema also when it is empty."""
-        import polars as pl
-
         plain = _lists(cls).dump_python(list(rows), mode="json")
         return pl.DataFrame(plain, schema=cls.polars_schema())
 
@@ -59,8 +51,6 @@ def column_type(annotation: Any) -> pl.DataType | DataTypeClass:
 
     Enumerations and literals are strings, nested records are structs, ``X | None`` is ``X``.
     """
-    import polars as pl
-
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
         inner = [argument for argument in get_args(annotation) if argument is not type(None)]
@@ -76,6 +66,5 @@ def column_type(annotation: Any) -> pl.DataType | DataTypeClass:
         if issubclass(annotation, Enum):
             return pl.String()
         if annotation in _SCALARS:
-            scalar: DataTypeClass = getattr(pl, _SCALARS[annotation])
-            return scalar
+            return _SCALARS[annotation]
     raise TypeError(f"no column type for {annotation!r}")

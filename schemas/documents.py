@@ -3,9 +3,8 @@
 A trace is one row for each item of a paper, and one for the paper's other lines.
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
+from typing import Self
 
 from build_dataset.schemas.base import Record
 
@@ -85,10 +84,10 @@ class Box(Record):
     x1: float
     y1: float
 
-    def union(self, other: Box) -> Box:
+    def union(self, other: Self) -> Self:
         """The box around both."""
         x0, y0 = min(self.x0, other.x0), min(self.y0, other.y0)
-        return Box(x0=x0, y0=y0, x1=max(self.x1, other.x1), y1=max(self.y1, other.y1))
+        return type(self)(x0=x0, y0=y0, x1=max(self.x1, other.x1), y1=max(self.y1, other.y1))
 
 
 class LineKind(StrEnum):

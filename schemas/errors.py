@@ -1,15 +1,12 @@
 """Errors that a user can cause, told in one line."""
 
-from __future__ import annotations
-
 import os
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import Self
 
-if TYPE_CHECKING:
-    from pydantic import ValidationError
+from pydantic import ValidationError
 
 
 class UserError(Exception):
@@ -30,7 +27,7 @@ class UnreadableDocument(Exception):  # noqa: N818 - it names the document, not 
         self.reason = reason
         self.detail = detail
 
-    def __reduce__(self) -> tuple[type[UnreadableDocument], tuple[str, str]]:
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
         """Pickle by both fields, so that the error crosses process borders whole."""
         return type(self), (self.reason, self.detail)
 

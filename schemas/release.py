@@ -1,18 +1,14 @@
 """The row of a released split."""
 
-from __future__ import annotations
-
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import polars as pl
 from pydantic import ConfigDict, Field, model_validator
 
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.questions import Option
 from build_dataset.schemas.taxonomy import dimensions
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _BEFORE_LABELS = "exam_subject"  # the column after which those of labels stand
 
@@ -86,8 +82,6 @@ class ReleaseRow(Record):
     @classmethod
     def polars_schema(cls) -> pl.Schema:
         """See ``Record.polars_schema``; with the columns of the labels."""
-        import polars as pl
-
         fixed = super().polars_schema()
         return pl.Schema({name: fixed.get(name, pl.String()) for name in cls.column_names()})
 

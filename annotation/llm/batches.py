@@ -1,7 +1,5 @@
 """Asks many things at once through an endpoint's Batch API: half the price, within a day."""
 
-from __future__ import annotations
-
 import io
 import json
 import time
@@ -33,6 +31,28 @@ _ENDED = {"completed", "failed", "expired", "cancelled"}  # states of a batch th
 _QUEUE_IS_FULL = "token_limit_exceeded"  # OpenAI bounds the tokens of all batches under way
 _NOT_ANSWERED = Fault(wire.Reason.TIMEOUT, "the batch ended without answering it", retry=True)
 _UNREADABLE = Fault(wire.Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
+
+
+ENDPOINT: Final = "/v1/chat/completions"  # the same for every row
+MOST_ROWS = 50_000  # requests of one file
+MOST_BYTES = 190 * 10**6  # OpenAI takes 50,000 requests and 200 MB in one file
+
+
+class BatchRow(NamedTuple):
+    """One row of an output or error file."""
+
+    status: int  # of HTTP; 0 where the row was never tried
+    code: str | None  # the provider's code of an error
+    body: Any
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A batch that was submitted, or was about to be."""
+
+    token: str  # our name, which the endpoint keeps as metadata: it finds a batch whose id never arrived
+    keys: tuple[str, ...]  # of the requests whose answers are not in the store yet
+    id: str | None = None  # the endpoint's; None until its reply arrived
 
 
 @dataclass
@@ -224,28 +244,6 @@ class BatchRun:
         except openai.APIError as error:
             why = classify(error, self.options).detail
             raise UserError(f"{why if url in why else f'{url}: {why}'}: run again to go on") from None
-
-
-ENDPOINT: Final = "/v1/chat/completions"  # the same for every row
-MOST_ROWS = 50_000  # requests of one file
-MOST_BYTES = 190 * 10**6  # OpenAI takes 50,000 requests and 200 MB in one file
-
-
-class BatchRow(NamedTuple):
-    """One row of an output or error file."""
-
-    status: int  # of HTTP; 0 where the row was never tried
-    code: str | None  # the provider's code of an error
-    body: Any
-
-
-@dataclass(frozen=True)
-class Batch:
-    """A batch that was submitted, or was about to be."""
-
-    token: str  # our name, which the endpoint keeps as metadata: it finds a batch whose id never arrived
-    keys: tuple[str, ...]  # of the requests whose answers are not in the store yet
-    id: str | None = None  # the endpoint's; None until its reply arrived
 
 
 def input_lines(requests: Mapping[str, wire.ChatRequest], options: LlmOptions) -> Iterator[tuple[str, bytes]]:

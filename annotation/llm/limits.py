@@ -1,7 +1,5 @@
 """Limits of an endpoint and of its bill: the pace of requests, errors after which one is tried again, spending."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import math
@@ -37,6 +35,16 @@ _UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # seconds
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")  # 6m0s, 20ms, 1h2m3.5s
 _UNKNOWN_RESET = 1.0  # seconds, where the endpoint names none that can be read
 _SAME_LIMIT = 1.0  # seconds in which several rate-limit errors are one: they hit all requests in flight
+
+
+class Fault(NamedTuple):
+    """A failed attempt."""
+
+    reason: Reason
+    detail: str
+    retry: bool  # True where another attempt may help
+    wait: float | None = None  # seconds the endpoint asked to wait
+    maybe_billed: bool = False  # True where the endpoint may have worked, and charged, unseen by us
 
 
 class Pace:
@@ -126,16 +134,6 @@ _RETRIED_STATUS = {408, 409, 425}  # timeout, conflict, too early
 _GATEWAY = {502, 504, 524}  # a gateway gave up on a server that may have worked, and charged, behind it
 _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
 """Errors before a request was sent; after later ones the endpoint may have worked on it."""
-
-
-class Fault(NamedTuple):
-    """A failed attempt."""
-
-    reason: Reason
-    detail: str
-    retry: bool  # True where another attempt may help
-    wait: float | None = None  # seconds the endpoint asked to wait
-    maybe_billed: bool = False  # True where the endpoint may have worked, and charged, unseen by us
 
 
 NOT_A_COMPLETION = Fault(

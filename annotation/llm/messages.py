@@ -1,14 +1,12 @@
 """Requests to a model, and reading of its answers: endpoints deviate from the form of a completion."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.schemas.errors import UserError
@@ -123,8 +121,8 @@ class Waste:
     most_prompt: int = 0
     most_completion: int = 0  # most tokens that those can have had
 
-    def __add__(self, other: Waste) -> Waste:
-        return Waste(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
+    def __add__(self, other: Self) -> Self:
+        return type(self)(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True)

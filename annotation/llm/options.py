@@ -1,7 +1,5 @@
 """Options of a language model: endpoint, model, sampling, prices and limits."""
 
-from __future__ import annotations
-
 import os
 import re
 from functools import cache
@@ -85,7 +83,7 @@ class LlmOptions(Endpoint):
     poll: float = non_semantic(60.0, "Seconds between looks at a batch that is under way.", gt=0)
 
     @model_validator(mode="after")
-    def _priced_cap(self) -> LlmOptions:
+    def _priced_cap(self) -> Self:
         if self.max_cost is not None and (self.price_in is None or self.price_out is None):
             raise ValueError("max_cost needs price_in and price_out (per million tokens)")
         return self

@@ -1,11 +1,9 @@
 """Answers of models and people: our own runs, and those of others matched by id, else by text and options."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -47,7 +45,7 @@ class _AnswerRow(BaseModel):
         return value.encode(errors="replace").decode() if isinstance(value, str) else value
 
     @model_validator(mode="after")
-    def _has_a_place(self) -> _AnswerRow:
+    def _has_a_place(self) -> Self:
         if not (self.id or self.question):
             raise ValueError('needs "id" or "question"')
         return self
@@ -130,7 +128,7 @@ class ComparedOptions:
     keys: Sequence[str]  # comparison keys of the options, in their order
     answer: Letters | None
 
-    def translated(self, letters: Letters, ours: ComparedOptions) -> Letters | None:
+    def translated(self, letters: Letters, ours: Self) -> Letters | None:
         """Return the letters of ``ours`` whose options say the same; None if a text equals no option."""
         if self.options == ours.options:
             return letters if letters <= set(ours.options) else None

@@ -1,7 +1,5 @@
 """Commands that begin and build a dataset: ``init``, ``demo``, ``doctor``, ``run``, and one for every stage."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -15,7 +13,7 @@ from datetime import UTC, datetime
 from enum import Enum
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -50,9 +48,6 @@ from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Prediction
 from build_dataset.schemas.params import is_non_semantic
 from build_dataset.schemas.questions import Question
-
-if TYPE_CHECKING:
-    from build_dataset.pipeline.runtime.runner import Report
 
 _MARKS = {"ok": "[green]✓[/green]", "absent": "[dim]–[/dim]", "wrong": "[red]✗[/red]"}
 _PAPERS = frozenset({".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"})
@@ -102,7 +97,7 @@ def run(
 ) -> None:
     """Run all stages in order. Finished stages are skipped."""
     from build_dataset.pipeline.doctor import preflight
-    from build_dataset.pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.runtime.runner import Report, Runner
 
     names = stage_names(first, last)
     with _consoles(quiet, log_file) as consoles:

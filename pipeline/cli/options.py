@@ -1,11 +1,9 @@
 """Commands for typer: options take their help from ``commands.toml``, those of a stage follow from its parameters."""
 
 import inspect
-import tomllib
 import types
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from enum import Enum
-from importlib.resources import files
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -14,10 +12,11 @@ import typer
 from rich.markup import escape
 
 from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load, toml_value
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.params import Params
 
-_HELP = tomllib.loads((files("build_dataset.pipeline.cli") / "templates" / "commands.toml").read_text(encoding="utf-8"))
+_HELP = shipped_toml("build_dataset.pipeline.cli", "templates/commands.toml")
 DEFAULT_CONFIG = Path(FILE_NAME)
 _WHICH: dict[str, tuple[Any, Any]] = {
     "config": (Path, DEFAULT_CONFIG),

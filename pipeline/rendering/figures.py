@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import io
-import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import TYPE_CHECKING, Any, Literal
+
+from build_dataset.schemas.data import shipped_toml
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Format = Literal["svg", "png"]
 
-_STYLE = tomllib.loads((files("build_dataset.pipeline.rendering") / "templates" / "figures.toml").read_text("utf-8"))
+_STYLE = shipped_toml("build_dataset.pipeline.rendering", "templates/figures.toml")
 INK: str = _STYLE["ink"]
 COLOURS: tuple[str, ...] = tuple(_STYLE["colours"])
 

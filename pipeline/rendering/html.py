@@ -1,19 +1,16 @@
 """Self-contained HTML pages: one look, dark and light, no request to anywhere, text escaped."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import Environment
+from markupsafe import Markup
 
 from build_dataset.pipeline.rendering.figures import INK
 from build_dataset.pipeline.rendering.markdown import environment
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
-    from markupsafe import Markup
 
 _POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
@@ -41,8 +38,6 @@ def inline(svg: bytes) -> Markup:
 
     Without the XML head, and without comments, which hold names of what is drawn.
     """
-    from markupsafe import Markup
-
     text = svg.decode().replace(INK, "currentColor")  # dark pages
     return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 

@@ -1,19 +1,16 @@
 """Numbers and templates of text; Markdown and YAML that text from papers and configurations cannot break out of."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 from build_dataset.schemas.questions import SPLITS
 from build_dataset.schemas.wording import counted, minute
-
-if TYPE_CHECKING:
-    from jinja2 import Environment
 
 # Signs that would be markup: *, |, a # or - that begins a line; "1." begins a list.
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$]|^[#+-]")
@@ -78,8 +75,6 @@ def environment(*packages: str, **options: Any) -> Environment:
 
     Unknown names are errors, and lines of tags leave no blank lines; ``options`` are further ones of jinja2.
     """
-    from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
-
     loader = ChoiceLoader([PackageLoader(name) for name in dict.fromkeys(packages)])
     ours = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     made = Environment(loader=loader, **{**ours, **options})  # noqa: S701 - pages ask for autoescape

@@ -1,23 +1,18 @@
 """Tables of results: Parquet and CSV for programs, Markdown and LaTeX for papers."""
 
-from __future__ import annotations
-
 import io
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from unicodedata import east_asian_width
 
 import polars as pl
+from jinja2 import Template
 
 from build_dataset.pipeline.rendering import markdown
-
-if TYPE_CHECKING:
-    from jinja2 import Template
+from build_dataset.schemas.data import shipped_toml
 
 Cell = tuple[int, int]  # row and column, from 0
 
@@ -70,9 +65,7 @@ _BREAKS = re.compile(r"(?<=[ :/_+-])|(?<=[\u3007-\u9fff])")
 _GLUE = re.compile(r" (?![\[(])")  # "61.6 ± 0.1 [60.4, 62.8]" is broken before its interval only
 _MINUS = re.compile(r"(?<!\w)-(?=\d)")  # "-1.5", not "CMB-2"
 _ESCAPES = dict.fromkeys((*range(0x20), 0x7F), " ")  # control characters, then those with a meaning in LaTeX
-_ESCAPES |= str.maketrans(
-    tomllib.loads((files("build_dataset.pipeline.rendering") / "templates" / "latex.toml").read_text("utf-8"))
-)
+_ESCAPES |= str.maketrans(shipped_toml("build_dataset.pipeline.rendering", "templates/latex.toml"))
 
 
 def latex(table: Table) -> str:

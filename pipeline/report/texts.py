@@ -3,13 +3,11 @@
 Sections: how pages were read, texts before and after, contradicting keys, duplicates and twins.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import polars as pl
 
@@ -40,7 +38,18 @@ class CutText:
 
     pieces: Sequence[Piece]
     more: int  # characters left out
-    whole: CutText | None = None  # more of it, up to a bound, for what unfolds
+    whole: Self | None = None  # more of it, up to a bound, for what unfolds
+
+
+@dataclass(frozen=True)
+class QuestionCard:
+    """A question as it is shown, by itself or beside another."""
+
+    question_id: str
+    where: str
+    stem: CutText
+    options: Sequence[tuple[Piece, CutText]]  # labels and texts
+    answer: Piece
 
 
 def clip(text: str | None, limit: int, span: Sequence[int] | None = None) -> CutText:
@@ -137,17 +146,6 @@ def _bounded(pieces: Sequence[Piece], length: int, limit: int) -> CutText:
             kept.append((part.replace(" ", "␣").replace("\n", "⏎\n") if blank else part, marked))
         left -= len(text)
     return CutText(kept, max(0, length - limit))
-
-
-@dataclass(frozen=True)
-class QuestionCard:
-    """A question as it is shown, by itself or beside another."""
-
-    question_id: str
-    where: str
-    stem: CutText
-    options: Sequence[tuple[Piece, CutText]]  # labels and texts
-    answer: Piece
 
 
 def side_by_side(one: Row, other: Row, limit: int) -> tuple[QuestionCard, QuestionCard]:

@@ -1,7 +1,5 @@
 """The executor that the configuration names, and the one that uses the machines of a Ray cluster."""
 
-from __future__ import annotations
-
 import logging
 import os
 import platform
@@ -14,17 +12,15 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
+from build_dataset.pipeline.config import ExecutorParams
 from build_dataset.pipeline.runtime.executor import Executor, LocalExecutor
 from build_dataset.pipeline.runtime.fingerprint import code_hash
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.wording import counted
-
-if TYPE_CHECKING:
-    from build_dataset.pipeline.config import ExecutorParams
 
 INSTALL = "pip install -e '.[ray]'"
 Item = TypeVar("Item")

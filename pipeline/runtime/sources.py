@@ -3,8 +3,6 @@
 Computed are raw files, pulled reviews, earlier releases and the manifests of stages.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Iterator, Set
@@ -12,13 +10,13 @@ from contextlib import suppress
 from functools import partial
 from itertools import takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 from pydantic import ValidationError
 
 from build_dataset.pipeline.archives import is_archive, unpack
 from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.releases import every_release, hashes_of, read_release, release_files
 from build_dataset.pipeline.runtime.publish import intact_manifest, read_table
 from build_dataset.pipeline.stage import Stage
@@ -30,9 +28,6 @@ from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import AnswerScore
 from build_dataset.schemas.identity import ROW_PREFIX, file_sha256, is_hidden, is_ignored, sha256
 from build_dataset.schemas.release import ReleasedId
-
-if TYPE_CHECKING:
-    from build_dataset.pipeline.config import ConfigBase
 
 MANIFESTS = "build/manifests"
 _ABSENT = "absent"  # stands for the hash of an optional table

@@ -1,7 +1,5 @@
 """The ``transformers`` backend: batches by common head, length and token budget, on every GPU or the CPU."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections import deque
@@ -201,7 +199,7 @@ def run_jobs(
 _ENGINE: Engine | None = None  # of this worker process
 
 
-def _start(options: TransformersModel, names: Queue[str]) -> None:
+def _start(options: TransformersModel, names: "Queue[str]") -> None:
     global _ENGINE
     _ENGINE = Engine(options, names.get())
 

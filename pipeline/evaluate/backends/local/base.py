@@ -1,13 +1,12 @@
 """The common part of backends on this machine: prompts as tokens, batches of them, the store of outputs."""
 
-from __future__ import annotations
-
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import takewhile
 from pathlib import Path
+from typing import Self
 
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting
 from build_dataset.pipeline.evaluate.backends.local import loading
@@ -212,7 +211,7 @@ class PromptBatch:
     tails: tuple[TokenizedPrompt, ...]  # the tokens after the head, never empty
     letters: Letters = ()  # tokens of the letters of which the likeliest is chosen
 
-    def halves(self) -> tuple[PromptBatch, PromptBatch]:
+    def halves(self) -> tuple[Self, Self]:
         """The same prompts in two batches, for when one is too large."""
         middle = len(self.tails) // 2
         return replace(self, tails=self.tails[:middle]), replace(self, tails=self.tails[middle:])
