@@ -110,7 +110,7 @@ class Correction(Record):
     status: CorrectionStatus
 
 
-class Settled(Record):
+class SettledDoubt(Record):
     """A decision on a waiting question, for one of its reasons."""
 
     question_id: str

@@ -73,7 +73,9 @@ class SourceParams(Params):
     furniture: list[str] = option([], "Texts printed at many of its items that are no part of them; they are cut off")
     repeated: Literal["cut", "keep"] | None = option(None, "What to do with a text that most questions repeat")
     accept: list[Acceptable] = option([], "Reasons that a person has looked at: they stop none of its questions")
-    explanations: Literal["ignore"] | None = option(None, "Let no explanation speak against a key: it lists wrong options")
+    explanations: Literal["ignore"] | None = option(
+        None, "Let no explanation speak against a key: it lists wrong options"
+    )
 
     join_images: Literal["auto", "never", "always"] | None = option(
         None, "Of a folder of pictures: whether they are the pages of one paper, as [ocr] join_images"

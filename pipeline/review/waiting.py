@@ -33,7 +33,7 @@ from build_dataset.pipeline.review.stage import waiting_questions
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas.annotations import Settled
+from build_dataset.schemas.annotations import SettledDoubt
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UnreadableDocument, UserError
 from build_dataset.schemas.grouping import group_values
@@ -80,7 +80,7 @@ class Waiting:
 
 
 @dataclass
-class Outcome:
+class Decided:
     """What an imported workbook did."""
 
     decided: Counter[str] = field(default_factory=Counter)
@@ -194,14 +194,14 @@ def _place_picture(sheet: Any, cell: tuple[int, int], uri: str) -> int:
     return round(height * scale) + 8
 
 
-def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, context: Context) -> Outcome:
+def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, context: Context) -> Decided:
     """Take in decisions of a person; the same workbook again changes nothing.
 
     A row counts where its question still waits, says what the workbook was written from, and was decided. What is not
     taken is told by row. Raises ``UserError`` for a file that cannot be read or is no such workbook.
     """
     known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
-    outcome, rows, settled = Outcome(), PulledRows(), list[Settled]()
+    outcome, rows, settled = Decided(), PulledRows(), list[SettledDoubt]()
     for path in paths:
         cells = read_cells(path)
         moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
@@ -232,16 +232,16 @@ class _Row:
     key: str
     note: str
 
-    def settled(self, by: str, at: str) -> list[Settled]:
+    def settled(self, by: str, at: str) -> list[SettledDoubt]:
         """Return what is remembered of it, a row for each reason."""
         own = self.waiting.question
         place = {"question_id": own.question_id, "document": own.document, "by": by, "at": at}
         codes = dict.fromkeys(code for code, _ in self.waiting.found)
-        return [Settled(**place, reason=code, decision=self.decision) for code in codes if self.decision != UNSURE]
+        return [SettledDoubt(**place, reason=code, decision=self.decision) for code in codes if self.decision != UNSURE]
 
 
 def _judged(
-    path: Path, cells: Sequence[Mapping[str, str]], known: Mapping[str, Waiting], outcome: Outcome
+    path: Path, cells: Sequence[Mapping[str, str]], known: Mapping[str, Waiting], outcome: Decided
 ) -> Iterator[_Row]:
     """Yield the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken."""
     open_rows: list[_Row] = []
@@ -369,11 +369,11 @@ def _sheet_rows(path: Path) -> list[list[str]]:
     return sheets._as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
 
 
-def _remember(build: Path, settled: Sequence[Settled]) -> None:
+def _remember(build: Path, settled: Sequence[SettledDoubt]) -> None:
     """Keep the decisions, the latest on each question and reason."""
     if settled:
         both = [read_table(build / SETTLED)] if (build / SETTLED).exists() else []
-        latest = pl.concat([*both, Settled.to_frame(settled)]).unique(["question_id", "reason"], keep="last")
+        latest = pl.concat([*both, SettledDoubt.to_frame(settled)]).unique(["question_id", "reason"], keep="last")
         folder.replace_table(build / SETTLED, latest.sort("question_id", "reason"))
 
 
@@ -394,7 +394,7 @@ class ReasonCount:
 
 
 def count_by_reason(settled: pl.DataFrame) -> list[ReasonCount]:
-    """Return the decisions by reason, the commonest first; ``settled`` is a ``Settled`` table."""
+    """Return the decisions by reason, the commonest first; ``settled`` is a ``SettledDoubt`` table."""
     grouped: dict[str, list[str]] = group_values(settled.select("reason", "decision").iter_rows())
     counts = {reason: Counter(decisions) for reason, decisions in grouped.items()}
     rows = [

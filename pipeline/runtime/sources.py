@@ -20,7 +20,7 @@ from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.releases import every_release, hashes_of, read_release, release_files
 from build_dataset.pipeline.runtime.publish import intact_manifest, read_table
 from build_dataset.pipeline.stage import Stage
-from build_dataset.schemas.annotations import AskedQuestion, Correction, ExpertReview, Settled
+from build_dataset.schemas.annotations import AskedQuestion, Correction, ExpertReview, SettledDoubt
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.documents import RawFile, StageManifest
@@ -124,7 +124,7 @@ SOURCES: dict[str, Callable[[DatasetParams], pl.DataFrame]] = {
     "reviews/asked": partial(_pulled, Path("reviews") / "asked.parquet", AskedQuestion, "review pull"),
     "reviews/corrections": partial(_pulled, CORRECTIONS, Correction, "review pull"),
     "reviews/answer_scores": partial(_pulled, ANSWER_SCORES, AnswerScore, "score-answers pull"),
-    "reviews/settled": partial(_pulled, SETTLED, Settled, "review sheet import"),
+    "reviews/settled": partial(_pulled, SETTLED, SettledDoubt, "review sheet import"),
     MANIFESTS: manifests,
     "releases/files": files_of_releases,
     "releases/ids": released_ids,

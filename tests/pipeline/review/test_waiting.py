@@ -66,7 +66,7 @@ def said(build) -> dict[tuple[str, str], str | None]:
     return {(row["question_id"], row["field"]): row["after"] for row in rows.iter_rows(named=True)}
 
 
-def take(build, path: Path) -> waiting.Outcome:
+def take(build, path: Path) -> waiting.Decided:
     return import_decisions([path], BY, ReviewParams(), build)
 
 
