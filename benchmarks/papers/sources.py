@@ -151,7 +151,7 @@ NOTATIONS = (plain, plain, plain, ticked, starred, tasks, embedded, tagged, in_a
 
 @dataclass
 class Tally:
-    """What became of the sources of one fault and notation."""
+    """Outcomes of the sources of one fault and notation."""
 
     sources: int = 0
     questions: int = 0
