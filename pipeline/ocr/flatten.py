@@ -129,14 +129,14 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
     matrix = _weights(np.column_stack([points[:, 0], level[owners]]) / size, NODES)
     sums = np.zeros((len(count), matrix.shape[1]))
     np.add.at(sums, owners, matrix)
-    matrix -= (sums / count[:, None])[owners]
+    matrix = np.asarray(matrix - (sums / count[:, None])[owners], np.float64)
     apart = points[:, 1] - level[owners]
     bend = _bending()
     trust: Floats = np.ones(len(apart))
     field: Floats = np.zeros(matrix.shape[1])
     for _ in range(4):
         normal = matrix.T @ (matrix * trust[:, None]) + bend
-        field = np.linalg.solve(normal, matrix.T @ (apart * trust))
+        field = np.asarray(np.linalg.solve(normal, matrix.T @ (apart * trust)), np.float64)
         left = np.abs(matrix @ field - apart)
         huber = 1 / np.maximum(1.0, left / (0.15 * pieces.height))  # few points far off count little
         trust = np.asarray(huber, dtype=np.float64)

@@ -47,7 +47,7 @@ from build_dataset.schemas.errors import UserError
 _GUIDE = "说明 guide"  # name of a sheet
 _YES = FORM["yes"][0]  # confirms a row, sets a flag
 _OUT = "workbooks.parquet"  # table of the questions that went to each expert in workbooks, as they were shown
-_LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
+LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
 
 
 def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) -> None:
@@ -61,10 +61,10 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
     # Text is written as text: one that begins with = is no formula.
     options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
     with xlsxwriter.Workbook(content, options) as book:
-        _put_rows(book, _GUIDE, [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
+        put_rows(book, _GUIDE, [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks, marks)
-        _put_rows(book, LABELS, labels).very_hidden()
-        _put_rows(book, DATA, data).very_hidden()
+        put_rows(book, LABELS, labels).very_hidden()
+        put_rows(book, DATA, data).very_hidden()
     try:
         path.write_bytes(content.getvalue())
     except OSError as error:
@@ -134,7 +134,7 @@ def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context)
             own = read_task(data, [annotation], {0: sheet.expert}, "review")
             told += [(place, f"{each.reason} ({each.detail})") for each in own.rejects]
             rows.extend(own)
-        pulled = _with(pulled, rows)
+        pulled = with_rows(pulled, rows)
         lines = [f"sheet {MAIN!r}, row {place}: {why}" for place, why in sorted(told)]
         found.append((path, sheet, lines))
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
@@ -144,7 +144,7 @@ def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context)
 
 def fits_cells(task: ReviewTask) -> bool:
     """Return whether its texts fit into cells."""
-    return all(len(task.data.get(name, "")) < _LONGEST // 2 for name in ("text", "explanation", screen.BASE))
+    return all(len(task.data.get(name, "")) < LONGEST // 2 for name in ("text", "explanation", screen.BASE))
 
 
 def _out(build: Path) -> pl.DataFrame:
@@ -205,7 +205,8 @@ def _write_main(book: Any, tasks: Sequence[ReviewTask], marks: Sequence[str]) ->
     sheet.activate()
 
 
-def _put_rows(book: Any, name: str, rows: Iterable[Sequence[str]]) -> Any:
+def put_rows(book: Any, name: str, rows: Iterable[Sequence[str]]) -> Any:
+    """Write a sheet of texts and return it."""
     sheet, wrapped = book.add_worksheet(name), book.add_format({"text_wrap": True, "valign": "top"})
     for number, row in enumerate(rows):
         sheet.write_row(number, 0, map(legal, row), wrapped)
@@ -226,7 +227,8 @@ def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
         raise UserError(f"{expert} {told}: ask another expert")
 
 
-def _with(pulled: Pulled, rows: PulledRows) -> Pulled:
+def with_rows(pulled: Pulled, rows: PulledRows) -> Pulled:
+    """Return what came back in workbooks with more of it: a later answer takes the place of an earlier one."""
     # An expert's annotation of a question has the same id in every workbook. What was there already keeps its time:
     # saving a workbook once more makes no old answer later than one that was given on the server meanwhile.
     known = pulled.annotations.select("annotation_id", "updated_at", "answer")

@@ -27,9 +27,9 @@ from build_dataset.annotation.label_studio.read import DROP, UNSURE, PulledRows,
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops
-from build_dataset.pipeline.ocr.readers.encoding import decode
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.stage import waiting_questions
+from build_dataset.pipeline.review.workbook import as_text, csv_rows, legal
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.pipeline.stage import Context
@@ -129,7 +129,7 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
             sheet.write(number, at[name], each.base.key if name == "key" else "", free)
         _write_marked(sheet, (number, at["text"]), each, doubted, free)
         for name, text in _fixed(each).items():
-            sheet.write(number, at[name], sheets._legal(text)[: sheets._LONGEST], fixed)
+            sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
         picture = pictures.get(each.question.question_id)
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
         sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), "text": each.base.text})))
@@ -140,7 +140,7 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)  # all columns on a page, where somebody prints it
     sheet.autofilter(0, 0, len(rows), len(_COLUMNS) - 1)
-    sheets._put_rows(book, "说明 guide", [[line] for line in _FORM["guide"].splitlines()]).set_column(0, 0, 120)
+    sheets.put_rows(book, "说明 guide", [[line] for line in _FORM["guide"].splitlines()]).set_column(0, 0, 120)
     sheet.activate()
 
 
@@ -162,7 +162,7 @@ def _fixed(each: Waiting) -> dict[str, str]:
 
 def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, doubted: Any, free: Any) -> None:
     """Write the text to edit, what the reasons quote in red."""
-    text = sheets._legal(each.base.text)[: sheets._LONGEST]
+    text = legal(each.base.text)[: sheets.LONGEST]
     places = {mark for _, evidence in each.found for mark in quoted(evidence) if mark in text}
     parts = re.split("|".join(f"({re.escape(mark)})" for mark in sorted(places, key=len, reverse=True)), text)
     pieces = [part for part in parts if part] if places else []
@@ -214,7 +214,7 @@ def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, conte
             if not refused:
                 outcome.decided[row.decision] += 1
                 settled += row.settled(by, moment.isoformat())
-    pulled = sheets._with(folder.read_pulled(context.build, folder.SHEETS), rows)
+    pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, params)
     _remember(context.build, settled)
@@ -333,7 +333,7 @@ def _annotation(row: _Row, by: str, moment: datetime) -> dict[str, Any]:
 def read_cells(path: Path) -> list[dict[str, str]]:
     """Return the rows of a workbook or CSV file by the names of columns; empty cells are empty text."""
     try:
-        rows = _csv_rows(path) if path.suffix.lower() == ".csv" else _sheet_rows(path)
+        rows = csv_rows(path.read_bytes()) if path.suffix.lower() == ".csv" else _sheet_rows(path)
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     except (CalamineError, UnreadableDocument, csv.Error) as error:
@@ -350,23 +350,17 @@ def read_cells(path: Path) -> list[dict[str, str]]:
 
 def is_waiting(path: Path) -> bool:
     """Return whether a file is a workbook of this kind, and not an expert's."""
-    if path.suffix.lower() == ".csv":
-        return True
     try:
-        return _SHEET in CalamineWorkbook.from_path(path).sheet_names
-    except (OSError, CalamineError):
+        read_cells(path)
+    except UserError:
         return False
-
-
-def _csv_rows(path: Path) -> list[list[str]]:
-    rows = csv.reader(io.StringIO(decode(path.read_bytes()), newline=""))
-    return [[cell.strip() for cell in row] for row in rows]
+    return True
 
 
 def _sheet_rows(path: Path) -> list[list[str]]:
     book = CalamineWorkbook.from_path(path)
     name = _SHEET if _SHEET in book.sheet_names else book.sheet_names[0]
-    return sheets._as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
+    return as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
 
 
 def _remember(build: Path, settled: Sequence[SettledDoubt]) -> None:

@@ -223,7 +223,7 @@ def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
     try:
         saved = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if path.suffix.lower() == ".csv":
-            return _csv_rows(path.read_bytes()), [], saved
+            return csv_rows(path.read_bytes()), [], saved
         book = CalamineWorkbook.from_path(path)
         names = [name for name in (MAIN, DATA) if name in book.sheet_names]
         if MAIN not in names:
@@ -241,7 +241,7 @@ def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
     return main, data[0] if data else [], saved
 
 
-def _csv_rows(content: bytes) -> list[list[str]]:
+def csv_rows(content: bytes) -> list[list[str]]:
     """Return the rows of a file in UTF-8, or in the GB 18030 of a Chinese Excel, whatever stands between its cells."""
     try:
         text = content.decode("utf-8-sig")

@@ -16,7 +16,6 @@ from build_dataset.pipeline.claims.explanations import asks_for_several, asks_fo
 from build_dataset.pipeline.claims.tokens import NAMES
 from build_dataset.pipeline.evaluate.extraction.rules import (
     RULES,
-    SURENESS,
     FoundAnswer,
     ReadingTask,
     is_own,
@@ -35,6 +34,13 @@ _WEAK = ("head", "quoted", "only_letter", "first_listed", "suggested")
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
 _HABIT, _FEWEST = 0.75, 20  # the share of outputs, and the fewest outputs, that make a habit
+_SURENESS = {
+    Sureness.EXPLICIT: "marked opening stated everything last_line",
+    Sureness.CONCLUDED: "head concluded ranked",
+    Sureness.INFERRED: "quoted verdicts odd_one_out echoed",
+    Sureness.WEAK: "predicated only_letter first_listed suggested",
+}
+SURENESS = {rule: sure for sure, rules in _SURENESS.items() for rule in rules.split()}
 
 
 @dataclass(frozen=True)

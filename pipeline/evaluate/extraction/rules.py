@@ -11,7 +11,6 @@ from build_dataset.pipeline.claims import Claim, Stance, Text
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.evaluation import Sureness
 
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 
@@ -405,10 +404,3 @@ _IN_ORDER = (
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""
-_SURENESS = {
-    Sureness.EXPLICIT: "marked opening stated everything last_line",
-    Sureness.CONCLUDED: "head concluded ranked",
-    Sureness.INFERRED: "quoted verdicts odd_one_out echoed",
-    Sureness.WEAK: "predicated only_letter first_listed suggested",
-}
-SURENESS = {rule: sure for sure, rules in _SURENESS.items() for rule in rules.split()}

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.claims.explanations import asks_for_several
-from build_dataset.pipeline.evaluate.extraction import RULES, extract
-from build_dataset.pipeline.evaluate.extraction.rules import SURENESS
+from build_dataset.pipeline.evaluate.extraction import RULES, SURENESS, extract
 from build_dataset.schemas.evaluation import Sureness
 
 DRUGS = {"A": "青霉素", "B": "红霉素", "C": "链霉素", "D": "氯霉素", "E": "庆大霉素"}
