@@ -136,7 +136,7 @@ def _field(pieces: _Pieces, size: tuple[int, int]) -> tuple[Floats, float] | Non
     field: Floats = np.zeros(matrix.shape[1])
     for _ in range(4):
         normal = matrix.T @ (matrix * trust[:, None]) + bend
-        field = np.asarray(np.linalg.solve(normal, matrix.T @ (apart * trust)), np.float64)
+        field = np.asarray(np.linalg.solve(normal, matrix.T @ (apart * trust)), dtype=np.float64)
         left = np.abs(matrix @ field - apart)
         huber = 1 / np.maximum(1.0, left / (0.15 * pieces.height))  # few points far off count little
         trust = np.asarray(huber, dtype=np.float64)
