@@ -37,7 +37,7 @@ class Likelihood(Record):
 
 
 class Sureness(StrEnum):
-    """How sure a reading is of the answer, by the rule that read it."""
+    """The sureness of a reading of an answer, by the rule that read it."""
 
     EXPLICIT = "explicit"  # 答案：B
     CONCLUDED = "concluded"  # B. 青霉素 …; 因此B正确

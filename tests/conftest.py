@@ -16,6 +16,7 @@ from hypothesis import settings
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UnreadableDocument
+from build_dataset.schemas.taxonomy import use_label_set
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -23,6 +24,14 @@ ROOT = Path(__file__).resolve().parents[1]
 settings.register_profile("same", derandomize=True, deadline=None)
 settings.register_profile("explore", max_examples=1000, deadline=None)
 settings.load_profile("same")
+
+
+@pytest.fixture(autouse=True)
+def _cmexams_labels() -> Iterator[None]:
+    """Every test begins with CMExam's labels, whatever configuration another one read in this process."""
+    use_label_set(None)
+    yield
+    use_label_set(None)
 
 
 @dataclass

@@ -20,7 +20,7 @@ TABLE = (96, 104, 112)  # What lies around a photographed page
 
 
 class Condition(NamedTuple):
-    """How a paper is made poor."""
+    """A way to make a paper poor."""
 
     dpi: int
     spoil: Callable[[Pages, np.random.Generator], list[bytes]]

@@ -28,7 +28,7 @@ _SHIFTED = 0.3  # share of explanations that conclude a letter from which the ke
 _LONGEST = 40  # characters of a repeated text
 
 
-class SourceDoubt(NamedTuple):
+class BankDoubt(NamedTuple):
     """A doubt about a source that holds for some of its questions, or all, and is settled for all of them at once."""
 
     reason: str
@@ -92,13 +92,13 @@ def outside_text(question: Question) -> str | None:
     return f"{said!r} speaks of something outside of the question" if said else None
 
 
-def source_doubts(judged: Iterable[Judged]) -> list[SourceDoubt]:
+def source_doubts(judged: Iterable[Judged]) -> list[BankDoubt]:
     """Return the doubts about a source; questions that are in none keep their own."""
     judged = list(judged)
     return [*_stems_alike([question for question, _ in judged]), *_contradicted(judged), *_too_often(judged)]
 
 
-def _stems_alike(questions: Sequence[Question]) -> list[SourceDoubt]:
+def _stems_alike(questions: Sequence[Question]) -> list[BankDoubt]:
     """One stem at many questions with other options: a passage or another part of the stem was not read."""
     alone = [one for one in questions if not one.shared_stem and not one.attachments]
     by_stem = group_values((one.stem, one) for one in alone)
@@ -108,14 +108,14 @@ def _stems_alike(questions: Sequence[Question]) -> list[SourceDoubt]:
         return []
     told = f"{other} of {len(questions)} questions have one stem, {stem[:60]!r}, and other options: a part may be lost"
     ids = frozenset(one.question_id for one in questions)
-    return [SourceDoubt("stems_alike", f'{told}; write shared = "…" or accept = ["stems_alike"]', ids)]
+    return [BankDoubt("stems_alike", f'{told}; write shared = "…" or accept = ["stems_alike"]', ids)]
 
 
 def _said(question: Question) -> tuple[str, ...]:
     return tuple(sorted(option.text for option in question.options))
 
 
-def _contradicted(judged: Sequence[Judged]) -> list[SourceDoubt]:
+def _contradicted(judged: Sequence[Judged]) -> list[BankDoubt]:
     """Explanations that speak against many keys: they list wrong options, or the keys are those of other questions."""
     reason = "explanation_disagrees"
     against = [(question, dict(doubts)[reason]) for question, doubts in judged if reason in dict(doubts)]
@@ -128,10 +128,10 @@ def _contradicted(judged: Sequence[Judged]) -> list[SourceDoubt]:
     told = f"in {len(against)} of {len(judged)} questions the explanation speaks against the key{whole}"
     shown = _shown(against)
     ids = frozenset(question.question_id for question in concerned)
-    return [SourceDoubt(reason, f'{told} ({shown}); if the keys are right, write explanations = "ignore"', ids)]
+    return [BankDoubt(reason, f'{told} ({shown}); if the keys are right, write explanations = "ignore"', ids)]
 
 
-def _too_often(judged: Sequence[Judged]) -> list[SourceDoubt]:
+def _too_often(judged: Sequence[Judged]) -> list[BankDoubt]:
     """Reasons that let more than a tenth of a source wait: the rule may be wrong about it."""
     found = []
     by_reason = group_values((reason, (one, told)) for one, doubts in judged for reason, told in dict(doubts).items())
@@ -139,7 +139,7 @@ def _too_often(judged: Sequence[Judged]) -> list[SourceDoubt]:
         if reason != "explanation_disagrees" and len(stopped) > max(FEW, _TENTH * len(judged)):
             told = f"{len(stopped)} of {len(judged)} questions wait for one reason ({_shown(stopped)})"
             how = f'if the source is right, write accept = ["{reason}"]'
-            found.append(SourceDoubt(reason, f"{told}; {how}", frozenset(one.question_id for one, _ in stopped)))
+            found.append(BankDoubt(reason, f"{told}; {how}", frozenset(one.question_id for one, _ in stopped)))
     return found
 
 

@@ -17,9 +17,9 @@ from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
 from build_dataset.pipeline.parse.row_nets import (
+    BankDoubt,
     Doubts,
     Repeated,
-    SourceDoubt,
     outside_text,
     repeated_texts,
     source_doubts,
@@ -62,13 +62,13 @@ class SourceTable:
         """Its name for people and in the manifest: ``bank.xlsx#Sheet1``."""
         return self.document.document if self.sheet is None else f"{self.document.document}#{self.sheet}"
 
-    def doubts(self) -> list[SourceDoubt]:
+    def doubts(self) -> list[BankDoubt]:
         """Return the doubts about the whole of it; each concerns some of its questions, and one line settles it."""
         judged = [found for _, found in self.rows if not isinstance(found, RowError)]
         ids = frozenset(question.question_id for question, _ in judged)
         how, count = 'write repeated = "cut" or repeated = "keep"', len(judged)
         found = [
-            SourceDoubt("text_repeated", f"{text!r} is the {place} of {times} of {count} questions: {how}", ids)
+            BankDoubt("text_repeated", f"{text!r} is the {place} of {times} of {count} questions: {how}", ids)
             for place, text, times in self.repeated
         ]
         return [one for one in [*found, *source_doubts(judged)] if one.reason not in self.accepted]

@@ -81,7 +81,7 @@ class Waiting:
 
 @dataclass
 class Decided:
-    """What an imported workbook did."""
+    """The effect of an imported workbook."""
 
     decided: Counter[str] = field(default_factory=Counter)
     """Questions by decision; ``open``: rows without one."""
@@ -222,7 +222,7 @@ def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, conte
 
 
 @dataclass
-class _Row:
+class _DecidedRow:
     """A row that was decided."""
 
     number: int
@@ -242,9 +242,9 @@ class _Row:
 
 def _judged(
     path: Path, cells: Sequence[Mapping[str, str]], known: Mapping[str, Waiting], outcome: Decided
-) -> Iterator[_Row]:
+) -> Iterator[_DecidedRow]:
     """Yield the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken."""
-    open_rows: list[_Row] = []
+    open_rows: list[_DecidedRow] = []
     alike: dict[tuple[str, tuple[str, ...]], str] = {}
     seen: set[str] = set()
     for number, row in enumerate(cells, start=2):
@@ -274,7 +274,7 @@ def _kind(waiting: Waiting) -> tuple[str, tuple[str, ...]]:
 
 def _read_row(
     number: int, row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[str]
-) -> tuple[str | None, _Row | None]:
+) -> tuple[str | None, _DecidedRow | None]:
     """Return why a row cannot be taken, or the row; its decision is empty where nobody decided."""
     name, word = row["id"], row["decision"]
     waiting = known.get(name)
@@ -299,7 +299,7 @@ def _read_row(
     if decision == CORRECT and not changed:
         return f"{name}: to be corrected, but text and key are as they were", None
     decision = CORRECT if decision == "keep" and changed else decision
-    return None, _Row(number, waiting, decision, text, key, row["note"])
+    return None, _DecidedRow(number, waiting, decision, text, key, row["note"])
 
 
 def _word(text: str) -> str:
@@ -312,7 +312,7 @@ def _same(one: str, other: str) -> bool:
     return one.split() == other.split()
 
 
-def _annotation(row: _Row, by: str, moment: datetime) -> dict[str, Any]:
+def _annotation(row: _DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
     """Return a decision as an annotation that the server would send."""
     own, base = row.waiting.question.question_id, row.waiting.base
     kind = "keep" if row.decision == CORRECT else row.decision
@@ -383,7 +383,7 @@ class ReasonCount:
 
     @property
     def is_false_alarm(self) -> bool:
-        """Whether 19 of 20 were right as they stood, of 20 at least."""
+        """True where 19 of 20 were right as they stood, of 20 at least."""
         return self.settled >= 20 and self.kept >= 0.95 * self.settled
 
 

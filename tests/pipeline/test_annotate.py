@@ -63,11 +63,11 @@ def llm(server, **more) -> AnnotateParams:
 
 
 @pytest.mark.parametrize("rows", [[], questions(7)])
-def test_every_question_has_five_labels_from_the_lexicon(context, rows):
+def test_the_lexicon_labels_every_dimension_but_difficulty_which_it_cannot_read(context, rows):
     result = run(table(rows), LEXICON, context)
     annotations = list(Annotation.from_frame(result.tables["annotations"]))
     assert [(row.question_id, row.dimension) for row in annotations] == [
-        (question.question_id, name) for question in rows for name in dimensions()
+        (question.question_id, name) for question in rows for name in dimensions() if name != "difficulty"
     ]
     assert {row.annotator for row in annotations} <= {"lexicon"}
     assert (result.counts.kept, result.counts.waiting, result.complete) == (len(rows), 0, True)
@@ -80,9 +80,9 @@ def test_every_question_has_five_labels_from_the_lexicon(context, rows):
 def test_difficulty_comes_from_human_accuracy_where_there_is_one(context):
     rows = [*questions(1, human_accuracy=0.3, respondents=50), questions(2)[1]]
     found = run(table(rows), LEXICON, context).tables["annotations"].filter(dimension="difficulty")
-    assert found["label"].to_list() == ["较难", "易"]
-    assert found["annotator"].to_list() == ["human_accuracy", "lexicon"]
-    assert found["estimate"].to_list() == [False, True]
+    assert found["label"].to_list() == ["较难"]
+    assert found["annotator"].to_list() == ["human_accuracy"]
+    assert found["estimate"].to_list() == [False]
 
 
 def test_an_llm_s_labels_carry_model_and_prompt_and_its_cost_stands_apart(context, server):

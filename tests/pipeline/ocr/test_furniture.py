@@ -1,4 +1,4 @@
-"""What stands in one place of every page is furniture; an open booklet is two pages."""
+"""Furniture stands in one place of every page; an open booklet is two pages."""
 
 from __future__ import annotations
 

@@ -78,7 +78,6 @@ def test_marks_of_markdown_do_not_hide_numbers_options_and_answers(tmp_path):
         ("a.djvu", b"AT&TFORM\x00", "DjVu"),
         ("a.pptx", b"PK\x03\x04ppt/", "PowerPoint presentation; save it as PDF"),
         ("a.epub", b"PK\x03\x04mimetype", "EPUB book"),
-        ("a.apkg", b"PK\x03\x04collection", "Anki deck"),
         ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "old Word document; install LibreOffice"),
         ("a.zip", b"PK\x03\x04a.pdf", "ZIP archive within another; unpack"),
     ],

@@ -1,4 +1,4 @@
-"""What is said last and outright is the answer; nothing is invented; every reading says how sure it is."""
+"""An answer said last and outright counts; nothing is invented; every reading says how sure it is."""
 
 from __future__ import annotations
 
