@@ -96,7 +96,7 @@ def shown(label_studio: LabelStudioServer, account, project: int) -> str:
 
 
 @pytest.mark.xfail(
-    reason="the lexicon proposes no difficulty and no thin label, so that one chord accepts no whole question: press more"
+    reason="the lexicon proposes no difficulty and no thin label, so one chord accepts no whole question"
 )
 def test_two_doctors_an_adjudicator_and_a_verifier_work_by_keyboard(label_studio, dataset, desk, tmp_path):
     project = dataset.push(count=1).project
