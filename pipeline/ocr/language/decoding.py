@@ -1,0 +1,227 @@
+"""Recognised words, decoded with what Chinese text is like: unsure ideographs, and how sure each character is then.
+
+A recogniser keeps the likely characters of its unsure places. Which of them stands there is what fits both neighbours
+and looks alike: 糞便 for 冀便. Digits, letters and marks stay as they were read. The confidence of a word is the
+probability that all of its letters and digits are right, as measured (``benchmarks/ocr``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from math import log
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from build_dataset.pipeline.characters import is_traditional, script_of
+from build_dataset.pipeline.ocr.interfaces import Doubt, Word
+from build_dataset.pipeline.ocr.language.counts import Codes, Language, codes_of
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.documents import CharacterChange
+
+Values = NDArray[np.float32]
+_SURE = 0.9985  # Probability of a character of which nothing is noted: the mean of these
+_TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
+_MOST, _TOGETHER = 5, 3
+"""Characters looked at in one place, and places that are decided together: 125 readings."""
+_SURE_ODDS = log(_SURE / (1 - _SURE))
+_OF_SIGHT, _OF_LANGUAGE = 1.5, 0.5  # Weights of the logarithms of what the recogniser and the language say
+_MARGIN = 2.0  # Natural logarithm of the odds from which a character is changed
+_LEAST_SIGHT = -3.0  # The same by the recogniser alone: what looks otherwise is never written
+_SURE_PART = 3  # Characters of a part from which it says what stands beside what
+_AROUND = 6  # Characters beside a changed one that are told
+FEATURES = 8
+_FLOOR = 1e-5
+
+
+_CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
+
+
+def is_ideograph(char: str) -> bool:
+    """Return whether a character is Chinese: no mark, letter or digit."""
+    return "\u3400" <= char <= "\u9fff" or "\U00020000" <= char <= "\U0003ffff"
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A word while it is decoded."""
+
+    text: str
+    doubts: Mapping[int, Doubt]
+    odds: dict[int, float]  # Natural logarithm of the odds of the character of each unsure place
+    changes: dict[int, tuple[str, float, float]]  # What was seen in a changed place, and the gains by sight and language
+
+
+class Decoded(NamedTuple):
+    """The words of a page as they are written, and the characters that were changed."""
+
+    words: list[Word]
+    changes: list[CharacterChange]
+
+
+class _Choice(NamedTuple):
+    """An unsure place: the characters that may stand there, as read first."""
+
+    at: int
+    chars: list[str]
+    sight: list[float]  # Natural logarithm of each one's probability
+
+
+class _Weighed(NamedTuple):
+    """What was found of the places of a group."""
+
+    chosen: tuple[int, ...]  # Of each place, the index of its character
+    odds: list[list[float]]  # Of each place, the natural logarithm of the odds of each character against all others
+    language: list[float]  # Of each place, what the language says for the chosen character against the first
+
+
+def sure_parts(row: Sequence[Any]) -> Iterator[str]:
+    """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told."""
+    ends = [-1, *(doubt[0] for doubt in row[10]), len(row[0])] if len(row) > 10 else []
+    yield from (row[0][start + 1 : end] for start, end in pairwise(ends) if end - start > _SURE_PART)
+
+
+def decode(words: Sequence[Word], language: Language) -> Decoded:
+    """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
+    script = "big5" if is_traditional(word.text for word in words) else "gb2312"
+    drafts = [_draft(word, language, script) for word in words]
+    right = np.concatenate([*map(probabilities, features(drafts, language)), np.ones(0)])
+    found, start = [], 0
+    for word, draft in zip(words, drafts, strict=True):
+        end = start + sum(map(str.isalnum, draft.text))
+        found.append(replace(word, text=draft.text, confidence=float(np.prod(right[start:end]))))
+        start = end
+    return Decoded(found, [change for draft in drafts for change in _changes(draft)])
+
+
+def _changes(draft: _Draft) -> Iterator[CharacterChange]:
+    for at, (seen, sight, gain) in draft.changes.items():
+        around = draft.text[max(0, at - _AROUND) : at + _AROUND + 1]
+        gains = {"sight": round(sight, 2), "language": round(gain, 2)}
+        yield CharacterChange(line=around, seen=seen, written=draft.text[at], **gains)
+
+
+def _draft(word: Word, language: Language, script: str) -> _Draft:
+    doubts = {doubt.at: doubt for doubt in word.doubts or ()}
+    codes, chars = codes_of(word.text), list(word.text)
+    draft = _Draft(word.text, doubts, {}, {})
+    for group in _groups(_choices(word.text, doubts, script)):
+        found = _weigh(group, codes, language)
+        for choice, best, odds, gain in zip(group, found.chosen, found.odds, found.language, strict=True):
+            sight = choice.sight[best] - choice.sight[0]
+            at = best if sight >= _LEAST_SIGHT and odds[best] - odds[0] >= _MARGIN else 0
+            draft.odds[choice.at] = odds[at]
+            if at:
+                chars[choice.at] = choice.chars[at]
+                draft.changes[choice.at] = choice.chars[0], sight, gain
+        codes = codes_of("".join(chars))
+    draft.text = "".join(chars)
+    return draft
+
+
+def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
+    """Yield the places with ideographs that have others, each in the script of the page.
+
+    The forms of one character in both scripts are one; a page does not mix scripts, so others are no choice.
+    """
+    for at, doubt in doubts.items():
+        if not is_ideograph(text[at]):
+            continue
+        kinds: dict[int, tuple[str, float]] = {}
+        for char, value in ((text[at], doubt.sure), *doubt.others):
+            if is_ideograph(char):
+                code = int(codes_of(char)[0])
+                written, before = kinds.get(code, (char, 0.0))
+                fits = script_of(written) in (None, script)
+                kinds[code] = written if fits else char, before + value
+        first, *others = kinds.values()
+        some = [first, *(one for one in others if script_of(one[0]) in (None, script))][:_MOST]
+        if len(some) > 1:
+            yield _Choice(at, [char for char, _ in some], [log(max(value, _FLOOR)) for _, value in some])
+
+
+def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
+    """Yield the places that are decided together."""
+    group: list[_Choice] = []
+    for choice in choices:
+        if group and (choice.at - group[-1].at > _TOUCHING or len(group) == _TOGETHER):
+            yield group
+            group = []
+        group.append(choice)
+    if group:
+        yield group
+
+
+def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weighed:
+    """Weigh every reading of a group of places between its neighbours."""
+    readings = list(product(*(range(len(choice.chars)) for choice in group)))
+    first, last = group[0].at - 2, group[-1].at + 3
+    padded = np.pad(codes, 2)[first + 2 : last + 2]  # 0 where the word ends
+    rows = np.repeat(padded[None], len(readings), axis=0)
+    sight = np.zeros(len(readings), np.float32)
+    picks = np.array(readings)
+    for place, choice in enumerate(group):
+        rows[:, choice.at - first] = codes_of("".join(choice.chars))[picks[:, place]]
+        sight += np.array(choice.sight, np.float32)[picks[:, place]]
+    told = (language.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:]) * (rows[:, 2:] > 0)).sum(axis=1)
+    total = _OF_SIGHT * sight + _OF_LANGUAGE * told
+    best = readings[int(total.argmax())]
+    share = np.exp(total - total.max())
+    share /= share.sum()
+    odds = []
+    gains = []
+    for place, choice in enumerate(group):
+        own = np.bincount(picks[:, place], share, len(choice.chars)).clip(_FLOOR, 1 - _FLOOR)
+        odds.append(np.log(own / (1 - own)).tolist())
+        other = (*best[:place], 0, *best[place + 1 :])
+        gains.append(float(told[readings.index(best)] - told[readings.index(other)]))
+    return _Weighed(best, odds, gains)
+
+
+def features(drafts: Sequence[_Draft], language: Language) -> list[Values]:
+    """Return what tells whether the letters and digits of each word are right, a row for each.
+
+    Of an ideograph: the logarithms of the odds by sight, and with the language; how well it fits its neighbours; the
+    logarithm of what a second reading gives; whether one was overlooked behind it; how unsure its word and page are.
+    """
+    codes = np.concatenate([np.pad(codes_of(draft.text), (2, 2)) for draft in drafts] or [np.zeros(4, np.int64)])
+    fit = language.logs(codes[:-2], codes[1:-1], codes[2:])  # Of the third, so two places behind
+    fit[codes[2:] == 0] = np.nan  # Behind the word
+    noise = [_noise(draft) for draft in drafts]
+    length = sum(len(draft.text) for draft in drafts)
+    page = sum(noise) / max(1, length)
+    found, start = [], 0
+    for draft, own in zip(drafts, noise, strict=True):
+        rows = []
+        for at, char in enumerate(draft.text):
+            if char.isalnum():
+                doubt = draft.doubts.get(at) or Doubt(at, _SURE)
+                sure = min(log(doubt.sure / (1 - doubt.sure)) if 0 < doubt.sure < 1 else _SURE_ODDS, _SURE_ODDS)
+                near = float(np.nanmean(fit[start + at : start + at + 3])) if is_ideograph(char) else 0.0
+                seconded = log(max(doubt.seconded, 0.01))
+                beside = own / len(draft.text)
+                rows.append([is_ideograph(char), sure, draft.odds.get(at, sure), near, seconded, doubt.gap, beside, page])
+        found.append(np.array(rows, np.float32).reshape(-1, FEATURES))
+        start += len(draft.text) + 4
+    return found
+
+
+def _noise(draft: _Draft) -> float:
+    """Return the sum of the surprise at each of its unsure characters."""
+    return -sum(log(max(doubt.sure, _FLOOR)) for doubt in draft.doubts.values())
+
+
+def probabilities(rows: Values) -> NDArray[np.float64]:
+    """Return the probability that each character is right, by its features."""
+    weights = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
+    kinds = rows[:, 0].astype(np.intp)
+    told = (with_bends(rows) * weights[kinds]).sum(axis=1)
+    return np.asarray(1 / (1 + np.exp(-told)))
+
+
+def with_bends(rows: Values) -> NDArray[np.float64]:
+    """Return the features with a constant in place of the kind."""
+    return np.column_stack([np.ones(len(rows)), rows[:, 1:]]).astype(np.float64)
