@@ -38,6 +38,8 @@ _FIRST_IDEOGRAPH = "\u3400"
 _RAISED = re.compile("[×°⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻]")
 """Signs of something raised, as in 4×10⁹/L: the quick model drops it, and is sure. The good one needs all of the line
 to tell 10⁹ from 10°."""
+_WORD = re.compile("[A-Za-z]{5,}")
+"""Words of the Latin script, of which the quick model loses narrow letters without a trace: gefitinib as geftnib."""
 _NEAR = 3.0  # Steps between where two models see a character: an ideograph is 4 wide
 
 
@@ -152,13 +154,14 @@ def _least(char: str) -> float:
 
 
 def _unsure(glyphs: Sequence[Glyph]) -> list[int]:
-    """Indices of the characters to read again; of a last bracket too: the quick model loses the end of a wide blank."""
+    """Indices of the characters to read again; of Latin words and a last bracket too: the quick model loses the end of a wide blank."""
     chars = [glyph.char for glyph in glyphs]
     label = label_end(chars) or 0
     last = max((index for index, char in enumerate(chars) if char != " "), default=0)
     opens = {last} if chars[last] in "(（" else set()
     unsure = {index for index, glyph in enumerate(glyphs) if not is_sure(glyph, in_label=index < label)}
-    return sorted(unsure | opens)
+    words = {index for found in _WORD.finditer("".join(chars)) for index in range(*found.span())}
+    return sorted(unsure | opens | words)
 
 
 def unsure_parts(line: int, glyphs: Sequence[Glyph], width: int) -> list[LinePart] | None:

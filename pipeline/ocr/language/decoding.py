@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
-from math import log
+from math import exp, log
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,16 +27,19 @@ _SURE = 0.9985  # Probability of a character of which nothing is noted: the mean
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
 _MOST, _TOGETHER = 5, 3
 """Characters looked at in one place, and places that are decided together: 125 readings."""
-_SURE_ODDS = log(_SURE / (1 - _SURE))
+_STRANGE = 10.0  # Mean surprise, in nats, at a character and the two behind it from which it is strange there
 _OF_SIGHT, _OF_LANGUAGE = 1.5, 0.5  # Weights of the logarithms of what the recogniser and the language say
-_MARGIN = 2.0  # Natural logarithm of the odds from which a character is changed
-_LEAST_SIGHT = -3.0  # The same by the recogniser alone: what looks otherwise is never written
+_MARGIN, _LEAST_SIGHT = 5.0, -2.5
+"""Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
+line breaks off: 減刑 of 湮滅刑事證據."""
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _AROUND = 6  # Characters beside a changed one that are told
+_LEAST_SECOND = 0.01
 FEATURES = 8
 _FLOOR = 1e-5
 
 
+_STROKES, _STROKE_SHARE = frozenset("1Il|Ⅰ∥ⅡⅢ"), 0.01
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 
 
@@ -51,7 +54,8 @@ class _Draft:
 
     text: str
     doubts: Mapping[int, Doubt]
-    odds: dict[int, float]  # Natural logarithm of the odds of the character of each unsure place
+    sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
+    odds: dict[int, float]  # The same with the language
     changes: dict[int, tuple[str, float, float]]  # What was seen in a changed place, and the gains by sight and language
 
 
@@ -74,7 +78,7 @@ class _Weighed(NamedTuple):
     """What was found of the places of a group."""
 
     chosen: tuple[int, ...]  # Of each place, the index of its character
-    odds: list[list[float]]  # Of each place, the natural logarithm of the odds of each character against all others
+    shares: list[list[float]]  # Of each place, the probability of each character
     language: list[float]  # Of each place, what the language says for the chosen character against the first
 
 
@@ -107,13 +111,15 @@ def _changes(draft: _Draft) -> Iterator[CharacterChange]:
 def _draft(word: Word, language: Language, script: str) -> _Draft:
     doubts = {doubt.at: doubt for doubt in word.doubts or ()}
     codes, chars = codes_of(word.text), list(word.text)
-    draft = _Draft(word.text, doubts, {}, {})
+    draft = _Draft(word.text, doubts, {}, {}, {})
     for group in _groups(_choices(word.text, doubts, script)):
         found = _weigh(group, codes, language)
-        for choice, best, odds, gain in zip(group, found.chosen, found.odds, found.language, strict=True):
+        for choice, best, shares, gain in zip(group, found.chosen, found.shares, found.language, strict=True):
             sight = choice.sight[best] - choice.sight[0]
-            at = best if sight >= _LEAST_SIGHT and odds[best] - odds[0] >= _MARGIN else 0
-            draft.odds[choice.at] = odds[at]
+            likely = 0 < choice.at < len(chars) - 1 and choice.sight[best] - choice.sight[0] >= _LEAST_SIGHT
+            at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
+            draft.odds[choice.at] = _odds(shares[at])
+            draft.sight[choice.at] = _odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
                 draft.changes[choice.at] = choice.chars[0], sight, gain
@@ -171,57 +177,55 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
     best = readings[int(total.argmax())]
     share = np.exp(total - total.max())
     share /= share.sum()
-    odds = []
+    shares = []
     gains = []
     for place, choice in enumerate(group):
-        own = np.bincount(picks[:, place], share, len(choice.chars)).clip(_FLOOR, 1 - _FLOOR)
-        odds.append(np.log(own / (1 - own)).tolist())
+        shares.append(np.bincount(picks[:, place], share, len(choice.chars)).clip(_FLOOR).tolist())
         other = (*best[:place], 0, *best[place + 1 :])
         gains.append(float(told[readings.index(best)] - told[readings.index(other)]))
-    return _Weighed(best, odds, gains)
+    return _Weighed(best, shares, gains)
 
 
 def features(drafts: Sequence[_Draft], language: Language) -> list[Values]:
     """Return what tells whether the letters and digits of each word are right, a row for each.
 
-    Of an ideograph: the logarithms of the odds by sight, and with the language; how well it fits its neighbours; the
-    logarithm of what a second reading gives; whether one was overlooked behind it; how unsure its word and page are.
+    The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight, the
+    odds with the language, how well it fits its neighbours up to where it is strange and beyond, the second reading,
+    and that no character was overlooked behind it.
     """
     codes = np.concatenate([np.pad(codes_of(draft.text), (2, 2)) for draft in drafts] or [np.zeros(4, np.int64)])
     fit = language.logs(codes[:-2], codes[1:-1], codes[2:])  # Of the third, so two places behind
     fit[codes[2:] == 0] = np.nan  # Behind the word
-    noise = [_noise(draft) for draft in drafts]
-    length = sum(len(draft.text) for draft in drafts)
-    page = sum(noise) / max(1, length)
     found, start = [], 0
-    for draft, own in zip(drafts, noise, strict=True):
-        rows = []
-        for at, char in enumerate(draft.text):
-            if char.isalnum():
-                doubt = draft.doubts.get(at) or Doubt(at, _SURE)
-                sure = min(log(doubt.sure / (1 - doubt.sure)) if 0 < doubt.sure < 1 else _SURE_ODDS, _SURE_ODDS)
-                near = float(np.nanmean(fit[start + at : start + at + 3])) if is_ideograph(char) else 0.0
-                seconded = log(max(doubt.seconded, 0.01))
-                beside = own / len(draft.text)
-                rows.append([is_ideograph(char), sure, draft.odds.get(at, sure), near, seconded, doubt.gap, beside, page])
+    for draft in drafts:
+        rows = [_row(draft, at, fit[start + at : start + at + 3]) for at, char in enumerate(draft.text) if char.isalnum()]
         found.append(np.array(rows, np.float32).reshape(-1, FEATURES))
         start += len(draft.text) + 4
     return found
 
 
-def _noise(draft: _Draft) -> float:
-    """Return the sum of the surprise at each of its unsure characters."""
-    return -sum(log(max(doubt.sure, _FLOOR)) for doubt in draft.doubts.values())
+def _row(draft: _Draft, at: int, fit: Values) -> list[float]:
+    doubt = draft.doubts.get(at) or Doubt(at, _SURE)
+    sight = 0.0 if _may_be_another_stroke(draft.text[at], doubt) else draft.sight.get(at, _odds(doubt.sure))
+    chinese = is_ideograph(draft.text[at])
+    near = float(np.nanmean(fit)) + _STRANGE if chinese else 0.0
+    second = log(max(doubt.seconded, _LEAST_SECOND))
+    return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), second, -doubt.gap]
+
+
+def _may_be_another_stroke(char: str, doubt: Doubt) -> bool:
+    """Return whether a character is one of strokes alone and may be another one: I型, read as 1型 with .95."""
+    return char in _STROKES and any(other in _STROKES and share >= _STROKE_SHARE for other, share in doubt.others)
+
+
+def _odds(share: float) -> float:
+    """Return the natural logarithm of the odds, at most those of a sure character."""
+    share = min(max(share, _FLOOR), _SURE)
+    return log(share / (1 - share))
 
 
 def probabilities(rows: Values) -> NDArray[np.float64]:
     """Return the probability that each character is right, by its features."""
     weights = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
-    kinds = rows[:, 0].astype(np.intp)
-    told = (with_bends(rows) * weights[kinds]).sum(axis=1)
+    told = (rows[:, 1:] * weights[rows[:, 0].astype(np.intp)]).sum(axis=1)
     return np.asarray(1 / (1 + np.exp(-told)))
-
-
-def with_bends(rows: Values) -> NDArray[np.float64]:
-    """Return the features with a constant in place of the kind."""
-    return np.column_stack([np.ones(len(rows)), rows[:, 1:]]).astype(np.float64)
