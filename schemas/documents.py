@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from pydantic import Field
+
 from build_dataset.schemas.base import Record
 
 
@@ -86,7 +88,7 @@ class Page(Record):
     turned: int = 0
     """Degrees the page was turned counter-clockwise to be read: 0, 90, 180, 270. Boxes are those of the turned page."""
     lines: int
-    changes: list[CharacterChange] = []
+    changes: list[CharacterChange] = Field(default_factory=list)
 
 
 class Box(Record):

@@ -302,7 +302,12 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     ]
     for page in tables.pages:
         if page.changes:
-            facts.append((f"page {page.page}: characters by context 第{page.page}页按上下文定字", "; ".join(map(_told, page.changes))))
+            facts.append(
+                (
+                    f"page {page.page}: characters by context 第{page.page}页按上下文定字",
+                    "; ".join(map(_told, page.changes)),
+                )
+            )
     exam = [name for name in (document.exam_type, document.exam_class, document.exam_subject) if name]
     if exam:
         facts.append(("exam 考试", " · ".join(exam)))

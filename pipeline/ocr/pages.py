@@ -21,7 +21,6 @@ from build_dataset.schemas.documents import ReadMethod
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 
-
 _MOST = 3_000_000  # Characters of a folder that are learned: counting them takes two seconds
 
 

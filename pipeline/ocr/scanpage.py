@@ -98,7 +98,7 @@ def to_page(
     """
     words = [_word(row, value["legibility"]) for row in value["words"]]
     changes: list[CharacterChange] = []
-    if language is not None:
+    if language is not None and all(word.doubts is not None for word in words):
         words, changes = decode(words, language)
     angle = page_angle(words)
     centre = (value["width"] / 2, value["height"] / 2)

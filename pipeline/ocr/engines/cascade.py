@@ -154,7 +154,7 @@ def _least(char: str) -> float:
 
 
 def _unsure(glyphs: Sequence[Glyph]) -> list[int]:
-    """Indices of the characters to read again; of Latin words and a last bracket too: the quick model loses the end of a wide blank."""
+    """Indices of the characters to read again; Latin words and a last bracket, of which the quick one loses parts."""
     chars = [glyph.char for glyph in glyphs]
     label = label_end(chars) or 0
     last = max((index for index, char in enumerate(chars) if char != " "), default=0)

@@ -18,7 +18,10 @@ scans recognisers take one in ten stops there for commas; nobody prints "A," or 
 _OVERLOOKED = 0.15
 """Probability of some other character, in a gap that reads as nothing, from which one may have been overlooked."""
 SURE = 0.995  # Probability from which no other character of a place is kept
-_SECONDED, _GAP = 0.5, 0.02  # A second model's probability below which, and one of a lost character above which is noted
+_SECONDED, _GAP = (
+    0.5,
+    0.02,
+)  # A second model's probability below which, and one of a lost character above which is noted
 _LIKELY, _POSSIBLE = 8, 1e-4  # Characters of a place that are kept at most, and their least probability
 _EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to measure
 _SPACED = frozenset(" 、。，．：；")  # Characters after which white space is no sign of a lost character

@@ -1,11 +1,11 @@
-"""Likelihood of Chinese characters beside their neighbours: counts that ship with the package, and the folder's text."""
+"""Probability of Chinese characters beside their neighbours, by counts that ship with the package and the folder's."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,12 +41,10 @@ def codes_of(text: str) -> Codes:
 
 def keys_of(first: Codes, second: Codes, third: Codes) -> Keys:
     """Return the key of each three characters in turn; 0 stands for none, so pairs are (0, a, b)."""
-    joined = ((first.astype(np.uint64) << np.uint64(42)) | (second.astype(np.uint64) << np.uint64(21))) | third.astype(
-        np.uint64
-    )
-    joined = (joined ^ (joined >> np.uint64(31))) * _MIX
-    joined = (joined ^ (joined >> np.uint64(29))) * _MIX
-    return (joined >> np.uint64(32)).astype(np.uint32)
+    joined: NDArray[np.uint64] = (first << 42 | second << 21 | third).astype(np.uint64)
+    for shift in (31, 29):
+        joined = (joined ^ joined >> np.uint64(shift)) * _MIX
+    return np.asarray(joined >> np.uint64(32), np.uint32)
 
 
 class Counts:
@@ -95,13 +93,16 @@ class Language:
         self._sources = ((shipped or Counts.shipped(), 1.0), (Counts.of(own), _OWN))
 
     def _count(self, first: Codes, second: Codes, third: Codes) -> NDArray[np.float32]:
-        return sum((weight * counts.look(first, second, third) for counts, weight in self._sources), np.float32(0))
+        found = np.zeros(third.shape, np.float32)
+        for counts, weight in self._sources:
+            found += np.float32(weight) * counts.look(first, second, third)
+        return found
 
     def logs(self, first: Codes, second: Codes, third: Codes) -> NDArray[np.float32]:
         """Return the natural logarithm of each third character's probability after the other two; code 0 is none."""
         none = np.zeros_like(third)
-        found = np.full(third.shape, _LEAST, np.float32)
+        found: NDArray[Any] = np.full(third.shape, _LEAST, np.float32)
         for a, b in ((none, none), (none, second), (first, second)):
             whole, part = self._count(none, a, b), self._count(a, b, third)
             found = (part + _SMOOTH * found) / (np.maximum(whole, part) + _SMOOTH)
-        return np.log(found)
+        return np.asarray(np.log(found), np.float32)

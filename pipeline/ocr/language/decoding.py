@@ -37,8 +37,6 @@ _AROUND = 6  # Characters beside a changed one that are told
 _LEAST_SECOND = 0.01
 FEATURES = 8
 _FLOOR = 1e-5
-
-
 _STROKES, _STROKE_SHARE = frozenset("1Il|Ⅰ∥ⅡⅢ"), 0.01
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 
@@ -56,7 +54,7 @@ class _Draft:
     doubts: Mapping[int, Doubt]
     sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
     odds: dict[int, float]  # The same with the language
-    changes: dict[int, tuple[str, float, float]]  # What was seen in a changed place, and the gains by sight and language
+    changes: dict[int, tuple[str, float, float]]  # What was seen in a changed place; the gains by sight, by language
 
 
 class Decoded(NamedTuple):
@@ -116,7 +114,7 @@ def _draft(word: Word, language: Language, script: str) -> _Draft:
         found = _weigh(group, codes, language)
         for choice, best, shares, gain in zip(group, found.chosen, found.shares, found.language, strict=True):
             sight = choice.sight[best] - choice.sight[0]
-            likely = 0 < choice.at < len(chars) - 1 and choice.sight[best] - choice.sight[0] >= _LEAST_SIGHT
+            likely = 0 < choice.at < len(chars) - 1 and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
             draft.odds[choice.at] = _odds(shares[at])
             draft.sight[choice.at] = _odds(exp(choice.sight[at]))
@@ -196,9 +194,11 @@ def features(drafts: Sequence[_Draft], language: Language) -> list[Values]:
     codes = np.concatenate([np.pad(codes_of(draft.text), (2, 2)) for draft in drafts] or [np.zeros(4, np.int64)])
     fit = language.logs(codes[:-2], codes[1:-1], codes[2:])  # Of the third, so two places behind
     fit[codes[2:] == 0] = np.nan  # Behind the word
-    found, start = [], 0
+    found: list[Values] = []
+    start = 0
     for draft in drafts:
-        rows = [_row(draft, at, fit[start + at : start + at + 3]) for at, char in enumerate(draft.text) if char.isalnum()]
+        places = [at for at, char in enumerate(draft.text) if char.isalnum()]
+        rows = [_row(draft, at, fit[start + at : start + at + 3]) for at in places]
         found.append(np.array(rows, np.float32).reshape(-1, FEATURES))
         start += len(draft.text) + 4
     return found
@@ -206,16 +206,20 @@ def features(drafts: Sequence[_Draft], language: Language) -> list[Values]:
 
 def _row(draft: _Draft, at: int, fit: Values) -> list[float]:
     doubt = draft.doubts.get(at) or Doubt(at, _SURE)
-    sight = 0.0 if _may_be_another_stroke(draft.text[at], doubt) else draft.sight.get(at, _odds(doubt.sure))
+    sight = 0.0 if _may_be_another_stroke(draft.text, doubt) else draft.sight.get(at, _odds(doubt.sure))
     chinese = is_ideograph(draft.text[at])
     near = float(np.nanmean(fit)) + _STRANGE if chinese else 0.0
     second = log(max(doubt.seconded, _LEAST_SECOND))
     return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), second, -doubt.gap]
 
 
-def _may_be_another_stroke(char: str, doubt: Doubt) -> bool:
-    """Return whether a character is one of strokes alone and may be another one: I型, read as 1型 with .95."""
-    return char in _STROKES and any(other in _STROKES and share >= _STROKE_SHARE for other, share in doubt.others)
+def _may_be_another_stroke(text: str, doubt: Doubt) -> bool:
+    """Return whether a character is of strokes alone and may be another: I型, read as 1型 with .95; not the 1 of 15."""
+    at = doubt.at
+    beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+    if text[at] not in _STROKES or any(char.isdigit() or char in ".．" for char in beside):
+        return False
+    return any(other in _STROKES and share >= _STROKE_SHARE for other, share in doubt.others)
 
 
 def _odds(share: float) -> float:
