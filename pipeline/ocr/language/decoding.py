@@ -39,6 +39,7 @@ FEATURES = 8
 _FLOOR = 1e-5
 _STROKES, _STROKE_SHARE = frozenset("1Il|Ⅰ∥ⅡⅢ"), 0.01
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
+_WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
 
 
 def is_ideograph(char: str) -> bool:
@@ -47,7 +48,7 @@ def is_ideograph(char: str) -> bool:
 
 
 @dataclass(slots=True)
-class _Draft:
+class Draft:
     """A word while it is decoded."""
 
     text: str
@@ -88,8 +89,7 @@ def sure_parts(row: Sequence[Any]) -> Iterator[str]:
 
 def decode(words: Sequence[Word], language: Language) -> Decoded:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
-    script = "big5" if is_traditional(word.text for word in words) else "gb2312"
-    drafts = [_draft(word, language, script) for word in words]
+    drafts = drafts_of(words, language)
     right = np.concatenate([*map(probabilities, features(drafts, language)), np.ones(0)])
     found, start = [], 0
     for word, draft in zip(words, drafts, strict=True):
@@ -99,22 +99,28 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
     return Decoded(found, [change for draft in drafts for change in _changes(draft)])
 
 
-def _changes(draft: _Draft) -> Iterator[CharacterChange]:
+def drafts_of(words: Sequence[Word], language: Language) -> list[Draft]:
+    """Return the words of a page with their unsure characters decided."""
+    script = "big5" if is_traditional(word.text for word in words) else "gb2312"
+    return [_draft(word, language, script) for word in words]
+
+
+def _changes(draft: Draft) -> Iterator[CharacterChange]:
     for at, (seen, sight, gain) in draft.changes.items():
         around = draft.text[max(0, at - _AROUND) : at + _AROUND + 1]
         gains = {"sight": round(sight, 2), "language": round(gain, 2)}
         yield CharacterChange(line=around, seen=seen, written=draft.text[at], **gains)
 
 
-def _draft(word: Word, language: Language, script: str) -> _Draft:
+def _draft(word: Word, language: Language, script: str) -> Draft:
     doubts = {doubt.at: doubt for doubt in word.doubts or ()}
     codes, chars = codes_of(word.text), list(word.text)
-    draft = _Draft(word.text, doubts, {}, {}, {})
+    draft = Draft(word.text, doubts, {}, {}, {})
     for group in _groups(_choices(word.text, doubts, script)):
         found = _weigh(group, codes, language)
         for choice, best, shares, gain in zip(group, found.chosen, found.shares, found.language, strict=True):
             sight = choice.sight[best] - choice.sight[0]
-            likely = 0 < choice.at < len(chars) - 1 and sight >= _LEAST_SIGHT
+            likely = _stands_in_text(chars, choice.at) and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
             draft.odds[choice.at] = _odds(shares[at])
             draft.sight[choice.at] = _odds(exp(choice.sight[at]))
@@ -124,6 +130,11 @@ def _draft(word: Word, language: Language, script: str) -> _Draft:
         codes = codes_of("".join(chars))
     draft.text = "".join(chars)
     return draft
+
+
+def _stands_in_text(chars: Sequence[str], at: int) -> bool:
+    """Return whether both neighbours are known, one of them an ideograph: not in D.僅④."""
+    return 0 < at < len(chars) - 1 and any(map(is_ideograph, (chars[at - 1], chars[at + 1])))
 
 
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
@@ -184,7 +195,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
     return _Weighed(best, shares, gains)
 
 
-def features(drafts: Sequence[_Draft], language: Language) -> list[Values]:
+def features(drafts: Sequence[Draft], language: Language) -> list[Values]:
     """Return what tells whether the letters and digits of each word are right, a row for each.
 
     The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight, the
@@ -204,7 +215,7 @@ def features(drafts: Sequence[_Draft], language: Language) -> list[Values]:
     return found
 
 
-def _row(draft: _Draft, at: int, fit: Values) -> list[float]:
+def _row(draft: Draft, at: int, fit: Values) -> list[float]:
     doubt = draft.doubts.get(at) or Doubt(at, _SURE)
     sight = 0.0 if _may_be_another_stroke(draft.text, doubt) else draft.sight.get(at, _odds(doubt.sure))
     chinese = is_ideograph(draft.text[at])
@@ -228,8 +239,7 @@ def _odds(share: float) -> float:
     return log(share / (1 - share))
 
 
-def probabilities(rows: Values) -> NDArray[np.float64]:
-    """Return the probability that each character is right, by its features."""
-    weights = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
+def probabilities(rows: Values, weights: NDArray[np.float64] = _WEIGHTS) -> NDArray[np.float64]:
+    """Return the probability that each character is right, by its features; ``weights``: of others, of ideographs."""
     told = (rows[:, 1:] * weights[rows[:, 0].astype(np.intp)]).sum(axis=1)
     return np.asarray(1 / (1 + np.exp(-told)))

@@ -23,7 +23,9 @@ def test_digits_letters_and_marks_have_one_code_each():
     assert codes_of("1aα，").tolist() == [DIGIT, LETTER, LETTER, BREAK]
 
 
-@pytest.mark.parametrize(("right", "wrong"), [("大便潜血", "大使潜血"), ("下列敘述何者", "下列救述何者"), ("气管痉挛", "气管痉孪")])
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("大便潜血", "大使潜血"), ("下列敘述何者", "下列救述何者"), ("气管痉挛", "气管痉孪")]
+)
 def test_the_shipped_counts_prefer_what_is_written_in_chinese(right, wrong):
     assert fit(Language(), right) > fit(Language(), wrong) + 3
 
