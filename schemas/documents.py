@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from pydantic import Field
-
 from build_dataset.schemas.base import Record
 
 
@@ -88,7 +86,8 @@ class Page(Record):
     turned: int = 0
     """Degrees the page was turned counter-clockwise to be read: 0, 90, 180, 270. Boxes are those of the turned page."""
     lines: int
-    changes: list[CharacterChange] = Field(default_factory=list)
+    changes: list[CharacterChange] | None = None
+    """Characters that the language decided; null where it decided none."""
 
 
 class Box(Record):

@@ -73,7 +73,7 @@ def build_tables(read: Iterable[tuple[DocumentState, Sequence[PageRead], Exam]])
         numbered = list(enumerate(pages, 1))
         name = reading.name
         told = [
-            {**page.facts(), "lines": len(page.lines), "confidence": page.confidence, "changes": page.changes}
+            {**page.facts(), "lines": len(page.lines), "confidence": page.confidence, "changes": page.changes or None}
             for page in pages
         ]
         records: dict[str, Sequence[Record]] = {

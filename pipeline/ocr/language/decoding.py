@@ -36,6 +36,7 @@ _SURE_PART = 3  # Characters of a part from which it says what stands beside wha
 _AROUND = 6  # Characters beside a changed one that are told
 _LEAST_SECOND = 0.01
 FEATURES = 8
+_LEAST_SHARE = 0.002  # Probability of a character from which it is looked at
 _FLOOR = 1e-5
 _STROKES, _STROKE_SHARE = frozenset("1Il|Ⅰ∥ⅡⅢ"), 0.01
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
@@ -147,7 +148,7 @@ def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_C
             continue
         kinds: dict[int, tuple[str, float]] = {}
         for char, value in ((text[at], doubt.sure), *doubt.others):
-            if is_ideograph(char):
+            if is_ideograph(char) and value >= _LEAST_SHARE:
                 code = int(codes_of(char)[0])
                 written, before = kinds.get(code, (char, 0.0))
                 fits = script_of(written) in (None, script)
