@@ -54,6 +54,19 @@ class ReadMethod(StrEnum):
     BLANK = "blank"
 
 
+class CharacterChange(Record):
+    """A character that stands otherwise in a recognised line than it was seen, because the language says so."""
+
+    line: str
+    """The words around it, as they are written."""
+    seen: str
+    written: str
+    sight: float
+    """Natural logarithm of the odds of what is written against what was seen, by the picture."""
+    language: float
+    """The same by the characters beside it."""
+
+
 class Page(Record):
     """A page and how it was read."""
 
@@ -74,6 +87,8 @@ class Page(Record):
     turned: int = 0
     """Degrees the page was turned counter-clockwise to be read: 0, 90, 180, 270. Boxes are those of the turned page."""
     lines: int
+    changes: list[CharacterChange] | None = None
+    """Characters that the language decided; null where it decided none."""
 
 
 class Box(Record):

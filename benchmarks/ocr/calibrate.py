@@ -1,17 +1,18 @@
-"""Measure the share of right lines by recognition score, and make the embedded engine's table of confidence.
+"""Measure what a confidence is worth, and make the table of confidence of recognised characters.
 
     python -m benchmarks.ocr.calibrate --pages 9 --picture benchmarks/ocr/confidence.png
     python -m benchmarks.ocr.calibrate --pages 6 --questions QUESTIONS.jsonl       # texts of your own, in CMExam's form
 
 Prints questions on pages, makes scans and simulated photographs of them, from slight to hard (perspective, curled
 paper, uneven light, shadows, blur that grows across the page, movement, noise; in ``pages.py`` and here), recognises
-them with the embedded engine, and counts a line as right where its letters and digits are those of a printed line.
-Half of the pages make a table (isotonic regression), the other half test it. The table of all pages, which it
-prints, is what ``pipeline/ocr/engines/models/confidence.toml`` holds. Take ``--seed`` for other texts.
+them with the embedded engine, decodes them, and finds each letter and digit right or wrong beside what was printed.
+Half of the pages make weights (logistic regression on ``decoding.features``, none of which may speak against a
+character for being surer), the other half test them, line by line. The weights of all pages, which it prints, are in
+the form of ``pipeline/ocr/language/confidence.toml``. Take ``--seed`` for other texts.
 
 Then each page is parsed. Of the questions that stand on it whole it tells how many would be kept at each
-``min_confidence`` of ``[clean]`` by the table in use, and how many of those are wrong in a letter or digit of stem,
-options or answer.
+confidence by the weights in use, and how many of those are wrong in a letter or digit of stem, options or answer:
+what ``pipeline/clean/confidence.toml`` holds.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, pairwise
 from pathlib import Path
@@ -27,13 +28,17 @@ from typing import Any
 
 import cv2
 import numpy as np
+from rapidfuzz import fuzz
+from rapidfuzz.distance import Levenshtein
 
 from benchmarks.ocr import texts
 from benchmarks.ocr.pages import TruthPage, folded, make
+from build_dataset.pipeline.characters import simple_forms
 from build_dataset.pipeline.ocr.assemble import lines_of
-from build_dataset.pipeline.ocr.engines import rapid
+from build_dataset.pipeline.ocr.language.counts import Language
+from build_dataset.pipeline.ocr.language.decoding import drafts_of, features, probabilities
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.ocr.scanpage import to_page
+from build_dataset.pipeline.ocr.scanpage import _word, to_page
 from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
@@ -41,21 +46,16 @@ from build_dataset.schemas.documents import Document
 from build_dataset.schemas.questions import Question
 
 EDGES = (0.0, 0.6, 0.7, 0.8, 0.85, 0.9, 0.94, 0.97, 0.985, 0.995, 1.0001)
-SCORES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
-"""Points of the table."""
-
-THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-
-Points = list[tuple[float, float]]
+THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.95, 0.98)
 
 
 @dataclass(frozen=True)
 class Seen:
-    """A recognised line."""
+    """A recognised line: the features of its letters and digits, and which are right."""
 
-    score: float
+    rows: np.ndarray
+    right: np.ndarray
     photo: bool
-    right: bool
     page: int
 
 
@@ -77,22 +77,19 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, help="JSONL in CMExam's form to print; without, texts are made")
     parser.add_argument("--picture", type=Path)
     options = parser.parse_args()
-    told, rapid.share_right = (
-        rapid.share_right,
-        float,
-    )  # words then have their score, not what the table makes of it
+    language = Language()
     pages = list(_pages(options))
-    lines = [line for page in pages for line in _seen(page)]
+    lines = [line for page in pages for line in _seen(page, language)]
     tested = [line for line in lines if line.page % 2]
-    points = _map([line for line in lines if line.page % 2 == 0])
+    weights = fitted([line for line in lines if line.page % 2 == 0])
     for name, photo in (("scans", False), ("photographs", True)):
-        _table(name, [line for line in tested if line.photo is photo], points)
-    whole = _map(lines)
-    print(f"score = {[score for score, _ in whole]}\nright = {[right for _, right in whole]}")
+        _table(name, [line for line in tested if line.photo is photo], weights)
+    for name, row in zip(("other", "ideograph"), fitted(lines), strict=True):
+        print(f"{name} = {[round(float(weight), 3) for weight in row]}")
     for name, photo in (("scans", False), ("photographs", True)):
-        _kept(name, [one for page in pages if page.photo is photo for one in _asked(page, told)])
+        _kept(name, [one for page in pages if page.photo is photo for one in _asked(page, language)])
     if options.picture:
-        _draw(tested, points, options.picture)
+        _draw(tested, weights, options.picture)
 
 
 def _pages(options: argparse.Namespace) -> Iterator[Made]:
@@ -177,26 +174,58 @@ def _moved(photo: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return cv2.filter2D(photo, -1, kernel / kernel.sum())
 
 
-def _seen(page: Made) -> Iterator[Seen]:
-    printed = {_bare("".join(text for text, _ in line.segments)) for line in page.truth.lines}
-    for row in {line.row for line in page.truth.lines}:
-        own = [line for line in page.truth.lines if line.row == row]
-        parts = [_bare("".join(text for text, _ in line.segments)) for line in own]
-        printed |= {"".join(parts[i:j]) for i in range(len(parts)) for j in range(i + 1, len(parts) + 1)}
-    for word in page.found["words"]:
-        if said := _bare(word[0]):
-            yield Seen(word[9], page.photo, said in printed, page.index)
+def _seen(page: Made, language: Language) -> Iterator[Seen]:
+    printed = _plain("".join(text for line in page.truth.lines for text, _ in line.segments))
+    drafts = drafts_of([_word(row, 1.0) for row in page.found["words"]], language)
+    for draft, rows in zip(drafts, features(drafts, language), strict=True):
+        right = right_characters(_plain(draft.text), printed)
+        if right is not None and len(right) == len(rows):
+            yield Seen(rows, right, page.photo, page.index)
 
 
-def _asked(page: Made, told: Callable[[float], float]) -> Iterator[tuple[float | None, bool]]:
-    """The confidence of each question that stands on the page whole, None where it waits or is lost; is it right?
+def _plain(text: str) -> str:
+    """Letters and digits, one for one, in one script and width."""
+    simple = simple_forms()
+    plain = (simple.get(char, char) for char in text if char.isalnum())
+    return "".join(folded(char) if len(folded(char)) == 1 else char for char in plain).lower()
 
-    Args:
-        page: as recognised.
-        told: the confidence of a line with a score.
-    """
-    words = [[*word[:9], told(word[9])] for word in page.found["words"]]
-    read = to_page({**page.found, "words": words}, "image", "", "", calibrated=True)
+
+def right_characters(text: str, printed: str) -> np.ndarray | None:
+    """Return which characters of a line are printed in its place; None where no line of the page is like it."""
+    found = fuzz.partial_ratio_alignment(text, printed) if len(text) > 2 else None
+    if found is None or found.score < 70:
+        return None
+    right = np.zeros(len(text), bool)
+    near = printed[max(0, found.dest_start - 2) : found.dest_end + 2]
+    for step in Levenshtein.opcodes(text, near):
+        right[step.src_start : step.src_end] = step.tag == "equal"
+    return right
+
+
+def fitted(lines: Sequence[Seen]) -> np.ndarray:
+    """Return the weights of letters and digits, and of ideographs: all but the constant are none below 0."""
+    from scipy.optimize import minimize
+
+    rows = np.concatenate([line.rows for line in lines]).astype(float)
+    right = np.concatenate([line.right for line in lines])
+    found = []
+    for kind in (0, 1):
+        own, sign = rows[rows[:, 0] == kind][:, 1:], np.where(right[rows[:, 0] == kind], 1.0, -1.0)
+
+        def loss(weights: np.ndarray, own: np.ndarray = own, sign: np.ndarray = sign) -> tuple[float, np.ndarray]:
+            margin, light = -sign * (own @ weights), np.append(0.0, weights[1:])
+            slope = -(own * (sign / (1 + np.exp(-margin)))[:, None]).sum(axis=0)
+            return float(np.logaddexp(0, margin).sum() + (light**2).sum() / 2), slope + light
+
+        start = np.append(2.0, np.full(own.shape[1] - 1, 0.2))
+        bounds = [(None, None), *[(0, None)] * (own.shape[1] - 1)]
+        found.append(minimize(loss, start, jac=True, bounds=bounds).x)
+    return np.array(found)
+
+
+def _asked(page: Made, language: Language) -> Iterator[tuple[float | None, bool]]:
+    """The confidence of each question that stands on the page whole, None where it waits or is lost; is it right?"""
+    read = to_page(page.found, "image", "", "", language)
     paper = read_paper("page", list(lines_of("page", 1, read)))
     check_gates(paper)
     document = Document(document="page", sha256="ef" * 32, format="image", pages=1, rows=None)
@@ -219,10 +248,10 @@ def _same(question: Question, printed: texts.Printed) -> bool:
 
 
 def _kept(name: str, asked: Sequence[tuple[float | None, bool]]) -> None:
-    print(f"\n{name}: {len(asked)} questions\n| min_confidence | kept | wrong of those |\n| --- | ---: | ---: |")
+    print(f"\n{name}: {len(asked)} questions\n| confidence | kept | wrong of those |\n| --- | ---: | ---: |")
     for least in THRESHOLDS:
         kept = [right for confidence, right in asked if confidence is not None and confidence >= least]
-        print(f"| {least} | {len(kept) / len(asked):.2f} | {1 - np.mean(kept):.3f} |")
+        print(f"| {least} | {len(kept) / len(asked):.2f} | {1 - np.mean(kept or [1]):.3f} |")
 
 
 def _bare(text: str) -> str:
@@ -230,38 +259,24 @@ def _bare(text: str) -> str:
     return re.sub(r"[\W_]", "", folded(text)).lower()
 
 
-def _map(lines: Sequence[Seen]) -> Points:
-    """Points (score, share that is right), rising: isotonic regression, evened out around each point."""
-    from sklearn.isotonic import IsotonicRegression
-
-    model = IsotonicRegression(out_of_bounds="clip", y_min=0.0, y_max=0.998)
-    model.fit([line.score for line in lines], [line.right for line in lines])
-    points: Points = []
-    for score in SCORES:
-        reach = 0.05 * min(1.0, 5 * (1 - score) + 0.2)
-        near = model.predict(np.clip(np.linspace(score - reach, score + reach, 9), 0, 1))
-        points.append((score, round(max(float(np.mean(near)), points[-1][1] if points else 0.0), 3)))
-    return [(0.0, 0.0), *points[1:]]
+def _told(lines: Sequence[Seen], weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the confidence of each line, and whether all of it is right."""
+    told = [float(np.prod(probabilities(line.rows, weights))) for line in lines]
+    return np.array(told), np.array([bool(line.right.all()) for line in lines])
 
 
-def share(points: Points, score: float) -> float:
-    """The table's value between its points."""
-    return float(np.interp(score, *zip(*points, strict=True)))
-
-
-def _table(name: str, lines: Sequence[Seen], points: Points) -> None:
-    told = [share(points, line.score) for line in lines]
-    print(f"\n{name}: {len(lines)} lines of other pages, {np.mean([line.right for line in lines]):.3f} right")
+def _table(name: str, lines: Sequence[Seen], weights: np.ndarray) -> None:
+    told, right = _told(lines, weights)
+    print(f"\n{name}: {len(lines)} lines of other pages, {right.mean():.3f} right")
     print("| confidence | lines | right |\n| --- | ---: | ---: |")
     for low, high in pairwise(EDGES):
-        own = [line.right for line, value in zip(lines, told, strict=True) if low <= value < high]
-        if own:
-            print(f"| {low:.3f}–{min(1, high):.3f} | {len(own)} | {np.mean(own):.3f} |")
-    gap = np.abs([value - line.right for line, value in zip(lines, told, strict=True)]).mean()
-    print(f"mean told {np.mean(told):.3f}; mean distance {gap:.3f}")
+        own = right[(told >= low) & (told < high)]
+        if len(own):
+            print(f"| {low:.3f}–{min(1, high):.3f} | {len(own)} | {own.mean():.3f} |")
+    print(f"mean told {told.mean():.3f}; mean distance {np.abs(told - right).mean():.3f}")
 
 
-def _draw(lines: Sequence[Seen], points: Points, target: Path) -> None:
+def _draw(lines: Sequence[Seen], weights: np.ndarray, target: Path) -> None:
     import matplotlib as mpl
 
     mpl.use("svg" if target.suffix == ".svg" else "agg")
@@ -270,8 +285,7 @@ def _draw(lines: Sequence[Seen], points: Points, target: Path) -> None:
     figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True)
     for axis, (name, photo) in zip(axes, (("scans", False), ("photographs", True)), strict=True):
         own = [line for line in lines if line.photo is photo]
-        told = np.array([share(points, line.score) for line in own])
-        right = np.array([line.right for line in own])
+        told, right = _told(own, weights)
         groups = [group for group in np.array_split(np.argsort(told), 10) if len(group)]
         axis.plot([told[one].mean() for one in groups], [right[one].mean() for one in groups], marker="o")
         axis.plot([0, 1], [0, 1], color="grey", linewidth=0.8)

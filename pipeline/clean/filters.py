@@ -126,11 +126,11 @@ def suspicious_text(question: Question, _: CleanParams) -> str | None:
 
 
 def low_confidence(question: Question, params: CleanParams) -> str | None:
-    """OCR was unsure of a line of it."""
+    """OCR was unsure of a letter or digit of it."""
     found = question.confidence
-    if found is None or found >= params.min_confidence:
+    if found is None or found >= (least := params.least_confidence):
         return None
-    return f"a line was recognised with confidence {found:.2f}, below {params.min_confidence:.2f}"
+    return f"it was recognised with confidence {found:.2f}, below {least:.2f}"
 
 
 def needs_figure(question: Question, params: CleanParams) -> str | None:
@@ -219,7 +219,7 @@ _STEERS = pl.concat_str(_TEXT, pl.col("explanation").fill_null("")).str.contains
 _NO_STEM = ~pl.concat_str(_SHARED, "stem").str.contains(r"(?s)[\p{L}\p{N}].*[\p{L}\p{N}]")
 _FEW_OPTIONS = (pl.col("options").list.len() < pl.col("min_options")) | _NO_TEXT
 _CUT = pl.col("stem").str.contains(PATTERNS.last_words.pattern) | _NO_TEXT | ~_IN_TURN
-_UNSURE = pl.col("confidence").fill_null(1.0) < pl.col("min_confidence")
+_UNSURE = pl.col("confidence").fill_null(1.0) < 1.0
 _STRANGE_KEY = pl.col("answer").list.set_difference(_option("label")).list.len().fill_null(0) > 0
 
 FILTERS: tuple[Filter, ...] = (

@@ -2,11 +2,12 @@
 
 import re
 from importlib.resources import files
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.params import Params, option
 
 PATTERNS = Patterns("validity", files("build_dataset.pipeline.clean"))
@@ -41,12 +42,27 @@ class CleanParams(Params):
     min_options: int = option(2, "Fewest options a question may have.", ge=2)
     max_characters: int = option(20_000, "Most characters of stem, case and options.", ge=100)
     max_garbled: float = option(0.1, "Largest share of unreadable characters in a question's text.", ge=0, le=1)
-    min_confidence: float = option(
-        0.8, "Questions with a line recognised with less confidence wait for a person.", ge=0, le=1
+    max_wrong: float = option(
+        0.01,
+        "Share of the kept questions of scans that may be wrong in a letter or digit; others wait.",
+        ge=0,
+        le=1,
     )
-    """At .8, 3 % of the kept questions of scans and 4.5 % of photographs differ in a character from print; at .5 it is
-    10 and 8.5 % (benchmarks/ocr)."""
     comment_rules: tuple[CommentRule, ...] = option(
         (CommentRule(pattern=PATTERNS.wrong_key.pattern),),
         "Rules on the source's comments, first match wins.",
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_the_new_key(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "min_confidence" in values:
+            raise ValueError("min_confidence is now max_wrong, the share of kept questions that may be wrong: 0.01")
+        return values
+
+    @property
+    def least_confidence(self) -> float:
+        """The confidence from which so few of the kept questions are wrong (``confidence.toml``)."""
+        told = shipped_toml("build_dataset.pipeline.clean", "confidence.toml")
+        pairs = zip(told["wrong"], told["least"], strict=True)
+        return float(min(least for wrong, least in pairs if wrong <= self.max_wrong))

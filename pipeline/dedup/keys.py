@@ -18,6 +18,8 @@ from importlib.resources import files
 
 import polars as pl
 
+from build_dataset.pipeline.characters import simple_forms
+
 WORDS = tomllib.loads(files("build_dataset.pipeline.dedup").joinpath("phrases.toml").read_text(encoding="utf-8"))
 
 EXCEPT = r"除(?:了|去)?(.{1,24}?)(?:以|之)?外"  # `除 X 外`, which asks for the exception
@@ -142,17 +144,12 @@ def symbols_kept(text: str) -> str:
 
 @cache
 def _simple_forms() -> dict[str, str]:
-    """Traditional character → simplified one, by OpenCC's first choice; variants of one word.
+    """Traditional character → simplified one, and variants of one word.
 
     Character by character, so that keys stay comparable place by place; words that Taiwan and the mainland call
     otherwise (軟體 / 软件) stay different.
     """
-    from opencc import OpenCC
-
-    characters = [chr(code) for code in (*range(0x3400, 0x4DC0), *range(0x4E00, 0xA000))]
-    converted = OpenCC("t2s").convert("\n".join(characters)).split("\n")
-    pairs = zip(characters, converted, strict=True)
-    return {old: new for old, new in pairs if old != new and len(new) == 1} | VARIANTS
+    return simple_forms() | VARIANTS
 
 
 def _replaced(text: pl.Expr, signs: list[tuple[str, str]]) -> pl.Expr:

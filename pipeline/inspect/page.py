@@ -23,7 +23,7 @@ from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import built, find_rows, read_manifest
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Step, Trace
+from build_dataset.schemas.documents import Box, CharacterChange, Document, Line, LineKind, Page, Step, Trace
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region
 from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, quoted
@@ -297,6 +297,14 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
         ("format 格式", f"{document.format}, {counted(document.pages or 0, 'page')}"),
         ("read by 读取", ", ".join(f"{method} {count}" for method, count in sorted(methods.items()))),
     ]
+    for page in tables.pages:
+        if page.changes:
+            facts.append(
+                (
+                    f"page {page.page}: characters by context 第{page.page}页按上下文定字",
+                    "; ".join(map(_told, page.changes)),
+                )
+            )
     exam = [name for name in (document.exam_type, document.exam_class, document.exam_subject) if name]
     if exam:
         facts.append(("exam 考试", " · ".join(exam)))
@@ -305,6 +313,12 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     if keys := sorted(name for name, paper in tables.keys.items() if paper == document.document):
         facts.append(("answers from 答案来自", ", ".join(keys)))
     return [*facts, ("sha256", document.sha256[:16])]
+
+
+def _told(change: CharacterChange) -> str:
+    """Return what became of a character: 糞 (seen 冀; picture -1.4, text +17.9) in 告知其糞便呈."""
+    why = f"picture 字形 {change.sight:+.1f}, text 文意 {change.language:+.1f}"
+    return f"{change.written} (seen 所见 {change.seen}; {why}) in 于 {change.line}"
 
 
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:

@@ -108,6 +108,16 @@ class RowReader(Reader, Protocol):
         """
 
 
+class Doubt(NamedTuple):
+    """A character of which an engine is not sure."""
+
+    at: int  # In its word
+    sure: float  # Its probability
+    seconded: float = 1.0  # Probability that a second model gives to it; 1 where none looked
+    gap: float = 0.0  # Probability that a character was overlooked behind it
+    others: tuple[tuple[str, float], ...] = ()  # Other characters and their probabilities, likeliest first
+
+
 @dataclass(frozen=True, slots=True)
 class Word:
     """A piece of a line that an engine found: mostly a whole line of one column."""
@@ -116,6 +126,7 @@ class Word:
     corners: tuple[tuple[float, float], ...]
     """Four points in pixels: top left, top right, bottom right, bottom left as the text runs."""
     confidence: float  # 0..1
+    doubts: tuple[Doubt, ...] | None = None  # None for engines that do not tell
 
     @property
     def box(self) -> tuple[float, float, float, float]:
@@ -130,8 +141,6 @@ class EngineSetup(Protocol):
     packages: ClassVar[tuple[str, ...]] = ()
     """Distributions whose versions can change what is recognised; the first one must be there."""
     requirement: ClassVar[str] = ""  # The first one as pip takes it
-    calibrated: ClassVar[bool] = False
-    """True if a share c of lines at confidence c is right, on photographs and scans alike."""
 
     @staticmethod
     def check(params: Any) -> None:

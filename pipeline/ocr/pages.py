@@ -1,13 +1,15 @@
 """Stored results of pages: found by key, put the moment they arrive."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.archives import is_copy
 from build_dataset.pipeline.ocr.assemble import DocumentState
 from build_dataset.pipeline.ocr.engines import ChosenEngine
+from build_dataset.pipeline.ocr.language.counts import Language
+from build_dataset.pipeline.ocr.language.decoding import sure_parts
 from build_dataset.pipeline.ocr.mending import compare_readings, lost_boxes, mend_page
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
@@ -18,6 +20,17 @@ from build_dataset.pipeline.stage import Store
 from build_dataset.schemas.documents import ReadMethod
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
+
+_MOST = 3_000_000  # Characters of a folder that are learned: counting them takes two seconds
+
+
+def _up_to(most: int, texts: Iterable[str]) -> Iterator[str]:
+    """Yield the first texts, of so many characters together."""
+    for text in texts:
+        most -= len(text)
+        if most < 0:
+            return
+        yield text
 
 
 class Job(NamedTuple):
@@ -55,9 +68,9 @@ class Recognition(ChosenEngine):
         file, page = job.reading.origin(job.page)
         return sha256("ocr", file, str(page), options, places, self.version, *code)
 
-    def laid_out(self, value: dict[str, Any], reason: str) -> PageRead:
-        """Return a page that it recognised, laid out."""
-        return to_page(value, reason, self.name.value, self.version, calibrated=self.made_of.calibrated)
+    def laid_out(self, value: dict[str, Any], reason: str, language: Language | None = None) -> PageRead:
+        """Return a page that it recognised, laid out; with ``language``, unsure characters are decoded."""
+        return to_page(value, reason, self.name.value, self.version, language)
 
 
 PageMethod = TextLayerReader | Recognition  # A way of reading pages: by the text layer, or by an engine
@@ -69,6 +82,7 @@ class PageStore:
     def __init__(self, store: Store, params: OcrParams) -> None:
         self._store = store
         self._least = params.second_below
+        self._language: Language | None = None
         self.text = TextLayerReader(params)
         self.first = Recognition(params)
         other = params.model_copy(update={"engine": params.second})
@@ -76,6 +90,22 @@ class PageStore:
         # Vision models read pages, so lines are read by the embedded engine.
         on_lines = {"engine": EngineName.AUTO} if params.engine is EngineName.VISION else {}
         self.lines = Recognition(params.model_copy(update=on_lines))
+
+    def learn(self, readings: Sequence[DocumentState]) -> None:
+        """Learn from the sound text of the folder what stands beside what, for the pages that were recognised."""
+        if any("needs_ocr" in self._text(reading, page) for reading in readings for page in reading.sound):
+            self._language = Language(_up_to(_MOST, self._sound_text(readings)))
+
+    def _sound_text(self, readings: Sequence[DocumentState]) -> Iterator[str]:
+        """Yield the text of rows and text layers, and what recognition is sure of."""
+        for reading in readings:
+            yield from (row.fields for row in reading.facts.rows or ())
+            for page in reading.sound:
+                value = self._text(reading, page)
+                if "needs_ocr" not in value:
+                    yield from (line[0] for line in value["lines"])
+                elif found := self._store.get(self.first.key(Job(reading, page))):
+                    yield from (part for word in found["words"] for part in sure_parts(word))
 
     def missing(self, by: PageMethod, jobs: Iterable[Job]) -> list[Job]:
         """Return those of the jobs, in their order, whose result is not stored."""
@@ -136,7 +166,7 @@ class PageStore:
             return mend_page(PageRead.from_json(value), again["readings"] if again else lost)
         found = self._store.get(self.first.key(Job(reading, number)))
         assert found is not None, "every page was recognised or has a failure"
-        return self.first.laid_out(found, value["needs_ocr"])
+        return self.first.laid_out(found, value["needs_ocr"], self._language)
 
     def _text(self, reading: DocumentState, number: int) -> dict[str, Any]:
         """Return what the text layer of a page holds, or that the page needs OCR."""

@@ -81,7 +81,7 @@ class VisionParams(LlmOptions):
     max_tokens: int = option(8192, "Most tokens of an answer: a page's text.", ge=1)
     side: int = option(2000, "Longer side of the picture that is sent, in pixels.", ge=500, le=8000)
     confidence: float = option(
-        0.9, "Confidence of its lines: models do not tell how sure they are of a line.", ge=0, le=1
+        0.95, "Confidence of its lines: models do not tell how sure they are of a line.", ge=0, le=1
     )
 
     def estimate(self, pages: int) -> str:

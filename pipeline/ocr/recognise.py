@@ -25,9 +25,10 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
     """Return what the engine finds on a page, as JSON.
 
     Sizes are in points, once upright; ``turned`` are the degrees the page was turned counter-clockwise to read it;
-    ``words`` are [text, x0, y0, x1, y1, x2, y2, x3, y3, confidence] with their corners; ``marks`` are boxes of rules
-    ``across`` and ``down`` and of other ink (``figures``). Of a page that was flattened words and marks stand on the
-    flat page, and ``nodes`` say where on the page as it was (``flatten.Flat``).
+    ``words`` are [text, x0, y0, x1, y1, x2, y2, x3, y3, confidence] with their corners, and their doubts where the
+    engine tells them; ``marks`` are boxes of rules ``across`` and ``down`` and of other ink (``figures``). Of a page
+    that was flattened words and marks stand on the flat page, and ``nodes`` say where on the page as it was
+    (``flatten.Flat``).
     """
     breaks = page_breaks(image.pixels)
     alone = len(breaks) == 1  # nobody photographs a long screenshot from the side
@@ -41,7 +42,8 @@ def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[st
     for part, top in zip(parts, tops, strict=False):
         for word in part.words:
             corners = [round(edge, 2) for x, y in word.corners for edge in (x * across, (y + top) * down)]
-            words.append([word.text, *corners, round(word.confidence, 4)])
+            doubts = [] if word.doubts is None else [word.doubts]
+            words.append([word.text, *corners, round(word.confidence, 4), *doubts])
         for kind, boxes in part.marks.items():
             places = ((x0 * across, (y0 + top) * down, x1 * across, (y1 + top) * down) for x0, y0, x1, y1 in boxes)
             marks.setdefault(kind, []).extend([round(edge, 1) for edge in place] for place in places)

@@ -10,16 +10,26 @@ import numpy as np
 from build_dataset.pipeline.ocr import layout
 from build_dataset.pipeline.ocr.flatten import unflatten
 from build_dataset.pipeline.ocr.glyphs import is_cjk
-from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.interfaces import Doubt, Word
+from build_dataset.pipeline.ocr.language.counts import Language
+from build_dataset.pipeline.ocr.language.decoding import decode
 from build_dataset.pipeline.ocr.model import PageRead, Rect, TextRun
 from build_dataset.pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
-from build_dataset.schemas.documents import ReadMethod
+from build_dataset.schemas.documents import CharacterChange, ReadMethod
 
 _DESCENT = 0.2  # Distance that a line's box reaches below its baseline, in heights of the box
 MAX_SKEW = 8.0  # Degrees; a steeper page is not straightened
 SLANT = 12.0  # Degrees off the page's own angle from which a word is a watermark
 _MIN_ANGLE = 0.15  # Degrees below which straightening changes nothing: 2 points over the width of a page
 Point = tuple[float, float]
+
+
+def _word(row: Sequence[Any], legibility: float) -> Word:
+    """Return a stored word; its place is in points."""
+    corners = tuple(zip(row[1:9:2], row[2:9:2], strict=True))
+    if len(row) == 10:  # The engine tells no doubts
+        return Word(row[0], corners, row[9] * legibility)
+    return Word(row[0], corners, row[9], tuple(Doubt(*doubt) for doubt in row[10]))
 
 
 def page_angle(words: Sequence[Word]) -> float:
@@ -80,22 +90,27 @@ def _size(word: Word, box: Rect) -> float:
     return 0.72 * height
 
 
-def to_page(value: dict[str, Any], reason: str, engine: str, version: str, *, calibrated: bool = False) -> PageRead:
+def to_page(
+    value: dict[str, Any], reason: str, engine: str, version: str, language: Language | None = None
+) -> PageRead:
     """The page that ``recognise`` saw, laid out in lines.
 
     Slanted words (watermarks) are left out; a page that is slightly turned is straightened for layout, the boxes of its
-    lines are where they stand on the page. Confidence that is not calibrated is lowered by the page's legibility.
+    lines are where they stand on the page. Words with doubts are decoded with ``language``; the confidence of others is
+    lowered by the page's legibility.
     """
-    words = [Word(row[0], tuple(zip(row[1:9:2], row[2:9:2], strict=True)), row[9]) for row in value["words"]]
+    words = [_word(row, value["legibility"]) for row in value["words"]]
+    changes: list[CharacterChange] = []
+    if language is not None and all(word.doubts is not None for word in words):
+        words, changes = decode(words, language)
     angle = page_angle(words)
     centre = (value["width"] / 2, value["height"] / 2)
-    trust = 1.0 if calibrated else value["legibility"]
     runs = []
     for word in (word for word in words if not is_slanted(word, angle)):
         level = replace(word, corners=tuple(rotate_point(point, -angle, centre) for point in word.corners))
         box = Rect(*level.box)
         baseline = box.y1 - _DESCENT * box.height
-        runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence * trust))
+        runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence))
     frame = Rect(0.0, 0.0, value["width"], value["height"])
     across, down, figures = (
         [rotate_box(Rect(*box), -angle, centre) for box in value["marks"].get(kind, ())]
@@ -115,4 +130,4 @@ def to_page(value: dict[str, Any], reason: str, engine: str, version: str, *, ca
         reason += f": turned by {turned} degrees"
     elif value["legibility"] < 1:
         reason += ": dark or uneven paper"
-    return PageRead(frame.x1, frame.y1, ReadMethod.OCR, engine, version, reason, lines, turned)
+    return PageRead(frame.x1, frame.y1, ReadMethod.OCR, engine, version, reason, lines, turned, changes)

@@ -62,6 +62,7 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
             late.append(reading)
     if late:
         _read(late, store, context)
+    store.learn(readings)
     second, doubtful = store.second, store.doubtful(readings)
     all_second = second is None or _recognise(second, doubtful, store, context, required=False)
 
@@ -115,6 +116,7 @@ def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
     if store.second is None or params.second is not EngineName.VISION:
         return 0
     _read(readings, store, context)
+    store.learn(readings)
     return len(store.missing(store.second, store.doubtful(readings)))
 
 

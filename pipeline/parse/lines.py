@@ -1,12 +1,12 @@
 """The lines of a paper as the parser sees them: folded, heads behind text split off, in one script."""
 
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.parse.heads import split_heads
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.parse.text import fold, private_labels
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 _P = Patterns(__name__)
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 Margins = dict[int, tuple[float, float]]
-MANY = 4
-"""Least ratio of traditional to simplified characters in a traditional paper. A poor scan of one had
-2 simplified characters in 100; a simplified paper has no traditional ones but in names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,27 +110,14 @@ def in_one_script(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     return [one if one.confidence is None else replace(one, text=_traditional(one.text)) for one in pieces]
 
 
-def is_traditional(texts: Iterable[str]) -> bool:
-    """Return whether texts are in traditional characters, few misread ones aside."""
-    seen = Counter(kind for text in texts for found in _P.han.findall(text) if (kind := _script(found)))
-    return seen["big5"] > MANY * seen["gb2312"]
-
-
-@cache
-def _script(character: str) -> str | None:
-    """The one of the two character sets a character is in; None for both or neither."""
-    kinds = [kind for kind in ("big5", "gb2312") if character.encode(kind, "ignore")]
-    return kinds[0] if len(kinds) == 1 else None
-
-
 def _traditional(text: str) -> str:
-    if not any(_script(character) == "gb2312" for character in _P.han.findall(text)):
+    if not any(script_of(character) == "gb2312" for character in _P.han.findall(text)):
         return text
     converted = _converter().convert(text)
     if len(converted) != len(text):
         return text
     pairs = zip(text, converted, strict=True)
-    return "".join(new if _script(old) == "gb2312" else old for old, new in pairs)
+    return "".join(new if script_of(old) == "gb2312" else old for old, new in pairs)
 
 
 @cache

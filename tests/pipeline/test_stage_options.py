@@ -21,7 +21,7 @@ OPTIONS: dict[type[Params], dict[str, tuple]] = {
         "min_options": (2, 2),
         "max_characters": (20_000, 100),
         "max_garbled": (0.1, 0, 1),
-        "min_confidence": (0.8, 0, 1),
+        "max_wrong": (0.01, 0, 1),
     },
     DedupParams: {"related": (0.8, 0.3, 1), "option": (0.75, 0.5, 1)},
     AuditParams: {"wrong": (0.03, 0.001, 0.499), "verify": (0.5, 0.001, 0.999), "shown": (100, 1, 1000)},

@@ -17,6 +17,12 @@ _LABEL_COMMA = 0.05
 scans recognisers take one in ten stops there for commas; nobody prints "A," or "12,"."""
 _OVERLOOKED = 0.15
 """Probability of some other character, in a gap that reads as nothing, from which one may have been overlooked."""
+SURE = 0.995  # Probability from which no other character of a place is kept
+_SECONDED, _GAP = (
+    0.5,
+    0.02,
+)  # A second model's probability below which, and one of a lost character above which is noted
+_LIKELY, _POSSIBLE = 8, 1e-4  # Characters of a place that are kept at most, and their least probability
 _EM = 3.5  # Usual width of an ideograph in steps, where a line has too few to measure
 _SPACED = frozenset(" 、。，．：；")  # Characters after which white space is no sign of a lost character
 _TOO_WIDE = 0.45
@@ -32,11 +38,20 @@ class Glyph:
     at: float  # Its middle, in steps of the recogniser
     gap: float = 0.0
     """Probability that a character was overlooked between this one and the next, or behind the last one."""
+    others: tuple[tuple[str, float], ...] = ()
+    """Other likely characters of the place with their probabilities, likeliest first; none where it is sure."""
+    seconded: float = 1.0
+    """Probability that a second model gives to the character in its place; 1 where none looked."""
 
     @property
     def overlooked(self) -> bool:
         """Return whether a character may have been overlooked behind this one."""
         return self.gap > _OVERLOOKED
+
+    @property
+    def doubtful(self) -> bool:
+        """Return whether anything tells that it may be wrong."""
+        return self.confidence < SURE or self.seconded < _SECONDED or self.gap > _GAP
 
 
 class Alphabet:
@@ -72,6 +87,9 @@ class Alphabet:
             Glyph(self.characters[index], float(value), (s + e) / 2)
             for index, value, (s, e) in zip(chosen.tolist(), sure.tolist(), runs, strict=True)
         ]
+        for glyph, step in zip(glyphs, at.tolist(), strict=True):
+            if glyph.confidence < SURE:
+                glyph.others = self._others(values[step], glyph.char)
         for left, right, glyph in zip(runs, runs[1:], glyphs, strict=False):
             glyph.gap = self._overlooked(values[left[1] : right[0]], (best[left[0]], best[right[0]]))
         glyphs[-1].gap = self._overlooked(values[runs[-1][1] :], (best[runs[-1][0]],))
@@ -81,6 +99,11 @@ class Alphabet:
         if starts_line:
             self._stop_after_label(glyphs, values, at)
         return glyphs
+
+    def _others(self, row: Values, char: str) -> tuple[tuple[str, float], ...]:
+        likely = np.argsort(row)[-_LIKELY:] if len(row) <= _LIKELY else np.argpartition(row, -_LIKELY)[-_LIKELY:]
+        found = sorted(((float(row[at]), self.characters[at]) for at in likely.tolist() if at != _BLANK), reverse=True)
+        return tuple((other, value) for value, other in found if value >= _POSSIBLE and other != char)
 
     def _widths_together(
         self, values: Values, at: NDArray[np.intp], best: NDArray[np.intp]

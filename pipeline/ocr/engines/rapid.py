@@ -2,7 +2,6 @@
 
 import math
 import re
-import tomllib
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,12 +13,11 @@ from build_dataset.pipeline.ocr.engines.cascade import Cascade, Recogniser
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.engines.network import Detector, cut_line, in_package, raise_digits
 from build_dataset.pipeline.ocr.glyphs import superscript
-from build_dataset.pipeline.ocr.interfaces import OcrEngine, Word
+from build_dataset.pipeline.ocr.interfaces import Doubt, OcrEngine, Word
 from build_dataset.pipeline.ocr.params import RapidOcrParams
 from build_dataset.schemas.errors import UserError
 
 _MODELS = Path(str(files("build_dataset.pipeline.ocr.engines.models")))
-_CONFIDENCE = tomllib.loads((_MODELS / "confidence.toml").read_text(encoding="utf-8"))
 _MIN_SCORE = 0.3
 """Lines below this confidence are noise from figures; rapidocr's own 0.5 drops faint but readable lines."""
 _SQUEEZE = 0.8
@@ -62,7 +60,6 @@ class RapidEngine(OcrEngine):
 
     packages = ("rapidocr", "openvino", "onnxruntime")
     requirement = "rapidocr"
-    calibrated = True
 
     def __init__(self, params: RapidOcrParams) -> None:
         import cv2
@@ -109,19 +106,23 @@ class RapidEngine(OcrEngine):
 
 
 def _word(box: NDArray[np.float32], glyphs: list[Glyph]) -> Word | None:
-    text = "".join(glyph.char for glyph in glyphs).strip()
+    glyphs = _stripped(glyphs)
+    text = "".join(glyph.char for glyph in glyphs)
     if not text or sum(glyph.confidence for glyph in glyphs) < _MIN_SCORE * len(glyphs):
         return None
     text = _COUNT.sub(lambda found: superscript(found[0].replace("°", "9")), text)
     corners = tuple((float(x), float(y)) for x, y in box)
     score = math.prod(glyph.confidence for glyph in glyphs if glyph.char.isalnum())
-    return Word(text, corners, round(share_right(score), 6))
+    doubts = tuple(_doubt(at, glyph) for at, glyph in enumerate(glyphs) if glyph.doubtful)
+    return Word(text, corners, round(score, 6), doubts)
 
 
-def share_right(score: float) -> float:
-    """Return the share of lines with such a score whose letters and digits are right.
+def _stripped(glyphs: list[Glyph]) -> list[Glyph]:
+    """The glyphs without spaces at either end."""
+    inner = [at for at, glyph in enumerate(glyphs) if not glyph.char.isspace()]
+    return glyphs[inner[0] : inner[-1] + 1] if inner else []
 
-    The score is the product of their probabilities. It tells right lines from wrong ones better than their mean does:
-    area under the curve .94 on photographs, the mean's is .92.
-    """
-    return float(np.interp(score, _CONFIDENCE["score"], _CONFIDENCE["right"]))
+
+def _doubt(at: int, glyph: Glyph) -> Doubt:
+    others = tuple((char, round(value, 4)) for char, value in glyph.others)
+    return Doubt(at, round(min(glyph.confidence, 1.0), 4), round(glyph.seconded, 3), round(glyph.gap, 3), others)

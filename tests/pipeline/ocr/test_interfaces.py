@@ -42,8 +42,8 @@ def test_the_box_of_a_word_is_around_all_its_corners() -> None:
     assert Word("x", ((3, 1), (9, 4), (8, 7), (2, 5)), 0.5).box == (2, 1, 9, 7)
 
 
-def test_an_engine_is_calibrated_only_if_it_says_so() -> None:
+def test_an_engine_needs_no_package_unless_it_says_so() -> None:
     class Engine(EngineSetup):
         pass
 
-    assert (Engine.calibrated, Engine.packages, Engine.requirement) == (False, (), "")
+    assert (Engine.packages, Engine.requirement) == ((), "")

@@ -15,7 +15,7 @@ from build_dataset.pipeline.ocr import engines
 from build_dataset.pipeline.ocr.engines import network, rapid
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
 from build_dataset.pipeline.ocr.engines.rapid import RapidEngine
-from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.params import OcrParams, RapidOcrParams
 from build_dataset.schemas.errors import UserError
 
@@ -59,13 +59,6 @@ def test_an_engine_is_made_once_whatever_else_is_configured():
     assert engines.load(OcrParams(columns=("stem",), dpi=300)) is engines.load(OcrParams())
 
 
-def test_confidence_rises_with_the_score_and_is_never_certain():
-    shares = [rapid.share_right(score / 50) for score in range(51)]
-    assert shares == sorted(shares)
-    assert shares[0] == 0
-    assert shares[-1] < 1
-
-
 @pytest.mark.parametrize(("printed", "read"), [("WBC 13×10⁹/L", 1), ("共有2¹⁶个", 2), ("PaO₂53，120 cm", 0)])
 def test_raised_digits_stay_raised(printed, read, cjk):
     document = pymupdf.open()
@@ -85,8 +78,7 @@ CORNERS = np.array([[0, 0], [9, 0], [9, 5], [0, 5]], np.float32)
 def test_a_line_is_a_word_from_a_confidence_on_that_its_letters_tell(flips):
     assert flips(lambda sure: rapid._word(CORNERS, [Glyph("甲", sure / 100, 0)]) is None, range(101)) == [30]
     assert rapid._word(CORNERS, [Glyph(" ", 0.9, 0)]) is None
-    assert rapid._word(CORNERS, [Glyph("，", 0.9, 0), Glyph("乙", 0.9, 0)]).confidence == 0.969
-    assert [rapid.share_right(score) for score in (0.0, 0.5, 0.9, 1.0)] == [0.0, 0.541, 0.969, 0.998]
+    assert rapid._word(CORNERS, [Glyph("，", 0.9, 0), Glyph("乙", 0.9, 0)]).confidence == 0.9
 
 
 @pytest.mark.parametrize(
@@ -110,7 +102,8 @@ def test_the_confidence_of_a_line_is_the_mean_of_its_characters(flips):
 
     assert flips(told, range(101)) == [50]
     word = rapid._word(CORNERS, [Glyph("甲", 0.9, 0), Glyph("乙", 0.8, 0)])
-    assert word == Word("甲乙", ((0, 0), (9, 0), (9, 5), (0, 5)), round(rapid.share_right(0.72), 6))
+    doubts = (Doubt(0, 0.9), Doubt(1, 0.8))
+    assert word == Word("甲乙", ((0, 0), (9, 0), (9, 5), (0, 5)), 0.72, doubts)
 
 
 def test_both_backends_give_a_network_s_output_and_its_characters():
@@ -220,8 +213,7 @@ def test_with_no_backend_installed_the_one_to_install_is_the_faster(
 
 
 def test_the_confidence_of_a_word_is_kept_to_the_millionth() -> None:
-    assert RapidEngine.calibrated, "its confidence needs no other measure"
     sure = [0.911 + at / 9000 for at in range(9)]
     found = [rapid._word(CORNERS, [Glyph("甲", score, 0)]) for score in sure]
-    assert [word and word.confidence for word in found] == [round(rapid.share_right(at), 6) for at in sure]
-    assert any(round(rapid.share_right(at), 6) != round(rapid.share_right(at), 7) for at in sure)
+    assert [word and word.confidence for word in found] == [round(at, 6) for at in sure]
+    assert any(round(at, 6) != round(at, 7) for at in sure)

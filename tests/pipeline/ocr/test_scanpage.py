@@ -63,10 +63,11 @@ def test_the_reason_tells_of_turning_and_of_dark_paper():
 CASES = [(0, 1.0), (0, 0.99), (90, 0.9)]
 
 
-def test_confidence_of_a_calibrated_engine_is_taken_as_it_is():
-    page = to_page(value([word("题", 9, 9, 20, 20)]), "image", "e", "v", calibrated=True)
-    assert page.confidence == 0.9
+def test_confidence_of_an_engine_that_tells_no_doubts_is_lowered_on_dark_paper():
     assert to_page(value([word("题", 9, 9, 20, 20)]), "image", "e", "v").confidence == 0.45
+    rows = value([word("题", 9, 9, 20, 20)])
+    rows["words"][0].append([])
+    assert to_page(rows, "image", "e", "v").confidence == 0.9
 
 
 def test_angles_up_to_eight_degrees_are_straightened_from_a_seventh_of_a_degree_on(flips):

@@ -1,0 +1,1 @@
+"""What Chinese text is like: counts of characters, and recognised words decoded with them."""

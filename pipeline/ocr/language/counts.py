@@ -1,0 +1,108 @@
+"""Probability of Chinese characters beside their neighbours, by counts that ship with the package and the folder's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from build_dataset.pipeline.characters import simple_forms
+
+TABLE = "counts.npz"
+STEPS_A_DOUBLING = 8  # Values of a stored count by which it doubles
+BREAK, DIGIT, LETTER = ord("|"), ord("0"), ord("a")
+"""Codes of every mark, of every digit and of every letter: ideographs alone have codes of their own."""
+_SMOOTH = 4.0  # Weight of what fewer neighbours say, in occurrences of the neighbours
+_OWN = 5.0  # Weight of an occurrence in the folder's own text beside one in all text
+_LEAST = 2e-7  # Probability of a character that no text has
+Codes = NDArray[np.int64]
+Keys = NDArray[np.uint32]
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@cache
+def _folding() -> dict[int, int]:
+    """Code of the simplified form by the code of a character; what is no ideograph has one code a kind."""
+    return {ord(old): ord(new) for old, new in simple_forms().items()}
+
+
+def codes_of(text: str) -> Codes:
+    """Return a code for each character; traditional and simplified forms have the same one."""
+    found = np.fromiter(map(ord, text.translate(_folding())), np.int64, len(text))
+    han = (found >= 0x3400) & (found < 0xA000) | (found >= 0x20000)
+    digit = (found >= 0x30) & (found < 0x3A)
+    letter = (found | 0x20 >= 0x61) & (found | 0x20 < 0x7B) | (found >= 0x370) & (found < 0x400)
+    return np.where(han, found, np.where(digit, DIGIT, np.where(letter, LETTER, BREAK)))
+
+
+def keys_of(first: Codes, second: Codes, third: Codes) -> Keys:
+    """Return the key of each three characters in turn; 0 stands for none, so pairs are (0, a, b)."""
+    joined: NDArray[np.uint64] = (first << 42 | second << 21 | third).astype(np.uint64)
+    for shift in (31, 29):
+        joined = (joined ^ joined >> np.uint64(shift)) * _MIX
+    return np.asarray(joined >> np.uint64(32), np.uint32)
+
+
+class Counts:
+    """Occurrences of characters, of pairs and of three in turn, by their keys."""
+
+    def __init__(self, keys: Keys, values: NDArray[np.float32]) -> None:
+        """Args: keys: sorted; values: how often each occurs."""
+        self._keys, self._values = keys, values
+
+    @classmethod
+    def shipped(cls) -> Counts:
+        """Return the counts of ``TABLE``, which ``benchmarks/ocr/language.py`` made."""
+        with files("build_dataset.pipeline.ocr.language").joinpath(TABLE).open("rb") as file:
+            stored = np.load(file)
+            steps = stored["high"].astype(np.uint32) << np.uint32(8) | stored["low"]
+            values = np.exp2(stored["counts"].astype(np.float32) / STEPS_A_DOUBLING)
+        return cls(np.cumsum(steps, dtype=np.uint32), values)
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Counts:
+        """Return the counts of texts, each of which ends with a break."""
+        codes = codes_of("\n".join(texts))
+        none = np.zeros(len(codes), np.int64)
+        keys = [keys_of(none, none, none)]
+        for length in (1, 2, 3):
+            if len(codes) >= length:
+                parts = [codes[at : len(codes) - length + 1 + at] for at in range(length)]
+                keys.append(keys_of(*([none[: len(parts[0])]] * (3 - length)), *parts))
+        found, values = np.unique(np.concatenate(keys), return_counts=True)
+        return cls(found, values.astype(np.float32))
+
+    def look(self, first: Codes, second: Codes, third: Codes) -> NDArray[np.float32]:
+        """Return how often each three characters occur in turn."""
+        keys = keys_of(first, second, third)
+        if not len(self._keys):
+            return np.zeros(keys.shape, np.float32)
+        at = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return np.where(self._keys[at] == keys, self._values[at], np.float32(0))
+
+
+class Language:
+    """Probability of a character after two others: what the folder says, smoothed by what all text says."""
+
+    def __init__(self, own: Iterable[str] = (), shipped: Counts | None = None) -> None:
+        """Args: own: sound text of the folder."""
+        self._sources = ((shipped or Counts.shipped(), 1.0), (Counts.of(own), _OWN))
+
+    def _count(self, first: Codes, second: Codes, third: Codes) -> NDArray[np.float32]:
+        found = np.zeros(third.shape, np.float32)
+        for counts, weight in self._sources:
+            found += np.float32(weight) * counts.look(first, second, third)
+        return found
+
+    def logs(self, first: Codes, second: Codes, third: Codes) -> NDArray[np.float32]:
+        """Return the natural logarithm of each third character's probability after the other two; code 0 is none."""
+        none = np.zeros_like(third)
+        found: NDArray[Any] = np.full(third.shape, _LEAST, np.float32)
+        for a, b in ((none, none), (none, second), (first, second)):
+            whole, part = self._count(none, a, b), self._count(a, b, third)
+            found = (part + _SMOOTH * found) / (np.maximum(whole, part) + _SMOOTH)
+        return np.asarray(np.log(found), np.float32)

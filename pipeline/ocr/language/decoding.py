@@ -1,0 +1,246 @@
+"""Recognised words, decoded with what Chinese text is like: unsure ideographs, and how sure each character is then.
+
+A recogniser keeps the likely characters of its unsure places. Which of them stands there is what fits both neighbours
+and looks alike: 糞便 for 冀便. Digits, letters and marks stay as they were read. The confidence of a word is the
+probability that all of its letters and digits are right, as measured (``benchmarks/ocr``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise, product
+from math import exp, log
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from build_dataset.pipeline.characters import is_traditional, script_of
+from build_dataset.pipeline.ocr.interfaces import Doubt, Word
+from build_dataset.pipeline.ocr.language.counts import Codes, Language, codes_of
+from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.documents import CharacterChange
+
+Values = NDArray[np.float32]
+_SURE = 0.9985  # Probability of a character of which nothing is noted: the mean of these
+_TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
+_MOST, _TOGETHER = 5, 3
+"""Characters looked at in one place, and places that are decided together: 125 readings."""
+_STRANGE = 10.0  # Mean surprise, in nats, at a character and the two behind it from which it is strange there
+_OF_SIGHT, _OF_LANGUAGE = 1.5, 0.5  # Weights of the logarithms of what the recogniser and the language say
+_MARGIN, _LEAST_SIGHT = 5.0, -2.5
+"""Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
+line breaks off: 減刑 of 湮滅刑事證據."""
+_SURE_PART = 3  # Characters of a part from which it says what stands beside what
+_AROUND = 6  # Characters beside a changed one that are told
+_LEAST_SECOND = 0.01
+FEATURES = 8
+_LEAST_SHARE = 0.002  # Probability of a character from which it is looked at
+_FLOOR = 1e-5
+_STROKES, _STROKE_SHARE = frozenset("1Il|Ⅰ∥ⅡⅢ"), 0.01
+_CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
+_WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
+
+
+def is_ideograph(char: str) -> bool:
+    """Return whether a character is Chinese: no mark, letter or digit."""
+    return "\u3400" <= char <= "\u9fff" or "\U00020000" <= char <= "\U0003ffff"
+
+
+@dataclass(slots=True)
+class Draft:
+    """A word while it is decoded."""
+
+    text: str
+    doubts: Mapping[int, Doubt]
+    sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
+    odds: dict[int, float]  # The same with the language
+    changes: dict[int, tuple[str, float, float]]  # What was seen in a changed place; the gains by sight, by language
+
+
+class Decoded(NamedTuple):
+    """The words of a page as they are written, and the characters that were changed."""
+
+    words: list[Word]
+    changes: list[CharacterChange]
+
+
+class _Choice(NamedTuple):
+    """An unsure place: the characters that may stand there, as read first."""
+
+    at: int
+    chars: list[str]
+    sight: list[float]  # Natural logarithm of each one's probability
+
+
+class _Weighed(NamedTuple):
+    """What was found of the places of a group."""
+
+    chosen: tuple[int, ...]  # Of each place, the index of its character
+    shares: list[list[float]]  # Of each place, the probability of each character
+    language: list[float]  # Of each place, what the language says for the chosen character against the first
+
+
+def sure_parts(row: Sequence[Any]) -> Iterator[str]:
+    """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told."""
+    ends = [-1, *(doubt[0] for doubt in row[10]), len(row[0])] if len(row) > 10 else []
+    yield from (row[0][start + 1 : end] for start, end in pairwise(ends) if end - start > _SURE_PART)
+
+
+def decode(words: Sequence[Word], language: Language) -> Decoded:
+    """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
+    drafts = drafts_of(words, language)
+    right = np.concatenate([*map(probabilities, features(drafts, language)), np.ones(0)])
+    found, start = [], 0
+    for word, draft in zip(words, drafts, strict=True):
+        end = start + sum(map(str.isalnum, draft.text))
+        found.append(replace(word, text=draft.text, confidence=float(np.prod(right[start:end]))))
+        start = end
+    return Decoded(found, [change for draft in drafts for change in _changes(draft)])
+
+
+def drafts_of(words: Sequence[Word], language: Language) -> list[Draft]:
+    """Return the words of a page with their unsure characters decided."""
+    script = "big5" if is_traditional(word.text for word in words) else "gb2312"
+    return [_draft(word, language, script) for word in words]
+
+
+def _changes(draft: Draft) -> Iterator[CharacterChange]:
+    for at, (seen, sight, gain) in draft.changes.items():
+        around = draft.text[max(0, at - _AROUND) : at + _AROUND + 1]
+        gains = {"sight": round(sight, 2), "language": round(gain, 2)}
+        yield CharacterChange(line=around, seen=seen, written=draft.text[at], **gains)
+
+
+def _draft(word: Word, language: Language, script: str) -> Draft:
+    doubts = {doubt.at: doubt for doubt in word.doubts or ()}
+    codes, chars = codes_of(word.text), list(word.text)
+    draft = Draft(word.text, doubts, {}, {}, {})
+    for group in _groups(_choices(word.text, doubts, script)):
+        found = _weigh(group, codes, language)
+        for choice, best, shares, gain in zip(group, found.chosen, found.shares, found.language, strict=True):
+            sight = choice.sight[best] - choice.sight[0]
+            likely = _stands_in_text(chars, choice.at) and sight >= _LEAST_SIGHT
+            at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
+            draft.odds[choice.at] = _odds(shares[at])
+            draft.sight[choice.at] = _odds(exp(choice.sight[at]))
+            if at:
+                chars[choice.at] = choice.chars[at]
+                draft.changes[choice.at] = choice.chars[0], sight, gain
+        codes = codes_of("".join(chars))
+    draft.text = "".join(chars)
+    return draft
+
+
+def _stands_in_text(chars: Sequence[str], at: int) -> bool:
+    """Return whether both neighbours are known, one of them an ideograph: not in D.僅④."""
+    return 0 < at < len(chars) - 1 and any(map(is_ideograph, (chars[at - 1], chars[at + 1])))
+
+
+def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
+    """Yield the places with ideographs that have others, each in the script of the page.
+
+    The forms of one character in both scripts are one; a page does not mix scripts, so others are no choice.
+    """
+    for at, doubt in doubts.items():
+        if not is_ideograph(text[at]):
+            continue
+        kinds: dict[int, tuple[str, float]] = {}
+        for char, value in ((text[at], doubt.sure), *doubt.others):
+            if is_ideograph(char) and value >= _LEAST_SHARE:
+                code = int(codes_of(char)[0])
+                written, before = kinds.get(code, (char, 0.0))
+                fits = script_of(written) in (None, script)
+                kinds[code] = written if fits else char, before + value
+        first, *others = kinds.values()
+        some = [first, *(one for one in others if script_of(one[0]) in (None, script))][:_MOST]
+        if len(some) > 1:
+            yield _Choice(at, [char for char, _ in some], [log(max(value, _FLOOR)) for _, value in some])
+
+
+def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
+    """Yield the places that are decided together."""
+    group: list[_Choice] = []
+    for choice in choices:
+        if group and (choice.at - group[-1].at > _TOUCHING or len(group) == _TOGETHER):
+            yield group
+            group = []
+        group.append(choice)
+    if group:
+        yield group
+
+
+def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weighed:
+    """Weigh every reading of a group of places between its neighbours."""
+    readings = list(product(*(range(len(choice.chars)) for choice in group)))
+    first, last = group[0].at - 2, group[-1].at + 3
+    padded = np.pad(codes, 2)[first + 2 : last + 2]  # 0 where the word ends
+    rows = np.repeat(padded[None], len(readings), axis=0)
+    sight = np.zeros(len(readings), np.float32)
+    picks = np.array(readings)
+    for place, choice in enumerate(group):
+        rows[:, choice.at - first] = codes_of("".join(choice.chars))[picks[:, place]]
+        sight += np.array(choice.sight, np.float32)[picks[:, place]]
+    told = (language.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:]) * (rows[:, 2:] > 0)).sum(axis=1)
+    total = _OF_SIGHT * sight + _OF_LANGUAGE * told
+    best = readings[int(total.argmax())]
+    share = np.exp(total - total.max())
+    share /= share.sum()
+    shares = []
+    gains = []
+    for place, choice in enumerate(group):
+        shares.append(np.bincount(picks[:, place], share, len(choice.chars)).clip(_FLOOR).tolist())
+        other = (*best[:place], 0, *best[place + 1 :])
+        gains.append(float(told[readings.index(best)] - told[readings.index(other)]))
+    return _Weighed(best, shares, gains)
+
+
+def features(drafts: Sequence[Draft], language: Language) -> list[Values]:
+    """Return what tells whether the letters and digits of each word are right, a row for each.
+
+    The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight, the
+    odds with the language, how well it fits its neighbours up to where it is strange and beyond, the second reading,
+    and that no character was overlooked behind it.
+    """
+    codes = np.concatenate([np.pad(codes_of(draft.text), (2, 2)) for draft in drafts] or [np.zeros(4, np.int64)])
+    fit = language.logs(codes[:-2], codes[1:-1], codes[2:])  # Of the third, so two places behind
+    fit[codes[2:] == 0] = np.nan  # Behind the word
+    found: list[Values] = []
+    start = 0
+    for draft in drafts:
+        places = [at for at, char in enumerate(draft.text) if char.isalnum()]
+        rows = [_row(draft, at, fit[start + at : start + at + 3]) for at in places]
+        found.append(np.array(rows, np.float32).reshape(-1, FEATURES))
+        start += len(draft.text) + 4
+    return found
+
+
+def _row(draft: Draft, at: int, fit: Values) -> list[float]:
+    doubt = draft.doubts.get(at) or Doubt(at, _SURE)
+    sight = 0.0 if _may_be_another_stroke(draft.text, doubt) else draft.sight.get(at, _odds(doubt.sure))
+    chinese = is_ideograph(draft.text[at])
+    near = float(np.nanmean(fit)) + _STRANGE if chinese else 0.0
+    second = log(max(doubt.seconded, _LEAST_SECOND))
+    return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), second, -doubt.gap]
+
+
+def _may_be_another_stroke(text: str, doubt: Doubt) -> bool:
+    """Return whether a character is of strokes alone and may be another: I型, read as 1型 with .95; not the 1 of 15."""
+    at = doubt.at
+    beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+    if text[at] not in _STROKES or any(char.isdigit() or char in ".．" for char in beside):
+        return False
+    return any(other in _STROKES and share >= _STROKE_SHARE for other, share in doubt.others)
+
+
+def _odds(share: float) -> float:
+    """Return the natural logarithm of the odds, at most those of a sure character."""
+    share = min(max(share, _FLOOR), _SURE)
+    return log(share / (1 - share))
+
+
+def probabilities(rows: Values, weights: NDArray[np.float64] = _WEIGHTS) -> NDArray[np.float64]:
+    """Return the probability that each character is right, by its features; ``weights``: of others, of ideographs."""
+    told = (rows[:, 1:] * weights[rows[:, 0].astype(np.intp)]).sum(axis=1)
+    return np.asarray(1 / (1 + np.exp(-told)))

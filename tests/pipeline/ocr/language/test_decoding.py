@@ -1,0 +1,110 @@
+"""Unsure characters of recognised words, decided between their neighbours."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from build_dataset.pipeline.ocr.interfaces import Doubt, Word
+from build_dataset.pipeline.ocr.language.counts import Language
+from build_dataset.pipeline.ocr.language.decoding import decode, sure_parts
+
+LANGUAGE = Language()
+
+
+def word(text: str, *doubts: Doubt) -> Word:
+    return Word(text, (), 0.5, doubts)
+
+
+def doubt(text: str, char: str, sure: float, *others: tuple[str, float]) -> Doubt:
+    return Doubt(text.index(char), sure, others=others)
+
+
+def decoded(*words: Word) -> list[str]:
+    return [one.text for one in decode(words, LANGUAGE).words]
+
+
+def test_an_unsure_character_becomes_the_likely_one_that_fits_its_neighbours():
+    text = "告知其冀便潛血檢查"
+    found = decode([word(text, doubt(text, "冀", 0.6, ("糞", 0.39)))], LANGUAGE)
+    assert [one.text for one in found.words] == ["告知其糞便潛血檢查"]
+    (change,) = found.changes
+    assert (change.seen, change.written, change.line) == ("冀", "糞", "告知其糞便潛血檢查")
+    assert change.sight < 0 < change.language
+
+
+def test_characters_that_touch_are_decided_together():
+    text = "发生热性座奕时应"
+    doubts = doubt(text, "座", 0.5, ("痉", 0.4)), doubt(text, "奕", 0.5, ("挛", 0.4))
+    assert decoded(word(text, *doubts)) == ["发生热性痉挛时应"]
+
+
+def test_a_traditional_page_keeps_its_script():
+    text = "前面的敘速，下列"
+    assert decoded(word("醫學診療藥劑"), word(text, doubt(text, "速", 0.5, ("述", 0.4))))[1] == "前面的敘述，下列"
+    text = "無故量倒到醫院檢查"
+    doubts = doubt(text, "量", 0.5, ("晕", 0.4), ("暈", 0.05))
+    assert "晕" not in decoded(word("醫學診療藥劑"), word(text, doubts))[1], "simplified, on a page that is not"
+
+
+@pytest.mark.parametrize(
+    ("text", "char", "other"), [("血压150毫米", "1", "7"), ("选择A组病人", "A", "B"), ("体温，升高", "，", "。")]
+)
+def test_digits_letters_and_marks_stay_as_they_were_read(text, char, other):
+    assert decoded(word(text, doubt(text, char, 0.5, (other, 0.49)))) == [text]
+
+
+def test_what_looks_otherwise_is_not_written_however_well_it_fits():
+    text = "告知其冀便潛血檢查"
+    assert decoded(word(text, doubt(text, "冀", 0.95, ("糞", 0.04)))) == [text]
+
+
+def test_nothing_is_decided_where_a_line_breaks_off():
+    text = "冀便潛血檢查"
+    assert decoded(word(text, doubt(text, "冀", 0.6, ("糞", 0.39)))) == [text]
+
+
+def test_nothing_is_decided_between_marks():
+    text = "D.倾④和⑤"
+    assert decoded(word(text, doubt(text, "倾", 0.5, ("体", 0.45)))) == [text]
+
+
+def test_a_word_is_less_sure_the_less_sure_one_of_its_characters_is():
+    text = "病人15岁"
+    told = [decode([word(text, Doubt(3, sure))], LANGUAGE).words[0].confidence for sure in (0.99, 0.9, 0.6)]
+    assert told == sorted(told, reverse=True)
+    assert told[0] > told[-1]
+
+
+def test_a_strange_character_makes_its_word_less_sure():
+    usual, strange = (decode([word(text)], LANGUAGE).words[0].confidence for text in ("乾嘔；頭暈。", "乾嘔；頭睡。"))
+    assert strange < usual
+
+
+def test_a_stroke_that_may_be_another_is_doubtful_unless_a_digit_stands_beside_it():
+    sure = [
+        decode([word(text, Doubt(text.index("1"), 0.94, others=(("I", 0.03),)))], LANGUAGE).words[0].confidence
+        for text in ("下列1型急进", "下列15型急")
+    ]
+    assert sure[0] < sure[1]
+
+
+@given(
+    st.text("冀便潜血检查12AB，", min_size=1, max_size=12),
+    st.data(),
+)
+def test_only_ideographs_change_and_places_stay(text, data):
+    places = data.draw(st.sets(st.integers(0, len(text) - 1)))
+    doubts = [Doubt(at, 0.5, others=(("粪", 0.3), ("7", 0.1), ("X", 0.1))) for at in sorted(places)]
+    found = decode([word(text, *doubts)], LANGUAGE)
+    (written,) = found.words
+    assert len(written.text) == len(text)
+    changed = [(old, new) for old, new in zip(text, written.text, strict=True) if old != new]
+    assert all(new == "粪" and old in "冀便潜血检查" for old, new in changed)
+    assert len(found.changes) == len(changed)
+    assert 0 <= written.confidence <= 1
+
+
+def test_the_parts_of_a_word_between_its_doubts_are_sure():
+    row = ["甲乙丙丁戊己庚辛", *[0] * 9, [[3, 0.5, 1, 0, []]]]
+    assert list(sure_parts(row)) == ["甲乙丙", "戊己庚辛"]
+    assert list(sure_parts(row[:10])) == []
