@@ -35,7 +35,8 @@ def with_numbers(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> li
             left, right, middle, half = float(box[0]), float(box[2]), _level(word, box[0]), _height(word) / 2
             low, high = middle - half, middle + half  # as high as its line, in whose row it stands
             corners = ((left, low), (right, low), (right, high), (left, high))
-            found.append(Word(number, corners, min(one.confidence for one in read)))
+            own = read[0].doubts and tuple(doubt for doubt in read[0].doubts if doubt.at < len(number))
+            found.append(Word(number, corners, min(one.confidence for one in read), own))
     return found
 
 
@@ -50,7 +51,11 @@ def _apart(word: Word, pixels: Pixels, em: float) -> Word:
     inked = np.flatnonzero(part.min(axis=(0, 2)) < _INK)
     gaps = np.flatnonzero(np.diff(inked) > _APART * em)
     near = gaps.size and inked[gaps[0]] - inked[0] < (0.3 + 0.6 * len(number[0])) * em
-    return replace(word, text=f"{number[0]} {word.text[number.end() :]}") if near else word
+    if not near:
+        return word
+    moved = tuple(doubt._replace(at=doubt.at + (doubt.at >= number.end())) for doubt in word.doubts or ())
+    text = f"{number[0]} {word.text[number.end() :]}"
+    return replace(word, text=text, doubts=None if word.doubts is None else moved)
 
 
 def _height(word: Word) -> float:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 
-from build_dataset.pipeline.ocr.interfaces import Word
+from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.lone import with_numbers
 
 
@@ -77,3 +79,18 @@ def test_a_number_glued_to_its_stem_is_parted_where_white_space_parts_them():
 
 def test_a_page_without_words_has_no_numbers():
     assert with_numbers(Reads("7下列何"), page((120, 108, 124, 124)), []) == []
+
+
+def test_doubts_stay_with_their_characters_where_a_space_is_put_in_and_with_a_number_that_is_found():
+    glued = replace(line("11A向甲借款"), doubts=(Doubt(1, 0.5), Doubt(4, 0.6)))
+    pixels = page((160, 106, 166, 126), (172, 106, 178, 126), (214, 106, 234, 126), (240, 106, 262, 126))
+    [apart] = with_numbers(Reads(""), pixels, [glued])
+    assert apart.text == "11 A向甲借款"
+    assert [(apart.text[doubt.at], doubt.sure) for doubt in apart.doubts] == [("1", 0.5), ("甲", 0.6)]
+
+    class Doubts(Reads):
+        def recognise(self, picture):
+            return [replace(word, doubts=(Doubt(0, 0.7), Doubt(2, 0.4))) for word in super().recognise(picture)]
+
+    *_, number = with_numbers(Doubts("7下列何"), page((120, 108, 124, 124)), [line()])
+    assert number.doubts == (Doubt(0, 0.7),)
