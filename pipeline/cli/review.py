@@ -23,7 +23,6 @@ from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
 from build_dataset.pipeline.cli.report import print_line, print_template, print_warning, save
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.evaluate.params import EvaluateParams
-from build_dataset.pipeline.review import waiting as waiting_room
 from build_dataset.pipeline.stage import Stage
 from build_dataset.schemas.annotations import Agreement, LabelStatus
 from build_dataset.schemas.errors import UserError
@@ -99,33 +98,31 @@ def sheet_export(
 ) -> None:
     """Write a workbook: what an expert is to label, or with --waiting all that waits for a decision."""
     from build_dataset.pipeline.review import sheets
+    from build_dataset.pipeline.review import waiting as waiting_room
 
     if waiting == bool(expert):
         raise UserError("name the expert with --expert, or write what waits for a decision with --waiting")
     if waiting:
-        _export_waiting(config, out or Path(waiting_room.FILE))
+        path = out or Path(waiting_room.FILE)
+        if path.exists():
+            raise UserError(f"{path} is there already, maybe filled in: import it, then move it away, or give --out")
+        with locked_build(config) as (_, _, context):
+            content, questions, without = waiting_room.workbook(context)
+        save(path, content)
+        print_template("waiting", {"path": path, "questions": questions, "without": without})
         return
     expert = expert.strip().lower()  # as reviews are keyed
     path = out or Path(f"review-{_NOT_IN_NAMES.sub('-', expert)}.xlsx")
     with locked_build(config) as (runner, params, context):
         tables = runner.tables(REVIEW)
         done = sheets.export(tables, params, context, expert=expert, path=path, count=count)
-    questions = counted(done, "question")
-    print_line(f"{questions} for {expert} in {path}; `review sheet import` takes it in when it is back")
-
-
-def _export_waiting(config: ConfigBase, path: Path) -> None:
-    if path.exists():
-        raise UserError(f"{path} is there already, maybe filled in: import it, then move it away, or give --out")
-    with locked_build(config) as (_, _, context):
-        content, questions, without = waiting_room.workbook(context)
-    save(path, content)
-    print_template("waiting", {"path": path, "questions": questions, "without": without})
+    print_line(f"{counted(done, 'question')} for {expert} in {path}; `review sheet import` takes it in when it is back")
 
 
 def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
     from build_dataset.pipeline.review import sheets
+    from build_dataset.pipeline.review import waiting as waiting_room
 
     decisions = [path for path in files if waiting_room.is_waiting(path)]
     files = [path for path in files if path not in decisions]

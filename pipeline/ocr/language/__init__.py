@@ -1,1 +1,1 @@
-"""What Chinese text is like: counts of characters, and recognised words decoded with them."""
+"""Counts of characters in Chinese text, and recognised words decoded with them."""

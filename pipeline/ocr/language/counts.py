@@ -47,7 +47,7 @@ def keys_of(first: Codes, second: Codes, third: Codes) -> Keys:
     return np.asarray(joined >> np.uint64(32), np.uint32)
 
 
-class Counts:
+class NgramCounts:
     """Occurrences of characters, of pairs and of three in turn, by their keys."""
 
     def __init__(self, keys: Keys, values: NDArray[np.float32]) -> None:
@@ -55,7 +55,7 @@ class Counts:
         self._keys, self._values = keys, values
 
     @classmethod
-    def shipped(cls) -> Counts:
+    def shipped(cls) -> NgramCounts:
         """Return the counts of ``TABLE``, which ``benchmarks/ocr/language.py`` made."""
         with files("build_dataset.pipeline.ocr.language").joinpath(TABLE).open("rb") as file:
             stored = np.load(file)
@@ -64,7 +64,7 @@ class Counts:
         return cls(np.cumsum(steps, dtype=np.uint32), values)
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> Counts:
+    def of(cls, texts: Iterable[str]) -> NgramCounts:
         """Return the counts of texts, each of which ends with a break."""
         codes = codes_of("\n".join(texts))
         none = np.zeros(len(codes), np.int64)
@@ -88,9 +88,9 @@ class Counts:
 class Language:
     """Probability of a character after two others: what the folder says, smoothed by what all text says."""
 
-    def __init__(self, own: Iterable[str] = (), shipped: Counts | None = None) -> None:
+    def __init__(self, own: Iterable[str] = (), shipped: NgramCounts | None = None) -> None:
         """Args: own: sound text of the folder."""
-        self._sources = ((shipped or Counts.shipped(), 1.0), (Counts.of(own), _OWN))
+        self._sources = ((shipped or NgramCounts.shipped(), 1.0), (NgramCounts.of(own), _OWN))
 
     def _count(self, first: Codes, second: Codes, third: Codes) -> NDArray[np.float32]:
         found = np.zeros(third.shape, np.float32)

@@ -49,7 +49,7 @@ def is_ideograph(char: str) -> bool:
 
 
 @dataclass(slots=True)
-class Draft:
+class WordDraft:
     """A word while it is decoded."""
 
     text: str
@@ -75,7 +75,7 @@ class _Choice(NamedTuple):
 
 
 class _Weighed(NamedTuple):
-    """What was found of the places of a group."""
+    """The characters found for the places of a group."""
 
     chosen: tuple[int, ...]  # Of each place, the index of its character
     shares: list[list[float]]  # Of each place, the probability of each character
@@ -100,23 +100,23 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
     return Decoded(found, [change for draft in drafts for change in _changes(draft)])
 
 
-def drafts_of(words: Sequence[Word], language: Language) -> list[Draft]:
+def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     """Return the words of a page with their unsure characters decided."""
     script = "big5" if is_traditional(word.text for word in words) else "gb2312"
     return [_draft(word, language, script) for word in words]
 
 
-def _changes(draft: Draft) -> Iterator[CharacterChange]:
+def _changes(draft: WordDraft) -> Iterator[CharacterChange]:
     for at, (seen, sight, gain) in draft.changes.items():
         around = draft.text[max(0, at - _AROUND) : at + _AROUND + 1]
         gains = {"sight": round(sight, 2), "language": round(gain, 2)}
         yield CharacterChange(line=around, seen=seen, written=draft.text[at], **gains)
 
 
-def _draft(word: Word, language: Language, script: str) -> Draft:
+def _draft(word: Word, language: Language, script: str) -> WordDraft:
     doubts = {doubt.at: doubt for doubt in word.doubts or ()}
     codes, chars = codes_of(word.text), list(word.text)
-    draft = Draft(word.text, doubts, {}, {}, {})
+    draft = WordDraft(word.text, doubts, {}, {}, {})
     for group in _groups(_choices(word.text, doubts, script)):
         found = _weigh(group, codes, language)
         for choice, best, shares, gain in zip(group, found.chosen, found.shares, found.language, strict=True):
@@ -196,7 +196,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
     return _Weighed(best, shares, gains)
 
 
-def features(drafts: Sequence[Draft], language: Language) -> list[Values]:
+def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     """Return what tells whether the letters and digits of each word are right, a row for each.
 
     The first column says whether it is an ideograph. Then, all the higher the surer: a constant, the odds by sight, the
@@ -216,7 +216,7 @@ def features(drafts: Sequence[Draft], language: Language) -> list[Values]:
     return found
 
 
-def _row(draft: Draft, at: int, fit: Values) -> list[float]:
+def _row(draft: WordDraft, at: int, fit: Values) -> list[float]:
     doubt = draft.doubts.get(at) or Doubt(at, _SURE)
     sight = 0.0 if _may_be_another_stroke(draft.text, doubt) else draft.sight.get(at, _odds(doubt.sure))
     chinese = is_ideograph(draft.text[at])

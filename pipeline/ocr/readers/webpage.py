@@ -4,7 +4,7 @@ import email
 import email.policy
 import re
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -225,7 +225,7 @@ def _pipe_tables(text: str) -> tuple[list[Grid], int]:
     grids: list[Grid] = []
     outside, inside = 0, False
     lines = text.splitlines()
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in pairwise([*lines, ""]):
         if "|" in line and "|" in following and _P.rule.fullmatch(following):
             grids.append([])
             inside = True

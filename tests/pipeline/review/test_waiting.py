@@ -144,7 +144,9 @@ def test_a_missing_key_is_written_and_keep_with_a_change_is_a_correction(build, 
 def test_one_decision_for_all_of_a_kind_reaches_them_and_no_others(build, book, others):
     first = ids(build)["low_confidence"]
     edit(book, (first, "decision", "保留"), (first, "scope", "同类全部"))
-    alike = [each for each in waiting_rows(build.build)[0] if {code for code, _ in each.found} == {"low_confidence"}]
+    waiting = [each for each in waiting_rows(build.build)[0] if {code for code, _ in each.found} == {"low_confidence"}]
+    (paper,) = (each.question.document for each in waiting if each.question.question_id == first)
+    alike = [each for each in waiting if each.question.document == paper]
     outcome = take(build, book)
     assert len(alike) > 2
     assert dict(outcome.decided) == {"keep": len(alike), "open": others + 1 - len(alike)}

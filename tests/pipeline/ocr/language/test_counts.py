@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.ocr.language.counts import BREAK, DIGIT, LETTER, Counts, Language, codes_of
+from build_dataset.pipeline.ocr.language.counts import BREAK, DIGIT, LETTER, Language, NgramCounts, codes_of
 
-NOTHING = Counts(np.zeros(0, np.uint32), np.zeros(0, np.float32))
+NOTHING = NgramCounts(np.zeros(0, np.uint32), np.zeros(0, np.float32))
 
 
 def fit(language: Language, text: str) -> float:
