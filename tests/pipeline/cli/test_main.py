@@ -2,8 +2,6 @@
 
 import errno
 import os
-import re
-import resource
 import signal
 import subprocess
 import sys
@@ -117,50 +115,3 @@ def test_output_fits_any_encoding_and_a_reader_may_go_away(tmp_path):
     assert "Traceback" not in process.stderr.read()
     process.stderr.close()
     process.wait()
-
-
-@pytest.mark.parametrize(
-    ("name", "least", "told"),
-    [
-        ("RLIMIT_AS", 4 * 1024**3, "address space (ulimit -v) is 4.0 GB, at least 4 GB"),
-        ("RLIMIT_DATA", 800 * 1024**2, "data (ulimit -d) is 0.8 GB, at least 0.78 GB"),
-    ],
-)
-def test_limits_under_which_libraries_hang_are_refused(monkeypatch, name, least, told):
-    limits = {}
-    unlimited = resource.RLIM_INFINITY
-    monkeypatch.setattr(resource, "getrlimit", lambda wanted: (limits.get(wanted, unlimited), unlimited))
-    monkeypatch.setattr(module, "_group_limits", list)
-    limits[getattr(resource, name)] = least
-    module._check_memory()
-    limits[getattr(resource, name)] = least - 1
-    with pytest.raises(UserError, match=f"^the limit on {re.escape(told)} are needed"):
-        module._check_memory()
-
-
-def test_a_control_group_of_less_than_256_mb_is_refused(monkeypatch):
-    monkeypatch.setattr(module, "_group_limits", lambda: [2**40, 256 * 1024**2])
-    module._check_memory()
-    monkeypatch.setattr(module, "_group_limits", lambda: [2**40, 255 * 1024**2])
-    with pytest.raises(UserError, match=r"\(cgroup\) is 255 MB, at least 256 MB are needed"):
-        module._check_memory()
-
-
-@pytest.mark.parametrize(
-    ("groups", "file", "limit", "found"),
-    [
-        ("0::/user.slice", "user.slice/memory.max", "1000", [1000]),
-        ("0::/docker/1f", "memory.max", "1000", [1000]),
-        ("0::/x", "x/memory.max", "max", []),
-        ("9:memory:/x\n3:cpu:/x", "memory/x/memory.limit_in_bytes", "7", [7]),
-        ("3:cpu:/x", "x/memory.max", "7", []),
-    ],
-)
-def test_limits_of_control_groups_of_both_versions_are_found(monkeypatch, tmp_path, groups, file, limit, found):
-    path = tmp_path / "sys/fs/cgroup" / file
-    path.parent.mkdir(parents=True)
-    path.write_text(limit)
-    (tmp_path / "proc/self").mkdir(parents=True)
-    (tmp_path / "proc/self/cgroup").write_text(groups)
-    monkeypatch.setattr(module, "Path", lambda *parts: tmp_path.joinpath(*(part.lstrip("/") for part in parts)))
-    assert list(module._group_limits()) == found
