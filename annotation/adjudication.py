@@ -10,14 +10,7 @@ from typing import NamedTuple
 
 from build_dataset.annotation.annotator import MEASURED
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
-from build_dataset.schemas.annotations import (
-    Annotation,
-    Correction,
-    CorrectionStatus,
-    ExpertReview,
-    Label,
-    LabelStatus,
-)
+from build_dataset.schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview, Label, LabelStatus
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.taxonomy import dimensions
 
@@ -48,10 +41,7 @@ def proposed_labels(annotations: Iterable[Annotation]) -> dict[tuple[str, str], 
 
 
 def final_labels(
-    question_ids: Iterable[str],
-    annotations: Iterable[Annotation],
-    reviews: Iterable[ExpertReview],
-    rules: Rules,
+    question_ids: Iterable[str], annotations: Iterable[Annotation], reviews: Iterable[ExpertReview], rules: Rules
 ) -> list[Label]:
     """The label of every question in every dimension, in their order; of ``reviews`` see ``latest_reviews``."""
     stated = proposed_labels(annotations)
@@ -108,12 +98,7 @@ def standing_flags(reviews: Sequence[ExpertReview], rules: Rules) -> dict[str, l
 
 
 def _decide(
-    experts: Sequence[str],
-    rulings: Set[str],
-    stated: Annotation | None,
-    measured: str | None,
-    *,
-    majority: bool,
+    experts: Sequence[str], rulings: Set[str], stated: Annotation | None, measured: str | None, *, majority: bool
 ) -> tuple[str | None, LabelStatus]:
     unanimous = len(experts) >= _ENOUGH and len(set(experts)) == 1
     if len(rulings) > 1:

@@ -123,8 +123,7 @@ class ReviewParams(Params):
     )
     assign: bool = non_semantic(False, "Give each of reviewers a project of their own with their part of the questions")
     quotas: dict[Person, NonNegativeInt] = non_semantic(
-        {},
-        "With assign, the most questions of an expert; 0 for one who has stopped. The others share the rest",
+        {}, "With assign, the most questions of an expert; 0 for one who has stopped. The others share the rest"
     )
     gold: Path | None = non_semantic(
         None, "Labelled questions to mix in, as a measure of the experts: CSV, JSONL or Parquet"

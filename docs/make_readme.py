@@ -13,15 +13,7 @@ from build_dataset.pipeline.cli.report import reason_line, sum_line
 
 ROOT = Path(__file__).resolve().parents[1]
 READMES = (ROOT / "README.md", ROOT / "README.zh-CN.md")
-COLUMNS = (
-    "question_id",
-    "stem",
-    "answer",
-    "disease_group",
-    "clinical_department",
-    "difficulty",
-    "difficulty_estimate",
-)
+COLUMNS = ("question_id", "stem", "answer", "disease_group", "clinical_department", "difficulty", "difficulty_estimate")
 _LONGEST = 24  # characters of a stem in the table
 
 
@@ -38,10 +30,7 @@ def demo(build: Path) -> str:
 
 def rows(build: Path) -> str:
     """First and last row of each split."""
-    lines = [
-        "| split | " + " | ".join(f"`{name}`" for name in COLUMNS) + " |",
-        "| --- " * (len(COLUMNS) + 1) + "|",
-    ]
+    lines = ["| split | " + " | ".join(f"`{name}`" for name in COLUMNS) + " |", "| --- " * (len(COLUMNS) + 1) + "|"]
     for split in ("train", "validation", "test"):
         frame = pl.read_parquet(build / "export" / f"{split}.parquet")
         for row in (frame.row(0, named=True), frame.row(-1, named=True)):

@@ -6,14 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.annotation.annotator import (
-    MEASURED,
-    Annotator,
-    Identity,
-    Labelled,
-    Unlabelled,
-    measured_difficulty,
-)
+from build_dataset.annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.llm.messages import AnswerStore
 from build_dataset.annotation.params import AnnotateParams

@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 
 
 def build(
-    config: str | Path,
-    *,
-    first: str | None = None,
-    last: str | None = None,
-    force: bool = False,
-    **overrides: Any,
+    config: str | Path, *, first: str | None = None, last: str | None = None, force: bool = False, **overrides: Any
 ) -> dict[str, Mapping[str, Any]]:
     """Run the stages of a dataset; finished ones are skipped.
 

@@ -42,10 +42,7 @@ _EXPANSION = 4
 """Factor on ``max_file_mb`` for the unpacked contents of a DOCX or XLSX; their XML is about ten times the archive."""
 FORMATS = {".doc": "docx", ".wps": "docx", ".rtf": "docx", ".odt": "docx", ".ods": "xlsx", ".xlsb": "xlsx"}
 """The format that a file is converted to, by its suffix; .xls is read as it is."""
-_FILTERS = {
-    b"\xd0\xcf\x11\xe0": {"docx": "MS Word 97", "xlsx": "MS Excel 97"},
-    b"{\\rtf": {"docx": "Rich Text Format"},
-}
+_FILTERS = {b"\xd0\xcf\x11\xe0": {"docx": "MS Word 97", "xlsx": "MS Excel 97"}, b"{\\rtf": {"docx": "Rich Text Format"}}
 """Filters that open old formats, by first bytes and new format: LibreOffice would take a damaged file for plain text,
 and its bytes for questions."""
 HOME = "converted"  # Folder of the copies, below the build folder

@@ -32,8 +32,7 @@ class DatasetParams(Params):
     creators: list[str] = option([], "Who made the dataset: people or organisations")
     citation: str | None = option(None, "How to cite it: BibTeX or a sentence")
     labels: Path | None = non_semantic(
-        None,
-        "TOML file of the dataset's own label set (docs/labels.md); CMExam's five dimensions when absent",
+        None, "TOML file of the dataset's own label set (docs/labels.md); CMExam's five dimensions when absent"
     )
     seed: int = option(20230605, "Seed of everything that draws lots", ge=0, lt=2**32)
     raw: Path = non_semantic(Path("raw"), "Folder with the exam papers")

@@ -173,12 +173,7 @@ def test_a_clock_that_runs_backwards_changes_no_result(home):
 
 def test_links_that_lead_nowhere_back_or_to_devices_are_passed_over_or_refused(home):
     raw = home / "raw"
-    for name, target in (
-        ("gone.txt", "nowhere"),
-        ("self.txt", "self.txt"),
-        ("loop", "."),
-        ("zero.pdf", "/dev/zero"),
-    ):
+    for name, target in (("gone.txt", "nowhere"), ("self.txt", "self.txt"), ("loop", "."), ("zero.pdf", "/dev/zero")):
         (raw / name).symlink_to(target)
     os.mkfifo(raw / "pipe.pdf")
     code, told = command(home, "run", "--to", "parse")

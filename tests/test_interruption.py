@@ -102,12 +102,7 @@ def test_killed_while_a_model_annotates_it_pays_for_no_answer_twice(sample_build
         return scripted.Reply(stall=0.05)
 
     def options(url):
-        pairs = {
-            "annotator": "llm",
-            "llm.model": "scripted",
-            "llm.base_url": url,
-            "llm.concurrency": concurrency,
-        }
+        pairs = {"annotator": "llm", "llm.model": "scripted", "llm.base_url": url, "llm.concurrency": concurrency}
         return [word for key, value in pairs.items() for word in ("--set", f"annotate.{key}={value}")]
 
     with closing(scripted.ScriptedServer(script)) as server:

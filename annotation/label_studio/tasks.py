@@ -10,20 +10,8 @@ from typing import Any
 
 from build_dataset.annotation.adjudication import Standing, proposed_labels
 from build_dataset.annotation.annotator import MEASURED
-from build_dataset.annotation.label_studio.editable import (
-    base_text,
-    changed_part,
-    field_title,
-    with_proposals,
-)
-from build_dataset.annotation.label_studio.screen import (
-    BASE,
-    CROP,
-    FLAG_NAMES,
-    OPINIONS,
-    TEXT,
-    numbered_dimensions,
-)
+from build_dataset.annotation.label_studio.editable import base_text, changed_part, field_title, with_proposals
+from build_dataset.annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from build_dataset.annotation.rubric import ShownAnswer
 from build_dataset.schemas.annotations import Annotation, Correction, LabelStatus
 from build_dataset.schemas.grouping import group_values
@@ -57,12 +45,7 @@ class ReviewTask:
     answers: tuple[Mapping[str, Any], ...] = ()  # earlier annotations, in the form of an import
 
     def sent(
-        self,
-        *,
-        arm: str | None = None,
-        batch: str | None = None,
-        version: str | None = None,
-        of: int | None = None,
+        self, *, arm: str | None = None, batch: str | None = None, version: str | None = None, of: int | None = None
     ) -> ReviewTask:
         """Return it as it is sent, with the arm and the batch of the first time; a blind one has nothing filled in."""
         arm, batch = arm or self.arm, batch or self.batch

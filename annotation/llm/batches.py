@@ -15,14 +15,7 @@ from typing import Any, Final, NamedTuple
 import openai
 
 from build_dataset.annotation.llm import messages as wire
-from build_dataset.annotation.llm.limits import (
-    CostAccount,
-    Fault,
-    classify,
-    fault_of_status,
-    over_cap,
-    worst_cost,
-)
+from build_dataset.annotation.llm.limits import CostAccount, Fault, classify, fault_of_status, over_cap, worst_cost
 from build_dataset.annotation.llm.options import LlmOptions, openai_client
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256

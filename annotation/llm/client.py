@@ -35,10 +35,7 @@ class LlmClient:
         self._options, self._batch = options, batch
 
     def complete_many(
-        self,
-        requests: Sequence[wire.ChatRequest],
-        store: wire.AnswerStore,
-        progress: Callable[[int], object] = int,
+        self, requests: Sequence[wire.ChatRequest], store: wire.AnswerStore, progress: Callable[[int], object] = int
     ) -> Iterator[wire.Outcome]:
         """Yield an outcome of every request: stored answers first, then the others as the endpoint gives them.
 

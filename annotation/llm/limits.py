@@ -13,15 +13,7 @@ from typing import NamedTuple
 import httpx
 import openai
 
-from build_dataset.annotation.llm.messages import (
-    AnswerStore,
-    ChatRequest,
-    Failed,
-    Reason,
-    Usage,
-    Waste,
-    stored_cost,
-)
+from build_dataset.annotation.llm.messages import AnswerStore, ChatRequest, Failed, Reason, Usage, Waste, stored_cost
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError, bad_certificate
@@ -137,10 +129,7 @@ _NEVER_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, http
 
 
 NOT_A_COMPLETION = Fault(
-    Reason.MALFORMED_JSON,
-    "the endpoint sent something that is not a chat completion",
-    retry=True,
-    maybe_billed=True,
+    Reason.MALFORMED_JSON, "the endpoint sent something that is not a chat completion", retry=True, maybe_billed=True
 )
 
 
@@ -285,12 +274,7 @@ class CostAccount:
     """
 
     def __init__(
-        self,
-        requests: Mapping[str, ChatRequest],
-        store: AnswerStore,
-        options: LlmOptions,
-        *,
-        batched: bool = False,
+        self, requests: Mapping[str, ChatRequest], store: AnswerStore, options: LlmOptions, *, batched: bool = False
     ) -> None:
         self._requests, self._store, self._options = requests, store, options
         self._prefix = _WASTED[batched]

@@ -55,10 +55,7 @@ seed = 7
 [executor]
 workers = 1
 """
-KEY = [
-    {"id": 1, "answer": "A", "question_type": "单选", "option": {"A": "甲", "B": "乙"}},
-    {"id": 2, "answer": "AB"},
-]
+KEY = [{"id": 1, "answer": "A", "question_type": "单选", "option": {"A": "甲", "B": "乙"}}, {"id": 2, "answer": "AB"}]
 GIVEN = [{"id": 1, "model_answer": "A"}, {"id": 2, "model_answer": "故选AB。"}]
 ROW = {"id": 1, "question": "x", "options": {"A": "甲", "B": "乙"}, "answer": "A", "raw_output": "故选A。"}
 
@@ -109,17 +106,7 @@ def damage(draw: random.Random, data: bytes) -> bytes:
     place = draw.randrange(len(data) + 1)
     end = min(len(data), place + draw.randrange(40))
     filling = draw.choice(
-        [
-            b"",
-            b"\x00",
-            b"\xff\xfe",
-            b"[" * 3000,
-            b'"',
-            b"9" * 5000,
-            b"\n",
-            b"\xed\xa0\x80",
-            data[place:end] * 2,
-        ]
+        [b"", b"\x00", b"\xff\xfe", b"[" * 3000, b'"', b"9" * 5000, b"\n", b"\xed\xa0\x80", data[place:end] * 2]
     )
     return data[:place] + filling + data[end:]
 

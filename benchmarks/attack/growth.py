@@ -326,10 +326,7 @@ def main() -> int:
             for grows, size, took, unit in sorted(found)[-3:]:
                 print(f"{name:24} n^{grows:.2f}  {took:6.2f} s at {size:7,}  {unit!r}", flush=True)
             high = sum(grows > LIMIT for grows, *_ in found)
-            print(
-                f"{name:24} {len(hostile):,} units, {len(looked)} at full size, {high} above n^{LIMIT}",
-                flush=True,
-            )
+            print(f"{name:24} {len(hostile):,} units, {len(looked)} at full size, {high} above n^{LIMIT}", flush=True)
     for name, part in PAPERS.items() if given.only in "papers" else ():
         grows, took = paper_growth(part, given.lines)
         bad += grows > LIMIT

@@ -222,12 +222,7 @@ def network_cases() -> Iterator[tuple[str, Fault]]:
         yield f"raw: read {code} once, later", Fault("raw", "read", number, after=3, lasts=1)
         yield f"raw: list {code}", Fault("raw", "readdir", number)
         yield f"raw: stat {code}", Fault("raw", "getattr", number, "bank.csv", after=2)
-    for code, where in (
-        ("EIO", "sqlite"),
-        ("EDQUOT", "parquet"),
-        ("ESTALE", "manifest.json"),
-        ("EIO", ".lock"),
-    ):
+    for code, where in (("EIO", "sqlite"), ("EDQUOT", "parquet"), ("ESTALE", "manifest.json"), ("EIO", ".lock")):
         number = getattr(errno, code)
         yield f"build: write {where} {code}", Fault("build", "write", number, where)
         yield f"build: close {where} {code}", Fault("build", "flush", number, where)

@@ -236,12 +236,7 @@ def main() -> None:
     if args.cmexam and args.reader:
         reader(cmexam(args.cmexam))
         return
-    by_answers = {
-        "lowest accuracy first": lowest_accuracy,
-        "Cleanlab": cleanlab_votes,
-        "vote": vote,
-        "audit": ours,
-    }
+    by_answers = {"lowest accuracy first": lowest_accuracy, "Cleanlab": cleanlab_votes, "vote": vote, "audit": ours}
     for path, read, ways in (
         (args.cmexam, cmexam, {"Cleanlab": cleanlab_text, "audit": ours}),
         (args.models, cnmleqa, by_answers),
@@ -252,12 +247,7 @@ def main() -> None:
             measured(path.name, read(path), ways, args.seeds)
     if not args.top:
         for respondents in (8, 30, 100):
-            measured(
-                f"simulated, {respondents} respondents",
-                simulated(respondents, 7),
-                by_answers,
-                min(args.seeds, 5),
-            )
+            measured(f"simulated, {respondents} respondents", simulated(respondents, 7), by_answers, min(args.seeds, 5))
 
 
 def reader(material: Material) -> None:

@@ -57,10 +57,7 @@ def measure(arguments: argparse.Namespace, folder: Path, device: str) -> Iterato
     exam = make_exam(arguments.questions)
     make_model(folder, arguments.size, [row.stem for row in exam.questions], device)
     options = TransformersModel(
-        model=str(folder),
-        devices=[device],
-        max_tokens=arguments.new_tokens,
-        batch_tokens=arguments.batch_tokens,
+        model=str(folder), devices=[device], max_tokens=arguments.new_tokens, batch_tokens=arguments.batch_tokens
     )
     bench = Bench(options, Engine(options, device), arguments.harness_batch)
     with _counted(bench.engine._model) as count:

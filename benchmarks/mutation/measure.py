@@ -136,13 +136,7 @@ def main() -> None:
             if old and (old["verdict"] == "killed" or old["ran"] >= len(tests)):
                 return old
             found = workers.decide(mutant, tests) if tests else {"test": "", "why": "no test enters it"}
-            row = {
-                "id": name,
-                **asdict(mutant),
-                "ran": len(tests),
-                "verdict": _verdict(found, whole),
-                **found,
-            }
+            row = {"id": name, **asdict(mutant), "ran": len(tests), "verdict": _verdict(found, whole), **found}
             with given.out.open("a", encoding="utf-8") as out:
                 out.write(json.dumps(row, ensure_ascii=False) + "\n")
             kept[name] = row

@@ -118,13 +118,7 @@ def pytest_sessionfinish() -> None:
 
     Modules with private names are left to those that import them: ``_asyncio`` before ``asyncio`` breaks both.
     """
-    ours = (
-        "build_dataset",
-        "tests",
-        "benchmarks",
-        "conftest",
-        "__main__",
-    )
+    ours = ("build_dataset", "tests", "benchmarks", "conftest", "__main__")
     names = sorted(
         name
         for name in list(sys.modules)

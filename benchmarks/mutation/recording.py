@@ -85,12 +85,7 @@ class Recording:
                 with self.place.open("a", encoding="utf-8") as out:
                     for file in part:
                         tests = [row for row in rows if row.get("test", "").partition("::")[0] == file]
-                        told = {
-                            "file": file,
-                            "hash": self.files[file],
-                            "libraries": libraries,
-                            "tests": tests,
-                        }
+                        told = {"file": file, "hash": self.files[file], "libraries": libraries, "tests": tests}
                         out.write(json.dumps(told) + "\n")
                         libraries = []
                 print(f"recorded {done}/{len(parts)}", flush=True)

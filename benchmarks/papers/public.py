@@ -70,10 +70,7 @@ def main(
             if (hits := [each for each in kept if any(map(pattern.search, texts(each)))])
         }
         number = sum(map(len, matches.values())) + sum(repeated_ends(kept).values())
-        items, waiting = (
-            done["parse"]["counts"]["in"],
-            sum(done[stage]["counts"]["waiting"] for stage in STAGES),
-        )
+        items, waiting = (done["parse"]["counts"]["in"], sum(done[stage]["counts"]["waiting"] for stage in STAGES))
         row = (items, len(kept), waiting, items - len(kept) - waiting, number)
         typer.echo(f"| {source.name} | {' | '.join(f'{value:,}' for value in row)} |")
         for name, hits in matches.items():

@@ -125,8 +125,7 @@ def _head(style: Style, index: int, section: Section) -> Iterator[str]:
     if section.kind is Kind.K:
         codes = "A. ①②③ B. ①③ C. ②④ D. ④ E. ①②③④"
         yield from wrapped(
-            f"答题说明：每题列出①②③④四个选项，按下列组合选择：{codes}",
-            60 if style.width > HALF_PAGE else style.width,
+            f"答题说明：每题列出①②③④四个选项，按下列组合选择：{codes}", 60 if style.width > HALF_PAGE else style.width
         )
 
 
@@ -213,10 +212,7 @@ def _list_lines(paper: Paper, index: int, kind: str = "by_section") -> list[str]
         size = 10 if paper.style.width >= _ROOM_FOR_TEN else 4
         chunks = [found[start : start + size] for start in range(0, len(found), size)]
         rows = [
-            [
-                "\t".join(["题号", *(str(one[0]) for one in chunk)]),
-                "\t".join(["答案", *(one[1] for one in chunk)]),
-            ]
+            ["\t".join(["题号", *(str(one[0]) for one in chunk)]), "\t".join(["答案", *(one[1] for one in chunk)])]
             for chunk in chunks
         ]
         return [line for row in rows for line in row]

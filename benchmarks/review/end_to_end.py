@@ -226,10 +226,7 @@ def _check(final: Result, script: Script) -> None:
     for question_id, name, label, status in rows:
         both = {script.said[account][question_id][name] for account in CHANGES}
         assert label == script.final(question_id)[name], (question_id, name)
-        assert status == (LabelStatus.AGREED if len(both) == 1 else LabelStatus.ADJUDICATED), (
-            question_id,
-            name,
-        )
+        assert status == (LabelStatus.AGREED if len(both) == 1 else LabelStatus.ADJUDICATED), (question_id, name)
 
 
 def _print_agreement(final: Result, script: Script) -> None:

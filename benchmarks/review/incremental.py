@@ -91,10 +91,7 @@ def _measure(count: int, server: Server, home: Path, context: RunContext, databa
     if "--without-labels" not in sys.argv:
         _measure_labels(timed, count, params, context)
     _annotate(partial(_sqlite, home) if database is None else partial(_postgres, database), database is None)
-    timed(
-        "first pull, 20,000 annotations" if count == 10_000 else "first pull",
-        lambda: exchange.pull(params, context),
-    )
+    timed("first pull, 20,000 annotations" if count == 10_000 else "first pull", lambda: exchange.pull(params, context))
     time.sleep(11)  # what is younger than the overlap of two pulls is read twice
     for name in ("one change", "one change, again"):
         annotation = _change(server.url, report.project)

@@ -64,9 +64,7 @@ def main() -> None:
         result = split(tables, None, **params)
         seconds = time.process_time() - before
         again = split(
-            {key: table.sample(fraction=1, shuffle=True, seed=3) for key, table in tables.items()},
-            None,
-            **params,
+            {key: table.sample(fraction=1, shuffle=True, seed=3) for key, table in tables.items()}, None, **params
         )
         assert digest(result) == digest(again), "another order of rows gave other splits"
         print(f"| {name} | {row(tables, result)} | {seconds:.2f} |")
@@ -103,12 +101,7 @@ def dress(frame: pl.DataFrame, *, groups: bool) -> dict[str, pl.DataFrame]:
         for dimension, names in (("medical_discipline", "临中药牙公"), ("difficulty", "一二三四五")):
             label = lots.choices(names, (5, 4, 3, 2, 1))[0]
             labels.append(
-                {
-                    "question_id": item["question_id"],
-                    "dimension": dimension,
-                    "label": label,
-                    "status": "unreviewed",
-                }
+                {"question_id": item["question_id"], "dimension": dimension, "label": label, "status": "unreviewed"}
             )
     return {
         "questions": pl.DataFrame(rows, schema=Question.polars_schema()),

@@ -14,8 +14,7 @@ class AuditParams(Params):
     """The ``[audit]`` section of ``dataset.toml``."""
 
     answers: Path | None = non_semantic(
-        None,
-        'Answers of other models, JSONL: "answers/*.jsonl", rows of id or question, options, model, answer.',
+        None, 'Answers of other models, JSONL: "answers/*.jsonl", rows of id or question, options, model, answer.'
     )
     wrong: float = option(0.03, "Share of keys that are thought wrong before anything is known of them.", gt=0, lt=0.5)
     verify: float = option(0.5, "Questions from this suspicion on go to people with `review verify`.", gt=0, lt=1)

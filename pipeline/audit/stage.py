@@ -53,10 +53,7 @@ def run(tables: Tables, params: AuditParams, context: Context) -> Result:
     }
     models = sum(row.kind == "model" for row in found.respondents)
     return Result(
-        tables={
-            "items": AuditItem.to_frame(found.items),
-            "respondents": AuditRespondent.to_frame(found.respondents),
-        },
+        tables={"items": AuditItem.to_frame(found.items), "respondents": AuditRespondent.to_frame(found.respondents)},
         counts=Counts(questions.height, questions.height - len(waiting), waiting=len(waiting)),
         review=waiting,
         files=_page(found, answers, params, context),

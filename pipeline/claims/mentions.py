@@ -313,14 +313,7 @@ def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
 
 _FOLDING = Patterns("build_dataset.pipeline.claims.folding")
 
-_LOOKS = (
-    (0xA0, 0xA1),
-    (0x24B6, 0x24D0),
-    (0x3000, 0x3001),
-    (0xFF01, 0xFF5F),
-    (0x1D400, 0x1D6A4),
-    (0x1F130, 0x1F14A),
-)
+_LOOKS = ((0xA0, 0xA1), (0x24B6, 0x24D0), (0x3000, 0x3001), (0xFF01, 0xFF5F), (0x1D400, 0x1D6A4), (0x1F130, 0x1F14A))
 """Blanks and signs of full width; letters in circles, bold, or in boxes: NFKC makes plain ones of them."""
 _STYLED = {
     code: plain

@@ -43,14 +43,10 @@ class CleanParams(Params):
     max_characters: int = option(20_000, "Most characters of stem, case and options.", ge=100)
     max_garbled: float = option(0.1, "Largest share of unreadable characters in a question's text.", ge=0, le=1)
     max_wrong: float = option(
-        0.01,
-        "Share of the kept questions of scans that may be wrong in a letter or digit; others wait.",
-        ge=0,
-        le=1,
+        0.01, "Share of the kept questions of scans that may be wrong in a letter or digit; others wait.", ge=0, le=1
     )
     comment_rules: tuple[CommentRule, ...] = option(
-        (CommentRule(pattern=PATTERNS.wrong_key.pattern),),
-        "Rules on the source's comments, first match wins.",
+        (CommentRule(pattern=PATTERNS.wrong_key.pattern),), "Rules on the source's comments, first match wins."
     )
 
     @model_validator(mode="before")

@@ -4,12 +4,7 @@ from collections import Counter
 
 import polars as pl
 
-from build_dataset.pipeline.clean.corrections import (
-    Patches,
-    patch_questions,
-    tidy_questions,
-    verified_questions,
-)
+from build_dataset.pipeline.clean.corrections import Patches, patch_questions, tidy_questions, verified_questions
 from build_dataset.pipeline.clean.filters import UNREADABLE, FilterVerdict, judge_question, suspect_reasons
 from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables

@@ -23,21 +23,8 @@ from rich.table import Table
 from build_dataset.annotation.params import AnnotateParams
 from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.catalogue import STAGES
-from build_dataset.pipeline.cli.options import (
-    DEFAULT_CONFIG,
-    command,
-    configure,
-    examples,
-    heading,
-    stage_options,
-)
-from build_dataset.pipeline.cli.report import (
-    print_json,
-    print_line,
-    print_stage,
-    print_summary,
-    print_template,
-)
+from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, command, configure, examples, heading, stage_options
+from build_dataset.pipeline.cli.report import print_json, print_line, print_stage, print_summary, print_template
 from build_dataset.pipeline.config import FILE_NAME, Config, ConfigBase, load
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.ocr.params import OcrParams

@@ -18,18 +18,12 @@ from build_dataset.schemas.params import Params
 
 _HELP = shipped_toml("build_dataset.pipeline.cli", "templates/commands.toml")
 DEFAULT_CONFIG = Path(FILE_NAME)
-_WHICH: dict[str, tuple[Any, Any]] = {
-    "config": (Path, DEFAULT_CONFIG),
-    "overrides": (list[str] | None, None),
-}
+_WHICH: dict[str, tuple[Any, Any]] = {"config": (Path, DEFAULT_CONFIG), "overrides": (list[str] | None, None)}
 """Type and default of the options that name a configuration."""
 
 
 def command(
-    path: str,
-    function: Callable[..., None],
-    further: Iterable[inspect.Parameter] = (),
-    without: Collection[str] = (),
+    path: str, function: Callable[..., None], further: Iterable[inspect.Parameter] = (), without: Collection[str] = ()
 ) -> Callable[..., None]:
     """Return a function that typer takes for a command of ``commands.toml`` (``review push``).
 

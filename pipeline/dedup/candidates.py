@@ -11,14 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import DisjointSet
 
-from build_dataset.pipeline.dedup.grams import (
-    Banding,
-    Vocabulary,
-    bigrams,
-    candidate_pairs,
-    components,
-    similarities,
-)
+from build_dataset.pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, components, similarities
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, comparison_key, in_letters
 from build_dataset.pipeline.stage import Store
 from build_dataset.schemas.identity import sha256

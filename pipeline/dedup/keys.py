@@ -78,8 +78,7 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
     texts = pl.col("options").list.eval(pl.element().struct.field("text"))
     joined = texts.list.join(OPTION_BREAK).fill_null("")
     keyed = questions.select(
-        key=comparison_key(whole),
-        option_keys=comparison_key(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK),
+        key=comparison_key(whole), option_keys=comparison_key(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK)
     )
     return keyed.with_columns(
         core=_without_phrases(pl.col("key")),

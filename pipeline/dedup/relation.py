@@ -23,14 +23,7 @@ from build_dataset.pipeline.dedup.keys import (
     in_letters,
     meaning,
 )
-from build_dataset.pipeline.dedup.misreading import (
-    Edit,
-    TextPair,
-    content_edits,
-    described,
-    edits,
-    framed_edits,
-)
+from build_dataset.pipeline.dedup.misreading import Edit, TextPair, content_edits, described, edits, framed_edits
 from build_dataset.pipeline.dedup.params import DedupParams
 
 _MISREAD = 0.25  # largest plausible share of misread characters

@@ -20,14 +20,7 @@ from build_dataset.pipeline.dedup.candidates import (
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import (
-    CONFLICT,
-    MERGED,
-    Relation,
-    any_contradict,
-    relate,
-    translate_keys,
-)
+from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translate_keys
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Store, Tables
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
@@ -125,10 +118,7 @@ class Resolver:
                 groups.merge(leader, leader_of[other])
                 disputed.add(leader)
         return [
-            sorted(
-                (row for leader in leaders for row in (leader, *followers[leader])),
-                key=self._ranks.__getitem__,
-            )
+            sorted((row for leader in leaders for row in (leader, *followers[leader])), key=self._ranks.__getitem__)
             for leaders in groups.subsets()
             if not disputed.isdisjoint(leaders)
         ]
@@ -204,10 +194,7 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
         counts=Counts(questions.height, kept.height, merged=len(merged), waiting=len(waiting)),
         review=[_conflict(questions, rows) for rows in sorted(found.conflicts)],
         notes=notes(
-            "build_dataset.pipeline.dedup",
-            conflicts=found.conflicts,
-            left_out=found.left_out,
-            most=MOST_ALIKE,
+            "build_dataset.pipeline.dedup", conflicts=found.conflicts, left_out=found.left_out, most=MOST_ALIKE
         ),
         facts={
             "merges": dict(sorted(Counter(merges["kind"]).items())),

@@ -208,10 +208,7 @@ def is_unread(prediction: Prediction) -> bool:
 
 
 def run_file(
-    params: EvaluateParams,
-    told: Mapping[str, Mapping[str, Any]],
-    predictions: Sequence[Prediction],
-    questions: str,
+    params: EvaluateParams, told: Mapping[str, Mapping[str, Any]], predictions: Sequence[Prediction], questions: str
 ) -> bytes:
     """Return the file: what was asked, and of each run its options, template, model and prompts."""
     runs: dict[str, Any] = {}

@@ -116,8 +116,7 @@ class TransformersModel(LocalModel):
     kind: Literal["transformers"] = "transformers"
     gguf_file: str | None = option(None, "Name of a GGUF file in that folder, to load in its place.")
     devices: list[str] = non_semantic(
-        [],
-        'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.',
+        [], 'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.'
     )
     batch_tokens: int = non_semantic(16384, "Padded tokens in a batch, those to be written included.", ge=1)
 

@@ -277,12 +277,7 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
     names, exams = list(dimension_names()), list(_exam_names())
     # as the label set and the catalogue list them
     known = {name: dimension.zh_names() for name, dimension in dimensions().items()}
-    known |= {
-        "exam_type": exams,
-        "exam_class": exams,
-        "length": _LENGTHS,
-        "label_status": [*_STATUS.values()],
-    }
+    known |= {"exam_type": exams, "exam_class": exams, "length": _LENGTHS, "label_status": [*_STATUS.values()]}
     places = {(name, label): at for name, labels in known.items() for at, label in enumerate(labels)}
 
     def order(part: Slice) -> tuple[int, int, str]:

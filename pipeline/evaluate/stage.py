@@ -166,11 +166,7 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
     made = work.read(run, backend, given)
     made.waiting = [failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None]
-    made.ended, made.facts, made.told = (
-        ended,
-        _facts(given.values()),
-        describe_run(backend.identity, given.values()),
-    )
+    made.ended, made.facts, made.told = (ended, _facts(given.values()), describe_run(backend.identity, given.values()))
     return made
 
 

@@ -15,14 +15,7 @@ from build_dataset.pipeline.evaluate.grading import READABLE, grade, is_unread, 
 from build_dataset.pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
 from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
-from build_dataset.pipeline.evaluate.prompting import (
-    Examples,
-    Prompt,
-    Template,
-    load_template,
-    messages,
-    variants,
-)
+from build_dataset.pipeline.evaluate.prompting import Examples, Prompt, Template, load_template, messages, variants
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Task
 from build_dataset.schemas.identity import sha256

@@ -57,10 +57,7 @@ class ReleaseComparison:
 
 
 def compare_with_previous(
-    dataset: DatasetParams,
-    splits: Mapping[str, pl.DataFrame],
-    merges: pl.DataFrame,
-    waiting: Collection[str] = (),
+    dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame, waiting: Collection[str] = ()
 ) -> ReleaseComparison:
     """Compare the rows of a release with the previous one, if there is one; ``waiting`` are questions for people."""
     folder = releases.previous_release(dataset)

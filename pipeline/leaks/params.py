@@ -18,10 +18,7 @@ class LeaksParams(Params):
         "of tokens with them are listed",
     )
     ngram: int = option(
-        13,
-        "Tokens of a shared run (GPT-3's measure); a Chinese character is one, so is a Latin word",
-        ge=5,
-        le=50,
+        13, "Tokens of a shared run (GPT-3's measure); a Chinese character is one, so is a Latin word", ge=5, le=50
     )
     common: int = option(10, "Runs that more of the questions than this have are set phrases and do not count", ge=1)
     copied: float = option(

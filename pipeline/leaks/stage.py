@@ -8,14 +8,7 @@ from typing import Any
 import polars as pl
 
 from build_dataset.pipeline.leaks.files import read_texts
-from build_dataset.pipeline.leaks.overlap import (
-    BenchmarkMatch,
-    Index,
-    Meanings,
-    asks_the_same,
-    is_phrase,
-    lines_shared,
-)
+from build_dataset.pipeline.leaks.overlap import BenchmarkMatch, Index, Meanings, asks_the_same, is_phrase, lines_shared
 from build_dataset.pipeline.leaks.params import LeaksParams
 from build_dataset.pipeline.leaks.tokens import exact_pairs, near_pairs, tokenise
 from build_dataset.pipeline.rendering.markdown import notes
@@ -137,13 +130,7 @@ def _overlap(
 
 
 def _leak(
-    questions: pl.DataFrame,
-    file: str,
-    match: BenchmarkMatch,
-    kind: str,
-    score: float,
-    span: str,
-    **place: int,
+    questions: pl.DataFrame, file: str, match: BenchmarkMatch, kind: str, score: float, span: str, **place: int
 ) -> Leak:
     question_id, split = questions.select("question_id", "split").row(match.row)
     return Leak(

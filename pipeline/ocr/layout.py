@@ -9,15 +9,7 @@ from statistics import median
 
 from build_dataset.pipeline.ocr import glyphs
 from build_dataset.pipeline.ocr.columns import find_gutter
-from build_dataset.pipeline.ocr.model import (
-    EDGE,
-    PageLine,
-    PageRegion,
-    Rect,
-    TextRun,
-    bounding_box,
-    group_while,
-)
+from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRegion, Rect, TextRun, bounding_box, group_while
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind
 

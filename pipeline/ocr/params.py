@@ -39,9 +39,7 @@ class RapidOcrParams(Params):
     tiny_first: bool = option(True, "Read with the tiny models, and again with the small one what they are unsure of.")
     detection_side: int = option(1280, "Longer side of the image that text detection sees, in pixels.", ge=320, le=4000)
     backend: str = option(
-        "auto",
-        "Inference backend; auto takes OpenVINO when it is installed.",
-        pattern="^(auto|openvino|onnxruntime)$",
+        "auto", "Inference backend; auto takes OpenVINO when it is installed.", pattern="^(auto|openvino|onnxruntime)$"
     )
 
 
@@ -69,9 +67,7 @@ class TesseractParams(Params):
     """The tesseract engine: the program of that name, as the operating system installs it."""
 
     languages: str = option(
-        "chi_sim+eng",
-        "Its language data, joined by +: chi_sim, chi_tra, eng …",
-        pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$",
+        "chi_sim+eng", "Its language data, joined by +: chi_sim, chi_tra, eng …", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$"
     )
 
 

@@ -9,15 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
-from build_dataset.pipeline.parse.cell_labels import (
-    AFTER,
-    CLOSE,
-    OPEN,
-    Pairs,
-    broken_lines,
-    label_in,
-    labelled_pairs,
-)
+from build_dataset.pipeline.parse.cell_labels import AFTER, CLOSE, OPEN, Pairs, broken_lines, label_in, labelled_pairs
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, vocabulary
 

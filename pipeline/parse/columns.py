@@ -101,11 +101,7 @@ def options_of(fields: Fields, columns: Columns) -> Options:
 
 
 def missing_options(
-    rows: Sequence[Fields],
-    names: Sequence[str],
-    free: Sequence[str],
-    options: Mapping[str, str],
-    answer: Sequence[str],
+    rows: Sequence[Fields], names: Sequence[str], free: Sequence[str], options: Mapping[str, str], answer: Sequence[str]
 ) -> dict[str, str] | str:
     """Return columns of further options by label, or why the table cannot be read without one.
 

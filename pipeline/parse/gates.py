@@ -10,13 +10,7 @@ from itertools import chain, pairwise
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import opens_field
-from build_dataset.pipeline.parse.heads import (
-    INSTRUCTION,
-    ONE_ANSWER,
-    SHARED_OPTIONS,
-    announcement,
-    number_candidate,
-)
+from build_dataset.pipeline.parse.heads import INSTRUCTION, ONE_ANSWER, SHARED_OPTIONS, announcement, number_candidate
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.parse.numbering import GAP
 from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option

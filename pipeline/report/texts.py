@@ -182,12 +182,7 @@ def reading(build: Build) -> Section | None:
     confidence = pl.col("confidence")
     ways = (  # method, engine and reason of pages
         pages.group_by("method", "engine", "reason")
-        .agg(
-            pages=pl.len(),
-            documents=pl.col("document").n_unique(),
-            mean=confidence.mean(),
-            lowest=confidence.min(),
-        )
+        .agg(pages=pl.len(), documents=pl.col("document").n_unique(), mean=confidence.mean(), lowest=confidence.min())
         .sort("pages", "method", "engine", "reason", descending=[True, False, False, False])
     )
     doubtful = pages.filter(confidence < _DOUBTFUL).sort("confidence", "document", "page")

@@ -21,13 +21,7 @@ from build_dataset.pipeline.review.agreement import (
 )
 from build_dataset.pipeline.review.control import controls
 from build_dataset.pipeline.review.lineage import Lineage, QuestionChange, trace
-from build_dataset.pipeline.review.progress import (
-    ExpertWork,
-    assignment,
-    expert_work,
-    groups_of,
-    single_reviewed,
-)
+from build_dataset.pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, single_reviewed
 from build_dataset.pipeline.runtime.publish import find_rows, find_table
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label, LabelStatus

@@ -64,11 +64,7 @@ class Runner:
         self.tables = self._inputs.tables
 
     def run(
-        self,
-        names: Sequence[str],
-        *,
-        force: bool = False,
-        on_stage_done: Callable[[Report], None] | None = None,
+        self, names: Sequence[str], *, force: bool = False, on_stage_done: Callable[[Report], None] | None = None
     ) -> bool:
         """Run stages in the catalogue's order; return False when items wait for a further run.
 

@@ -84,10 +84,7 @@ class BatchServer(LocalServer):
 
     def _run(self, batch: dict[str, Any]) -> None:
         if self.fail_next:
-            errors = {
-                "object": "list",
-                "data": [{"code": self.fail_next.pop(0), "message": "sk-very-secret"}],
-            }
+            errors = {"object": "list", "data": [{"code": self.fail_next.pop(0), "message": "sk-very-secret"}]}
             batch |= {"status": "failed", "errors": errors}
             return
         good, bad, left = [], [], 0

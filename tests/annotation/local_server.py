@@ -51,11 +51,7 @@ class LocalServer:
 
 
 def send(
-    handler: BaseHTTPRequestHandler,
-    data: bytes,
-    headers: Mapping[str, str] | None = None,
-    *,
-    status: int = 200,
+    handler: BaseHTTPRequestHandler, data: bytes, headers: Mapping[str, str] | None = None, *, status: int = 200
 ) -> None:
     handler.send_response(status)
     for name, value in {"content-type": "application/json", **(headers or {})}.items():

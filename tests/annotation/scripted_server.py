@@ -13,13 +13,7 @@ from typing import Any
 
 from tests.annotation.local_server import LocalServer, send
 
-GOOD = {
-    "疾病组": "循环系统疾病",
-    "临床科室": "内科",
-    "医学学科": "临床医学",
-    "能力维度": "疾病治疗",
-    "难度": "较易",
-}
+GOOD = {"疾病组": "循环系统疾病", "临床科室": "内科", "医学学科": "临床医学", "能力维度": "疾病治疗", "难度": "较易"}
 GOOD_TEXT = json.dumps(GOOD, ensure_ascii=False)
 
 

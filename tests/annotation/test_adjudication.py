@@ -6,12 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from build_dataset.annotation.adjudication import (
-    Rules,
-    final_labels,
-    latest_reviews,
-    standing_flags,
-)
+from build_dataset.annotation.adjudication import Rules, final_labels, latest_reviews, standing_flags
 from build_dataset.annotation.annotator import MEASURED
 from build_dataset.schemas.annotations import Annotation, LabelStatus
 from build_dataset.schemas.taxonomy import dimensions

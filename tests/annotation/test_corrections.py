@@ -25,16 +25,8 @@ from tests.annotation.records import correction
             ["q"],
             ["declined", "declined", "accepted"],
         ),
-        (
-            [correction("a", "B"), correction("w", "C", origin="adjudication")],
-            ["q"],
-            ["declined", "accepted"],
-        ),
-        (
-            [correction("a", "B"), correction("w", "B", origin="adjudication")],
-            ["q"],
-            ["accepted", "accepted"],
-        ),
+        ([correction("a", "B"), correction("w", "C", origin="adjudication")], ["q"], ["declined", "accepted"]),
+        ([correction("a", "B"), correction("w", "B", origin="adjudication")], ["q"], ["accepted", "accepted"]),
         ([correction("v", "B", origin="verification")], [], ["accepted"]),
         ([correction("judge", "B")], [], ["accepted"]),
     ],
@@ -44,10 +36,7 @@ def test_two_alike_or_one_who_decides_make_a_correction_count(corrections, ruled
 
 
 def test_of_two_rulings_the_later_counts():
-    rulings = [
-        correction("w", "B", origin="adjudication", at=1),
-        correction("x", "C", origin="adjudication", at=2),
-    ]
+    rulings = [correction("w", "B", origin="adjudication", at=1), correction("x", "C", origin="adjudication", at=2)]
     assert {each.by: each.status.value for each in decided_corrections(rulings, ["q"])} == {
         "w": "declined",
         "x": "accepted",
@@ -56,8 +45,7 @@ def test_of_two_rulings_the_later_counts():
 
 def test_an_accepted_correction_answers_the_flag_that_asked_for_it():
     accepted = decided_corrections(
-        [correction("w", "B", field=field, origin="verification") for field in ("answer", "option:B", "verdict")],
-        [],
+        [correction("w", "B", field=field, origin="verification") for field in ("answer", "option:B", "verdict")], []
     )
     assert answered_flags(accepted) == {"q": {"wrong_key", "wrong_stem", "out_of_scope"}}
     assert answered_flags(decided_corrections([correction("a", "B")], [])) == {}

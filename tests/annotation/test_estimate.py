@@ -123,13 +123,7 @@ def test_without_a_model_an_estimate_is_of_questions_alone():
     found = tokens.estimate([question()], AnnotateParams(llm=AnnotateLlmOptions(currency="EUR")))
     assert found == tokens.Estimate("lexicon", 1, currency="EUR")
     assert (found.stored, found.requests, found.prompt_tokens, found.completion_tokens) == (0, 0, 0, 0)
-    assert (found.cost, found.seconds, found.batch_cost, found.counted, found.listed) == (
-        0.0,
-        0.0,
-        0.0,
-        "",
-        None,
-    )
+    assert (found.cost, found.seconds, found.batch_cost, found.counted, found.listed) == (0.0, 0.0, 0.0, "", None)
 
 
 def test_the_latest_list_price_is_told_with_its_own_share_for_batches():

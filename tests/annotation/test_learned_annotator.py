@@ -113,10 +113,7 @@ def test_reviews_of_one_case_alone_leave_the_labels_to_the_lexicon():
 
 @pytest.fixture
 def law():
-    civil, criminal = (
-        LabelName(zh="民法", en="Civil law"),
-        LabelName(zh="刑法", en="Criminal law", words=("犯罪",)),
-    )
+    civil, criminal = (LabelName(zh="民法", en="Civil law"), LabelName(zh="刑法", en="Criminal law", words=("犯罪",)))
     area = Dimension(name="area", zh="法律部门", en="Area of law", labels=(civil, criminal))
     use_label_set(LabelSet(subject="法学", dimensions=(area,)))
     yield area
@@ -271,13 +268,7 @@ def test_no_share_of_the_lexicon_is_zero():
 
 def test_a_text_is_all_that_a_question_says_and_its_meaning_the_beginning():
     asked = question(
-        "题干Ａ",
-        "甲 乙",
-        "A",
-        exam_type="考试",
-        exam_subject="内科",
-        shared_stem="病例",
-        explanation="解" * 101,
+        "题干Ａ", "甲 乙", "A", exam_type="考试", exam_subject="内科", shared_stem="病例", explanation="解" * 101
     )
     assert text_of(asked) == "考试 内科 病例 题干a 甲 乙 " + "解" * 101
     assert meaning_of(asked) == "病例\n题干Ａ\n甲\n乙\n" + "解" * 100

@@ -73,13 +73,7 @@ def test_hints_are_about_labels_of_the_taxonomy(dimension):
     [
         ("支气管哮喘急性发作时首选的药物是", "沙丁胺醇 阿托品", "A", "disease_group", "呼吸系统疾病"),
         ("幽门螺杆菌阳性的十二指肠溃疡应选用的方案", "三联疗法 手术", "A", "disease_group", "消化系统疾病"),
-        (
-            "患者舌红苔黄腻，脉滑数，其证候是",
-            "肝胆湿热 脾虚",
-            "A",
-            "disease_group",
-            "补充章传统医学病证-模块1",
-        ),
+        ("患者舌红苔黄腻，脉滑数，其证候是", "肝胆湿热 脾虚", "A", "disease_group", "补充章传统医学病证-模块1"),
         ("正态分布的标准差说明", "离散程度 平均水平", "A", "disease_group", "不符合"),
         ("恒牙迟萌，拔牙后如何设计义齿的基牙与卡环", "", None, "clinical_department", "口腔科"),
         ("产后出血最常见的原因是", "宫缩乏力 胎盘残留", "A", "clinical_department", "妇产科"),
@@ -115,11 +109,7 @@ def test_any_question_gets_labels_of_the_set_with_confidences(stem, options):
 
 def test_the_longest_term_wins_and_width_and_case_do_not_matter():
     words = Lexicon((LabelTerms(name="a", strong="结核 肺结核 (牙合)关系 ＨＩＶ 胃 胃癌"),))
-    assert words.find(["肺结核与hiv", "胃癌与胃", "(牙合)关系"]) == [
-        ["肺结核", "hiv"],
-        ["胃癌", "胃"],
-        ["(牙合)关系"],
-    ]
+    assert words.find(["肺结核与hiv", "胃癌与胃", "(牙合)关系"]) == [["肺结核", "hiv"], ["胃癌", "胃"], ["(牙合)关系"]]
 
 
 @given(st.lists(st.text(alphabet="肺结核胃炎癌 a(", max_size=20), max_size=5))

@@ -18,12 +18,7 @@ def reviewed(
 ) -> list[ExpertReview]:
     return [
         review(
-            reviewer,
-            labels.get(name, FIRST[name]),
-            question_id=question,
-            dimension=name,
-            flags=list(flags),
-            note=note,
+            reviewer, labels.get(name, FIRST[name]), question_id=question, dimension=name, flags=list(flags), note=note
         )
         for name in only
     ]
@@ -61,19 +56,11 @@ def test_the_detail_names_who_said_what_in_one_line():
 
 
 def test_the_status_adds_up():
-    reviews = [
-        *reviewed("a", "q1"),
-        *reviewed("b", "q1", difficulty="极难"),
-        *reviewed("a", "q2", ["out_of_scope"]),
-    ]
+    reviews = [*reviewed("a", "q1"), *reviewed("b", "q1", difficulty="极难"), *reviewed("a", "q2", ["out_of_scope"])]
     labels = final_labels(["q1", "q2", "q3"], [], reviews, RULES)
     status = review_status(standings(labels, reviews, RULES))
     assert status.questions == sum(status.states.values()) == 3
-    assert (status.states[State.DISPUTED], status.states[State.FLAGGED], status.states[State.UNREVIEWED]) == (
-        1,
-        1,
-        1,
-    )
+    assert (status.states[State.DISPUTED], status.states[State.FLAGGED], status.states[State.UNREVIEWED]) == (1, 1, 1)
     assert all(sum(counts.values()) == 3 for counts in status.dimensions.values())
     assert status.dimensions["difficulty"][LabelStatus.DISPUTED] == 1
     assert status.experts == {"a": 2, "b": 1}

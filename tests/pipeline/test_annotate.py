@@ -103,10 +103,7 @@ def test_failed_questions_wait_with_the_class_of_the_failure_and_are_asked_again
     rows = questions(8)
     first = run(table(rows), llm(server), context)
     assert (first.counts.kept, first.counts.waiting, first.complete) == (6, 2, False)
-    assert {item.item_id[-3:]: item.reason for item in first.review} == {
-        "003": "server_error",
-        "005": "refused",
-    }
+    assert {item.item_id[-3:]: item.reason for item in first.review} == {"003": "server_error", "005": "refused"}
     assert any("refused 1: " in note and "; server_error 1: " in note for note in first.notes)
 
     server.script = lambda question, earlier, body: Reply()
@@ -242,10 +239,7 @@ def bill(number: int, **more) -> AnnotationRequest:
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        (
-            [bill(1), bill(2)],
-            {"requests": 2, "prompt_tokens": 200, "completion_tokens": 20, "cost": 0.246913},
-        ),
+        ([bill(1), bill(2)], {"requests": 2, "prompt_tokens": 200, "completion_tokens": 20, "cost": 0.246913}),
         ([bill(1), bill(2, cost=None)], {"requests": 2, "cost": None, "prompt_tokens": 200}),
         ([bill(1, prompt_tokens=None)], {"requests": 1, "prompt_tokens": None, "cost": 0.123457}),
         ([bill(1, unusable=2, unusable_cost=0.00000149)], {"unusable_calls": 2, "unusable_cost": 0.000001}),

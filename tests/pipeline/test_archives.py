@@ -75,8 +75,7 @@ def context(context):
 
 def test_members_are_read_like_files_of_the_raw_folder_and_keys_find_their_papers(context, read):
     pack(
-        context.raw / "卷.zip",
-        [("papers/a.txt", PAPER), ("answers/a.txt", KEY), ("__MACOSX/._a.txt", "x"), ("d/", "")],
+        context.raw / "卷.zip", [("papers/a.txt", PAPER), ("answers/a.txt", KEY), ("__MACOSX/._a.txt", "x"), ("d/", "")]
     )
     (context.raw / "copy.txt").write_text(KEY, encoding="utf-8")
     documents, result = read()
@@ -139,10 +138,7 @@ def test_encrypted_and_damaged_members_are_told_and_the_others_read(box, context
     assert [reject.item_id for reject in result.rejects] == ["a.zip"]
     assert "2 of 3 members were not unpacked: b.txt: cut short or damaged" in result.rejects[0].detail
     (context.raw / "b.zip").write_bytes(b"Rar!\x1a\x07")
-    assert {reject.item_id: reject.reason for reject in read()[1].rejects} == {
-        "a.zip": "broken",
-        "b.zip": "broken",
-    }
+    assert {reject.item_id: reject.reason for reject in read()[1].rejects} == {"a.zip": "broken", "b.zip": "broken"}
 
 
 @pytest.mark.parametrize(
@@ -374,13 +370,7 @@ def member(name: str, **more: int) -> zipfile.ZipInfo:
 def test_copies_are_numbered_and_keep_suffixes_that_are_short(box, tmp_path):
     pack(box, [("a.PDF", "1"), ("b.longsuffix", "2"), ("c.d-e", "3"), ("d.12345678", "4"), ("e", "5")])
     found = unpack(box, tmp_path / "build").members
-    assert [path.name for path in found.values()] == [
-        "00000.pdf",
-        "00001",
-        "00002",
-        "00003.12345678",
-        "00004",
-    ]
+    assert [path.name for path in found.values()] == ["00000.pdf", "00001", "00002", "00003.12345678", "00004"]
     assert [path.read_text() for path in found.values()] == [*"12345"]
 
 
@@ -402,10 +392,7 @@ def test_a_name_is_decoded_unless_its_mark_says_that_it_is(name, flags, shown):
     [
         ({"flag_bits": 1}, "encrypted: needs a password to be opened; pack it without one"),
         ({"flag_bits": 3}, "encrypted: needs a password to be opened; pack it without one"),
-        (
-            {"compress_type": 12},
-            "unknown_format: of compression 12: unpack what you need of it into this folder",
-        ),
+        ({"compress_type": 12}, "unknown_format: of compression 12: unpack what you need of it into this folder"),
     ],
 )
 def test_members_that_cannot_be_read_are_told_of(box, tmp_path, more, told):

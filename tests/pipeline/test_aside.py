@@ -128,11 +128,7 @@ def tables() -> dict[str, pl.DataFrame]:
         "ocr/documents": Document.to_frame(documents),
         "ocr/rejects": Rejection.to_frame([rejection("bad.rar", "unknown_format", detail="a RAR archive; unpack it")]),
         "parse/questions": Question.to_frame(
-            [
-                question("r-1", "a.csv"),
-                question("bbbbbbbb-1-001", "b.pdf"),
-                question("bbbbbbbb-1-002", "b.pdf"),
-            ]
+            [question("r-1", "a.csv"), question("bbbbbbbb-1-001", "b.pdf"), question("bbbbbbbb-1-002", "b.pdf")]
         ),
         "parse/rejects": Rejection.to_frame(
             [rejection("a.csv#2", "no_options"), rejection("c.xlsx", "columns_unclear")]
@@ -217,13 +213,7 @@ def test_files_that_lost_most_come_first_and_the_alarm_is_above_its_limit():
 
 @pytest.mark.parametrize(
     ("item", "document"),
-    [
-        ("a.csv", "a.csv"),
-        ("a.csv#12", "a.csv"),
-        ("bbbbbbbb-1-001", "b.pdf"),
-        ("bbbbbbb", None),
-        ("x.csv#1", None),
-    ],
+    [("a.csv", "a.csv"), ("a.csv#12", "a.csv"), ("bbbbbbbb-1-001", "b.pdf"), ("bbbbbbb", None), ("x.csv#1", None)],
 )
 def test_a_document_is_known_by_what_its_items_ids_begin_with(item, document):
     assert Documents(tables()["ocr/documents"]).of(item) == document
@@ -246,12 +236,7 @@ def test_what_a_row_holds_is_the_first_of_several(item, content):
         ({"stem": "题"}, '{"stem": "题"}'),
         ({"stem": "题", "content_hash": "h"}, "题"),
         (
-            {
-                "stem": "题",
-                "content_hash": "h",
-                "shared_stem": "例",
-                "options": [{"label": "A", "text": "甲"}],
-            },
+            {"stem": "题", "content_hash": "h", "shared_stem": "例", "options": [{"label": "A", "text": "甲"}]},
             "例\n题\nA. 甲",
         ),
         ({"reviewer": "a"}, "专家已作答，见说明 experts answered, see detail"),

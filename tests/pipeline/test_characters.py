@@ -26,13 +26,7 @@ def test_marks_of_direction_and_joiners_are_dropped_and_their_neighbours_are_not
 
 
 def test_controls_are_dropped_and_breaks_are_lines() -> None:
-    assert dropped(0x00, 0xB0) == [
-        *range(0x09),
-        *range(0x0E, 0x20),
-        *range(0x7F, 0x85),
-        *range(0x86, 0xA0),
-        0xAD,
-    ]
+    assert dropped(0x00, 0xB0) == [*range(0x09), *range(0x0E, 0x20), *range(0x7F, 0x85), *range(0x86, 0xA0), 0xAD]
     breaks = [code for code in (*range(0xB0), *range(0x2020, 0x2030)) if tidy(f"a{chr(code)}b") == "a\nb"]
     assert breaks == [0x0A, 0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029]
 

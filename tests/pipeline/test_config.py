@@ -245,10 +245,7 @@ def told(tmp_path, text, **overrides):
         ("version = 1.0\n", "dataset.version = 1.0: Input should be a valid string; quote it: '\"…\"'"),
         ("[split]\nratios = 1\n", "split.ratios = 1: Input should be a valid string; quote it"),
         ("[executor]\nworkers = 0\n", "executor.workers = 0: Input should be greater than or equal to 1"),
-        (
-            "[executor]\nnum_gpus = 16.5\n",
-            "executor.num_gpus = 16.5: Input should be less than or equal to 16",
-        ),
+        ("[executor]\nnum_gpus = 16.5\n", "executor.num_gpus = 16.5: Input should be less than or equal to 16"),
         ("[executor]\nkind = 'x'\n", "executor.kind = 'x': Input should be 'local' or 'ray'"),
         ("ocr = 5\n[executor]\n", "unknown key dataset.ocr"),
     ],

@@ -15,16 +15,7 @@ import pytest
 from PIL import Image
 
 from build_dataset.pipeline import crop as module
-from build_dataset.pipeline.crop import (
-    MARGIN,
-    CropTask,
-    Paper,
-    crop,
-    crop_in_worker,
-    cut_out,
-    find_paper,
-    page_strips,
-)
+from build_dataset.pipeline.crop import MARGIN, CropTask, Paper, crop, crop_in_worker, cut_out, find_paper, page_strips
 from build_dataset.pipeline.rendering.html import data_uri
 from build_dataset.schemas.documents import Box, Document, Page
 from build_dataset.schemas.errors import UserError
@@ -190,15 +181,7 @@ def built(tmp_path, paper):
     ).write_parquet(build / "ocr" / "documents.parquet")
     shared = {"width": 400, "height": 600, "method": "ocr", "reason": "image", "engine": "e"}
     Page.to_frame(
-        Page(
-            document="paper.pdf",
-            page=number,
-            engine_version="1",
-            confidence=1,
-            turned=turned,
-            lines=1,
-            **shared,
-        )
+        Page(document="paper.pdf", page=number, engine_version="1", confidence=1, turned=turned, lines=1, **shared)
         for number, turned in ((1, 0), (2, 180))
     ).write_parquet(build / "ocr" / "pages.parquet")
     return build
@@ -209,8 +192,7 @@ def test_the_paper_of_a_document_is_found_with_how_its_pages_were_turned(built, 
 
 
 @pytest.mark.parametrize(
-    ("document", "told"),
-    [("a.docx", "no pages to cut"), ("a.csv", "no pages to cut"), ("b.pdf", "is not in")],
+    ("document", "told"), [("a.docx", "no pages to cut"), ("a.csv", "no pages to cut"), ("b.pdf", "is not in")]
 )
 def test_what_has_no_page_is_told(built, tmp_path, document, told):
     with pytest.raises(UserError, match=told):
@@ -286,8 +268,7 @@ def test_strips_stand_twelve_white_rows_apart(sheet):
 
 
 @pytest.mark.parametrize(
-    ("size", "drawn"),
-    [((2000, 4000), "whole"), ((2000, 4004), (1999, 4001)), ((80_000_000, 1), (25_298_221, 1))],
+    ("size", "drawn"), [((2000, 4000), "whole"), ((2000, 4004), (1999, 4001)), ((80_000_000, 1), (25_298_221, 1))]
 )
 def test_a_sheet_has_at_most_eight_million_pixels(sheet, monkeypatch, size, drawn):
     class Large:

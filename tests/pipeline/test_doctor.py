@@ -92,12 +92,7 @@ def test_the_machine_is_told_with_its_cores_and_room(monkeypatch):
 
 @pytest.mark.parametrize(
     ("answer", "key", "state"),
-    [
-        ({"release": "1.2"}, "k", "ok"),
-        ({"release": "1.2"}, "", "absent"),
-        ({}, "k", "absent"),
-        ([], "k", "absent"),
-    ],
+    [({"release": "1.2"}, "k", "ok"), ({"release": "1.2"}, "", "absent"), ({}, "k", "absent"), ([], "k", "absent")],
 )
 def test_a_label_studio_that_answers_needs_its_key(monkeypatch, answer, key, state):
     monkeypatch.setattr("httpx.get", lambda url, timeout: SimpleNamespace(json=lambda: answer))

@@ -76,14 +76,7 @@ def test_pages_are_asked_for_as_a_range(command, pages):
 
 
 def test_papers_whose_names_differ_in_what_files_cannot_hold_have_pages_of_their_own():
-    names = [
-        "a/b.pdf",
-        "a_b.pdf",
-        "a b.pdf",
-        "内科/卷一.pdf",
-        "x" * 100 + "/b.pdf",
-        "y" + "x" * 99 + "/b.pdf",
-    ]
+    names = ["a/b.pdf", "a_b.pdf", "a b.pdf", "内科/卷一.pdf", "x" * 100 + "/b.pdf", "y" + "x" * 99 + "/b.pdf"]
     files = [_file_name(name) for name in names]
     assert len(set(files)) == len(names)
     assert files[1] == "a_b.pdf"

@@ -21,20 +21,7 @@ from build_dataset.schemas.documents import Document, SourceRow
 from build_dataset.schemas.questions import SPLITS, Merge, Question
 from build_dataset.schemas.release import ReleasedId, ReleaseRow
 
-TOPICS = (
-    "心绞痛",
-    "肺结核",
-    "胃溃疡",
-    "肾结石",
-    "脑出血",
-    "贫血",
-    "甲亢",
-    "痛风",
-    "骨折",
-    "湿疹",
-    "白内障",
-    "中耳炎",
-)
+TOPICS = ("心绞痛", "肺结核", "胃溃疡", "肾结石", "脑出血", "贫血", "甲亢", "痛风", "骨折", "湿疹", "白内障", "中耳炎")
 ASKED = ("首选的药物", "最常见的病因", "确诊的依据", "典型的体征", "主要的并发症", "最有效的预防措施")
 Row = dict[str, str]
 
@@ -47,12 +34,7 @@ def bank(size: int, rng: random.Random, start: int = 0) -> list[Row]:
         stem = f"{person}，诊断为{rng.choice(TOPICS)}合并{rng.choice(TOPICS)}，{rng.choice(ASKED)}是哪一项？"
         options = [f"{rng.choice(TOPICS)}的处理方案{rng.randint(100, 999)}" for _ in range(4)]
         found.append(
-            {
-                "id": str(at + 1),
-                "题目": stem,
-                **dict(zip("ABCD", options, strict=True)),
-                "答案": rng.choice("ABCD"),
-            }
+            {"id": str(at + 1), "题目": stem, **dict(zip("ABCD", options, strict=True)), "答案": rng.choice("ABCD")}
         )
     return found
 

@@ -122,10 +122,7 @@ def test_real_files_of_old_formats_are_read_and_damaged_ones_refused(tmp_path, c
     (context.raw / "other.doc").write_bytes(bytes(range(256)))
     context.dataset = context.dataset.model_copy(update={"raw": context.raw, "build": context.build})
     result = ocr.run({"files": raw_files(context.dataset)}, OcrParams(), context)
-    assert {row.item_id: row.reason for row in result.rejects} == {
-        "damaged.doc": "broken",
-        "other.doc": "broken",
-    }
+    assert {row.item_id: row.reason for row in result.rejects} == {"damaged.doc": "broken", "other.doc": "broken"}
     lines = result.tables["lines"].sort("order").group_by("document").agg("text")
     assert dict(lines.iter_rows()) == dict.fromkeys(["doc.doc", "rtf.rtf", "odt.odt", "wps.wps"], LINES)
     rows = dict(result.tables["rows"].select("document", "fields").iter_rows())

@@ -11,16 +11,7 @@ from typing import Any
 from build_dataset.pipeline.config import Config
 
 LIST = Path(__file__).with_name("options.txt")
-LIMITS = (
-    "minimum",
-    "exclusiveMinimum",
-    "maximum",
-    "exclusiveMaximum",
-    "minLength",
-    "maxLength",
-    "minItems",
-    "pattern",
-)
+LIMITS = ("minimum", "exclusiveMinimum", "maximum", "exclusiveMaximum", "minLength", "maxLength", "minItems", "pattern")
 
 
 def options() -> list[str]:

@@ -70,11 +70,7 @@ def test_ratios_are_three_numbers_with_a_share_for_train(ratios: str) -> None:
 
 def test_ratios_are_shares_of_one() -> None:
     assert [str(share) for share in SplitParams().shares()] == ["4/5", "1/10", "1/10"]
-    assert [str(share) for share in SplitParams(ratios="123456:0:1").shares()] == [
-        "123456/123457",
-        "0",
-        "1/123457",
-    ]
+    assert [str(share) for share in SplitParams(ratios="123456:0:1").shares()] == ["123456/123457", "0", "1/123457"]
 
 
 def test_tools_are_named_once_in_the_order_of_the_guide() -> None:

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.schemas.columns import (
-    flags_of,
-    guarded,
-    option_groups,
-    option_of,
-    plain_header,
-    roles_of,
-    unguarded,
-)
+from build_dataset.schemas.columns import flags_of, guarded, option_groups, option_of, plain_header, roles_of, unguarded
 
 
 @pytest.mark.parametrize(

@@ -36,10 +36,7 @@ class Row(BaseModel):
         ({}, "stem is missing"),
         ({"stem": ""}, "stem: must not be empty"),
         ({"stem": "x", "answer": ["A", 5]}, "answer.1: Input should be a valid string"),
-        (
-            "x",
-            "the row: Input should be a valid dictionary or instance of Row",
-        ),
+        ("x", "the row: Input should be a valid dictionary or instance of Row"),
     ],
 )
 def test_the_first_thing_that_is_wrong_is_told(data, told):

@@ -80,13 +80,7 @@ def test_ids_have_eight_digits_of_the_file_and_three_of_the_number():
 
 @pytest.mark.parametrize(
     ("source_id", "is_unique"),
-    [
-        ("a" * 15 + "1", True),
-        ("a" * 14 + "1", False),
-        ("a" * 16, False),
-        ("g" * 15 + "1", False),
-        ("0" * 16, True),
-    ],
+    [("a" * 15 + "1", True), ("a" * 14 + "1", False), ("a" * 16, False), ("g" * 15 + "1", False), ("0" * 16, True)],
 )
 def test_a_long_hexadecimal_id_with_a_digit_is_unique_beyond_its_file(source_id, is_unique):
     assert (row_id("a.csv", source_id, "x") == row_id("b.csv", source_id, "x")) is is_unique

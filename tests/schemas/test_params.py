@@ -49,10 +49,7 @@ def test_what_changes_no_result_is_left_out_at_every_depth():
 
 @pytest.mark.parametrize(
     ("given", "found"),
-    [
-        ("http://127.0.0.1:8000/v1/", "http://127.0.0.1:8000/v1"),
-        ("https://api.example.org", "https://api.example.org"),
-    ],
+    [("http://127.0.0.1:8000/v1/", "http://127.0.0.1:8000/v1"), ("https://api.example.org", "https://api.example.org")],
 )
 def test_an_address_has_no_slash_at_its_end(given, found):
     assert Example(url=given).url == found

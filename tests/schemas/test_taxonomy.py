@@ -1,14 +1,7 @@
 import pytest
 from pydantic import ValidationError
 
-from build_dataset.schemas.taxonomy import (
-    Dimension,
-    LabelName,
-    LabelSet,
-    cmb_catalogue,
-    dimensions,
-    use_label_set,
-)
+from build_dataset.schemas.taxonomy import Dimension, LabelName, LabelSet, cmb_catalogue, dimensions, use_label_set
 
 
 def test_the_five_dimensions_have_the_papers_numbers_of_labels():

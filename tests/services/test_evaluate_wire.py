@@ -36,13 +36,7 @@ def frames() -> dict[str, pl.DataFrame]:
 
 
 def model(server: LlmServer, **changes) -> OpenAiModel:
-    options = {
-        "base_url": server.base_url,
-        "model": server.model,
-        "max_tokens": 8,
-        "timeout": 300,
-        "concurrency": 2,
-    }
+    options = {"base_url": server.base_url, "model": server.model, "max_tokens": 8, "timeout": 300, "concurrency": 2}
     return OpenAiModel.model_validate(options | changes)
 
 

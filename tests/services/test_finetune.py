@@ -15,11 +15,7 @@ pytest.importorskip("peft", reason="needs the extra 'local'")
 from build_dataset.pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel  # noqa: E402
 from build_dataset.pipeline.evaluate.stage import run  # noqa: E402
 from build_dataset.pipeline.finetune import train as training  # noqa: E402
-from build_dataset.pipeline.finetune.train import (  # noqa: E402
-    Recipe,
-    load_recipe,
-    tune,
-)
+from build_dataset.pipeline.finetune.train import Recipe, load_recipe, tune  # noqa: E402
 from build_dataset.schemas.errors import UserError  # noqa: E402
 from build_dataset.schemas.questions import Option  # noqa: E402
 from tests.pipeline.evaluate.conftest import make_question, splits  # noqa: E402, F401

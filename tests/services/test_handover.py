@@ -57,12 +57,7 @@ def tool(name: str, program: str, folder: Path, *arguments: str) -> str:
     done = subprocess.run(
         [str(python), *arguments],
         cwd=folder,
-        env={
-            **os.environ,
-            **offline,
-            "CUDA_VISIBLE_DEVICES": "",
-            "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}",
-        },
+        env={**os.environ, **offline, "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": f"{ROOT}{os.pathsep}{folder}"},
         capture_output=True,
         text=True,
         check=False,
@@ -74,14 +69,7 @@ def tool(name: str, program: str, folder: Path, *arguments: str) -> str:
 def ours(context, frames, model: Path, **options) -> dict[str, dict]:
     """The grades that ``evaluate`` gives the same questions, by id."""
     asked = TransformersModel.model_validate(
-        {
-            "model": str(model),
-            "chat": "plain",
-            "devices": ["cpu"],
-            "name": "ours",
-            "max_tokens": 24,
-            **options,
-        }
+        {"model": str(model), "chat": "plain", "devices": ["cpu"], "name": "ours", "max_tokens": 24, **options}
     )
     result = run(frames, EvaluateParams(models=[asked]), context)
     return {row["question_id"]: row for row in result.tables["predictions"].to_dicts()}

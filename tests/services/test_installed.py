@@ -49,10 +49,7 @@ def demo(locked) -> Path:
 
 
 def test_the_dockerfile_installs_what_is_pinned_and_then_the_package():
-    assert [command.split(" -r ")[0].split()[-1] for command in docker_commands()] == [
-        "--require-hashes",
-        ".",
-    ]
+    assert [command.split(" -r ")[0].split()[-1] for command in docker_commands()] == ["--require-hashes", "."]
 
 
 def test_a_wheel_holds_the_files_of_the_repository_unchanged_below_one_name(tmp_path):

@@ -32,16 +32,7 @@ from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Rejection
 from tests.services.label_studio_server import ADMIN, LI, WANG, ZHANG, LabelStudioServer, free_port
 from tests.services.lossy_proxy import REPLY_LOST, REQUEST_LOST, lossy_proxy
-from tests.services.reviewing import (
-    PREFILLED,
-    QUESTIONS,
-    answer,
-    answer_all,
-    question,
-    tables,
-    task_ids,
-    tasks,
-)
+from tests.services.reviewing import PREFILLED, QUESTIONS, answer, answer_all, question, tables, task_ids, tasks
 
 
 @pytest.fixture
@@ -99,12 +90,7 @@ def test_two_experts_review_and_their_labels_become_final(label_studio, params, 
     answer_all(label_studio, pushed.project, LI, {1: theirs, 2: theirs, 3: flagged})
 
     report = pull_reviews(params, context)
-    assert (report.new, report.deleted, report.questions, dict(report.rejects)) == (
-        2 * QUESTIONS,
-        0,
-        QUESTIONS,
-        {},
-    )
+    assert (report.new, report.deleted, report.questions, dict(report.rejects)) == (2 * QUESTIONS, 0, QUESTIONS, {})
     found = tables(map(question, range(1, QUESTIONS + 1)))
     result = settle(context, params, found)
 

@@ -158,10 +158,7 @@ def test_doctors_sign_up_and_review_and_nothing_is_lost_with_the_database(remote
     later = answer_some(zhang, project, 2)
     exchange.pull(params, context)
     before = pulled(context)
-    assert before["reviewer"].value_counts().sort("count").rows() == [
-        (ZHANG.email, 5 * 6),
-        (LI.email, 5 * QUESTIONS),
-    ]
+    assert before["reviewer"].value_counts().sort("count").rows() == [(ZHANG.email, 5 * 6), (LI.email, 5 * QUESTIONS)]
 
     stop_server(remote.home)
     remote.database.run("dropdb", "label_studio", user="postgres")

@@ -90,9 +90,4 @@ def test_a_wrong_schema_mode_still_ends_in_labels_or_classified_failures(llm_ser
     tables = {"questions": Question.to_frame(questions()[:1])}
     result = run(tables, AnnotateParams(llm=options), context)
     assert result.counts.balanced()
-    assert {item.reason for item in result.review} <= {
-        "truncated",
-        "malformed_json",
-        "invalid_label",
-        "empty",
-    }
+    assert {item.reason for item in result.review} <= {"truncated", "malformed_json", "invalid_label", "empty"}

@@ -114,8 +114,5 @@ def test_a_worker_has_the_gpu_that_it_asked_for(cluster, monkeypatch):
 def test_more_gpus_than_there_are_is_told(cluster, monkeypatch):
     for name, value in cluster.environment.items():
         monkeypatch.setenv(name, value)
-    with (
-        closing(RayExecutor(cluster.address, gpus=8)) as executor,
-        pytest.raises(UserError, match="a worker needs"),
-    ):
+    with closing(RayExecutor(cluster.address, gpus=8)) as executor, pytest.raises(UserError, match="a worker needs"):
         list(executor.map(abs, [1], None))

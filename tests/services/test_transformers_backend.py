@@ -269,9 +269,7 @@ def test_the_first_batch_on_a_cpu_is_one_prompt_so_that_something_is_stored_at_o
     sizes = []
     original = engines.Engine.generate
     monkeypatch.setattr(
-        engines.Engine,
-        "generate",
-        lambda self, batch: sizes.append(len(batch.tails)) or original(self, batch),
+        engines.Engine, "generate", lambda self, batch: sizes.append(len(batch.tails)) or original(self, batch)
     )
     generate(context, prompts(), model=str(model), devices=["cpu"], batch_tokens=100_000)
     assert sizes[:3] == [1, 2, 4]

@@ -140,10 +140,7 @@ def test_what_cannot_be_done_is_told_in_one_line(context, model, options, said):
 def test_a_whole_evaluation_runs(context, model, splits):  # noqa: F811
     named = {"model": str(model), "dtype": "float32", "memory": 0.3, "max_tokens": 8}
     params = EvaluateParams(
-        models=[
-            VllmModel(name="written", **named),
-            VllmModel(name="chosen", answer_by="likelihood", shots=2, **named),
-        ]
+        models=[VllmModel(name="written", **named), VllmModel(name="chosen", answer_by="likelihood", shots=2, **named)]
     )
     result = run(splits(QUESTIONS, EXAMPLES), params, context)
     assert result.complete, result.review

@@ -19,11 +19,7 @@ def make_tiny_model(folder: Path, *, seed: int = 5, template: bool = True, pad: 
     tokens = ["<unk>", "<end>", "<pad>", *sorted(pre_tokenizers.ByteLevel.alphabet())]
     vocabulary = {token: number for number, token in enumerate(tokens)}
     tokenizer = Qwen2Tokenizer(
-        vocab=vocabulary,
-        merges=[],
-        unk_token="<unk>",
-        eos_token="<end>",
-        pad_token="<pad>" if pad else None,
+        vocab=vocabulary, merges=[], unk_token="<unk>", eos_token="<end>", pad_token="<pad>" if pad else None
     )
     if template:
         tokenizer.chat_template = TEMPLATE
@@ -74,15 +70,7 @@ def make_tiny_encoder(folder: Path) -> Path:
     from transformers import BertConfig, BertForMultipleChoice, BertTokenizer
 
     characters = [chr(code) for code in range(33, 127)]
-    tokens = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "[MASK]",
-        *characters,
-        *(f"##{char}" for char in characters),
-    ]
+    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters, *(f"##{char}" for char in characters)]
     tokenizer = BertTokenizer(vocab={token: number for number, token in enumerate(tokens)})
     tokenizer.save_pretrained(folder)
     torch.manual_seed(3)

@@ -14,13 +14,7 @@ from itertools import pairwise
 from build_dataset.pipeline.claims import Text, blank_thinking, fold, visible_output
 from build_dataset.pipeline.claims.explanations import asks_for_several, asks_for_wrong
 from build_dataset.pipeline.claims.tokens import NAMES
-from build_dataset.pipeline.evaluate.extraction.rules import (
-    RULES,
-    FoundAnswer,
-    ReadingTask,
-    is_own,
-    opens_with,
-)
+from build_dataset.pipeline.evaluate.extraction.rules import RULES, FoundAnswer, ReadingTask, is_own, opens_with
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.evaluation import Sureness
 
@@ -206,12 +200,7 @@ def _without_echo(text: str, options: Mapping[str, str]) -> str:
 
 
 def _text(
-    text: str,
-    options: Mapping[str, str],
-    multiple: bool | None = None,
-    stem: str | None = None,
-    *,
-    turns: bool = False,
+    text: str, options: Mapping[str, str], multiple: bool | None = None, stem: str | None = None, *, turns: bool = False
 ) -> Text:
     folded = {fold(label).upper(): fold(body) for label, body in options.items()}
     said = blank_thinking(text, turns=turns)

@@ -98,9 +98,7 @@ def _means(rows: Sequence[Judgement]) -> list[float]:
 
 
 def judge_agreement(
-    judgements: Sequence[Judgement],
-    lengths: Mapping[_Key, int] | None = None,
-    models: Mapping[str, str] | None = None,
+    judgements: Sequence[Judgement], lengths: Mapping[_Key, int] | None = None, models: Mapping[str, str] | None = None
 ) -> list[JudgeAgreement]:
     """Return the agreement of each judge with the experts' mean and with other judges, and of experts with each other.
 

@@ -58,10 +58,7 @@ def table_groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
         "自由作答 Free text": [
             ("解析 Explanations", papers.by_metric(texts, "texts", "cmexam_table3_explanations")),
             ("病例 Clinical answers", papers.by_metric(cases, "texts", "cmb_clin_texts")),
-            (
-                "解析评分 Judged explanations",
-                papers.judged(found.scores, Task.EXPLANATION, "judged_explanations"),
-            ),
+            ("解析评分 Judged explanations", papers.judged(found.scores, Task.EXPLANATION, "judged_explanations")),
             ("病例评分 Judged clinical answers", papers.judged(found.scores, Task.CLINICAL, "cmb_table5")),
             ("评分一致性 Agreement of judges", papers.agreement(found.agreement)),
             ("优选 Preferences", papers.preferences(found.preferences)),

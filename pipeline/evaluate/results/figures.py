@@ -16,15 +16,7 @@ from build_dataset.pipeline.evaluate.comparing import FEWEST, correlation
 from build_dataset.pipeline.evaluate.judging.scores import AVERAGE, DoublyScored, scored_by_both
 from build_dataset.pipeline.evaluate.results.build import Evaluated
 from build_dataset.pipeline.evaluate.results.papers import LABELLED, aspect_titles
-from build_dataset.pipeline.evaluate.results.view import (
-    REFERENCES,
-    View,
-    label_name,
-    plot_name,
-    run_name,
-    title,
-    value,
-)
+from build_dataset.pipeline.evaluate.results.view import REFERENCES, View, label_name, plot_name, run_name, title, value
 from build_dataset.pipeline.evaluate.scoring import HUMAN
 from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from build_dataset.pipeline.stats.intervals import Floats

@@ -256,11 +256,7 @@ def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
 
 
 def _table(
-    name: str,
-    frame: pl.DataFrame,
-    rows: Sequence[tuple[str, ...]],
-    left: int = 3,
-    best: frozenset[Cell] = frozenset(),
+    name: str, frame: pl.DataFrame, rows: Sequence[tuple[str, ...]], left: int = 3, best: frozenset[Cell] = frozenset()
 ) -> Table | None:
     """Return a table with its words from ``tables.toml``; None without rows."""
     words = WORDS[name]

@@ -114,9 +114,6 @@ def grid_key(paper: Paper, columns: int = 6) -> list[Block]:
     items = paper.items
     for start in range(0, len(items), columns):
         part = items[start : start + columns]
-        rows = (
-            ("题号", *(str(item.number) for item in part)),
-            ("答案", *(item.answer or "" for item in part)),
-        )
+        rows = (("题号", *(str(item.number) for item in part)), ("答案", *(item.answer or "" for item in part)))
         blocks.append(Table(rows, size=11, wide_first=1.2))
     return blocks

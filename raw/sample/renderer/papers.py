@@ -49,10 +49,7 @@ def scanned(paper: Paper) -> Files:
     key = Sheet(columns=1)
     key.set(grid_key(paper))
     assert paper.key_file is not None
-    return {
-        paper.file: to_bytes(images, ""),
-        paper.key_file: to_bytes(key.document, f"{paper.title}参考答案"),
-    }
+    return {paper.file: to_bytes(images, ""), paper.key_file: to_bytes(key.document, f"{paper.title}参考答案")}
 
 
 def image(paper: Paper) -> Files:

@@ -8,11 +8,7 @@ import pytest
 
 from build_dataset.annotation.adjudication import Rules, Standing, final_labels, standings
 from build_dataset.annotation.label_studio.editable import base_text
-from build_dataset.annotation.label_studio.tasks import (
-    adjudication_tasks,
-    verification_tasks,
-    waiting_reasons,
-)
+from build_dataset.annotation.label_studio.tasks import adjudication_tasks, verification_tasks, waiting_reasons
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.questions import ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
@@ -25,14 +21,7 @@ ZHANG, LI = "zhang@example.org", "li@example.org"
 
 def said(reviewer: str, question_id: str = "q", flags=(), note: str | None = None, **labels: str):
     return [
-        review(
-            reviewer,
-            labels.get(name, FIRST[name]),
-            dimension=name,
-            question_id=question_id,
-            flags=flags,
-            note=note,
-        )
+        review(reviewer, labels.get(name, FIRST[name]), dimension=name, question_id=question_id, flags=flags, note=note)
         for name in FIRST
     ]
 
@@ -47,20 +36,12 @@ def case(*groups: list[ExpertReview], corrections=(), seed: int = 0):
 
 def test_the_third_expert_sees_both_labels_flags_notes_and_corrections_and_no_name():
     proposed = correction(LI, "B", before="A")
-    [task] = case(
-        said(ZHANG, note="见教材"),
-        said(LI, difficulty="极难", flags=["wrong_key"]),
-        corrections=[proposed],
-    )
+    [task] = case(said(ZHANG, note="见教材"), said(LI, difficulty="极难", flags=["wrong_key"]), corrections=[proposed])
     lines = task.data["opinions"].split("\n")
     who = {"甲": "乙", "乙": "甲"}
     [zhang] = re.findall(r"([甲乙]) 易", lines[0])
     assert sorted(lines[0].removeprefix("⑤ 难度：").split("　｜　")) == sorted([f"{zhang} 易", f"{who[zhang]} 极难"])
-    assert lines[1:] == [
-        f"⚑ {who[zhang]} 答案有误",
-        f"备注 {zhang}：见教材",
-        f"改正 {who[zhang]} 答案：A → B",
-    ]
+    assert lines[1:] == [f"⚑ {who[zhang]} 答案有误", f"备注 {zhang}：见教材", f"改正 {who[zhang]} 答案：A → B"]
     assert not any(name in value for name in (ZHANG, LI) for value in task.data.values())
 
 

@@ -257,12 +257,7 @@ def test_tasks_are_asked_for_five_hundred_at_once_by_their_ids():
         "filters": {
             "conjunction": "and",
             "items": [
-                {
-                    "filter": "filter:tasks:total_annotations",
-                    "operator": "equal",
-                    "type": "Number",
-                    "value": 0,
-                },
+                {"filter": "filter:tasks:total_annotations", "operator": "equal", "type": "Number", "value": 0},
                 {"filter": "filter:tasks:id", "operator": "greater", "type": "Number", "value": 0},
             ],
         },
@@ -297,10 +292,7 @@ def test_tasks_are_deleted_five_hundred_at_once_and_never_none():
 
 
 def test_predictions_are_told_by_task_the_oldest_first():
-    assert Recording(0).predictions(7) == {
-        1: [{"id": 3, "task": 1}, {"id": 9, "task": 1}],
-        2: [{"id": 5, "task": 2}],
-    }
+    assert Recording(0).predictions(7) == {1: [{"id": 3, "task": 1}, {"id": 9, "task": 1}], 2: [{"id": 5, "task": 2}]}
 
 
 def test_tasks_are_sent_once_as_they_are():
@@ -313,13 +305,7 @@ def test_tasks_are_sent_once_as_they_are():
 
 
 def test_a_project_is_read_with_what_is_absent():
-    facts = {
-        "id": 3,
-        "title": "t",
-        "label_config": "<View/>",
-        "model_version": None,
-        "maximum_annotations": 2,
-    }
+    facts = {"id": 3, "title": "t", "label_config": "<View/>", "model_version": None, "maximum_annotations": 2}
     counts = dict.fromkeys(("task_number", "total_annotations_number", "total_predictions_number", "description"))
     made = SimpleNamespace(**facts, **counts, created_at=datetime(2026, 1, 2, tzinfo=UTC))
     found = client._project(made)

@@ -66,14 +66,7 @@ WANTED = [task(name, {}, None) for name in ("q1", "q2")]
 
 
 def test_of_two_tasks_of_a_question_the_answered_one_stays_or_the_oldest():
-    there = [
-        sent(5, "q1"),
-        sent(3, "q1"),
-        sent(4, "q2", 1),
-        sent(2, "q2"),
-        sent(9, "other"),
-        sent(8, "other"),
-    ]
+    there = [sent(5, "q1"), sent(3, "q1"), sent(4, "q2", 1), sent(2, "q2"), sent(9, "other"), sent(8, "other")]
     assert duplicate_task_ids(WANTED, there) == [2, 5]
     assert duplicate_task_ids(WANTED, [sent(1, "q1", 1), sent(2, "q1", 1), sent(3, "q1")]) == [3]
 

@@ -43,12 +43,7 @@ class Server:
 
 def test_kinds_have_their_people_and_prune_what_is_not_wanted():
     facts = {kind.name: (kind.experts, kind.prune) for kind in (REVIEW, ADJUDICATION, VERIFICATION, SCORING)}
-    assert facts == {
-        "review": (2, False),
-        "adjudication": (1, True),
-        "verification": (1, True),
-        "scoring": (3, True),
-    }
+    assert facts == {"review": (2, False), "adjudication": (1, True), "verification": (1, True), "scoring": (3, True)}
     assert KINDS == (REVIEW, ADJUDICATION, VERIFICATION)
     one = of_expert("zhang li@x.org")
     assert (one.experts, one.prune, one.key) == (1, True, "review of zhang%20li@x.org")
@@ -59,13 +54,7 @@ def test_kinds_have_their_people_and_prune_what_is_not_wanted():
 
 @pytest.mark.parametrize(
     ("counts", "chosen"),
-    [
-        ([(0, 0), (0, 0)], 1),
-        ([(0, 0), (0, 5)], 2),
-        ([(0, 9), (1, 5)], 2),
-        ([(3, 5), (3, 5)], 1),
-        ([(1, 1), (0, 9)], 1),
-    ],
+    [([(0, 0), (0, 0)], 1), ([(0, 0), (0, 5)], 2), ([(0, 9), (1, 5)], 2), ([(3, 5), (3, 5)], 1), ([(1, 1), (0, 9)], 1)],
 )
 def test_of_several_projects_the_one_with_most_answers_is_meant(counts, chosen):
     there = [MADE._replace(id=n, annotations=a, tasks=t) for n, (a, t) in enumerate(counts, start=1)]

@@ -50,11 +50,7 @@ class Studio:
             }
             for person in people
         ]
-        self.stored[number] = {
-            "data": {"question_id": f"q{number}"},
-            "updated_at": moment,
-            "annotations": annotations,
-        }
+        self.stored[number] = {"data": {"question_id": f"q{number}"}, "updated_at": moment, "annotations": annotations}
 
     def projects(self, words: str) -> list[Project]:
         return [self.project(1)] if words in self.description else []
@@ -181,10 +177,7 @@ def test_people_of_a_server_that_was_made_anew_keep_their_own_work():
     studio.made, studio.people, studio.stored = "Friday", {1: PEOPLE[2], 2: PEOPLE[1], 3: PEOPLE[3]}, {}
     after, _ = pull(studio, REVIEW, OWNER, before)
     assert after.reviews.equals(before.reviews)
-    assert {each["completed_by"]["email"] for each in after.answers(studio.accounts)["q1"]} == {
-        PEOPLE[1],
-        PEOPLE[2],
-    }
+    assert {each["completed_by"]["email"] for each in after.answers(studio.accounts)["q1"]} == {PEOPLE[1], PEOPLE[2]}
 
 
 def test_an_answer_that_somebody_else_sends_anew_stays_as_its_author_gave_it():

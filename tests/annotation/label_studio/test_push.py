@@ -280,10 +280,7 @@ class KilledError(Exception):
 
 
 @settings(deadline=None)
-@given(
-    st.lists(st.sampled_from(["疾病治疗", "医学基础知识", "不符合"]), min_size=6, max_size=6),
-    st.integers(0, 6),
-)
+@given(st.lists(st.sampled_from(["疾病治疗", "医学基础知识", "不符合"]), min_size=6, max_size=6), st.integers(0, 6))
 def test_a_kill_while_labels_change_leaves_whole_labels_and_the_next_push_completes(other, survives):
     studio = LossyStudio()
     push(studio, labelled("疾病治疗", 6), 2)

@@ -145,11 +145,7 @@ def test_departments_stand_as_hospitals_list_them(screen):
 
 
 def test_flags_have_their_names_in_tables(screen):
-    assert [element.get("value") for element in choices(screen, "flags")] == [
-        "题干有误",
-        "答案有误",
-        "超出范围",
-    ]
+    assert [element.get("value") for element in choices(screen, "flags")] == ["题干有误", "答案有误", "超出范围"]
     assert [flag.kind for flag in FLAG_NAMES] == ["wrong_stem", "wrong_key", "out_of_scope"]
 
 
@@ -186,8 +182,7 @@ def test_predictions_fit_the_screen_and_wrong_ones_are_noticed():
 
 
 @pytest.mark.parametrize(
-    "changes",
-    [{"stem": "改"}, {"answer": ["A"]}, {"explanation": "解析"}, {"shared_stem": "病例"}],
+    "changes", [{"stem": "改"}, {"answer": ["A"]}, {"explanation": "解析"}, {"shared_stem": "病例"}]
 )
 def test_the_digest_changes_with_what_the_expert_sees(changes):
     [before], [after] = tasks_of([question()], []), tasks_of([question(**changes)], [])
@@ -293,11 +288,7 @@ def test_the_scores_of_each_aspect_have_a_row_of_keys():
 
 def test_a_task_shows_a_question_with_where_it_is_from():
     asked = question(
-        pages=[3, 4],
-        number=7,
-        shared_stem="病例",
-        explanation="解析",
-        accepted_answers=[["A"], ["A", "B"]],
+        pages=[3, 4], number=7, shared_stem="病例", explanation="解析", accepted_answers=[["A"], ["A", "B"]]
     )
     [task] = tasks_of([asked], [], crops={"q": "data:x"})
     shown = {name: text for name, text in task.data.items() if name not in ("base", "digest")}
@@ -324,12 +315,7 @@ def test_a_task_shows_a_question_with_where_it_is_from():
 def test_a_task_is_sent_with_its_batch_and_a_blind_one_without_labels():
     [own] = tasks_of([question()], [annotation("competency", "疾病治疗")])
     sent = own.sent(batch="3", version="lexicon (2)", of=9)
-    assert (sent.batch, sent.data["batch"], sent.data["batch_size"], sent.data["arm"]) == (
-        "3",
-        "3",
-        "9",
-        "prefilled",
-    )
+    assert (sent.batch, sent.data["batch"], sent.data["batch_size"], sent.data["arm"]) == ("3", "3", "9", "prefilled")
     assert sent.prediction["model_version"] == "lexicon (2)"
     assert sent.payload() == {"data": sent.data, "predictions": [sent.prediction]}
     blind = own.sent(arm="blind")

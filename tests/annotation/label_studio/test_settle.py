@@ -52,9 +52,4 @@ def test_an_expert_of_their_own_project_is_the_only_one_asked():
 
 def test_two_experts_review_and_three_score_and_what_nobody_answered_leaves_but_a_review():
     kinds = {each.name: (each.experts, each.prune) for each in (*projects.KINDS, projects.SCORING)}
-    assert kinds == {
-        "review": (2, False),
-        "adjudication": (1, True),
-        "verification": (1, True),
-        "scoring": (3, True),
-    }
+    assert kinds == {"review": (2, False), "adjudication": (1, True), "verification": (1, True), "scoring": (3, True)}

@@ -72,12 +72,7 @@ def test_batches_and_single_requests_share_their_answers(batches):
 
 def test_only_rows_that_failed_are_submitted_again(batches):
     def script(question, earlier):
-        faults = {
-            "1": Reply(status=500),
-            "2": None,
-            "3": Reply(status=429),
-            "4": Reply(content='{"疾病组": "x"}'),
-        }
+        faults = {"1": Reply(status=500), "2": None, "3": Reply(status=429), "4": Reply(content='{"疾病组": "x"}')}
         return faults.get(question, Reply()) if not earlier else Reply()
 
     server, store = batches(script), Store()
@@ -97,10 +92,7 @@ def test_lasting_faults_are_classified_and_nothing_else_waits_for_them(batches):
         "5": (Reply(raw=b"[]"), Reason.MALFORMED_JSON),
         "6": (Reply(status=400, content="context_length_exceeded"), Reason.TOO_LONG),
     }
-    server, store = (
-        batches(lambda question, earlier: faults[question][0] if question in faults else Reply()),
-        Store(),
-    )
+    server, store = (batches(lambda question, earlier: faults[question][0] if question in faults else Reply()), Store())
     outcomes = {outcome.request.id[1:]: outcome for outcome in ask(server, 10, store, max_retries=1)}
     for question, outcome in outcomes.items():
         expected = faults[question][1] if question in faults else None
@@ -256,10 +248,7 @@ def line(**row: object) -> bytes:
             line(custom_id="k", response={"status_code": 400, "body": {"error": {"code": "c"}}}),
             (400, "c", {"error": {"code": "c"}}),
         ),
-        (
-            line(custom_id="k", response={"body": {"error": None}}, error={"code": "e"}),
-            (0, "e", {"error": None}),
-        ),
+        (line(custom_id="k", response={"body": {"error": None}}, error={"code": "e"}), (0, "e", {"error": None})),
         (line(custom_id="k", response={"status_code": 500, "body": "x"}), (500, None, "x")),
         (line(custom_id="other", response={}), None),
         (line(response={}), None),

@@ -69,10 +69,7 @@ FAULTS = {
     11: (Reply(status=400, content="content_filter"), Reason.REFUSED),
     12: (Reply(raw=b"[]"), Reason.MALFORMED_JSON),
     13: (Reply(content=""), Reason.EMPTY),
-    14: (
-        Reply(raw=b'{"id":"c","object":"chat.completion","choices":[{"message":null}]}'),
-        Reason.MALFORMED_JSON,
-    ),
+    14: (Reply(raw=b'{"id":"c","object":"chat.completion","choices":[{"message":null}]}'), Reason.MALFORMED_JSON),
 }
 """By question number modulo 40: about a third of all questions."""
 
@@ -320,8 +317,7 @@ def test_what_can_change_an_answer_asks_again(change):
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"concurrency": 64}, {"timeout": 1}, {"max_retries": 0}, {"price_in": 1.0}, {"api_key_env": "OTHER"}],
+    "change", [{"concurrency": 64}, {"timeout": 1}, {"max_retries": 0}, {"price_in": 1.0}, {"api_key_env": "OTHER"}]
 )
 def test_what_cannot_change_an_answer_does_not_ask_again(change):
     request = requests(1)[0]
@@ -365,11 +361,7 @@ LABEL = '{"疾病组": "循环系统疾病"}'
 
 
 def message(**fields) -> bytes:
-    choice = {
-        "index": 0,
-        "finish_reason": "stop",
-        "message": {"role": "assistant", "content": None, **fields},
-    }
+    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": None, **fields}}
     return json.dumps({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}).encode()
 
 
@@ -402,10 +394,7 @@ def test_azure_s_classic_api_gets_its_version_and_its_header(serve, monkeypatch)
     monkeypatch.setenv("MY_KEY", "azure-key")
     server = serve()
     address = f"{server.url}/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21"
-    for settings in (
-        {"base_url": address},
-        {"base_url": address.split("/chat")[0], "api_version": "2024-10-21"},
-    ):
+    for settings in ({"base_url": address}, {"base_url": address.split("/chat")[0], "api_version": "2024-10-21"}):
         ask(server, 2, Store(), api_key_env="MY_KEY", **settings)
     assert server.paths == {"/v1/openai/deployments/gpt-4o/chat/completions?api-version=2024-10-21"}
     assert (server.authorization, server.api_keys) == ({""}, {"azure-key"})
@@ -530,13 +519,7 @@ def test_an_endpoint_that_is_down_is_not_asked_any_more(monkeypatch, concurrency
 
 @pytest.mark.parametrize(
     ("body", "said"),
-    [
-        ({"message": "m", "x": 1}, "m"),
-        ({"x": 1}, '{"x": 1}'),
-        ("text", "text"),
-        (None, "error"),
-        ({}, "error"),
-    ],
+    [({"message": "m", "x": 1}, "m"), ({"x": 1}, '{"x": 1}'), ("text", "text"), (None, "error"), ({}, "error")],
 )
 def test_what_the_endpoint_says_is_wrong_is_remembered(body, said):
     error, run = ValueError("error"), client_run()

@@ -191,12 +191,7 @@ def test_waits_between_attempts_double_up_to_half_a_minute(clock):
 
 def test_retries_end_at_their_number_or_where_the_endpoint_asks_for_more_than_five_minutes(clock):
     pace = Pace(8, max_retries=2)
-    assert [asyncio.run(pace.wait_to_retry(FAILED, attempt)) for attempt in range(4)] == [
-        True,
-        True,
-        False,
-        False,
-    ]
+    assert [asyncio.run(pace.wait_to_retry(FAILED, attempt)) for attempt in range(4)] == [True, True, False, False]
     assert not asyncio.run(pace.wait_to_retry(FAILED._replace(retry=False), 0))
     assert asyncio.run(pace.wait_to_retry(FAILED._replace(wait=300.0), 0))
     assert not asyncio.run(pace.wait_to_retry(FAILED._replace(wait=300.5), 0))
@@ -245,24 +240,8 @@ def test_a_request_looks_for_a_place_fifty_times_a_second(clock):
         ({"remaining-requests": "0"}, [1]),
         ({"remaining-tokens": "299", "reset-tokens": "4s"}, [4]),
         ({"remaining-tokens": "300", "reset-tokens": "4s"}, []),
-        (
-            {
-                "remaining-requests": "2",
-                "reset-requests": "2s",
-                "remaining-tokens": "99",
-                "reset-tokens": "7s",
-            },
-            [7],
-        ),
-        (
-            {
-                "remaining-requests": "1",
-                "reset-requests": "2s",
-                "remaining-tokens": "199",
-                "reset-tokens": "7s",
-            },
-            [2],
-        ),
+        ({"remaining-requests": "2", "reset-requests": "2s", "remaining-tokens": "99", "reset-tokens": "7s"}, [7]),
+        ({"remaining-requests": "1", "reset-requests": "2s", "remaining-tokens": "199", "reset-tokens": "7s"}, [2]),
         ({"remaining-requests": "inf", "reset-requests": "2s"}, []),
     ],
 )
@@ -358,11 +337,7 @@ def test_a_reply_that_is_no_json_comes_from_something_before_the_endpoint():
     [
         (openai.APITimeoutError, httpx.ReadTimeout, ("timeout", True, "no answer within 120 s")),
         (openai.APITimeoutError, httpx.ConnectTimeout, ("connection", False, "no connection to https://llm")),
-        (
-            openai.APIConnectionError,
-            httpx.ConnectError,
-            ("connection", False, "no connection to https://llm"),
-        ),
+        (openai.APIConnectionError, httpx.ConnectError, ("connection", False, "no connection to https://llm")),
         (openai.APIConnectionError, httpx.PoolTimeout, ("connection", False, "no connection to https://llm")),
         (openai.APIConnectionError, httpx.ReadError, ("connection", True, "the connection broke")),
     ],

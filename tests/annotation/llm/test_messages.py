@@ -209,10 +209,7 @@ def test_a_character_that_two_tokens_share_is_told_by_its_bytes():
     split = [{"token": "", "bytes": [*"甲".encode()[:2]], "logprob": -1}]
     split += [{"token": "", "bytes": [*"甲".encode()[2:]], "logprob": -2}]
     made["choices"][0]["logprobs"] = {"content": split}
-    assert stored_value(made, Usage(), ChatRequest("q", [], logprobs=True))["logprobs"] == [
-        [2, -1.0],
-        [1, -2.0],
-    ]
+    assert stored_value(made, Usage(), ChatRequest("q", [], logprobs=True))["logprobs"] == [[2, -1.0], [1, -2.0]]
 
 
 def test_a_stored_value_is_an_answer_at_the_prices_of_now():
@@ -260,10 +257,7 @@ def test_an_object_is_found_inside_a_text():
 def test_a_text_without_an_object_is_asked_for_again(text):
     with pytest.raises(BadAnswerError) as error:
         json_object(text)
-    assert (error.value.reason, error.value.hint) == (
-        "malformed_json",
-        "请重新回答：只输出一个完整的 JSON 对象。",
-    )
+    assert (error.value.reason, error.value.hint) == ("malformed_json", "请重新回答：只输出一个完整的 JSON 对象。")
 
 
 @pytest.mark.parametrize(

@@ -275,11 +275,7 @@ def test_who_was_heard_is_told_with_how_often_the_key_was_given() -> None:
     texts = ["第一", "第二", "第三", "第四"]
     rows = [make_question("问", texts, "A", question_id=f"q{n}", explanation="（A对BCD错）") for n in range(2)]
     rows += [make_question("问", texts, "A", question_id="q2", explanation="（C对ABD错）")]
-    said = {
-        "q0": {"m": frozenset("A"), "n": frozenset("A")},
-        "q1": {"m": frozenset("B")},
-        "q2": {"m": frozenset("A")},
-    }
+    said = {"q0": {"m": frozenset("A"), "n": frozenset("A")}, "q1": {"m": frozenset("B")}, "q2": {"m": frozenset("A")}}
     found = audit(Question.to_frame(rows), said, AuditParams()).respondents
     told = [(each.respondent, each.kind, each.answers, each.agrees) for each in found]
     assert told == [

@@ -36,8 +36,7 @@ def test_the_answers_that_are_not_the_key(key: str, options: int, others: int) -
 
 
 @pytest.mark.parametrize(
-    ("rule", "share"),
-    [("all judged", 0.999), ("marked", 0.995), ("stated", 0.98), ("slipped", 0.93), ("quoted", 0.75)],
+    ("rule", "share"), [("all judged", 0.999), ("marked", 0.995), ("stated", 0.98), ("slipped", 0.93), ("quoted", 0.75)]
 )
 def test_one_explanation_is_as_reliable_as_those_of_its_kind(rule: str, share: float) -> None:
     """The share of each kind counts as 200 explanations; three in a hundred keys are wrong."""
@@ -74,8 +73,7 @@ def test_people_who_do_no_better_than_guessing_speak_against_the_key(share, peop
 
 
 @pytest.mark.parametrize(
-    ("keys", "weights"),
-    [("甲乙丙丁", []), ("甲甲丙丁", [3.0]), ("甲乙丙丙", [0.7]), (["", "", "丙", "丁"], [])],
+    ("keys", "weights"), [("甲乙丙丁", []), ("甲甲丙丁", [3.0]), ("甲乙丙丙", [0.7]), (["", "", "丙", "丁"], [])]
 )
 def test_two_options_that_say_the_same_weigh_more_where_one_is_the_key(keys, weights) -> None:
     found = case()

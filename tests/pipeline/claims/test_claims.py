@@ -43,8 +43,7 @@ def test_an_explanation_states_an_answer_and_judges_options(text, answer, right,
 
 
 @pytest.mark.parametrize(
-    ("text", "wrong"),
-    [("Digoxin is wrong.", "C"), ("Digoxins are wrong.", "C"), ("Digoxinase is wrong.", "")],
+    ("text", "wrong"), [("Digoxin is wrong.", "C"), ("Digoxins are wrong.", "C"), ("Digoxinase is wrong.", "")]
 )
 def test_an_english_option_is_named_by_its_whole_word_or_the_plural(text, wrong):
     assert "".join(read_claims(text, DRUGS).judged.wrong) == wrong
@@ -73,10 +72,7 @@ def test_offsets_hold_for_the_text_as_given():
         ("<think>A?</think>B", "B"),
         ("A?</think>B", "B"),
         ("B<think>A", "B"),
-        (
-            "<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>",
-            "B",
-        ),
+        ("<|channel|>analysis<|message|>A?<|end|><|start|>assistant<|channel|>final<|message|>B<|return|>", "B"),
         ("[THINK]A[/THINK]B", "B"),
         ("<|START_THINKING|>A<|END_THINKING|>B", "B"),
     ],

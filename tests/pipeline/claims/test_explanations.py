@@ -15,11 +15,7 @@ def read(explanation: str | None, *, stem="下列药物属于激素的是", opti
 @pytest.mark.parametrize(
     ("explanation", "answer", "rule"),
     [
-        (
-            "地塞米松（D对）是激素。阿司匹林（A错）、布洛芬（B错）、可待因（C错）不是，E错误（E错）。",
-            "D",
-            "all judged",
-        ),
+        ("地塞米松（D对）是激素。阿司匹林（A错）、布洛芬（B错）、可待因（C错）不是，E错误（E错）。", "D", "all judged"),
         ("属于激素的是地塞米松（D对ABCE错）。", "D", "all judged"),
         ("糖皮质激素的一种（D对）。", "D", "marked"),
         ("三者均可（A对）（B对）（C对）（D对）。", "E", "marked"),

@@ -28,10 +28,7 @@ def claimed(text, multiple=None, wrong=None, stem=""):
         ("答案是A。", (["A stated asserted: 答案是A"], "+ - 0-0", "", "A")),
         ("故选B。", (["B stated asserted: 故选B"], "+ - 0-0", "", "B")),
         ("正确的是A、C。", (["AC concluded asserted: 的是A、C"], "+ - 0-0", "", "")),
-        (
-            "因此A正确。",
-            (["A concluded asserted: 因此A", "A judged asserted: A正确"], "A+ - 2-6", "A2-6", ""),
-        ),
+        ("因此A正确。", (["A concluded asserted: 因此A", "A judged asserted: A正确"], "A+ - 2-6", "A2-6", "")),
         (
             "A错误，排除C。故选B。",
             (
@@ -95,12 +92,7 @@ def claimed(text, multiple=None, wrong=None, stem=""):
         ("The answer is B.", (["B stated asserted: answer is B"], "+ - 0-0", "", "B")),
         (
             "A is right, B is wrong.",
-            (
-                ["A judged asserted: A is right", "B judged denied: B is wrong"],
-                "A+ B- 0-23",
-                "A0-11 B12-23",
-                "",
-            ),
+            (["A judged asserted: A is right", "B judged denied: B is wrong"], "A+ B- 0-23", "A0-11 B12-23", ""),
         ),
         ("I would rule out A and B.", (["AB judged denied: rule out A and B"], "+ AB- 8-24", "", "")),
         (
@@ -122,10 +114,7 @@ def claimed(text, multiple=None, wrong=None, stem=""):
             "应排除A、B，故答案为C。",
             (["AB judged denied: 应排除A、B", "C stated asserted: 答案为C"], "+ AB- 0-6", "", "C"),
         ),
-        (
-            "A不正确。A正确。",
-            (["A judged denied: A不正确", "A judged asserted: A正确"], "+ A- 0-8", "A0-5", ""),
-        ),
+        ("A不正确。A正确。", (["A judged denied: A不正确", "A judged asserted: A正确"], "+ A- 0-8", "A0-5", "")),
         (
             "本题选A。解析：A对，B错。",
             (
@@ -176,22 +165,12 @@ def test_what_a_text_claims(text, expected):
         (
             "正确的说法有A、B、D，因此选C。",
             {"wrong": True},
-            (
-                ["ABD judged asserted: 正确的说法有A、B、D", "C stated asserted: 因此选C"],
-                "ABD+ - 0-11",
-                "",
-                "C",
-            ),
+            (["ABD judged asserted: 正确的说法有A、B、D", "C stated asserted: 因此选C"], "ABD+ - 0-11", "", "C"),
         ),
         (
             "正确的说法有A、B、D，因此选C。",
             {"wrong": True, "multiple": True},
-            (
-                ["ABD judged asserted: 正确的说法有A、B、D", "C stated asserted: 因此选C"],
-                "ABD+ - 0-11",
-                "",
-                "C",
-            ),
+            (["ABD judged asserted: 正确的说法有A、B、D", "C stated asserted: 因此选C"], "ABD+ - 0-11", "", "C"),
         ),
     ],
 )

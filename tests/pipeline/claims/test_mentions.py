@@ -131,11 +131,7 @@ def test_what_a_text_names(text, expected):
 
 @pytest.mark.parametrize(
     ("text", "one", "several"),
-    [
-        ("A\nB\nC", "A|B|C", "ABC"),
-        ("A\n\nB", "A|B", "AB"),
-        ("A.青霉素\nB.肺炎链球菌", "A|B", "AB"),
-    ],
+    [("A\nB\nC", "A|B|C", "ABC"), ("A\n\nB", "A|B", "AB"), ("A.青霉素\nB.肺炎链球菌", "A|B", "AB")],
 )
 def test_letters_in_lines_of_their_own_are_a_list_where_several_are_meant(text, one, several):
     assert "|".join(labels for labels, *_ in named(text, multiple=False)) == one
@@ -173,8 +169,7 @@ def test_letters_behind_an_option_or_before_patients(text, labels):
 
 
 @pytest.mark.parametrize(
-    ("text", "labels"),
-    [("iron2", ""), ("irony", ""), ("x iron", "C"), ("irons", "C"), ("irones", "C"), ("iron)", "C")],
+    ("text", "labels"), [("iron2", ""), ("irony", ""), ("x iron", "C"), ("irons", "C"), ("irones", "C"), ("iron)", "C")]
 )
 def test_a_plural_names_its_option_and_a_longer_word_none(text, labels):
     assert "".join(each for each, *_ in named(text, ALIKE)) == labels

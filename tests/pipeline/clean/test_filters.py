@@ -165,10 +165,7 @@ def test_layout_comes_before_phrases() -> None:
     item = question(attachments=["figure"])
     verdict = judge_question(item, CleanParams())
     assert verdict is not None
-    assert (verdict.reason, verdict.detail) == (
-        "needs_figure",
-        "a figure stands inside the question on its page",
-    )
+    assert (verdict.reason, verdict.detail) == ("needs_figure", "a figure stands inside the question on its page")
     assert reason(question(attachments=["table"])) == "needs_table"
     assert reason(question(attachments=["formula"])) == "needs_formula"
     assert reason(question(attachments=["formula"]), keep_formulas=True) is None
@@ -222,10 +219,7 @@ def test_figure_questions_can_be_kept() -> None:
         (question(options="Ａ型 A型 B型"), "duplicate_options"),
         (question(answer=None), "no_answer"),
         (question(answer=[]), "no_answer"),
-        (
-            question(accepted_answers=[["A"], ["B"], ["C"], ["D"]], comment="第4題一律給分"),
-            "every_answer_accepted",
-        ),
+        (question(accepted_answers=[["A"], ["B"], ["C"], ["D"]], comment="第4題一律給分"), "every_answer_accepted"),
         (question(answer=None, accepted_answers=[["A"], ["B"], ["C"], ["D"]]), "every_answer_accepted"),
         (question(accepted_answers=[["A"], ["B"], ["A", "B"]]), None),
         (question(comment="本题送分"), "erratum"),
@@ -337,9 +331,7 @@ TEXTS = st.lists(PIECES, max_size=4).map("".join)
 LETTERS = st.lists(st.sampled_from("ABCZ"), max_size=3)
 QUESTIONS = st.builds(
     lambda stem, texts, labels, **fields: question(
-        stem,
-        listed=[Option(label=label, text=text) for label, text in zip(labels, texts, strict=False)],
-        **fields,
+        stem, listed=[Option(label=label, text=text) for label, text in zip(labels, texts, strict=False)], **fields
     ),
     stem=TEXTS,
     texts=st.lists(TEXTS, max_size=5),

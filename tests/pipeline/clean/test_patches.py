@@ -55,10 +55,7 @@ def test_an_accepted_correction_changes_its_field_and_nothing_else():
 
 def test_corrected_texts_have_the_hash_of_what_they_say():
     base = make_question()
-    patches = [
-        correction(base, "stem", "肺炎首选", "肺炎的首选药"),
-        correction(base, "option:B", "乙药", "丙药"),
-    ]
+    patches = [correction(base, "stem", "肺炎首选", "肺炎的首选药"), correction(base, "option:B", "乙药", "丙药")]
     [found] = kept(clean([base], patches))
     assert (found.stem, [option.text for option in found.options]) == ("肺炎的首选药", ["甲药", "丙药"])
     assert found.content_hash == content_hash("肺炎的首选药", ["甲药", "丙药"])

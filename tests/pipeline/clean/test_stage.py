@@ -57,10 +57,7 @@ def test_every_change_can_be_undone() -> None:
 
 
 def test_the_content_hash_follows_the_text() -> None:
-    messy, neat = (
-        question(1, "ＡＢＣ\ue000肝", ["甲", "乙"], ["A"]),
-        question(1, "ABC\ue000肝", ["甲", "乙"], ["A"]),
-    )
+    messy, neat = (question(1, "ＡＢＣ\ue000肝", ["甲", "乙"], ["A"]), question(1, "ABC\ue000肝", ["甲", "乙"], ["A"]))
     assert tidied(messy).content_hash == tidied(neat).content_hash == neat.content_hash
 
 
@@ -98,10 +95,7 @@ ANSWERS = st.none() | st.lists(st.sampled_from("ABEZ"), max_size=2)
 def test_every_question_ends_in_one_place_and_the_kept_ones_pass_again(rows) -> None:
     questions = [question(place, *row) for place, row in enumerate(rows)]
     result = clean(questions)
-    ends = [
-        *result.tables["questions"]["question_id"],
-        *(item.item_id for item in (*result.rejects, *result.review)),
-    ]
+    ends = [*result.tables["questions"]["question_id"], *(item.item_id for item in (*result.rejects, *result.review))]
     assert sorted(ends) == sorted(item.question_id for item in questions)
     assert result.counts.balanced()
     again = run(result.tables, CleanParams(), Silent())
@@ -132,12 +126,7 @@ def test_at_most_one_in_two_hundred_sound_questions_is_dropped(shared_data) -> N
     result = clean(questions)
     dropped = result.counts.rejected + result.counts.waiting
     assert dropped <= 0.005 * len(questions), [(item.reason, item.detail) for item in result.rejects]
-    assert {item.reason for item in result.rejects} <= {
-        "needs_figure",
-        "needs_table",
-        "duplicate_options",
-        "no_answer",
-    }
+    assert {item.reason for item in result.rejects} <= {"needs_figure", "needs_table", "duplicate_options", "no_answer"}
 
 
 def test_figure_questions_of_real_papers_are_found_by_their_words(shared_data) -> None:

@@ -20,11 +20,7 @@ from build_dataset.schemas.errors import UserError
 
 @pytest.mark.parametrize(
     ("raw", "folder", "place"),
-    [
-        ("papers", "data", "../papers"),
-        ("data/papers", "data", "papers"),
-        ("x/y/papers", "data", "../x/y/papers"),
-    ],
+    [("papers", "data", "../papers"), ("data/papers", "data", "papers"), ("x/y/papers", "data", "../x/y/papers")],
 )
 def test_papers_near_the_dataset_are_named_from_there(tmp_path, raw, folder, place):
     assert module._place(tmp_path / raw, tmp_path / folder) == place
@@ -90,8 +86,7 @@ def test_stages_are_checked_before_they_run(run):
 
 
 @pytest.mark.parametrize(
-    ("name", "kept", "complete", "code"),
-    [("ocr", 1, False, 3), ("export", 0, True, 2), ("export", 0, False, 3)],
+    ("name", "kept", "complete", "code"), [("ocr", 1, False, 3), ("export", 0, True, 2), ("export", 0, False, 3)]
 )
 def test_a_run_ends_with_three_where_items_wait_and_two_where_nothing_is_left(run, name, kept, complete, code):
     with pytest.raises(typer.Exit) as caught:

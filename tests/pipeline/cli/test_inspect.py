@@ -78,12 +78,7 @@ def test_pairs_and_options_override_the_file(tmp_path):
     assert config.params("split").ratios == "6:2:2"
 
 
-REJECTED = (
-    ("q1", "a.pdf", "figure"),
-    ("q2", "a.pdf", "figure"),
-    ("q3", "b.pdf", "table"),
-    ("q4", "b.pdf", "figure"),
-)
+REJECTED = (("q1", "a.pdf", "figure"), ("q2", "a.pdf", "figure"), ("q3", "b.pdf", "table"), ("q4", "b.pdf", "figure"))
 MORE = "more: build-dataset explain ID"
 
 
@@ -125,10 +120,7 @@ ROWS = [
         ({"limit": 3}, [*ROWS[:5], "4 items rejected, 1 of them not shown (--limit)", MORE]),
         ({"file": "B."}, [*ROWS[3:], "2 items rejected", MORE]),
         ({"reason": "table"}, [*ROWS[3:5], "1 item rejected", MORE]),
-        (
-            {"reason": "tabel"},
-            ["no reason tabel here; there are figure 3, table 1", "0 items rejected"],
-        ),
+        ({"reason": "tabel"}, ["no reason tabel here; there are figure 3, table 1", "0 items rejected"]),
         ({"reason": "figure", "file": "c.pdf"}, ["0 items rejected"]),
     ],
 )

@@ -61,10 +61,7 @@ def test_a_bug_is_one_line_with_a_report_that_holds_the_place_and_no_values(ends
     monkeypatch.setattr(sys, "argv", ["build-dataset", "run", "--set", "a.key=s3cret"])
     code, _, told = ends(error)
     (report,) = tmp_path.iterdir()
-    assert (code, told) == (
-        1,
-        f"error: a bug in build-dataset ({type(error).__name__}); please send us {report}\n",
-    )
+    assert (code, told) == (1, f"error: a bug in build-dataset ({type(error).__name__}); please send us {report}\n")
     assert "in raise_it" in report.read_text()
     assert "s3cret" not in report.read_text()
 
@@ -103,12 +100,7 @@ def test_output_fits_any_encoding_and_a_reader_may_go_away(tmp_path):
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
     environment = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONPATH": os.pathsep.join(sys.path)}
     process = subprocess.Popen(
-        [*PROGRAM, "doctor"],
-        cwd=tmp_path,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
+        [*PROGRAM, "doctor"], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
     process.stdout.readline()
     process.stdout.close()

@@ -186,12 +186,7 @@ def test_eight_files_are_warned_of(wide, notices, more):
 
 def manifest(**more):
     counts = {"unit": "words", "in": 3, "kept": 2, "merged": 0, "rejected": 1, "waiting": 0}
-    given = {
-        "counts": counts,
-        "complete": True,
-        "reasons": {"rejected": {"odd": 1}, "waiting": {}},
-        "outputs": {},
-    }
+    given = {"counts": counts, "complete": True, "reasons": {"rejected": {"odd": 1}, "waiting": {}}, "outputs": {}}
     return given | {"params": {"a": "甲"}} | more
 
 

@@ -193,11 +193,7 @@ def test_a_release_is_told_with_what_changed(tmp_path, told, monkeypatch, facts,
 @pytest.mark.parametrize(
     ("recipe", "left", "lines"),
     [
-        (
-            "lora",
-            (0, 0),
-            ['evaluate it: [[evaluate.models]] kind = "transformers", model = "m", adapter = "out"'],
-        ),
+        ("lora", (0, 0), ['evaluate it: [[evaluate.models]] kind = "transformers", model = "m", adapter = "out"']),
         (
             "encoder",
             (2, 1),

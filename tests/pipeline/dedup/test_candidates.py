@@ -88,8 +88,7 @@ def test_rows_of_a_bucket_are_paired_with_those_that_follow() -> None:
 
 
 @pytest.mark.parametrize(
-    ("stem", "found"),
-    [("甲乙丙丁戊己庚辛壬癸", True), ("甲乙丙丁子丑寅卯辰巳", False), ("甲乙丙丁戊子丑寅卯辰", True)],
+    ("stem", "found"), [("甲乙丙丁戊己庚辛壬癸", True), ("甲乙丙丁子丑寅卯辰巳", False), ("甲乙丙丁戊子丑寅卯辰", True)]
 )
 def test_stems_of_less_than_half_in_common_are_not_compared(make, stem: str, found: bool) -> None:
     frame = Question.to_frame([make("a", "甲乙丙丁戊己庚辛壬癸"), make("b", stem)])
@@ -111,11 +110,7 @@ def test_a_crowded_bucket_stays_connected_with_few_pairs() -> None:
 def test_bigrams_stay_within_their_text() -> None:
     grams = bigrams(["ab", "", "c", "de\U00020000"])
     assert grams.rows.tolist() == [0, 3, 3]
-    assert grams.codes.tolist() == [
-        ord("a") << 21 | ord("b"),
-        ord("d") << 21 | ord("e"),
-        ord("e") << 21 | 0x20000,
-    ]
+    assert grams.codes.tolist() == [ord("a") << 21 | ord("b"), ord("d") << 21 | ord("e"), ord("e") << 21 | 0x20000]
 
 
 def test_brute_force_finds_little_more_on_real_questions(shared_data) -> None:
@@ -154,9 +149,6 @@ def test_a_crowd_of_like_questions_costs_linear_time_and_stays_one_cluster(make,
     assert len(found.near) <= 401 * (candidates.MOST_ALIKE + 1)
     assert found.left_out > 1000
     result = dedup([*questions, copy])
-    assert result.tables["merges"].select("question_id", "survivor_id").rows() in (
-        [("r", "q0077")],
-        [("q0077", "r")],
-    )
+    assert result.tables["merges"].select("question_id", "survivor_id").rows() in ([("r", "q0077")], [("q0077", "r")])
     assert result.tables["clusters"]["cluster_id"].n_unique() == 1
     assert any(f"{found.left_out:,} pairs" in note for note in result.notes)

@@ -33,8 +33,7 @@ def test_typesetting_does_not_make_another_question(make, dedup, copy: str) -> N
 
 
 @pytest.mark.parametrize(
-    "head",
-    ["12．", "3、 ", "第8题 ", "【单选题】", "（A1型题）", "5. 〔2分〕", "A2型题 ", "[A3]", "（2017年真题）"],
+    "head", ["12．", "3、 ", "第8题 ", "【单选题】", "（A1型题）", "5. 〔2分〕", "A2型题 ", "[A3]", "（2017年真题）"]
 )
 def test_what_stands_before_a_stem_does_not_make_another_question(make, dedup, head: str) -> None:
     assert merges(dedup([make("a", CASE), make("b", head + CASE)])) == {"b": ("a", "exact")}
@@ -230,10 +229,7 @@ def test_several_answers_are_not_one_of_them(make, dedup) -> None:
 
 
 def test_a_small_collection_is_no_evidence_of_misreadings(make, dedup) -> None:
-    first, second = (
-        make("a", "属于肝经的原穴是", "太冲 太溪 合谷"),
-        make("b", "属于胆经的原穴是", "太冲 太溪 合谷"),
-    )
+    first, second = (make("a", "属于肝经的原穴是", "太冲 太溪 合谷"), make("b", "属于胆经的原穴是", "太冲 太溪 合谷"))
     assert dedup([first, second]).counts.kept == 2
 
 
@@ -311,10 +307,7 @@ def test_units_in_words_are_those_in_symbols_and_no_others(make, dedup, word: st
 @pytest.mark.parametrize(
     ("first", "second"),
     [
-        (
-            "空腹血糖为6.1毫摩尔/升，血压为130/80毫米汞柱，诊断是",
-            "空腹血糖为6.1mmol/L，血压为130/80mmHg，诊断是",
-        ),
+        ("空腹血糖为6.1毫摩尔/升，血压为130/80毫米汞柱，诊断是", "空腹血糖为6.1mmol/L，血压为130/80mmHg，诊断是"),
         ("血清T4升高而TSH降低的疾病是", "血清T₄升高而TSH降低的疾病是"),
     ],
 )

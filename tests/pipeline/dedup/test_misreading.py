@@ -68,10 +68,7 @@ def test_what_was_read_surely_is_not_what_was_misread(vocabulary) -> None:
 def collection() -> Vocabulary:
     """A collection that knows 治疗, 血瘀证 and 血淤证 well."""
     made = Vocabulary(enough=4)
-    texts = ["胃炎的治疗方法", "气滞血瘀证的治法", "口服降压药物治疗", "高血压患者"] * 30 + [
-        "血疲证的治法",
-        "寒湿证",
-    ]
+    texts = ["胃炎的治疗方法", "气滞血瘀证的治法", "口服降压药物治疗", "高血压患者"] * 30 + ["血疲证的治法", "寒湿证"]
     made.add(bigrams([f"\x1f{text}\x1f" for text in texts + ["治愈的标准"] * 9]))
     return made
 
@@ -163,14 +160,7 @@ def test_a_vocabulary_counts_what_it_was_given(vocabulary) -> None:
 
 @pytest.mark.parametrize(
     ("pair", "alike"),
-    [
-        ("菌茵", 0.9309),
-        ("诊珍", 0.8538),
-        ("臂背", 0.7786),
-        ("痛疼", 0.7058),
-        ("栓膜", 0.5075),
-        ("雷依", 0.3116),
-    ],
+    [("菌茵", 0.9309), ("诊珍", 0.8538), ("臂背", 0.7786), ("痛疼", 0.7058), ("栓膜", 0.5075), ("雷依", 0.3116)],
 )
 def test_the_likeness_of_two_characters_is_the_correlation_of_their_strokes(pair: str, alike: float) -> None:
     first, second = pair

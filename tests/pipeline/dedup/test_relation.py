@@ -151,10 +151,7 @@ def test_members_of_a_group_are_never_related_but_for_equal_stems() -> None:
     text = CHARACTERS[:30]
     assert relate(item(text, group="g"), item(text[:-1], group="g"), EMPTY, DedupParams()) is None
     assert relate(item(text, group="g"), item(text, group="g"), EMPTY, DedupParams()) == Relation(
-        "exact",
-        1.0,
-        "the same but for white space, width and punctuation",
-        dict(zip("ABCD", "ABCD", strict=True)),
+        "exact", 1.0, "the same but for white space, width and punctuation", dict(zip("ABCD", "ABCD", strict=True))
     )
 
 

@@ -11,13 +11,7 @@ from hypothesis import strategies as st
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import ASKED, FUNCTION, LIGHT, SUFFIXES, Compared
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import (
-    compare_stems,
-    keys_agree,
-    match_options,
-    relate,
-    stems_unrelated,
-)
+from build_dataset.pipeline.dedup.relation import compare_stems, keys_agree, match_options, relate, stems_unrelated
 
 TERMS = (
     "胃炎的病因是 胃炎的病是 病因 急性胃炎 亚急性胃炎 室上性心动过速 室性心动过速 薄束楔束 楔束与薄束 薄束",
@@ -36,14 +30,7 @@ def vocabulary() -> Vocabulary:
 def item(key: str, options: str = "出生前 出生后 半岁", answer: str | None = "A") -> Compared:
     texts = tuple(options.split(" "))
     keys = (frozenset(answer),) if answer else ()
-    return Compared(
-        key,
-        key,
-        tuple("ABCDEF"[: len(texts)]),
-        texts,
-        keys,
-        None,
-    )
+    return Compared(key, key, tuple("ABCDEF"[: len(texts)]), texts, keys, None)
 
 
 CASE = "患者长期饮酒后反复上腹部疼痛伴恶心呕吐最可能的胃炎的病因是"
@@ -124,30 +111,14 @@ def test_texts_with_what_is_met_nowhere_else_are_the_worse_copies() -> None:
 
 
 WORDS = st.sampled_from(
-    sorted(
-        {
-            *ASKED,
-            *LIGHT,
-            *FUNCTION,
-            *map("".join, SUFFIXES),
-            "3天",
-            "不",
-            "男",
-            *CORPUS,
-            *"胃炎红核束楔薄己已",
-        }
-    )
+    sorted({*ASKED, *LIGHT, *FUNCTION, *map("".join, SUFFIXES), "3天", "不", "男", *CORPUS, *"胃炎红核束楔薄己已"})
 )
 STEMS = st.lists(WORDS, min_size=3, max_size=7)
 CHANGES = st.lists(st.tuples(st.integers(0, 6), WORDS | st.just("")), max_size=3)
 
 
 @given(
-    stem=STEMS,
-    changes=CHANGES,
-    doubtful=st.booleans(),
-    agreed=st.booleans(),
-    related=st.sampled_from([0.6, 0.8, 1]),
+    stem=STEMS, changes=CHANGES, doubtful=st.booleans(), agreed=st.booleans(), related=st.sampled_from([0.6, 0.8, 1])
 )
 @settings(max_examples=400)
 def test_what_is_put_aside_early_is_different_by_the_full_comparison_too(

@@ -17,12 +17,7 @@ CASE = "患者，男，45岁。因右足第一跖趾关节红肿热痛3天就诊
 
 
 @pytest.mark.parametrize(
-    "better",
-    [
-        {"explanation": "秋水仙碱是首选药物。"},
-        {"human_accuracy": 0.6},
-        {"accepted_answers": [["A"], ["B"]]},
-    ],
+    "better", [{"explanation": "秋水仙碱是首选药物。"}, {"human_accuracy": 0.6}, {"accepted_answers": [["A"], ["B"]]}]
 )
 def test_the_better_copy_survives(make, dedup, better: dict) -> None:
     result = dedup([make("a", CASE), make("b", CASE, **better), make("c", CASE)])
@@ -61,10 +56,7 @@ def test_a_survivor_with_copies_has_a_cluster_and_a_single_has_none(make, dedup)
 
 def test_merging_a_member_ties_its_group_to_the_survivor(make, dedup) -> None:
     group = {"group_id": "g", "document": "paper", "question_type": "B1"}
-    orphaned = [
-        make("b1", "治疗痛风急性发作首选", **group),
-        make("b2", "抑制尿酸生成的药物是", answer="B", **group),
-    ]
+    orphaned = [make("b1", "治疗痛风急性发作首选", **group), make("b2", "抑制尿酸生成的药物是", answer="B", **group)]
     result = dedup([make("a", "治疗痛风急性发作首选", explanation="详解"), *orphaned])
     assert result.tables["merges"]["question_id"].to_list() == ["b1"]
     assert result.tables["clusters"].rows() == [("a", "a", "survivor"), ("b2", "a", "group")]

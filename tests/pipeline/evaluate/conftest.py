@@ -19,13 +19,7 @@ STATUS = {
 }
 LABELS = {
     name: None
-    for dimension in (
-        "disease_group",
-        "clinical_department",
-        "medical_discipline",
-        "competency",
-        "difficulty",
-    )
+    for dimension in ("disease_group", "clinical_department", "medical_discipline", "competency", "difficulty")
     for name in (dimension, f"{dimension}_en")
 }
 
@@ -81,9 +75,7 @@ def splits() -> Callable[..., dict[str, pl.DataFrame]]:
     """The three tables of the export stage."""
 
     def make(
-        test: Iterable[ReleaseRow] = (),
-        train: Iterable[ReleaseRow] = (),
-        validation: Iterable[ReleaseRow] = (),
+        test: Iterable[ReleaseRow] = (), train: Iterable[ReleaseRow] = (), validation: Iterable[ReleaseRow] = ()
     ) -> dict[str, pl.DataFrame]:
         named = {"train": train, "validation": validation, "test": test}
         return {name: ReleaseRow.to_frame(rows) for name, rows in named.items()}

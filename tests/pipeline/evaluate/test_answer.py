@@ -76,11 +76,7 @@ def test_other_words_and_none_of_the_above_are_asked_and_their_consistency_told(
     assert overall(result, "paraphrase_consistency")[0]["value"] == 1.0
     assert overall(result, "none_option_consistency")[0]["value"] == 0.0
     assert sum(question.startswith("请做下面") for question in asked) == 4
-    assert Counter(result.tables["predictions"]["variant"]) == {
-        None: 4,
-        "paraphrase": 4,
-        "none_of_the_above": 4,
-    }
+    assert Counter(result.tables["predictions"]["variant"]) == {None: 4, "paraphrase": 4, "none_of_the_above": 4}
     assert "换说法一致率" in result.files["results.md"].decode()
 
 

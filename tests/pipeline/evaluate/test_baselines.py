@@ -78,14 +78,7 @@ def test_the_majority_answer_is_always_among_the_options(context):
 
 def test_a_guess_is_the_same_on_every_machine(context):
     questions = [make_question(number, "AB" if number > 3 else "A") for number in range(1, 7)]
-    assert list(answers(RandomModel(seed=1), context, questions).values()) == [
-        "B",
-        "B",
-        "D",
-        "BD",
-        "BCD",
-        "ABD",
-    ]
+    assert list(answers(RandomModel(seed=1), context, questions).values()) == ["B", "B", "D", "BD", "BCD", "ABD"]
     seeded = answers(RandomModel(seed=context.seed), context, questions)
     assert answers(RandomModel(), context, questions) == seeded, "the dataset's seed where none is given"
     zero = answers(RandomModel(seed=0), context, questions)
@@ -94,12 +87,7 @@ def test_a_guess_is_the_same_on_every_machine(context):
 
 @pytest.mark.parametrize(
     ("key", "options", "choices"),
-    [
-        ("A", "BA", ["A", "B"]),
-        ("AB", "AB", ["AB"]),
-        ("AB", "CAB", ["AB", "AC", "BC", "ABC"]),
-        ("AB", "A", ["A"]),
-    ],
+    [("A", "BA", ["A", "B"]), ("AB", "AB", ["AB"]), ("AB", "CAB", ["AB", "AC", "BC", "ABC"]), ("AB", "A", ["A"])],
 )
 def test_every_guess_that_the_options_allow_is_possible(key, options, choices):
     question = make_question(1, key, options=options)

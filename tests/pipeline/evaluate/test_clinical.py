@@ -15,13 +15,7 @@ PAIRS = [{"question": f"问{number}", "answer": f"答{number}"} for number in ra
 
 
 def case(name="7", pairs=None, **more):
-    return {
-        "id": name,
-        "title": "题目",
-        "description": "病史",
-        "QA_pairs": PAIRS if pairs is None else pairs,
-        **more,
-    }
+    return {"id": name, "title": "题目", "description": "病史", "QA_pairs": PAIRS if pairs is None else pairs, **more}
 
 
 @pytest.fixture
@@ -70,10 +64,7 @@ def test_a_file_of_more_than_64_mib_is_not_read(tmp_path, monkeypatch, size, rea
 @pytest.mark.parametrize("follow_up", ["又问{question}", None])
 def test_a_later_question_comes_after_the_earlier_ones_with_their_solutions(follow_up):
     template = Template(
-        question="\n{title}{description}{question}\n",
-        answer="{solution}",
-        system="你是医生",
-        follow_up=follow_up,
+        question="\n{title}{description}{question}\n", answer="{solution}", system="你是医生", follow_up=follow_up
     )
     asked = [f"又问问{number}" if follow_up else f"题目病史问{number}" for number in range(3)]
     asked[0] = "题目病史问0"

@@ -86,17 +86,13 @@ def test_any_text_gives_labels_of_the_options_or_nothing(text, multiple, answer_
 PAIR = st.permutations("ABCD").map(lambda letters: letters[:2])
 
 
-@given(
-    PAIR,
-    st.sampled_from(["{}\n{}", "{}。{}。", "答案：{}\n答案：{}", "{}\n\n答案：{}", "Answer: {}\nAnswer: {}"]),
-)
+@given(PAIR, st.sampled_from(["{}\n{}", "{}。{}。", "答案：{}\n答案：{}", "{}\n\n答案：{}", "Answer: {}\nAnswer: {}"]))
 def test_two_answers_that_contradict_each_other_are_none(pair, frame):
     assert read(frame.format(*pair), multiple=False) is None
 
 
 @given(
-    PAIR,
-    st.sampled_from(["{}\n最终答案：{}", "答案：{}\n\n最后答案是{}。", "{}\n\nFinal answer: {}", "{}\n更正：{}"]),
+    PAIR, st.sampled_from(["{}\n最终答案：{}", "答案：{}\n\n最后答案是{}。", "{}\n\nFinal answer: {}", "{}\n更正：{}"])
 )
 def test_of_two_answers_the_one_that_is_marked_as_final_counts(pair, frame):
     assert read(frame.format(*pair), multiple=False) == pair[1]
@@ -135,11 +131,7 @@ def test_a_mark_at_the_beginning_of_a_line_is_about_its_own_option(right, marks,
 @given(
     st.permutations("ABCD"),
     st.sampled_from(
-        [
-            "{}均与本病有关，而{}与本病无关。",
-            "{}都可以见到，{}则见不到。",
-            "{} can all be seen here, while {} cannot.",
-        ]
+        ["{}均与本病有关，而{}与本病无关。", "{}都可以见到，{}则见不到。", "{} can all be seen here, while {} cannot."]
     ),
 )
 def test_one_option_against_a_list_of_all_others_is_the_answer_to_one(order, frame):
@@ -217,14 +209,7 @@ def test_what_goes_before_a_conclusion_does_not_change_it(letter, before):
 
 @pytest.mark.parametrize(
     "text",
-    [
-        "选项A：正确。\n" * 5000,
-        "答案是" * 20000,
-        "A、" * 30000,
-        "是" * 50000 + "A",
-        "<think>" * 10000,
-        "因此" * 20000,
-    ],
+    ["选项A：正确。\n" * 5000, "答案是" * 20000, "A、" * 30000, "是" * 50000 + "A", "<think>" * 10000, "因此" * 20000],
     ids=["listed", "cues", "letters", "copulas", "thinking", "conclusions"],
 )
 @pytest.mark.timeout(30)  # a rule that is not linear takes minutes
@@ -326,8 +311,7 @@ def test_a_long_text_is_read_in_its_first_16000_and_its_last_48000_characters(be
 
 
 @pytest.mark.parametrize(
-    ("first", "outputs", "habit"),
-    [(19, 19, None), (14, 20, None), (15, 20, True), (16, 21, True), (17, 24, None)],
+    ("first", "outputs", "habit"), [(19, 19, None), (14, 20, None), (15, 20, True), (16, 21, True), (17, 24, None)]
 )
 def test_three_quarters_of_twenty_outputs_that_open_with_their_answers_are_a_habit(first, outputs, habit):
     texts = ["B。因为如此。"] * first + ["因为如此，所以选B。"] * (outputs - first)

@@ -136,10 +136,7 @@ def test_names_and_libraries_of_a_run_are_told_once_and_in_order():
     told = describe_run({"hash": "h"}, made)
     libs = {"torch": ["1", "2"], "vllm": ["3"]}
     assert told == {"identity": {"hash": "h"}, "reported": ["m1", "m2"], "made_with": libs}
-    assert libraries({"a": told, "b": {"made_with": {"torch": ["0"]}}}) == {
-        "torch": ["0", "1", "2"],
-        "vllm": ["3"],
-    }
+    assert libraries({"a": told, "b": {"made_with": {"torch": ["0"]}}}) == {"torch": ["0", "1", "2"], "vllm": ["3"]}
 
 
 def test_the_file_of_a_run_says_what_was_asked():
@@ -151,11 +148,7 @@ def test_the_file_of_a_run_says_what_was_asked():
     assert list(found) == sorted(found)
     runs = found["runs"]
     assert (runs["random"]["prompts"], runs["random"]["prompts_sha256"]) == (1, sha256(sha256(READ)))
-    assert (runs["random"]["x"], "client" in runs["random"], list(runs["openai:m"]["client"])) == (
-        1,
-        False,
-        ["openai"],
-    )
+    assert (runs["random"]["x"], "client" in runs["random"], list(runs["openai:m"]["client"])) == (1, False, ["openai"])
     assert runs["openai:m"]["prompts"] == 0
     assert data.endswith(b"\n}\n")
     assert data.startswith(b'{\n  "build_dataset"')

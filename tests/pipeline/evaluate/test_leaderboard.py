@@ -20,10 +20,7 @@ def build(tmp_path):
     def make(name, runs, questions="abc"):
         home = tmp_path / name / "evaluate"
         home.mkdir(parents=True)
-        manifest = {key: {} for key in publish._KEYS} | {
-            "stage": "evaluate",
-            "facts": {"questions": questions},
-        }
+        manifest = {key: {} for key in publish._KEYS} | {"stage": "evaluate", "facts": {"questions": questions}}
         (home / "manifest.json").write_text(json.dumps(sealed(manifest)), encoding="utf-8")
         scores, predictions = [], []
         for run, hits in runs.items():
@@ -82,10 +79,7 @@ def test_the_same_name_in_two_builds_tells_where_it_is_from(build):
 
 @pytest.mark.parametrize(
     ("runs", "said"),
-    [
-        ({"m": GOOD[:10]}, r"10 in both, 30 and 0 in one alone"),
-        ({"m": GOOD}, "same names, with other texts or keys"),
-    ],
+    [({"m": GOOD[:10]}, r"10 in both, 30 and 0 in one alone"), ({"m": GOOD}, "same names, with other texts or keys")],
 )
 def test_different_questions_are_never_compared_and_the_difference_is_told(build, runs, said):
     folders = [build("one", {"m": GOOD}), build("two", runs, questions="xyz")]
@@ -117,8 +111,7 @@ def test_the_same_questions_are_known_however_they_are_stored():
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"question_id": "q9"}, {"stem": "另一题"}, {"answer": ["B"]}, {"accepted_answers": [["A"], ["B"]]}],
+    "change", [{"question_id": "q9"}, {"stem": "另一题"}, {"answer": ["B"]}, {"accepted_answers": [["A"], ["B"]]}]
 )
 def test_another_id_text_or_key_is_another_question(change):
     rows = [make_question(number) for number in range(3)]

@@ -97,10 +97,7 @@ def test_limits_that_are_no_values_themselves(form, name, value):
         (OpenAiModel(model="b", task="clinical", name="own"), "own"),
         (TransformersModel(model="x/b", task="explanation"), "b explanation"),
         (TransformersModel(model="x/b", adapter="y/c", answer_by="likelihood"), "b+c by likelihood"),
-        (
-            TransformersModel(model="b", answer_by="likelihood", compare="option"),
-            "b by likelihood of option",
-        ),
+        (TransformersModel(model="b", answer_by="likelihood", compare="option"), "b by likelihood of option"),
         (MultipleChoiceModel(model="x/b"), "b"),
         (MultipleChoiceModel(model="x/b", name="own"), "own"),
         (RandomModel(), "random"),

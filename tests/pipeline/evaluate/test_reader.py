@@ -49,12 +49,7 @@ def test_only_outputs_that_no_rule_read_are_read_and_their_rows_are_marked(conte
     assert found[4] == (["D"], "llm", True)
     assert server.asked.total() == 3
     assert result.counts.balanced()
-    assert result.facts["reader"] | {"cost": 0} == {
-        "model": "r",
-        "requests": 3,
-        "without_reply": 0,
-        "cost": 0,
-    }
+    assert result.facts["reader"] | {"cost": 0} == {"model": "r", "requests": 3, "without_reply": 0, "cost": 0}
     assert result.facts["reader"]["cost"] > 0
 
 

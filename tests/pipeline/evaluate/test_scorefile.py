@@ -12,14 +12,7 @@ OPTIONS = {"A": "心率加快", "B": "血压升高", "C": "瞳孔缩小", "D": "
 
 
 def row(number: int, answer: str, output: str | None, **more):
-    return {
-        "id": number,
-        "question": "下列哪项",
-        "options": OPTIONS,
-        "answer": answer,
-        "raw_output": output,
-        **more,
-    }
+    return {"id": number, "question": "下列哪项", "options": OPTIONS, "answer": answer, "raw_output": output, **more}
 
 
 def write(path, rows):

@@ -66,16 +66,7 @@ def test_a_question_whose_key_and_appeals_are_empty_accepts_nothing():
 
 @pytest.mark.parametrize(
     ("said", "credit"),
-    [
-        ("ABD", 1.0),
-        ("AB", 2 / 3),
-        ("B", 1 / 3),
-        ("ABC", 0.0),
-        ("ABCD", 0.0),
-        ("C", 0.0),
-        ("", 0.0),
-        (None, 0.0),
-    ],
+    [("ABD", 1.0), ("AB", 2 / 3), ("B", 1 / 3), ("ABC", 0.0), ("ABCD", 0.0), ("C", 0.0), ("", 0.0), (None, 0.0)],
 )
 def test_a_wrong_letter_loses_all_and_a_missing_one_its_share(said, credit):
     assert partial_credit(said, make_question(1, "ABD")) == pytest.approx(credit)
@@ -87,16 +78,7 @@ def test_partial_credit_of_one_answer_is_the_exact_match(key, said):
 
 
 def test_f1_equals_scikit_learn_on_a_fixed_case():
-    pairs = [
-        ("A", "A"),
-        ("A", "B"),
-        ("B", "B"),
-        ("ABD", "ABD"),
-        ("ABD", "AB"),
-        ("C", None),
-        ("C", "C"),
-        ("D", "A"),
-    ]
+    pairs = [("A", "A"), ("A", "B"), ("B", "B"), ("ABD", "ABD"), ("ABD", "AB"), ("C", None), ("C", "C"), ("D", "A")]
     items = [graded(index, key, said) for index, (key, said) in enumerate(pairs)]
     truth, said = [key for key, _ in pairs], [said or "none" for _, said in pairs]
     classes = sorted(set(truth))
@@ -318,8 +300,7 @@ NAMES = ("disease_group", "clinical_department", "medical_discipline", "competen
 
 
 @pytest.mark.parametrize(
-    ("settled", "status"),
-    [(0, "unreviewed"), (1, "partly reviewed"), (4, "partly reviewed"), (5, "reviewed")],
+    ("settled", "status"), [(0, "unreviewed"), (1, "partly reviewed"), (4, "partly reviewed"), (5, "reviewed")]
 )
 def test_a_question_is_reviewed_when_all_five_labels_are_settled(settled: int, status: str) -> None:
     row = make_question(1, **{f"{name}_status": "agreed" for name in NAMES[:settled]})

@@ -81,24 +81,14 @@ def question_of(length, **changes):
 
 @pytest.mark.parametrize(
     ("length", "label"),
-    [
-        (0, "0–9"),
-        (9, "0–9"),
-        (10, "10–19"),
-        (19, "10–19"),
-        (89, "80–89"),
-        (99, "90–99"),
-        (100, "100+"),
-        (999, "100+"),
-    ],
+    [(0, "0–9"), (9, "0–9"), (10, "10–19"), (19, "10–19"), (89, "80–89"), (99, "90–99"), (100, "100+"), (999, "100+")],
 )
 def test_lengths_are_cut_at_every_ten_characters(length, label):
     assert labels(slices_of(question_of(length)), "length") == [label]
 
 
 @pytest.mark.parametrize(
-    ("settled", "status"),
-    [(0, "unreviewed"), (1, "partly reviewed"), (4, "partly reviewed"), (5, "reviewed")],
+    ("settled", "status"), [(0, "unreviewed"), (1, "partly reviewed"), (4, "partly reviewed"), (5, "reviewed")]
 )
 @pytest.mark.parametrize("how", ["agreed", "adjudicated", "single"])
 def test_labels_of_two_experts_or_of_a_third_are_settled(settled, status, how):
@@ -184,14 +174,7 @@ def test_a_score_has_a_deviation_from_two_repetitions_on():
     part = Slice("overall", "全部", "all")
     about = {"run": "m", "metric": "accuracy", "questions": 3}
     one, two = mean_score([0.5], part=part, **about), mean_score([0.25, 0.75], part=part, **about)
-    assert (one.value, one.sd, one.repeats, one.low, one.high, one.interval) == (
-        0.5,
-        None,
-        1,
-        None,
-        None,
-        None,
-    )
+    assert (one.value, one.sd, one.repeats, one.low, one.high, one.interval) == (0.5, None, 1, None, None, None)
     assert (two.value, two.sd, two.repeats) == (0.5, pytest.approx(0.125**0.5), 2)
 
 

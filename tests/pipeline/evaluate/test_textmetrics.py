@@ -48,15 +48,7 @@ def graded(pairs: list[tuple[str, str]]) -> list[GradedText]:
 
 
 def test_chinese_is_read_by_character_and_latin_by_word():
-    assert tokens("阿司匹林 Aspirin 12.5mg，口服。") == [
-        *"阿司匹林",
-        "aspirin",
-        "12.5",
-        "mg",
-        "，",
-        *"口服",
-        "。",
-    ]
+    assert tokens("阿司匹林 Aspirin 12.5mg，口服。") == [*"阿司匹林", "aspirin", "12.5", "mg", "，", *"口服", "。"]
 
 
 @settings(deadline=None)  # the first example imports the reference libraries

@@ -47,13 +47,7 @@ def test_labels_that_do_not_occur_are_counted(export, tables):
 def test_a_hundred_files_are_named_and_the_others_counted(export, tables):
     tables["benchmarks"] = BenchmarkFile.to_frame(
         BenchmarkFile(
-            file=f"b{number:03d}.jsonl",
-            sha256="0",
-            records=1,
-            overlaps=0,
-            copies=0,
-            test_overlaps=0,
-            test_copies=0,
+            file=f"b{number:03d}.jsonl", sha256="0", records=1, overlaps=0, copies=0, test_overlaps=0, test_copies=0
         )
         for number in range(103)
     )

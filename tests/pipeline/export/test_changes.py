@@ -74,11 +74,7 @@ def test_what_is_the_same_is_no_change():
         ({**BASE, "train": [row("a")]}, [("b", "removed", [])], "minor"),
         ({**BASE, "test": []}, [("d", "removed", [])], "major"),
         ({**BASE, "train": [row("a"), row("b", stem="改")]}, [("b", "changed", ["stem"])], "minor"),
-        (
-            {**BASE, "test": [row("d", stem="改", answer=["B"])]},
-            [("d", "changed", ["stem", "answer"])],
-            "major",
-        ),
+        ({**BASE, "test": [row("d", stem="改", answer=["B"])]}, [("d", "changed", ["stem", "answer"])], "major"),
         (
             {**BASE, "validation": [row("c", accepted_answers=[["A"], ["B"]])]},
             [("c", "changed", ["accepted_answers"])],

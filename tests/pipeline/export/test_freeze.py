@@ -130,10 +130,7 @@ def test_the_same_run_after_a_release_changes_no_row(project):
 
 def test_what_stands_in_the_way_of_a_release_is_told(project):
     config = project.make("0.1.0", 60)
-    hints = {
-        "stale": "split is stale: run `build-dataset run --to export`",
-        "incomplete": "split is not complete",
-    }
+    hints = {"stale": "split is stale: run `build-dataset run --to export`", "incomplete": "split is not complete"}
     for state, hint in hints.items():
         with pytest.raises(UserError, match=hint):
             freeze(config.dataset, DONE | {"split": state})

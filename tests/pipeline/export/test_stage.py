@@ -81,10 +81,7 @@ def test_the_card_opens_with_yaml_that_parses_whatever_the_names_are(export, tab
     assert (front["license"], front["license_name"]) == ("other", "My own licence: v2")
     assert front["size_categories"] == ["n<1K"]
     assert front["configs"] == [
-        {
-            "config_name": "default",
-            "data_files": [{"split": name, "path": f"{name}.parquet"} for name in SIZES],
-        }
+        {"config_name": "default", "data_files": [{"split": name, "path": f"{name}.parquet"} for name in SIZES]}
     ]
 
 
@@ -214,9 +211,7 @@ def test_a_card_without_corrections_does_not_speak_of_them(export, tables):
 
 def test_a_question_without_an_answer_is_rejected_with_a_reason(export, tables):
     unanswered = pl.col("question_id") == "abcdef01-1-002"
-    tables["questions"] = tables["questions"].with_columns(
-        answer=pl.when(~unanswered).then("answer"),
-    )
+    tables["questions"] = tables["questions"].with_columns(answer=pl.when(~unanswered).then("answer"))
     result = export(tables)
     assert [(item.item_id, item.reason) for item in result.rejects] == [("abcdef01-1-002", "no_answer")]
     assert (result.counts.n_input, result.counts.kept, result.counts.rejected) == (7, 6, 1)

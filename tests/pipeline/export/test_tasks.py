@@ -49,11 +49,7 @@ def test_every_tool_gets_code_of_the_datasets_name():
     for path in code:
         ast.parse(files[path].decode())
     told = yaml.load(files["tasks/lm_eval/my_exam.yaml"].decode().replace("!function ", ""), yaml.SafeLoader)
-    assert (told["task"], told.get("fewshot_split"), told["target_delimiter"]) == (
-        "my_exam",
-        "validation",
-        "\n",
-    )
+    assert (told["task"], told.get("fewshot_split"), told["target_delimiter"]) == ("my_exam", "validation", "\n")
 
 
 def test_the_questions_for_opencompass_come_without_and_with_worked_examples_from_validation():

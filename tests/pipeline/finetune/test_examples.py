@@ -5,13 +5,7 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.pipeline.finetune import train
-from build_dataset.pipeline.finetune.train import (
-    IGNORED,
-    Recipe,
-    _remove_torn_checkpoints,
-    tune,
-    writing_examples,
-)
+from build_dataset.pipeline.finetune.train import IGNORED, Recipe, _remove_torn_checkpoints, tune, writing_examples
 from build_dataset.pipeline.runtime.publish import write_json
 from build_dataset.schemas.errors import UserError
 from tests.pipeline.evaluate.conftest import make_question
@@ -85,12 +79,7 @@ def test_a_question_without_a_key_is_incomplete_and_one_without_an_explanation_o
 
 
 def test_checkpoints_that_a_killed_run_left_are_removed(tmp_path):
-    for name, state in (
-        ("checkpoint-1", "{}"),
-        ("checkpoint-2", "{"),
-        ("checkpoint-3", None),
-        ("other", None),
-    ):
+    for name, state in (("checkpoint-1", "{}"), ("checkpoint-2", "{"), ("checkpoint-3", None), ("other", None)):
         (tmp_path / name).mkdir()
         if state is not None:
             (tmp_path / name / "trainer_state.json").write_text(state)

@@ -31,10 +31,7 @@ def test_the_encoder_is_cmexams():
         ('method = "lora"\n', "learning_rate is missing"),
         ("method = ", "cannot be read"),
         ('method = "magic"\nlearning_rate = 1\nbatch_size = 1\nepochs = 1\nmax_input = 9\n', "method"),
-        (
-            'method = "lora"\nlearning_rate = 1\nbatch_size = 1\nepochs = 1\nmax_input = 9\nlo = 1\n',
-            "lo: Extra",
-        ),
+        ('method = "lora"\nlearning_rate = 1\nbatch_size = 1\nepochs = 1\nmax_input = 9\nlo = 1\n', "lo: Extra"),
     ],
 )
 def test_a_wrong_recipe_is_told_in_one_line(tmp_path, content, said):

@@ -55,13 +55,7 @@ def test_jsonl_and_parquet_with_our_names_say_the_same(tmp_path):
 )
 @pytest.mark.parametrize("answer", ["AB", "a,b", ["A", "B"]])
 def test_options_and_keys_are_read_as_people_write_them(tmp_path, options, answer):
-    row = {
-        "stem": "题",
-        "options": options,
-        "answer": answer,
-        "competency": "疾病治疗",
-        "exam_class": "中医执业医师",
-    }
+    row = {"stem": "题", "options": options, "answer": answer, "competency": "疾病治疗", "exam_class": "中医执业医师"}
     (tmp_path / "x.jsonl").write_text(json.dumps(row, ensure_ascii=False), encoding="utf-8")
     (found,) = read_labelled(tmp_path / "x.jsonl")
     assert [(option.label, option.text) for option in found.question.options] == [("A", "甲"), ("B", "乙")]

@@ -144,13 +144,7 @@ def test_pages_that_are_not_there_are_told(built):
 def test_what_later_stages_did_is_shown(built):
     name = item_cards(PaperTables(built.build, "paper.pdf"))[-1].name
     (built.build / "clean").mkdir()
-    row = {
-        "item_id": name,
-        "stage": "clean",
-        "reason": "figure_item",
-        "detail": "asks about a figure",
-        "item": None,
-    }
+    row = {"item_id": name, "stage": "clean", "reason": "figure_item", "detail": "asks about a figure", "item": None}
     pl.DataFrame([row], schema_overrides={"item": pl.String}).write_parquet(built.build / "clean" / "rejects.parquet")
     found = {card.name: card for card in item_cards(PaperTables(built.build, "paper.pdf"))}
     assert found[name].fate is Fate.REJECTED
@@ -337,22 +331,14 @@ def test_a_page_without_layout_shows_its_lines(about, width, boxed, shows) -> No
     cards = [ItemCard("q", Fate.KEPT), ItemCard("unused-1-1", Fate.UNUSED)]
     [first] = page_views(made, cards, range(1, 2))
     marks = {"boxes": first.marks, "texts": first.texts}
-    assert [(mark.style, mark.cards) for mark in marks.pop(shows)] == [
-        ("kept", ("q",)),
-        ("unused", ("unused-1-1",)),
-    ]
+    assert [(mark.style, mark.cards) for mark in marks.pop(shows)] == [("kept", ("q",)), ("unused", ("unused-1-1",))]
     assert [*marks.values()] == [[]]
     assert [view.page.page for view in page_views(made, cards, range(1, 3))] == [1, 2]
     assert [view.page.page for view in page_views(made, cards, range(2, 3))] == [2]
 
 
 def test_the_facts_name_ways_of_reading_the_exam_and_keys() -> None:
-    pages = [
-        sheet(1),
-        sheet(2, reason="garbled: x"),
-        sheet(3, reason="garbled: y"),
-        sheet(4, method="text_layer"),
-    ]
+    pages = [sheet(1), sheet(2, reason="garbled: x"), sheet(3, reason="garbled: y"), sheet(4, method="text_layer")]
     plain = paper([], sheets=pages)
     assert _facts(plain) == [
         ("format 格式", "pdf, 2 pages"),

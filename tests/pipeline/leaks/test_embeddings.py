@@ -45,11 +45,7 @@ def endpoint() -> Iterator[str]:
     server.shutdown()
 
 
-EXAM = {
-    "a": ("test", "胃溃疡的好发部位是"),
-    "b": ("train", "肝癌的标志物是"),
-    "c": ("test", "肾结石首选的检查是"),
-}
+EXAM = {"a": ("test", "胃溃疡的好发部位是"), "b": ("train", "肝癌的标志物是"), "c": ("test", "肾结石首选的检查是")}
 
 
 def test_a_translation_is_listed_and_no_text_is_asked_for_twice(leaks, tmp_path, endpoint):

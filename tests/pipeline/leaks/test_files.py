@@ -20,8 +20,7 @@ def read(path):
 
 def test_every_line_of_jsonl_is_a_record(tmp_path):
     path = write(
-        tmp_path / "a.jsonl",
-        '{"id": 1, "question": "题"}\n\n{"options": ["甲", "乙"], "stem": "问", "n": 2}\n',
+        tmp_path / "a.jsonl", '{"id": 1, "question": "题"}\n\n{"options": ["甲", "乙"], "stem": "问", "n": 2}\n'
     )
     assert read(path) == [(1, "题"), (3, "问\n甲\n乙")]
 

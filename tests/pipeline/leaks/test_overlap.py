@@ -9,14 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.leaks.files import BenchmarkText
-from build_dataset.pipeline.leaks.overlap import (
-    Index,
-    _blocks,
-    _longest,
-    asks_the_same,
-    is_phrase,
-    lines_shared,
-)
+from build_dataset.pipeline.leaks.overlap import Index, _blocks, _longest, asks_the_same, is_phrase, lines_shared
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.release import BenchmarkFile, Leak
 
@@ -41,10 +34,7 @@ def cmb(stem, options=OPTIONS):
 def write_all(folder):
     """The same two records in every format, the copied one second."""
     folder.mkdir()
-    items = [
-        cmb("完全无关的一道题目，讲的是抗生素的合理使用原则以及不良反应的处理", ("青霉素", "红霉素")),
-        cmb(STEM),
-    ]
+    items = [cmb("完全无关的一道题目，讲的是抗生素的合理使用原则以及不良反应的处理", ("青霉素", "红霉素")), cmb(STEM)]
     (folder / "cmb.json").write_text(json.dumps(items, ensure_ascii=False, indent=1), encoding="utf-8")
     (folder / "lines.jsonl").write_text("\n".join(json.dumps(item) for item in items), encoding="utf-8")
     pl.DataFrame(

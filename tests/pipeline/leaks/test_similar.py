@@ -64,10 +64,7 @@ def test_another_stem_or_other_options_make_another_question(leaks, stem, option
 def test_the_shared_case_counts(leaks):
     case = "患者女，28岁，停经50天，下腹疼痛伴阴道少量流血1天，查体子宫稍大，附件区压痛明显。"
     found = leaks(
-        {
-            "a": ("test", "下一步检查是", ("超声", "血常规"), case),
-            "b": ("train", "下一步检查是", ("超声", "血常规")),
-        }
+        {"a": ("test", "下一步检查是", ("超声", "血常规"), case), "b": ("train", "下一步检查是", ("超声", "血常规"))}
     )
     assert found.tables["leaks"].is_empty()
     found = leaks(

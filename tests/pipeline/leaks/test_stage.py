@@ -46,13 +46,7 @@ def leak(first: int, last: int, *, share: float = 0.5, records: int = 1, text: s
 def test_four_fifths_of_a_question_with_three_fifths_of_its_stem_are_a_copy(share, text, kind) -> None:
     found = leak(0, 20, share=share, text=text)
     assert (found.kind, found.start, found.end, found.span) == (kind, 0, 20, STEM)
-    assert (found.question_id, found.split, found.file, found.line, found.rows) == (
-        "a",
-        "test",
-        "b.txt",
-        7,
-        1,
-    )
+    assert (found.question_id, found.split, found.file, found.line, found.rows) == ("a", "test", "b.txt", 7, 1)
     lines = sum(len(part) for part in (STEM, *OPTIONS) if part in text) / 30
     assert found.score == round(max(share, lines), 4)
 

@@ -66,10 +66,7 @@ def test_a_document_has_pages_or_rows() -> None:
 
 def test_documents_are_put_together_to_tables() -> None:
     lines = [PageLine("甲乙", Rect(1, 2, 3, 4), confidence=0.5), PageLine("", None, LineKind.FIGURE, 1)]
-    read = [
-        (document("a", 2), [page(*lines), page()], Exam("x")),
-        (document("b", None, ROWS), [], Exam()),
-    ]
+    read = [(document("a", 2), [page(*lines), page()], Exam("x")), (document("b", None, ROWS), [], Exam())]
     found = build_tables(read)
     assert found["documents"].select("document", "pages", "rows", "exam_type").rows() == [
         ("a", 2, None, "x"),
@@ -129,13 +126,7 @@ def test_a_number_alone_is_outermost_among_lines_of_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("", "none"),
-        ("a,b\n", "a, b"),
-        ("document,x\n", "document, x"),
-        ("exam_type\n", "exam_type"),
-    ],
+    ("text", "found"), [("", "none"), ("a,b\n", "a, b"), ("document,x\n", "document, x"), ("exam_type\n", "exam_type")]
 )
 def test_a_manifest_has_documents_and_exams_alone(tmp_path: Path, text: str, found: str) -> None:
     (tmp_path / "manifest.csv").write_text(text, encoding="utf-8")

@@ -122,12 +122,7 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, int | None]]:
 
 @pytest.mark.parametrize(
     ("size", "memory"),
-    [
-        (1, 1_200_000_000),
-        (100_000_000, 1_200_000_000),
-        (100_000_001, 1_200_000_012),
-        (200_000_000, 2_400_000_000),
-    ],
+    [(1, 1_200_000_000), (100_000_000, 1_200_000_000), (100_000_001, 1_200_000_012), (200_000_000, 2_400_000_000)],
 )
 def test_memory_grows_with_the_file_from_a_hundred_megabytes_on(
     tmp_path: Path, lowered: list[tuple[str, int | None]], size: int, memory: int
@@ -206,10 +201,7 @@ def test_a_timer_within_another_takes_its_time_from_that(
 def test_a_limit_is_only_ever_lowered(monkeypatch: pytest.MonkeyPatch, soft: int, value: int, limit: int) -> None:
     done = []
     fake = SimpleNamespace(
-        RLIM_INFINITY=-1,
-        RLIMIT_X=3,
-        getrlimit=lambda kind: (soft, 99),
-        setrlimit=lambda *told: done.append(told),
+        RLIM_INFINITY=-1, RLIMIT_X=3, getrlimit=lambda kind: (soft, 99), setrlimit=lambda *told: done.append(told)
     )
     monkeypatch.setattr(bounds, "resource", fake)
     with bounds._limit("RLIMIT_X", value):

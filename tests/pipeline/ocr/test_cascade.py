@@ -8,14 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.ocr.engines import cascade, network
-from build_dataset.pipeline.ocr.engines.cascade import (
-    Cascade,
-    LinePart,
-    Recogniser,
-    is_sure,
-    splice_line,
-    unsure_parts,
-)
+from build_dataset.pipeline.ocr.engines.cascade import Cascade, LinePart, Recogniser, is_sure, splice_line, unsure_parts
 from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph
 from build_dataset.pipeline.ocr.engines.network import STEP, padded_width, values_of
 
@@ -150,10 +143,7 @@ def test_spaces_show_no_place():
 def test_a_part_at_the_ends_of_a_line_needs_no_neighbour():
     glyphs = line("病人")
     again = line("患人")
-    assert [glyph.char for glyph in splice_line(glyphs, LinePart(0, 0, 0, 0, 64), again) or []] == [
-        "患",
-        "人",
-    ]
+    assert [glyph.char for glyph in splice_line(glyphs, LinePart(0, 0, 0, 0, 64), again) or []] == ["患", "人"]
 
 
 @given(st.integers(8, 6000))

@@ -72,16 +72,7 @@ def test_a_space_before_a_mark_is_none():
 
 @pytest.mark.parametrize(
     ("chars", "mark"),
-    [
-        ("A.甲", 1),
-        ("12．甲", 2),
-        ("甲.", None),
-        ("1234.", None),
-        ("3.5", None),
-        ("A", None),
-        ("", None),
-        ("12", None),
-    ],
+    [("A.甲", 1), ("12．甲", 2), ("甲.", None), ("1234.", None), ("3.5", None), ("A", None), ("", None), ("12", None)],
 )
 def test_labels_are_letters_and_short_numbers(chars, mark):
     assert label_end(chars) == mark

@@ -139,10 +139,7 @@ def test_options_set_with_spaces_or_tabs_are_parted_by_tabs(tmp_path):
     document.add_paragraph("A.甲    B.乙\tC.丙　　D.丁")
     document.add_paragraph("正确的是（    ）。")
     document.save(tmp_path / "a.docx")
-    assert [line.text for line in read(tmp_path / "a.docx")] == [
-        "A.甲\tB.乙\tC.丙\tD.丁",
-        "正确的是（    ）。",
-    ]
+    assert [line.text for line in read(tmp_path / "a.docx")] == ["A.甲\tB.乙\tC.丙\tD.丁", "正确的是（    ）。"]
 
 
 def test_a_list_that_starts_anew_counts_from_there():

@@ -71,13 +71,7 @@ def test_white_space_of_one_and_a_half_em_is_a_tab(printed, text):
 
 def test_what_is_too_long_for_a_script_is_small_print():
     assert [glyphs.subscript("i," * count) for count in (6, 7)] == ["_(i,i,i,i,i,i,)", "i,i,i,i,i,i,i,"]
-    assert [glyphs.superscript(text) for text in ("N/2", "st", "TM", "*", "中")] == [
-        "^(N/2)",
-        "st",
-        "TM",
-        "*",
-        "中",
-    ]
+    assert [glyphs.superscript(text) for text in ("N/2", "st", "TM", "*", "中")] == ["^(N/2)", "st", "TM", "*", "中"]
 
 
 def test_private_glyphs_are_read_in_fonts_of_their_kind_alone():

@@ -31,10 +31,7 @@ def test_lines_that_repeat_at_the_edges_are_running_lines_also_with_other_number
 
 
 def test_a_title_on_the_first_page_alone_is_text():
-    pages = [
-        page(line(20, "期末考试"), line(400, "1.题干")),
-        page(line(20, "9.另一题"), line(400, "10.题干")),
-    ]
+    pages = [page(line(20, "期末考试"), line(400, "1.题干")), page(line(20, "9.另一题"), line(400, "10.题干"))]
     mark_running_lines(pages)
     assert kinds(pages[0]) == [LineKind.TEXT, LineKind.TEXT]
 
@@ -125,11 +122,7 @@ def test_numbers_of_pages_in_digits_and_in_chinese(number, value):
 
 
 def test_a_running_line_may_have_one_number_that_counts_the_pages():
-    assert assemble._shapes(line(9, "模拟卷 5 共 9 页"), 4) == {
-        "模拟卷5共9页",
-        "模拟卷#1共9页",
-        "模拟卷5共#5页",
-    }
+    assert assemble._shapes(line(9, "模拟卷 5 共 9 页"), 4) == {"模拟卷5共9页", "模拟卷#1共9页", "模拟卷5共#5页"}
     assert assemble._shapes(line(9, "第十页"), 9) == {"第十页", "第#1页"}
     assert assemble._shapes(line(9, "1. 题干"), 0) == set()
 

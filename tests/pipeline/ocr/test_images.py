@@ -133,12 +133,7 @@ def test_transparent_pictures_stand_on_white_and_16_bit_ones_keep_their_contrast
     assert ImageReader().image(tmp_path / "a.png", 1, PARAMS).pixels.min() == 255
     deep = Image.fromarray(np.array([[0, 65535], [32768, 65535]], dtype=np.uint16))
     deep.save(tmp_path / "b.png")
-    assert sorted(ImageReader().image(tmp_path / "b.png", 1, PARAMS).pixels[:, :, 0].ravel()) == [
-        0,
-        127,
-        255,
-        255,
-    ]
+    assert sorted(ImageReader().image(tmp_path / "b.png", 1, PARAMS).pixels[:, :, 0].ravel()) == [0, 127, 255, 255]
 
 
 def test_large_pictures_are_scaled_down_and_huge_ones_refused(tmp_path):
@@ -658,8 +653,4 @@ def test_a_slightly_turned_rule_is_one() -> None:
     for step in range(4):
         page[50 + step, 40 + 40 * step : 80 + 40 * step] = 0
         page[200 + 40 * step : 240 + 40 * step, 300 + step] = 0
-    assert find_marks(page, []) == {
-        "across": [(40, 50, 200, 55)],
-        "down": [(300, 200, 305, 360)],
-        "figures": [],
-    }
+    assert find_marks(page, []) == {"across": [(40, 50, 200, 55)], "down": [(300, 200, 305, 360)], "figures": []}

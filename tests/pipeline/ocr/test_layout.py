@@ -247,10 +247,7 @@ def test_an_exponent_as_large_as_its_line_follows_a_letter_a_digit_or_a_bracket_
         return lines([run(50, 100, "10"), run(x, y, "9"), run(75, 100, "/L")])
 
     assert flips(lambda shift: blood_count(60.1, 100 + shift), SHIFTS) == [-5.95, -1.5, 1.55, 6.0]
-    assert flips(lambda gap: blood_count(60 + gap, 96), [step / 20 - 3 for step in range(120)]) == [
-        -1.45,
-        1.5,
-    ]
+    assert flips(lambda gap: blood_count(60 + gap, 96), [step / 20 - 3 for step in range(120)]) == [-1.45, 1.5]
     bases = [("10", 60.1), ("酸）", 70.1), ("、，", 70.1)]
     found = [lines([run(50, 100, base), run(x, 96, "9"), run(75, 100, "/L")]) for base, x in bases]
     assert found == [["10⁹ /L"], ["酸）⁹/L"], ["9", "、，/L"]]
@@ -262,10 +259,7 @@ def test_labels_of_a_figure_stand_in_it_but_for_a_character_or_two(flips):
         return [line.text for line in found if line.kind is LineKind.FIGURE and line.text]
 
     assert flips(lambda x: labels(run(x, 150, "心房心室")), range(60, 220)) == [85, 176]
-    assert flips(lambda y: labels(run(120, y, "心房")), [90 + step / 2 for step in range(260)]) == [
-        105.0,
-        202.5,
-    ]
+    assert flips(lambda y: labels(run(120, y, "心房")), [90 + step / 2 for step in range(260)]) == [105.0, 202.5]
     beside = [labels(run(150, 150, "心房"), run(170 + gap / 2, 150, "心室" * 3)) for gap in range(40)]
     assert flips(lambda at: bool(beside[at]), range(40)) == [13], "text goes on up to .6 em"
     options = [["A.心房", "心室"], ["A.心房", "B.心室"]]
@@ -403,11 +397,7 @@ def test_how_far_off_a_row_its_runs_stand():
 
 
 def test_the_run_of_a_line_is_the_longest_of_the_size_most_characters_have():
-    number, stem, more = (
-        at(0, 9, text="12", size=12.0),
-        at(9, 99, text="甲乙丙", size=10.4),
-        at(0, 9, text="丁"),
-    )
+    number, stem, more = (at(0, 9, text="12", size=12.0), at(9, 99, text="甲乙丙", size=10.4), at(0, 9, text="丁"))
     assert layout._main([number, stem]) is stem
     assert layout._main([number, at(0, 9, text="乙", size=10.0), at(0, 9, text="丙丁", size=9.6)]).text == "丙丁"
     assert layout._main([at(0, 9, text="甲乙", size=10.0), at(0, 9, text="丙丁", size=12.0)]).text == "丙丁"
@@ -486,10 +476,7 @@ def test_columns_end_and_begin_within_a_point_of_the_gutter():
 
 def test_text_stands_where_three_tenths_of_its_height_are():
     def first(figure: float, text: float) -> str:
-        boxes = (
-            PageLine("", Rect(50, figure, 60, 200), LineKind.FIGURE),
-            PageLine("甲", Rect(0, text, 9, text + 20)),
-        )
+        boxes = (PageLine("", Rect(50, figure, 60, 200), LineKind.FIGURE), PageLine("甲", Rect(0, text, 9, text + 20)))
         return layout.reading_order([*boxes], None)[0].text
 
     assert [first(figure, 94.0) for figure in (99.95, 100.0, 100.25)] == ["", "甲", "甲"]

@@ -62,11 +62,7 @@ def test_what_is_readable_stays_whatever_was_seen(text, seen):
 
 def test_glyphs_that_open_a_part_are_left_to_the_parser():
     box = Rect(0, 0, 10, 10)
-    lines = [
-        PageLine("\ue18c甲\t\ue18d乙", box),
-        PageLine("单\ue18c甲", box),
-        PageLine("\ue18c单\ufffd", None),
-    ]
+    lines = [PageLine("\ue18c甲\t\ue18d乙", box), PageLine("单\ue18c甲", box), PageLine("\ue18c单\ufffd", None)]
     assert lost_lines(lines) == [1]
 
 
@@ -152,11 +148,7 @@ def test_a_mended_line_is_as_sure_as_the_characters_that_were_taken():
 
 
 def test_a_page_is_as_sure_as_its_lines_by_their_length():
-    lines = [
-        PageLine("甲乙", None, confidence=0.5),
-        PageLine("甲", None, confidence=0.8),
-        PageLine("乙", None),
-    ]
+    lines = [PageLine("甲乙", None, confidence=0.5), PageLine("甲", None, confidence=0.8), PageLine("乙", None)]
     assert PageRead(1, 1, ReadMethod.OCR, "e", "v", None, lines).confidence == 0.6
 
 
@@ -182,11 +174,7 @@ BOX = Rect(0, 0, 1, 1)
 
 
 def test_lost_characters_count_in_lines_of_text_that_have_a_place():
-    kinds = [
-        PageLine("甲\ufffd", BOX),
-        PageLine("甲\ufffd", BOX, LineKind.FIGURE),
-        PageLine("甲\ufffd", None),
-    ]
+    kinds = [PageLine("甲\ufffd", BOX), PageLine("甲\ufffd", BOX, LineKind.FIGURE), PageLine("甲\ufffd", None)]
     assert lost_lines([PageLine("甲", BOX), *kinds]) == [1]
     value = page_of(PageLine("甲", BOX), PageLine("乙\ufffd", Rect(1, 2, 3, 4)), *kinds[1:]).to_json()
     assert lost_boxes(value) == (Rect(1, 2, 3, 4),)
@@ -268,10 +256,7 @@ def test_lines_of_figures_and_lines_without_confidence_are_not_made_surer():
     assert compared([line("血压")], [line("血压", None)]) == [(pytest.approx(0.9), None)]
     assert compared([line("血压", None)], [line("血压")]) == [(None, None)]
     figure = line("12", 0.5, LineKind.FIGURE)
-    assert compared([figure, line("血压12")], [line("血压12", 0.5)]) == [
-        (0.5, None),
-        (pytest.approx(0.95), None),
-    ]
+    assert compared([figure, line("血压12")], [line("血压12", 0.5)]) == [(0.5, None), (pytest.approx(0.95), None)]
     assert compared([line("血压12")], [figure, line("血压12", 0.5)]) == [(pytest.approx(0.95), None)]
     assert compared([line("血 压")], [line("血压")]) == [(pytest.approx(0.99), None)]
 

@@ -4,15 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.ocr.model import (
-    PageLine,
-    PageRead,
-    PageRegion,
-    Rect,
-    TextRun,
-    bounding_box,
-    group_while,
-)
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, PageRegion, Rect, TextRun, bounding_box, group_while
 from build_dataset.schemas.documents import LineKind, ReadMethod
 
 BOX = Rect(10, 20, 40, 80)
@@ -105,11 +97,7 @@ def test_the_confidence_of_a_page_is_the_mean_of_its_characters() -> None:
     assert page().confidence is None
     assert page(PageLine("甲乙", BOX)).confidence is None
     assert page(PageLine("", BOX, confidence=0.5)).confidence is None
-    lines = [
-        PageLine("甲乙", BOX, confidence=0.9),
-        PageLine("丙", BOX, confidence=0.3),
-        PageLine("丁" * 9, BOX),
-    ]
+    lines = [PageLine("甲乙", BOX, confidence=0.9), PageLine("丙", BOX, confidence=0.3), PageLine("丁" * 9, BOX)]
     assert page(*lines).confidence == 0.7
     assert page(*lines[:2], PageLine("戊" * 4, BOX, confidence=0.5)).confidence == 0.5857
     assert page(PageLine("甲", BOX, confidence=0.0)).confidence == 0.0

@@ -14,13 +14,7 @@ import pytest
 
 from build_dataset.pipeline.ocr.engines import network
 from build_dataset.pipeline.ocr.engines.ctc import Glyph
-from build_dataset.pipeline.ocr.engines.network import (
-    Detector,
-    in_package,
-    load_network,
-    padded_width,
-    raise_digits,
-)
+from build_dataset.pipeline.ocr.engines.network import Detector, in_package, load_network, padded_width, raise_digits
 
 Ink = tuple[int, int] | None
 """First row of a character's ink and the one below its last; None: it has none."""
@@ -243,8 +237,4 @@ def test_onnxruntime_keeps_no_memory_and_reads_the_first_input(monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "onnxruntime", module)
     run, characters = load_network(Path("a.onnx"), "onnxruntime")
     assert (run(np.zeros(1, np.float32)), characters) == (["x"], ["甲", "乙"])
-    assert vars(options) == {
-        "intra_op_num_threads": 1,
-        "inter_op_num_threads": 1,
-        "enable_cpu_mem_arena": False,
-    }
+    assert vars(options) == {"intra_op_num_threads": 1, "inter_op_num_threads": 1, "enable_cpu_mem_arena": False}

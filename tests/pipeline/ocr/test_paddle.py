@@ -162,11 +162,7 @@ def test_an_engine_is_started_beforehand_where_the_user_s_models_or_paddle_may_f
 
 @pytest.mark.parametrize(
     ("error", "told"),
-    [
-        (ValueError("no\n  such   model"), "no such model"),
-        (ValueError("x" * 301), "x" * 300),
-        (KeyError(), "KeyError"),
-    ],
+    [(ValueError("no\n  such   model"), "no such model"), (ValueError("x" * 301), "x" * 300), (KeyError(), "KeyError")],
 )
 def test_why_paddleocr_does_not_start_is_one_short_line(monkeypatch, error: Exception, told: str) -> None:
     def failing(params: PaddleOcrParams) -> None:
@@ -220,7 +216,4 @@ def test_a_model_in_a_folder_is_named_with_twelve_digits_of_its_hash(tmp_path) -
     for file in ("inference.onnx", "inference.yml"):
         digest.update(file.encode() + (path / file).read_bytes())
     assert name == f"PP-OCRv6_small_det {digest.hexdigest()[:12]}"
-    assert PaddleEngine.models(PaddleOcrParams(inference="paddle")) == [
-        "PP-OCRv6_small_det",
-        "PP-OCRv6_small_rec",
-    ]
+    assert PaddleEngine.models(PaddleOcrParams(inference="paddle")) == ["PP-OCRv6_small_det", "PP-OCRv6_small_rec"]

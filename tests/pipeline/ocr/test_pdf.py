@@ -357,10 +357,7 @@ def test_the_image_that_makes_up_a_page_is_upright_whole_and_not_stretched(flips
             "xref": 5,
         }
         page = SimpleNamespace(
-            rotation=0,
-            rect=(0, 0, 100, 200),
-            get_text=lambda kind: [],
-            get_image_info=lambda xrefs: [info | more],
+            rotation=0, rect=(0, 0, 100, 200), get_text=lambda kind: [], get_image_info=lambda xrefs: [info | more]
         )
         return pdf._embedded(None, page, OcrParams(max_pixels=1_000_000)) is not None
 
@@ -421,11 +418,7 @@ def test_a_page_is_drawn_at_the_resolution_asked_for_unless_it_has_too_many_pixe
     def shape(dpi: int, most: int) -> tuple[int, ...]:
         return pdf._rendered(page, OcrParams().model_copy(update={"dpi": dpi, "max_pixels": most})).shape
 
-    assert [shape(100, 10**6), shape(100, 20_000), shape(100, 5_000)] == [
-        (200, 100, 3),
-        (200, 100, 3),
-        (100, 50, 3),
-    ]
+    assert [shape(100, 10**6), shape(100, 20_000), shape(100, 5_000)] == [(200, 100, 3), (200, 100, 3), (100, 50, 3)]
 
 
 def test_an_image_that_alone_makes_up_a_page_is_taken_as_it_is_stored(flips):
@@ -580,12 +573,7 @@ def test_what_is_known_of_a_page_is_not_asked_for_again(monkeypatch: pytest.Monk
     [(0, 0, 0, True), (0, 0, 19, True), (0, 0, 20, False), (1, 0, 19, False), (0, 1, 19, False)],
 )
 def test_a_page_without_glyphs_images_and_drawings_is_blank(
-    make_pdf: Callable[..., Path],
-    monkeypatch: pytest.MonkeyPatch,
-    glyphs: int,
-    images: int,
-    pieces: int,
-    blank: bool,
+    make_pdf: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, glyphs: int, images: int, pieces: int, blank: bool
 ) -> None:
     layer = SimpleNamespace(glyphs=glyphs, runs=[])
     drawing = SimpleNamespace(images=[1] * images, pieces=pieces)

@@ -55,18 +55,8 @@ def test_readers_see_the_first_bytes_of_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "head", "reason", "said"),
     [
-        (
-            "a.txt",
-            b"a\0b",
-            "wrong_encoding",
-            "a .txt file in UTF-16 without its mark, or no text: save it as UTF-8",
-        ),
-        (
-            "a.TXT",
-            b"a\0b",
-            "wrong_encoding",
-            "a .txt file in UTF-16 without its mark, or no text: save it as UTF-8",
-        ),
+        ("a.txt", b"a\0b", "wrong_encoding", "a .txt file in UTF-16 without its mark, or no text: save it as UTF-8"),
+        ("a.TXT", b"a\0b", "wrong_encoding", "a .txt file in UTF-16 without its mark, or no text: save it as UTF-8"),
         ("a.txt", b"\1" * 99, "unknown_format", "no reader knows .txt"),
         ("a.rar", b"x\0", "unknown_format", "the file is a RAR archive; unpack it into this folder"),
         ("a.pdf", b"x\0", "not_a_pdf", "the content is not that of a .pdf file"),

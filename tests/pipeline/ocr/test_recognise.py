@@ -25,14 +25,7 @@ def word(text: str, x: float, y: float, width: float, height: float = 12, angle:
 
 def value(words, turned=0, legibility=1.0):
     rows = [[w.text, *(v for corner in w.corners for v in corner), w.confidence] for w in words]
-    return {
-        "width": 595,
-        "height": 842,
-        "turned": turned,
-        "legibility": legibility,
-        "words": rows,
-        "marks": {},
-    }
+    return {"width": 595, "height": 842, "turned": turned, "legibility": legibility, "words": rows, "marks": {}}
 
 
 class Scripted:
@@ -112,10 +105,7 @@ def test_the_embedded_engine_reads_a_page_of_chinese(make_pdf, tmp_path):
     document[0].get_pixmap(dpi=110, clip=pymupdf.Rect(0, 60, 595, 160)).save(picture)
     found = recognise_page(PageTask("p", picture, "image", (1,), OcrParams()))
     page = to_page(found, "image", "rapidocr", "v")
-    assert [line.text.replace(" ", "") for line in page.lines] == [
-        "下列哪项是急性胃炎的病因",
-        "A.饮酒\tB.运动",
-    ]
+    assert [line.text.replace(" ", "") for line in page.lines] == ["下列哪项是急性胃炎的病因", "A.饮酒\tB.运动"]
     assert page.confidence > 0.9
 
 

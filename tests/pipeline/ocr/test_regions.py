@@ -60,12 +60,7 @@ def test_every_kind_of_path_stands_in_its_list_where_it_is_displayed():
         stroke(("re", (9, 9, 10, 10))),
     ]
     drawing = read_drawing(page_of(*paths), [])
-    assert drawing.across == [
-        (10, 20, 90, 20),
-        (100, 100, 150, 100),
-        (100, 130, 150, 130),
-        (400, 100, 450, 102),
-    ]
+    assert drawing.across == [(10, 20, 90, 20), (100, 100, 150, 100), (100, 130, 150, 130), (400, 100, 450, 102)]
     assert drawing.down == [(10, 20, 10, 90), (100, 100, 100, 130), (150, 100, 150, 130)]
     assert drawing.shapes == [(10, 190, 40, 210), (10, 300, 60, 350), (30, 40, 80, 60), (200, 100, 250, 130)]
     assert drawing.pieces == 11

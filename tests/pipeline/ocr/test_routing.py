@@ -160,8 +160,7 @@ def _png(picture: Image.Image) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("digits", "enclosed"),
-    [("12357", {0}), ("0", {1, 2}), ("4", {0, 1}), ("69", {1}), ("8", {2})],
+    ("digits", "enclosed"), [("12357", {0}), ("0", {1, 2}), ("4", {0, 1}), ("69", {1}), ("8", {2})]
 )
 def test_a_digit_is_one_that_encloses_as_many_white_areas(digits, enclosed, monkeypatch):
     """Any of its places is enough; a font that is sound once is not looked at again."""

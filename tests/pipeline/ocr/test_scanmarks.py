@@ -27,15 +27,7 @@ def lines(picture: Image.Image, words: list[Word], **more):
     marks = find_marks(np.asarray(picture), words)
     half = {kind: [[value / 2 for value in box] for box in boxes] for kind, boxes in marks.items()}
     rows = [[w.text, *(v / 2 for corner in w.corners for v in corner), 0.99] for w in words]
-    value = {
-        "width": 595,
-        "height": 842,
-        "turned": 0,
-        "legibility": 1.0,
-        "words": rows,
-        "marks": half,
-        **more,
-    }
+    value = {"width": 595, "height": 842, "turned": 0, "legibility": 1.0, "words": rows, "marks": half, **more}
     return to_page(value, "image", "e", "v").lines
 
 

@@ -112,10 +112,7 @@ def test_every_kind_of_file_ends_in_exactly_one_place(context, put, read, engine
         "table.csv": "cmexam_csv",
         "word.docx": "docx",
     }
-    assert [row.row for row in SourceRow.from_frame(result.tables["rows"]) if row.document == "cmb.json"] == [
-        1,
-        2,
-    ]
+    assert [row.row for row in SourceRow.from_frame(result.tables["rows"]) if row.document == "cmb.json"] == [1, 2]
 
 
 def test_tables_keep_their_schema_when_there_is_nothing(read):

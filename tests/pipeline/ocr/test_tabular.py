@@ -44,12 +44,7 @@ def write(path: Path, text: str, encoding: str = "utf-8") -> Path:
 def test_csv_in_every_encoding_that_excel_writes(tmp_path, encoding):
     path = write(tmp_path / "a.csv", f"{HEADER}\r\n{ROW}\r\n", encoding)
     assert rows(path) == [
-        {
-            "Question": "下列哪项正确，请选择",
-            "Options": "A 甲\nB 乙",
-            "Answer": "A",
-            "Explanation": "因为如此",
-        }
+        {"Question": "下列哪项正确，请选择", "Options": "A 甲\nB 乙", "Answer": "A", "Explanation": "因为如此"}
     ]
 
 
@@ -146,22 +141,19 @@ def workbook(path: Path, sheets: dict[str, list[list[str | float | None]]]) -> P
             f'<sheet name="{name}" sheetId="{index}" r:id="r{index}"/>' for index, name in enumerate(names, 1)
         )
         archive.writestr(
-            "xl/workbook.xml",
-            f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{entries}</sheets></workbook>',
+            "xl/workbook.xml", f'<workbook xmlns="{main}" xmlns:r="{office}"><sheets>{entries}</sheets></workbook>'
         )
         links = "".join(
             f'<Relationship Id="r{index}" Type="{office}/worksheet" Target="worksheets/s{index}.xml"/>'
             for index in range(1, len(names) + 1)
         )
         archive.writestr(
-            "xl/_rels/workbook.xml.rels",
-            f'<Relationships xmlns="{package}/relationships">{links}</Relationships>',
+            "xl/_rels/workbook.xml.rels", f'<Relationships xmlns="{package}/relationships">{links}</Relationships>'
         )
         for index, name in enumerate(names, 1):
             rows = "".join(f"<row>{''.join(map(cell, row))}</row>" for row in sheets[name])
             archive.writestr(
-                f"xl/worksheets/s{index}.xml",
-                f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>',
+                f"xl/worksheets/s{index}.xml", f'<worksheet xmlns="{main}"><sheetData>{rows}</sheetData></worksheet>'
             )
     return path
 
@@ -297,21 +289,12 @@ def test_a_table_without_a_header_shows_its_keys():
     assert header_of(records("ABC", 3)) == "unknown_columns"
     named = header_of(records("ABC"))
     assert [json.loads(fields)["column_4"] for fields, _ in named] == ["A", "B", "C"]
-    assert [json.loads(fields)["键"] for fields, _ in header_of([["a", "b", "c", "键"], *records("AB")])] == [
-        "A",
-        "B",
-    ]
+    assert [json.loads(fields)["键"] for fields, _ in header_of([["a", "b", "c", "键"], *records("AB")])] == ["A", "B"]
 
 
 @pytest.mark.parametrize(
     ("text", "sign"),
-    [
-        ("题目,A,B,答案\n", ","),
-        ("标题\n题目;A;B;答案\n", ";"),
-        ("题目\tA\t答案", "\t"),
-        ("a|b", "|"),
-        ("", ","),
-    ],
+    [("题目,A,B,答案\n", ","), ("标题\n题目;A;B;答案\n", ";"), ("题目\tA\t答案", "\t"), ("a|b", "|"), ("", ",")],
 )
 def test_the_delimiter_is_that_of_the_header(text, sign):
     assert tabular.delimiter(text) == sign
@@ -327,14 +310,7 @@ def test_text_has_few_control_bytes(flips):
 
 @pytest.mark.parametrize(
     ("text", "share"),
-    [
-        ("abc", 1.0),
-        ("的\u3000", 1.0),
-        ("的\u303f", 1.0),
-        ("的\u3040", 0.5),
-        ("的\uffef", 1.0),
-        ("的\ufff0", 0.5),
-    ],
+    [("abc", 1.0), ("的\u3000", 1.0), ("的\u303f", 1.0), ("的\u3040", 0.5), ("的\uffef", 1.0), ("的\ufff0", 0.5)],
 )
 def test_plausible_characters_are_a_share(text, share):
     assert plausibility(text) == share
@@ -352,10 +328,7 @@ OVER = ["题目", "选项", "", "答案"]
             [{"题目": "1. 题", "A": "甲", "B": "乙", "备注": "A"}],
         ),
         # One known cell may be data: the key of a question that has no text.
-        (
-            [["题目", "甲", "", "答案"], ["", "x", "B", ""]],
-            [{"题目": None, "甲": "x", "column_3": "B", "答案": None}],
-        ),
+        ([["题目", "甲", "", "答案"], ["", "x", "B", ""]], [{"题目": None, "甲": "x", "column_3": "B", "答案": None}]),
         # Nothing is filled in below an empty cell: a row of data.
         (
             [["题目", "甲", "乙", "答案"], ["", "A", "B", ""], KEYED],
@@ -365,10 +338,7 @@ OVER = ["题目", "选项", "", "答案"]
             ],
         ),
         # The second row is longer than the first.
-        (
-            [["题目"], ["", "A", "B", "答案"], KEYED],
-            [dict(zip(["题目", "A", "B", "答案"], KEYED, strict=True))],
-        ),
+        ([["题目"], ["", "A", "B", "答案"], KEYED], [dict(zip(["题目", "A", "B", "答案"], KEYED, strict=True))]),
         # The second row is no better.
         ([["题目", "", "答案"], ["题", "x", "A"]], [{"题目": "题", "column_2": "x", "答案": "A"}]),
     ],
@@ -714,10 +684,7 @@ def test_a_list_of_objects_may_be_indented_by_ninety_nine_characters(flips: Flip
     reader = tabular.CmbJsonReader()
     assert flips(lambda far: reader.recognises(b"[" + b" " * far + b"{", ".txt"), range(90, 110)) == [100]
     assert [reader.recognises(head, ".json") for head in (b"x", b"x\0")] == [True, False]
-    assert [reader.recognises(b" \r\n\t\xef\xbb\xbf[{", name) for name in (".txt", ".ndjson")] == [
-        True,
-        False,
-    ]
+    assert [reader.recognises(b" \r\n\t\xef\xbb\xbf[{", name) for name in (".txt", ".ndjson")] == [True, False]
 
 
 @pytest.mark.parametrize("item", ["NaN", "Infinity", "-Infinity"])

@@ -44,12 +44,7 @@ def test_a_page_of_a_telephone_is_one_page():
 
 
 def test_the_number_of_pages_follows_the_height(flips):
-    assert flips(lambda height: tall.page_count(600, height), range(1400, 4000, 10)) == [
-        1510,
-        1810,
-        2710,
-        3610,
-    ]
+    assert flips(lambda height: tall.page_count(600, height), range(1400, 4000, 10)) == [1510, 1810, 2710, 3610]
     assert flips(lambda height: tall.page_count(100, height), range(200, 2001, 10)) == [800, 1200, 1600, 2000]
     assert (tall.page_count(10, 200), tall.page_count(100, 999_999)) == (1, 100)
 

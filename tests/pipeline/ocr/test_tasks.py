@@ -13,14 +13,7 @@ from build_dataset.pipeline.ocr import tasks
 from build_dataset.pipeline.ocr.interfaces import NeedsOcr, PageImage, TableRow
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.ocr.tasks import (
-    FileFacts,
-    FileTask,
-    PageTask,
-    inspect_file,
-    read_pages,
-    recognise_page,
-)
+from build_dataset.pipeline.ocr.tasks import FileFacts, FileTask, PageTask, inspect_file, read_pages, recognise_page
 from build_dataset.schemas.documents import ReadMethod
 from build_dataset.schemas.errors import UnreadableDocument
 

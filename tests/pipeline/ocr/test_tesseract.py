@@ -39,10 +39,7 @@ def test_options_side_by_side_are_two_pieces():
 
 
 def test_quotes_in_text_are_text_and_empty_pages_have_no_words():
-    assert [word.text for word in pieces("\n".join([HEAD, row(0, '"甲'), row(0, '乙"', line=2)]))] == [
-        '"甲',
-        '乙"',
-    ]
+    assert [word.text for word in pieces("\n".join([HEAD, row(0, '"甲'), row(0, '乙"', line=2)]))] == ['"甲', '乙"']
     assert pieces(HEAD) == []
 
 
@@ -75,11 +72,7 @@ def test_words_a_line_height_apart_are_two_pieces(flips):
 
     assert flips(count, range(40)) == [21]
     (found,) = pieces(COLUMNS + row(5, "ab") + row(30, "cde", -1, 22, 8, 25))
-    assert (found.text, found.box, found.confidence) == (
-        "ab cde",
-        (5.0, 8.0, 52.0, 33.0),
-        pytest.approx(0.36),
-    )
+    assert (found.text, found.box, found.confidence) == ("ab cde", (5.0, 8.0, 52.0, 33.0), pytest.approx(0.36))
     (joined,) = pieces(COLUMNS + row(5, "甲", 80) + row(26, "乙丙", 50))
     assert (joined.text, joined.confidence) == ("甲乙丙", pytest.approx(0.6))
 

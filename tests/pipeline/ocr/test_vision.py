@@ -23,11 +23,7 @@ from build_dataset.schemas.documents import Line
 from build_dataset.schemas.errors import UserError
 from tests.annotation.scripted_server import Reply, ScriptedServer
 
-LINES = [
-    ("1. 下列何者正确", [100, 100, 600, 130]),
-    ("A.甲", [100, 150, 200, 180]),
-    ("B.乙", [500, 150, 600, 180]),
-]
+LINES = [("1. 下列何者正确", [100, 100, 600, 130]), ("A.甲", [100, 150, 200, 180]), ("B.乙", [500, 150, 600, 180])]
 
 
 def told(lines) -> str:
@@ -61,9 +57,7 @@ class FirstEngine:
         height, width = pixels.shape[:2]
         return [
             Word(
-                text.replace("乙", "乙 5mg"),
-                tuple((x * width / 1000, y * height / 1000) for x, y in corners(box)),
-                0.8,
+                text.replace("乙", "乙 5mg"), tuple((x * width / 1000, y * height / 1000) for x, y in corners(box)), 0.8
             )
             for text, box in LINES
         ]
@@ -161,8 +155,7 @@ def test_without_sound_boxes_lines_keep_the_order_they_came_in(ask, box):
 
 
 @pytest.mark.parametrize(
-    "reply",
-    [Reply(content="no JSON"), Reply(content='{"lines": [{"box": null}]}'), Reply(finish_reason="length")],
+    "reply", [Reply(content="no JSON"), Reply(content='{"lines": [{"box": null}]}'), Reply(finish_reason="length")]
 )
 def test_an_answer_of_no_use_leaves_the_page_to_the_next_run(ask, reply):
     result, _ = ask(reply)
@@ -184,10 +177,7 @@ def test_no_model_is_one_line(context, files_table):
 
 def test_the_lines_of_a_model_stand_where_it_says_or_below_each_other():
     params = VisionParams(model="m")
-    lines = [
-        {"text": " 甲 ", "box": [100, 200, 300, 400]},
-        {"text": "乙", "box": [0, 0, 1000, 1000]},
-    ]
+    lines = [{"text": " 甲 ", "box": [100, 200, 300, 400]}, {"text": "乙", "box": [0, 0, 1000, 1000]}]
     assert vision._page(lines, 200.0, 400.0, params) == {
         "width": 200.0,
         "height": 400.0,

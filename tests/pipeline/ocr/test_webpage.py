@@ -94,8 +94,7 @@ def test_other_formats_are_refused_by_name_with_a_remedy(tmp_path, name, head, s
 def test_raised_and_lowered_text_and_the_lines_of_a_program_are_kept(tmp_path):
     path = tmp_path / "a.html"
     path.write_text(
-        "<p>1. 10<sup>9</sup>/L 与 CO<sub>2</sub></p><pre><code>int a;\nreturn a;</code></pre>",
-        encoding="utf-8",
+        "<p>1. 10<sup>9</sup>/L 与 CO<sub>2</sub></p><pre><code>int a;\nreturn a;</code></pre>", encoding="utf-8"
     )
     assert [line.text for line in read(path)] == ["1. 10⁹/L 与 CO₂", "int a;", "return a;"]
 
@@ -136,14 +135,7 @@ def test_marks_of_markdown_end_in_no_text(tmp_path):
     path.write_text(MARKDOWN, encoding="utf-8")
     lines = [line.text for line in read(path)]
     assert lines[:3] == ["测验", "题号\t1\t2", "答案\tA\tB"]
-    assert lines[3:9] == [
-        "第1题",
-        "【第1题】",
-        "式中 2*3*4 与 a_b 的 \\{x\\} 是（ ）。",
-        "(1) A. 甲",
-        "B. 乙",
-        "答案",
-    ]
+    assert lines[3:9] == ["第1题", "【第1题】", "式中 2*3*4 与 a_b 的 \\{x\\} 是（ ）。", "(1) A. 甲", "B. 乙", "答案"]
     assert lines[9:] == ["A", "解析", "解析", "1. 第一", "", "视频讲解"]
 
 
@@ -279,8 +271,7 @@ def test_tables_of_a_page_are_numbered(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     rule = "|-|-|-|\n"
     path.write_text(
-        f"|题目|A|答案|\n{rule}|甲|x|A|\n\n|说明|\n|---|\n|y|\n\n|题干|A|答案|\n{rule}|乙|z|A|\n",
-        encoding="utf-8",
+        f"|题目|A|答案|\n{rule}|甲|x|A|\n\n|说明|\n|---|\n|y|\n\n|题干|A|答案|\n{rule}|乙|z|A|\n", encoding="utf-8"
     )
     told: list[str] = []
     found = [*webpage.PageTableReader().rows(path, OcrParams(), told)]

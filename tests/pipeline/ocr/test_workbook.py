@@ -60,10 +60,7 @@ def book():
 
 def test_each_sheet_has_a_mapping_of_its_own(book, tmp_path):
     other = book.create_sheet("English")
-    for line in [
-        ["No", "Question", "Options", "Answer"],
-        *([at, f"Which {at}?", "x\ny", at % 2] for at in range(6)),
-    ]:
+    for line in [["No", "Question", "Options", "Answer"], *([at, f"Which {at}?", "x\ny", at % 2] for at in range(6))]:
         other.append(line)
     judged = book.create_sheet("判断题")
     for line in [["题目", "答案"], ["地球是圆的。", "对"]]:
@@ -366,13 +363,7 @@ def test_what_stands_left_of_and_above_a_table_moves_none_of_its_places(tmp_path
     made.active["D4"].number_format = "0%"
     made.save(tmp_path / "a.xlsx")
     (found,) = workbook.XlsxReader().rows(tmp_path / "a.xlsx", OcrParams(), [])
-    assert json.loads(found.fields) == {
-        "column_1": None,
-        "column_2": None,
-        "题目": "问",
-        "A": "50%",
-        "答案": "A",
-    }
+    assert json.loads(found.fields) == {"column_1": None, "column_2": None, "题目": "问", "A": "50%", "答案": "A"}
 
 
 @pytest.mark.parametrize(
@@ -419,14 +410,7 @@ def styles(formats: dict[str, str], cells: list[str]) -> str:
 
 def test_formats_that_change_what_a_number_shows_are_known_by_their_style(tmp_path: Path) -> None:
     long = {length: f"0&quot;{'x' * (length - 3)}&quot;" for length in (200, 201)}
-    own = {
-        "170": "0.0;[Red]-0.0;x",
-        "171": "yyyy-mm-dd",
-        "172": "0",
-        "173": long[200],
-        "174": long[201],
-        "175": "",
-    }
+    own = {"170": "0.0;[Red]-0.0;x", "171": "yyyy-mm-dd", "172": "0", "173": long[200], "174": long[201], "175": ""}
     used = ["0", "2", "9", "12", "13", "14", *own, "999"]
     path = archive_of(tmp_path / "a.zip", styles=styles(own, used))
     with zipfile.ZipFile(path) as archive:

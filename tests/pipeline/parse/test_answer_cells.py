@@ -353,16 +353,8 @@ def test_several_accepted_answers(value, expected):
             True,
             "1 may be B counted from 0 or A counted from 1 (neither 0 nor the number of options occurs)",
         ),
-        (
-            given(0, 4),
-            False,
-            "0 may be A counted from 0 (both 0 and the number of options occur, 1 and 1 times)",
-        ),
-        (
-            given(0, 4),
-            True,
-            "0 may be A counted from 0 (both 0 and the number of options occur, 1 and 1 times)",
-        ),
+        (given(0, 4), False, "0 may be A counted from 0 (both 0 and the number of options occur, 1 and 1 times)"),
+        (given(0, 4), True, "0 may be A counted from 0 (both 0 and the number of options occur, 1 and 1 times)"),
         (given(1, 4, 8, 2), False, "8 may be anything (of several numbers no option stands in that place)"),
         (given(1, 4, 8, 2), True, "8 may be anything (of several numbers no option stands in that place)"),
         (given(1, 1, 1, concluded="A"), False, ONE),
@@ -437,10 +429,7 @@ def test_one_of_a_hundred_numbers_may_be_a_typing_error(zeros, lasts, expected):
     ("values", "expected"),
     [
         ([1, 2, 3, 4] * 4 + [1, 2, 3, 9], ONE),
-        (
-            [1, 2, 3, 4] * 4 + [1, 2, 9],
-            one_of("9", "anything", "of several numbers no option stands in that place"),
-        ),
+        ([1, 2, 3, 4] * 4 + [1, 2, 9], one_of("9", "anything", "of several numbers no option stands in that place")),
         ([1, 2, 4] * 6 + [4], ONE),
         ([1, 2, 4] * 6 + [1, 2], one_of("1", BASES.format("B", "A"), "3 is never a key, and 4 is")),
         ([2, 1, 4] * 6 + [1, 2], one_of("2", BASES.format("C", "B"), "3 is never a key, and 4 is")),
@@ -487,8 +476,7 @@ def test_the_encoding_is_that_of_answers_with_one_reading(values, texts, expecte
 
 
 @pytest.mark.parametrize(
-    ("value", "expected"),
-    [("10", ["A"]), ("3", None), ("0", None), ("4", None), ("5", ["D"]), ("20", None)],
+    ("value", "expected"), [("10", ["A"]), ("3", None), ("0", None), ("4", None), ("5", ["D"]), ("20", None)]
 )
 def test_a_number_that_is_no_place_may_be_the_text_of_an_option(value, expected):
     options = Options(list(zip("ABCD", ["10", "3", "0", "5"], strict=True)))
@@ -503,11 +491,7 @@ def test_all_options_may_be_right():
 
 
 def test_every_header_that_an_answer_names_is_that_of_an_option():
-    assert [read_answer(value, NAMED) for value in ("选1;选9", "选9;选1", "选4,选1")] == [
-        None,
-        None,
-        ["A", "D"],
-    ]
+    assert [read_answer(value, NAMED) for value in ("选1;选9", "选9;选1", "选4,选1")] == [None, None, ["A", "D"]]
 
 
 @pytest.mark.parametrize(

@@ -240,10 +240,7 @@ def test_answers_that_are_codes_of_blanks_are_set_aside(parse, printed):
 @pytest.mark.timeout(20)  # a pattern that is not linear takes minutes
 def test_a_blank_is_looked_for_in_linear_time(unit):
     stem = "题（" + unit * (100_000 // len(unit)) + "x"
-    assert [filled_blank(stem, list("ABCDE"), anywhere=anywhere)[1] for anywhere in (False, True)] == [
-        None,
-        None,
-    ]
+    assert [filled_blank(stem, list("ABCDE"), anywhere=anywhere)[1] for anywhere in (False, True)] == [None, None]
 
 
 @pytest.mark.parametrize("stem", ["首选的是____B____。", "首选的是（ B ）", "首选的是（   B   ） （1分）"])

@@ -135,11 +135,7 @@ def told(text):
         (
             f"{items(1, 2, 3)}\n参考答案\n1. A\n解析：甲对。\n2～3. BC\n解析：乙丙对。",
             [
-                (
-                    "1 第1项对的是 ABCD=A",
-                    "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)",
-                    [],
-                ),
+                ("1 第1项对的是 ABCD=A", "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)", []),
                 ("2 第2项对的是 ABCD=B", "dot(2.)@5-5 dotted(ABCD)@6-9 key_list(B in x.pdf)", []),
                 ("3 第3项对的是 ABCD=C", "dot(3.)@10-10 dotted(ABCD)@11-14 key_list(C in x.pdf)", []),
             ],
@@ -147,16 +143,8 @@ def told(text):
         (
             f"{items(1, 2, 3)}\n参考答案与解析\n1.【答案】A\n【解析】甲。\n2～3．【答案】BD【解析】见教材。",
             [
-                (
-                    "1 第1项对的是 ABCD=A",
-                    "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)",
-                    [],
-                ),
-                (
-                    "2 第2项对的是 ABCD=B",
-                    "dot(2.)@5-5 dotted(ABCD)@6-9 key_entries(x.pdf) key_entries(B in x.pdf)",
-                    [],
-                ),
+                ("1 第1项对的是 ABCD=A", "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)", []),
+                ("2 第2项对的是 ABCD=B", "dot(2.)@5-5 dotted(ABCD)@6-9 key_entries(x.pdf) key_entries(B in x.pdf)", []),
                 (
                     "3 第3项对的是 ABCD=D",
                     "dot(3.)@10-10 dotted(ABCD)@11-14 key_entries(x.pdf) key_entries(D in x.pdf)",
@@ -167,16 +155,8 @@ def told(text):
         (
             f"{items(1, 2, 3)}\n参考答案与解析\n1. 解析：甲对，故选A。\n2. 【答案】B 乙对。\n3. （1）A（2）C",
             [
-                (
-                    "1 第1项对的是 ABCD=A",
-                    "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)",
-                    [],
-                ),
-                (
-                    "2 第2项对的是 ABCD=B",
-                    "dot(2.)@5-5 dotted(ABCD)@6-9 key_entries(x.pdf) key_entries(B in x.pdf)",
-                    [],
-                ),
+                ("1 第1项对的是 ABCD=A", "dot(1.)@0-0 dotted(ABCD)@1-4 key_entries(x.pdf) key_entries(A in x.pdf)", []),
+                ("2 第2项对的是 ABCD=B", "dot(2.)@5-5 dotted(ABCD)@6-9 key_entries(x.pdf) key_entries(B in x.pdf)", []),
                 (
                     "3 第3项对的是 ABCD=",
                     "dot(3.)@10-10 dotted(ABCD)@11-14",
@@ -275,11 +255,7 @@ def told(text):
             f"1. 甲是\n{FOUR}\n答案：乙\n解析：乙。因为乙。\n2. 乙是（B）\n{FOUR}\n答案：B\n"
             f"3. 丙是（B）\n{FOUR}\n答案：C",
             [
-                (
-                    "1 甲是 ABCD=B",
-                    "dot(1.)@0-0 mark(答案：)@5-5 mark(解析：)@6-6 dotted(ABCD)@1-4 option_text(B)",
-                    [],
-                ),
+                ("1 甲是 ABCD=B", "dot(1.)@0-0 mark(答案：)@5-5 mark(解析：)@6-6 dotted(ABCD)@1-4 option_text(B)", []),
                 ("2 乙是（ ） ABCD=B", "dot(2.)@7-7 mark(答案：)@12-12 dotted(ABCD)@8-11 inline(B)", []),
                 (
                     "3 丙是（B） ABCD=C",
@@ -327,16 +303,8 @@ def told(text):
         (
             "C型题\n1. 甲\n2. 乙",
             [
-                (
-                    "1 甲 =",
-                    "dot(1.)@1-1 C(C型题)",
-                    ["-c_type: a C-type item whose shared options were not found"],
-                ),
-                (
-                    "2 乙 =",
-                    "dot(2.)@2-2 C(C型题)",
-                    ["-c_type: a C-type item whose shared options were not found"],
-                ),
+                ("1 甲 =", "dot(1.)@1-1 C(C型题)", ["-c_type: a C-type item whose shared options were not found"]),
+                ("2 乙 =", "dot(2.)@2-2 C(C型题)", ["-c_type: a C-type item whose shared options were not found"]),
             ],
         ),
         (
@@ -366,26 +334,14 @@ def told(text):
             [
                 ("2 甲| ABC=A", "dot(2.3.)@0-0 mark(答案：)@3-3 parts_of_an_item() letter_each(A)", []),
                 ("3 甲| ABC=B", "dot(2.3.)@0-0 mark(答案：)@3-3 parts_of_an_item() letter_each(B)", []),
-                (
-                    "4 第4项对的是 ABCD=",
-                    "dot(4.)@4-4 dotted(ABCD)@5-8",
-                    ["no_answer: most other questions have one"],
-                ),
+                ("4 第4项对的是 ABCD=", "dot(4.)@4-4 dotted(ABCD)@5-8", ["no_answer: most other questions have one"]),
             ],
         ),
         (
             "K型题 A. ①②③ B. ①③ C. ②④ D. ④\n1. 甲\n①一②二③三④四\n2. 乙\n①一②二③三④四",
             [
-                (
-                    "1 甲\n①一②二③三④四 ABCD=",
-                    "dot(1.)@1-1 K(K型题 A. ①②③ B. ①③ C. ②④ D. ④) codes_of_head(ABCD)",
-                    [],
-                ),
-                (
-                    "2 乙\n①一②二③三④四 ABCD=",
-                    "dot(2.)@3-3 K(K型题 A. ①②③ B. ①③ C. ②④ D. ④) codes_of_head(ABCD)",
-                    [],
-                ),
+                ("1 甲\n①一②二③三④四 ABCD=", "dot(1.)@1-1 K(K型题 A. ①②③ B. ①③ C. ②④ D. ④) codes_of_head(ABCD)", []),
+                ("2 乙\n①一②二③三④四 ABCD=", "dot(2.)@3-3 K(K型题 A. ①②③ B. ①③ C. ②④ D. ④) codes_of_head(ABCD)", []),
             ],
         ),
         (
@@ -467,13 +423,7 @@ def test_what_stands_behind_a_key_under_a_head_seen_before_explains(text, expect
 def drafted(text):
     """Number, stem, options, answer and the names of the doubts of each draft, before gates."""
     return [
-        (
-            one.number,
-            one.stem,
-            "|".join(option for _, option in one.options),
-            one.answer,
-            [why for why, _ in one.flags],
-        )
+        (one.number, one.stem, "|".join(option for _, option in one.options), one.answer, [why for why, _ in one.flags])
         for one in read_paper("x.pdf", lines_of(text)).drafts
     ]
 
@@ -482,18 +432,12 @@ def drafted(text):
     ("text", "expected"),
     [
         (f"问\n{FOUR}\nA. 一\nB. 二", ("问", "甲|乙|丙|丁A. 一B. 二", None, [])),
-        (
-            f"问\n{FOUR}\nA. 一\nB. 二\nC. 三",
-            ("问", "甲|乙|丙|丁A. 一B. 二C. 三", None, ["several_option_runs"]),
-        ),
+        (f"问\n{FOUR}\nA. 一\nB. 二\nC. 三", ("问", "甲|乙|丙|丁A. 一B. 二C. 三", None, ["several_option_runs"])),
         (
             "问\nA. 甲\nB. 乙\nA. 一\nB. 二",
             ("问", "甲|乙A. 一B. 二", None, ["several_option_runs", "label_inside_text"]),
         ),
-        (
-            f"问 A. 一 B. 二 C. 三 的\n{FOUR}",
-            ("问 A. 一 B. 二 C. 三 的", "甲|乙|丙|丁", None, ["several_option_runs"]),
-        ),
+        (f"问 A. 一 B. 二 C. 三 的\n{FOUR}", ("问 A. 一 B. 二 C. 三 的", "甲|乙|丙|丁", None, ["several_option_runs"])),
         (f"问 A. 一 B. 二 的\n{FOUR}", ("问 A. 一 B. 二 的", "甲|乙|丙|丁", None, [])),
         (f"问\n{FOUR}\nD. 戊", ("问", "甲|乙|丙|丁D. 戊", None, ["label_inside_text"])),
         (f"问？（1）\n{FOUR}", ("问？", "甲|乙|丙|丁", None, [])),
@@ -549,7 +493,4 @@ def test_bare_letters_of_one_line_are_no_second_options():
 
 def test_an_explanation_is_traced_to_the_line_of_its_mark():
     (first, *_) = told(f"1. 甲是\n{FOUR}\n答案：B\n解析：乙对。\n{items(2)}")
-    assert [step for step in first[1].split() if step.startswith("mark")] == [
-        "mark(答案：)@5-5",
-        "mark(解析：)@6-6",
-    ]
+    assert [step for step in first[1].split() if step.startswith("mark")] == ["mark(答案：)@5-5", "mark(解析：)@6-6"]

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.parse.cloze import (
-    option_lines,
-    own_answers,
-    read_blanks,
-    read_parts,
-    run_on,
-    share_leads,
-)
+from build_dataset.pipeline.parse.cloze import option_lines, own_answers, read_blanks, read_parts, run_on, share_leads
 from build_dataset.pipeline.parse.heads import GroupHead, number_candidate
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.outline import Cutting, Role
@@ -44,19 +37,13 @@ TWO = f"{ONE}\n2. 丁（1）戊\n（1）A. 一 B. 二\n（1）B"
         (TWO.replace("乙（2）", "乙"), ({1: (0, 1), 6: (5, 1)}, [7])),
         (TWO.replace("（1）A（2）B", "（1）A"), ({1: (0, 1), 2: (0, 2), 6: (5, 1)}, [7])),
         (TWO.replace("答案\n", "甲\n"), ({1: (0, 1), 2: (0, 2), 6: (5, 1)}, [4, 7])),
-        (
-            TWO.replace("1. ", "第1问：").replace("2. ", "第2问："),
-            ({1: (0, 1), 2: (0, 2), 6: (5, 1)}, [3, 4, 7]),
-        ),
+        (TWO.replace("1. ", "第1问：").replace("2. ", "第2问："), ({1: (0, 1), 2: (0, 2), 6: (5, 1)}, [3, 4, 7])),
         (TWO.replace("2. ", "2) "), ({}, [])),
         (f"试题（1）（2）\n{TWO}", ({2: (1, 1), 3: (1, 2), 7: (6, 1)}, [4, 5, 8])),
     ],
 )
 def test_lines_of_blanks_and_of_their_answers(text, expected):
-    assert (
-        option_lines(lines(text)),
-        sorted(own_answers(lines(text), option_lines(lines(text)))),
-    ) == expected
+    assert (option_lines(lines(text)), sorted(own_answers(lines(text), option_lines(lines(text))))) == expected
 
 
 @pytest.mark.parametrize(
@@ -64,21 +51,11 @@ def test_lines_of_blanks_and_of_their_answers(text, expected):
     [
         (
             "甲（1）乙（2）\n（1）A. 一 B. 二\n（2）A. 三 B. 四",
-            (
-                "甲（1）乙（2）",
-                [(1, (("A", "一"), ("B", "二"))), (2, (("A", "三"), ("B", "四")))],
-                True,
-                True,
-            ),
+            ("甲（1）乙（2）", [(1, (("A", "一"), ("B", "二"))), (2, (("A", "三"), ("B", "四")))], True, True),
         ),
         (
             "甲（1）乙（2）\nA. 一 B. 二\nA. 三 B. 四",
-            (
-                "甲（1）乙（2）",
-                [(1, (("A", "一"), ("B", "二"))), (2, (("A", "三"), ("B", "四")))],
-                False,
-                True,
-            ),
+            ("甲（1）乙（2）", [(1, (("A", "一"), ("B", "二"))), (2, (("A", "三"), ("B", "四")))], False, True),
         ),
         ("甲（1）乙\nA. 一 B. 二", ("甲（1）乙", [(1, (("A", "一"), ("B", "二")))], False, False)),
         ("甲（1）乙（2）\nA. 一 B. 二", None),

@@ -120,10 +120,7 @@ def test_nineteen_of_twenty_cells_repeat_the_label_of_their_column(labelled, own
 def test_columns_side_by_side(columns, size, stem, expected):
     assert (
         side_by_side(
-            columns,
-            ["a", "b", "c", "d", "e", "f"],
-            size,
-            (lambda name: 9 if name == stem else 1) if stem else None,
+            columns, ["a", "b", "c", "d", "e", "f"], size, (lambda name: 9 if name == stem else 1) if stem else None
         )
         == expected
     )

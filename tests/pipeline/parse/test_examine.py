@@ -72,10 +72,7 @@ def test_the_question_before_a_lost_number_waits_unless_it_is_shown_to_be_alone(
 def test_questions_on_a_case_wait_where_it_may_hold_a_lost_question(parse):
     case = f"（4～6题共用题干）\n{CASE}\n第4项没有编号\n"
     outcome = parse(f"{THREE}\n{case}{items(5, 6)}")
-    assert {number: waits(outcome, number) for number in (5, 6)} == {
-        5: ["may_hold_another"],
-        6: ["may_hold_another"],
-    }
+    assert {number: waits(outcome, number) for number in (5, 6)} == {5: ["may_hold_another"], 6: ["may_hold_another"]}
 
 
 @pytest.mark.parametrize(
@@ -192,8 +189,7 @@ def test_what_a_site_prints_once_makes_its_question_wait(parse, foot):
 
 
 @pytest.mark.parametrize(
-    "glued",
-    ["注射液3～4题共用题干", "注射液（3～4题共用题干）", "注射液二、A3/A4型题（共2题）（3～4题共用题干）"],
+    "glued", ["注射液3～4题共用题干", "注射液（3～4题共用题干）", "注射液二、A3/A4型题（共2题）（3～4题共用题干）"]
 )
 def test_a_head_behind_an_option_opens_what_it_names(parse, glued):
     outcome = parse(f"{items(1)}\n2. 第2项对的是\nA. 甲\nB. 乙\nC. 丙\nD. 0.9%氯化钠{glued}\n{CASE}\n{items(3, 4)}")
@@ -369,12 +365,7 @@ PART = [Step(part=Part.SHARED, rule="parts_of_an_item", detail=None, spans=[])]
 
 @pytest.mark.parametrize(
     ("case", "steps", "found"),
-    [
-        ("患有（A）病", PART, ["answer_in_text"]),
-        ("患有（E）病", PART, []),
-        ("患有（A）病", [], []),
-        (None, PART, []),
-    ],
+    [("患有（A）病", PART, ["answer_in_text"]), ("患有（E）病", PART, []), ("患有（A）病", [], []), (None, PART, [])],
 )
 def test_an_answer_in_the_text_that_parts_share(case, steps, found):
     assert reasons(question(shared_stem=case, steps=[*steps])) == [found]
@@ -578,12 +569,7 @@ def test_a_case_under_a_head_may_be_that_of_nine_questions():
 
 @pytest.mark.parametrize(
     ("more", "waits"),
-    [
-        ({}, [1, 2, 3]),
-        ({"stem": "男，45岁"}, [1]),
-        ({"stem": f"有位{PATIENT}"}, [1]),
-        ({"group": "g"}, [1]),
-    ],
+    [({}, [1, 2, 3]), ({"stem": "男，45岁"}, [1]), ({"stem": f"有位{PATIENT}"}, [1]), ({"group": "g"}, [1])],
 )
 def test_a_case_ends_where_another_begins(more, waits):
     block = Block(["一", "男，45岁，上腹痛"])
@@ -601,12 +587,7 @@ def test_a_case_behind_the_options_of_a_question_may_be_that_of_nine(group, last
 
 @pytest.mark.parametrize(
     ("stem", "waits"),
-    [
-        ("根据材料回答2-3题", [1, 2, 3]),
-        ("根据材料回答1-2题", [1, 2]),
-        ("回答3-4", [1, 3, 4]),
-        ("甲", []),
-    ],
+    [("根据材料回答2-3题", [1, 2, 3]), ("根据材料回答1-2题", [1, 2]), ("回答3-4", [1, 3, 4]), ("甲", [])],
 )
 def test_questions_that_another_names_lack_their_case(stem, waits):
     found = reasons(question(1, stem=stem), *[question(number) for number in (2, 3, 4)])

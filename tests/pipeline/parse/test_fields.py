@@ -35,14 +35,7 @@ def told(text):
     [
         (
             "1+1\nA.甲\nB.乙\n答案：A\n解析：因为甲",
-            (
-                "1+1\nA.甲\nB.乙\n",
-                ("A",),
-                ("A",),
-                "因为甲",
-                False,
-                [("答案：", 3, True), ("解析：", 4, False)],
-            ),
+            ("1+1\nA.甲\nB.乙\n", ("A",), ("A",), "因为甲", False, [("答案：", 3, True), ("解析：", 4, False)]),
         ),
         (
             "题\n答案：AC 因为\n考生答案：B\n解析：乙",
@@ -67,20 +60,14 @@ def told(text):
             "首选\n答案：B\nA.甲\nB.乙\nC.丙",
             ("首选\nA.甲\nB.乙\nC.丙", ("B",), ("B A.甲B.乙C.丙",), None, False, [("答案：", 1, True)]),
         ),
-        (
-            "首选\n答案：B\nA.甲\nB.乙",
-            ("首选\n", ("B",), ("B A.甲B.乙",), "A.甲B.乙", False, [("答案：", 1, True)]),
-        ),
+        ("首选\n答案：B\nA.甲\nB.乙", ("首选\n", ("B",), ("B A.甲B.乙",), "A.甲B.乙", False, [("答案：", 1, True)])),
         ("题\n答案解析：A。因为", ("题\n", ("A",), (), "因为", False, [("答案解析：", 1, False)])),
         ("题\n解析：A．错误；B。对", ("题\n", (), (), "A．错误；B。对", False, [("解析：", 1, False)])),
         (
             "题\n答案：（1）A （2）CD。因为",
             ("题\n", ("A", "CD"), ("（1）A （2）CD。因为",), "因为", False, [("答案：", 1, True)]),
         ),
-        (
-            "题\n答案\nA\n解析\n因为",
-            ("题\n", ("A",), ("A",), "因为", False, [("答案", 2, True), ("解析", 3, False)]),
-        ),
+        ("题\n答案\nA\n解析\n因为", ("题\n", ("A",), ("A",), "因为", False, [("答案", 2, True), ("解析", 3, False)])),
         ("没有", ("没有", (), (), None, False, [])),
     ],
 )
@@ -107,14 +94,7 @@ def test_the_letters_that_a_text_begins_with(text, expected):
     assert (leading_letters(text), stated_answers(text)) == expected
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("A：③ B：④", True),
-        ("A ③", True),
-        ("AB", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "expected"), [("A：③ B：④", True), ("A ③", True), ("AB", False)])
 def test_codes_of_choices_are_no_letters(text, expected):
     assert is_coded(text) == expected
 
@@ -134,13 +114,7 @@ def test_a_line_of_letters_at_the_end(head, single, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("以（C）为", "C"),
-        ("（A、C）", "AC"),
-        ("（A）与（B）", ""),
-        ("（ ）", ""),
-    ],
+    ("text", "expected"), [("以（C）为", "C"), ("（A、C）", "AC"), ("（A）与（B）", ""), ("（ ）", "")]
 )
 def test_letters_in_the_only_bracket(text, expected):
     assert letters_inside(text) == expected
@@ -211,13 +185,7 @@ def test_an_explanation_that_says_the_answer_again(explanation, answer, expected
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("故选C", "C"),
-        ("故选：CA。", "AC"),
-        ("故选A。又故选B。", None),
-        ("故选A。又故选A。", "A"),
-        (None, None),
-    ],
+    [("故选C", "C"), ("故选：CA。", "AC"), ("故选A。又故选B。", None), ("故选A。又故选A。", "A"), (None, None)],
 )
 def test_what_an_explanation_concludes(text, expected):
     assert concluded_answer(text) == expected
@@ -268,10 +236,7 @@ def test_lines_that_open_a_field(line, expected):
             ("题\n", ("A", "B"), ("A。", "B"), None, False, [("故选", 1, True), ("答案：", 2, True)]),
         ),
         ("题\n故选A。\n故选B。", ("题\n", ("A",), ("A。故选B。",), "故选B。", False, [("故选", 1, True)])),
-        (
-            "题\n答案：对\n解析：乙",
-            ("题\n", (), ("对",), "对\n乙", True, [("答案：", 1, True), ("解析：", 2, False)]),
-        ),
+        ("题\n答案：对\n解析：乙", ("题\n", (), ("对",), "对\n乙", True, [("答案：", 1, True), ("解析：", 2, False)])),
         ("题\n答案：甲", ("题\n", (), ("甲",), "甲", False, [("答案：", 1, True)])),
         (
             "题\n答案：甲\n答案：错",
@@ -280,14 +245,7 @@ def test_lines_that_open_a_field(line, expected):
         ("题（答案：C", ("题", ("C",), ("C",), None, False, [("答案：", 0, True)])),
         (
             "首选\n答案：B\nA.甲\nB.乙\nC.丙\nD.丁",
-            (
-                "首选\nA.甲\nB.乙\nC.丙\nD.丁",
-                ("B",),
-                ("B A.甲B.乙C.丙D.丁",),
-                None,
-                False,
-                [("答案：", 1, True)],
-            ),
+            ("首选\nA.甲\nB.乙\nC.丙\nD.丁", ("B",), ("B A.甲B.乙C.丙D.丁",), None, False, [("答案：", 1, True)]),
         ),
         (
             "首选\n答案：B。见\nA.甲\nB.乙\nC.丙",
@@ -320,10 +278,7 @@ def test_lines_that_open_a_field(line, expected):
             ("题\n\n", ("A",), ("A",), "甲", False, [("答案：", 2, True), ("解析：", 4, False)]),
         ),
         ("题\n答案：A B D", ("题\n", ("ABD",), ("A B D",), None, False, [("答案：", 1, True)])),
-        (
-            "题\n解析：甲\n答案：A",
-            ("题\n", ("A",), ("A",), "甲", False, [("解析：", 1, False), ("答案：", 2, True)]),
-        ),
+        ("题\n解析：甲\n答案：A", ("题\n", ("A",), ("A",), "甲", False, [("解析：", 1, False), ("答案：", 2, True)])),
     ],
 )
 def test_fields_of_an_item_with_marks_in_any_order(text: str, expected: object) -> None:

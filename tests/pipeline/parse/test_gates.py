@@ -67,12 +67,7 @@ def test_items_without_options_wait_beside_three_with_options(size, expected):
 @pytest.mark.parametrize(("size", "expected"), [(1, 1), (2, 2), (3, 0)])
 def test_items_without_options_wait_beside_as_many_with_options(size, expected):
     assert (
-        len(
-            waiting(
-                items(1, 2) + "\n" + "\n".join(f"{at}. 第{at}项试述" for at in range(3, size + 3)),
-                "no_options",
-            )
-        )
+        len(waiting(items(1, 2) + "\n" + "\n".join(f"{at}. 第{at}项试述" for at in range(3, size + 3)), "no_options"))
         == expected
     )
 
@@ -114,12 +109,7 @@ def test_numbers_before_the_first_of_ten_are_missing(size, expected):
 @pytest.mark.parametrize(("size", "expected"), [(4, 0), (5, 1), (6, 2), (8, 4)])
 def test_the_key_goes_on_after_the_last_number(size, expected):
     assert (
-        len(
-            waiting(
-                items(1, 2, 3) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size)),
-                "missing_number",
-            )
-        )
+        len(waiting(items(1, 2, 3) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size)), "missing_number"))
         == expected
     )
 
@@ -144,12 +134,7 @@ def test_three_questions_of_four_options_make_five_odd(size, expected):
 @pytest.mark.parametrize(("size", "expected"), [(15, 0), (16, 0), (17, 0), (18, 2), (19, 1)])
 def test_nine_of_ten_questions_make_another_number_of_options_odd(size, expected):
     assert (
-        len(
-            waiting(
-                items(*range(1, size + 1)) + "\n" + items(*range(size + 1, 21), options=FIVE),
-                "options_too_many",
-            )
-        )
+        len(waiting(items(*range(1, size + 1)) + "\n" + items(*range(size + 1, 21), options=FIVE), "options_too_many"))
         == expected
     )
 
@@ -174,12 +159,7 @@ def test_ten_questions_of_a_paper_make_another_number_odd(size, expected):
 @pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 3), (4, 4)])
 def test_a_short_line_under_options_of_three_items_is_a_foot(size, expected):
     assert (
-        len(
-            waiting(
-                "\n".join(items(at) + ("\n某网整理" if at <= size else "") for at in range(1, 6)),
-                "foot_inside",
-            )
-        )
+        len(waiting("\n".join(items(at) + ("\n某网整理" if at <= size else "") for at in range(1, 6)), "foot_inside"))
         == expected
     )
 
@@ -217,8 +197,7 @@ def test_half_of_the_questions_without_an_answer_are_a_paper_without_a_key(size,
     assert (
         len(
             waiting(
-                items(*range(1, 11)) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size + 1)),
-                "no_answer",
+                items(*range(1, 11)) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size + 1)), "no_answer"
             )
         )
         == expected
@@ -230,8 +209,7 @@ def test_a_key_that_answers_less_than_half_was_not_read(size, expected):
     assert (
         len(
             waiting(
-                items(*range(1, 11)) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size + 1)),
-                "key_not_read",
+                items(*range(1, 11)) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size + 1)), "key_not_read"
             )
         )
         == expected
@@ -267,14 +245,7 @@ def test_a_key_that_answers_less_than_half_was_not_read(size, expected):
         ),
         (
             f"{items(1, 2, 3)}\n答案：ABC",
-            (
-                {
-                    "1-001": ["joint_answer"],
-                    "1-002": ["joint_answer"],
-                    "1-003": ["joint_answer", "several_answers"],
-                },
-                [],
-            ),
+            ({"1-001": ["joint_answer"], "1-002": ["joint_answer"], "1-003": ["joint_answer", "several_answers"]}, []),
         ),
         (
             f"3. 首选的是（ ）\n4. 首选的是（ ）\n参考答案\n{items(1, 2)}",
@@ -515,22 +486,14 @@ def test_accepted_answers_are_answers() -> None:
 
 @pytest.mark.parametrize(("silent", "size", "flagged"), [(1, 2, 1), (2, 3, 0), (2, 4, 2), (3, 4, 0), (1, 9, 1)])
 def test_a_question_without_an_answer_waits_where_half_have_one(silent: int, size: int, flagged: int) -> None:
-    for keyed, told in (
-        (set[int](), "most other questions have one"),
-        ({1}, "the paper's key does not answer it"),
-    ):
+    for keyed, told in ((set[int](), "most other questions have one"), ({1}, "the paper's key does not answer it")):
         drafts = [draft(at, answer=None if at <= silent else "A") for at in range(1, size + 1)]
         check_answers(paper_of(drafts, keyed=keyed))
         assert [one.flags for one in drafts] == [[("no_answer", told)]] * flagged + [[]] * (size - flagged)
 
 
 def test_a_question_that_waits_or_is_set_aside_needs_no_answer() -> None:
-    drafts = [
-        draft(1, flags=[("no_stem", "")]),
-        draft(2, set_aside=("C", "")),
-        draft(3),
-        draft(4, answer="A"),
-    ]
+    drafts = [draft(1, flags=[("no_stem", "")]), draft(2, set_aside=("C", "")), draft(3), draft(4, answer="A")]
     check_answers(paper_of([*drafts, *(draft(at, answer="A") for at in range(5, 9))]))
     assert reasons(drafts) == [["no_stem"], [], ["no_answer"], []]
 

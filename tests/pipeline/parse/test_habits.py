@@ -81,11 +81,7 @@ def test_options_after_the_answer_are_options(parse):
 
 
 def test_a_question_without_an_answer_among_answered_ones_waits(parse):
-    assert told(parse(f"{items(1)}\n答案：A\n{items(2)}\n{items(3)}\n答案：B")) == [
-        "1A",
-        "3B",
-        "?2 no_answer",
-    ]
+    assert told(parse(f"{items(1)}\n答案：A\n{items(2)}\n{items(3)}\n答案：B")) == ["1A", "3B", "?2 no_answer"]
 
 
 @pytest.mark.parametrize("tag", ["（2分）", "(单选题)(每题 1.00 分)", "【单选题】（1.0分）", "(每题0.50分)"])

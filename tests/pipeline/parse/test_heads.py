@@ -177,13 +177,7 @@ def test_what_a_head_announces(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("題數：80題", 80),
-        ("本科目共80題", 80),
-        ("共5小题", None),
-        ("甲", None),
-    ],
+    ("text", "expected"), [("題數：80題", 80), ("本科目共80題", 80), ("共5小题", None), ("甲", None)]
 )
 def test_the_number_of_questions_that_a_paper_states(text, expected):
     assert stated_total(text) == expected
@@ -242,13 +236,7 @@ def test_the_type_of_a_question(announced, answer, case, options, expected):
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("女，20岁，停经40天", True),
-        (" 患者，男，3岁", True),
-        ("20岁", False),
-        ("甲乙", False),
-    ],
+    ("line", "expected"), [("女，20岁，停经40天", True), (" 患者，男，3岁", True), ("20岁", False), ("甲乙", False)]
 )
 def test_a_line_tells_of_a_patient(line, expected):
     assert tells_of_patient(line) == expected
@@ -324,10 +312,7 @@ def test_a_number_knows_its_line() -> None:
         ("立即手术二、X型题（共5题）", ["立即手术", "二、X型题（共5题）"]),
         ("甲二、X型题（共5题）（1～3题共用题干）", ["甲", "二、X型题（共5题）", "（1～3题共用题干）"]),
         ("（1～3题共用题干）甲", ["（1～3题共用题干）甲"]),
-        (
-            "甲（1～3题共用题干）乙（4～6题共用题干）丙",
-            ["甲", "（1～3题共用题干）乙", "（4～6题共用题干）丙"],
-        ),
+        ("甲（1～3题共用题干）乙（4～6题共用题干）丙", ["甲", "（1～3题共用题干）乙", "（4～6题共用题干）丙"]),
         ("甲 二、单选题", ["甲 二、单选题"]),
         ("二、X型题", ["二、X型题"]),
         ("甲[1-3题共享题干]", ["甲", "[1-3题共享题干]"]),

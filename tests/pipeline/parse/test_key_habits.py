@@ -79,10 +79,7 @@ def test_keys_of_sections_may_stand_behind_their_heads(parse):
         ("1.A 2.送分 3.D", ["1A", "3D", "?2 note_not_read"]),
         ("1-3 AB", ["1-", "2-", "3-", "? key_not_read"]),
         ("1.A", ["1A", "2-", "3-", "? key_not_read"]),
-        (
-            "题号\t1\t2\n答案\tA\n题号\t3\t4\n答案\tC\tD",
-            ["1-", "2-", "3C", "? missing_number", "? key_not_read"],
-        ),
+        ("题号\t1\t2\n答案\tA\n题号\t3\t4\n答案\tC\tD", ["1-", "2-", "3C", "? missing_number", "? key_not_read"]),
         ("1-5 CBDAA", ["1C", "2B", "3D", "? missing_number", "? missing_number"]),
     ],
 )
@@ -93,8 +90,7 @@ def test_what_a_key_leaves_open_waits(parse, key, expected):
 def test_a_note_on_a_number_that_stands_in_two_sections_is_applied_to_neither(read):
     paper = read(f"一、单选题\n{items(1, 2)}\n二、多选题\n{items(1, 2)}", "x.pdf")
     key = read(
-        "更正答案\n一、单选题\n题号\t1\t2\n答案\tA\tB\n二、多选题\n题号\t1\t2\n答案\tAB\tCD\n第2題答D給分",
-        "x_mod.pdf",
+        "更正答案\n一、单选题\n题号\t1\t2\n答案\tA\tB\n二、多选题\n题号\t1\t2\n答案\tAB\tCD\n第2題答D給分", "x_mod.pdf"
     )
     pair_keys([paper, key])
     assert told(finish(judged(paper), DOCUMENT)) == ["1A", "1AB", "?2 note_not_read", "?2 note_not_read"]

@@ -8,15 +8,7 @@ import pytest
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.keylines import KeyLine, line_pairs
-from build_dataset.pipeline.parse.keys import (
-    Key,
-    KeyEntry,
-    KeyRun,
-    apply_entries,
-    corrections,
-    counted_place,
-    key_of,
-)
+from build_dataset.pipeline.parse.keys import Key, KeyEntry, KeyRun, apply_entries, corrections, counted_place, key_of
 from build_dataset.pipeline.parse.outline import Block, NumberedItem, Outline
 from build_dataset.pipeline.parse.pairing import PairedDocument, find_papers, name_stem
 from build_dataset.pipeline.parse.stage import pair_keys
@@ -146,9 +138,7 @@ def test_answers_to_questions_that_the_paper_lacks_are_told(documents):
 
 def test_a_letter_that_differs_in_the_corrected_key_replaces_the_original(documents):
     key, modified, paper = documents(
-        x_key__pdf=HEAD + GRID.format(third="Ｃ"),
-        x_mod__pdf=HEAD + GRID.format(third="Ｂ"),
-        x_paper__pdf=paper_text(),
+        x_key__pdf=HEAD + GRID.format(third="Ｃ"), x_mod__pdf=HEAD + GRID.format(third="Ｂ"), x_paper__pdf=paper_text()
     )
     assert pair_keys([key, modified, paper]).review == []
     assert (answers(paper)[2], paper.questions[2].flags) == ("B", [])
@@ -233,11 +223,7 @@ def applied(runs, drafts, titles=None, corrections=(), *, replace=False):
     """The entries left unmatched, the answers of a paper, and the reasons for which its questions wait."""
     unmatched = apply_entries(Key(runs, [*corrections]), drafts, titles or {}, replace=replace)
     letters = "".join(draft.answer or "-" for draft in drafts)
-    return (
-        unmatched,
-        letters,
-        {at: [why for why, _ in one.flags] for at, one in enumerate(drafts) if one.flags},
-    )
+    return (unmatched, letters, {at: [why for why, _ in one.flags] for at, one in enumerate(drafts) if one.flags})
 
 
 def sections(*sizes, heads=(), options=()):
@@ -528,11 +514,7 @@ def test_entries_among_the_questions_make_a_run_each():
     told = [
         [(number, one.letters, one.explanation, one.of_parts) for number, one in run.entries.items()] for run in runs
     ]
-    assert told == [
-        [(1, "A", None, False)],
-        [(1, "B", "甲", True), (2, None, None, False)],
-        [(1, "D", None, False)],
-    ]
+    assert told == [[(1, "A", None, False)], [(1, "B", "甲", True), (2, None, None, False)], [(1, "D", None, False)]]
 
 
 def test_notes_count_in_a_key_or_where_nothing_is_asked():

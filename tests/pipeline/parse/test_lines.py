@@ -69,11 +69,7 @@ def test_a_line_whose_middle_is_in_a_table(x0, x1, y0, y1, expected):
 def test_places_of_lines_are_runs_page_by_page():
     places = [(1, 0), (1, 1), (1, 3), (2, 4), (2, 5), (1, 1)]
     found = parsed_lines([line("甲", order=order, page=page) for page, order in places])
-    assert [(span.page, span.first, span.last) for span in line_spans(found)] == [
-        (1, 0, 1),
-        (1, 3, 3),
-        (2, 4, 5),
-    ]
+    assert [(span.page, span.first, span.last) for span in line_spans(found)] == [(1, 0, 1), (1, 3, 3), (2, 4, 5)]
     assert place_of(found[2]) == (1, 3)
 
 
@@ -135,10 +131,7 @@ def test_headers_footers_and_empty_parts_are_left_out_and_parts_keep_their_place
     ]
     part = line_part(text, "部分")
     assert (part.text, part.centred, part.in_table, part.page, part.order) == ("部分", False, False, 1, 1)
-    assert (line_part(text, "", centred=True).centred, line_part(text, "", in_table=True).in_table) == (
-        True,
-        True,
-    )
+    assert (line_part(text, "", centred=True).centred, line_part(text, "", in_table=True).in_table) == (True, True)
 
 
 def test_a_traditional_paper_has_more_than_four_traditional_characters_to_a_simplified_one() -> None:

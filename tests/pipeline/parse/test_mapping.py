@@ -30,18 +30,7 @@ HEADERS = [  # stem, all options, answer, explanation, one option
     ("문제", "보기", "정답", "해설", "보기{}"),
     ("stem", "endings", "label", "feedback", "ending{}"),
 ]
-WORDS = [
-    "肺炎",
-    "心力衰竭",
-    "阿司匹林 肠溶片",
-    "B超",
-    "维生素C",
-    "5 mg",
-    "以上都对",
-    "aspirin",
-    "甲状腺",
-    "1.5 g/L",
-]
+WORDS = ["肺炎", "心力衰竭", "阿司匹林 肠溶片", "B超", "维生素C", "5 mg", "以上都对", "aspirin", "甲状腺", "1.5 g/L"]
 SHAPES = (
     "columns",
     "numbered",
@@ -56,19 +45,7 @@ SHAPES = (
     "pandas",
     "flags",
 )
-ANSWERS = (
-    "header",
-    "letter",
-    "lower",
-    "bracket",
-    "op",
-    "word",
-    "text",
-    "letter_text",
-    "list",
-    "index0",
-    "index1",
-)
+ANSWERS = ("header", "letter", "lower", "bracket", "op", "word", "text", "letter_text", "list", "index0", "index1")
 Bank = list[tuple[str, list[str], int]]
 """Stem, options, place of the right one."""
 
@@ -92,11 +69,7 @@ def banks(draw: st.DrawFn) -> Bank:
     for number in range(draw(st.integers(1, 30))):
         options = draw(st.permutations(WORDS))[: draw(st.sampled_from([4, 5])) if size > 8 else 4]
         rows.append(
-            (
-                f"关于第{number}例患者的诊断，下列正确的是",
-                list(options),
-                draw(st.integers(0, len(options) - 1)),
-            )
+            (f"关于第{number}例患者的诊断，下列正确的是", list(options), draw(st.integers(0, len(options) - 1)))
         )
     return rows
 
@@ -243,12 +216,7 @@ def test_a_column_that_may_correct_the_key_stops_the_file_where_they_differ(name
 
 def test_a_few_corrections_in_the_numbers_of_the_key_stop_the_file_where_they_differ():
     rows = [
-        {
-            "question": f"问题{at}",
-            "choices": ["甲", "乙", "丙", "丁"],
-            "answer": at % 4,
-            "correct_answer": None,
-        }
+        {"question": f"问题{at}", "choices": ["甲", "乙", "丙", "丁"], "answer": at % 4, "correct_answer": None}
         for at in range(8)
     ]
     rows[2]["correct_answer"] = "3"
@@ -258,8 +226,7 @@ def test_a_few_corrections_in_the_numbers_of_the_key_stop_the_file_where_they_di
 
 
 @pytest.mark.parametrize(
-    ("answer", "read"),
-    [("B（乙）", ["B"]), ("(B)乙", ["B"]), ("B（甲）", None), ("B、甲", None), ("A（B也可）", None)],
+    ("answer", "read"), [("B（乙）", ["B"]), ("(B)乙", ["B"]), ("B（甲）", None), ("B、甲", None), ("A（B也可）", None)]
 )
 def test_a_letter_with_a_text_is_read_where_the_text_is_its_own(answer, read):
     row = dict(zip("ABCD", "甲乙丙丁", strict=True))
@@ -399,10 +366,7 @@ def test_everybody_gets_the_mark_of_a_void_question():
 def test_options_at_the_end_of_the_stem_are_cut_from_it():
     rows = [{"题目": f"第{at}例首选的药物是\nA. 甲\nB. 乙\nC. 丙", "答案": "ABC"[at]} for at in range(3)]
     question, _ = parse(rows).rows[1][1]
-    assert (question.stem, [one.text for one in question.options]) == (
-        "第1例首选的药物是",
-        ["甲", "乙", "丙"],
-    )
+    assert (question.stem, [one.text for one in question.options]) == ("第1例首选的药物是", ["甲", "乙", "丙"])
 
 
 def written(rows: list[list[str]]) -> list[dict[str, str | None]]:
@@ -442,17 +406,7 @@ LABELLED = [
     *(("123456", style) for style in STYLES[:9]),
     *(("①②③④⑤⑥", style) for style in ("{}", "{} ", "{}.")),
 ]
-OTHER_WORDS = [
-    *WORDS,
-    "C-反应蛋白",
-    "维生素A、D",
-    "IL-2",
-    "A型血",
-    "B族维生素",
-    "甲、乙两型",
-    "10/L",
-    "a、b两种",
-]
+OTHER_WORDS = [*WORDS, "C-反应蛋白", "维生素A、D", "IL-2", "A型血", "B族维生素", "甲、乙两型", "10/L", "a、b两种"]
 
 
 @settings(deadline=None, max_examples=500)
@@ -519,11 +473,7 @@ def test_a_column_for_each_option_may_tell_whether_it_is_right(name, flags):
 
 def test_a_list_of_wrong_answers_stands_with_the_right_one():
     rows = [
-        {
-            "question": stem,
-            "correct_answer": texts[right],
-            "incorrect_answers": texts[:right] + texts[right + 1 :],
-        }
+        {"question": stem, "correct_answer": texts[right], "incorrect_answers": texts[:right] + texts[right + 1 :]}
         for stem, texts, right in BANK
     ]
     for (_, (question, doubts)), (_, texts, right) in zip(parse(rows).rows, BANK, strict=True):
@@ -651,10 +601,7 @@ NO_OPTIONS = "no column holds the options; there are "
 @pytest.mark.parametrize(
     ("rows", "expected"),
     [
-        (
-            [{"题干": "问", "选项A": "甲", "选项B": None, "答案": "A"}],
-            f"{NO_OPTIONS}题干, 选项A, 选项B, 答案",
-        ),
+        ([{"题干": "问", "选项A": "甲", "选项B": None, "答案": "A"}], f"{NO_OPTIONS}题干, 选项A, 选项B, 答案"),
         (
             [{"题干": "问", "选项": ["甲", "乙"], "选项A": "丙", "选项B": "丁", "答案": "A"}],
             "answer: 答案; options: 选项; stem: 题干; answers_as: letters; unused: 选项A, 选项B",
@@ -838,18 +785,9 @@ def test_three_keys_are_compared_row_by_row():
             "answer: 答案; right: correct; stem: 题目; total: total; options: A=A B=B; answers_as: letters",
         ),
         ({"更正答案": "B"}, "two columns may be the key and differ: 答案 = 'A' is A, 更正答案 = 'B' is B"),
-        (
-            {"更正答案": "A"},
-            "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 更正答案",
-        ),
-        (
-            {"更正答案": "乙药"},
-            "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 更正答案",
-        ),
-        (
-            {"我的答案": "B"},
-            "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 我的答案",
-        ),
+        ({"更正答案": "A"}, "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 更正答案"),
+        ({"更正答案": "乙药"}, "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 更正答案"),
+        ({"我的答案": "B"}, "answer: 答案; stem: 题目; options: A=A B=B; answers_as: letters; unused: 我的答案"),
     ],
 )
 def test_columns_beside_the_key(more, expected):
@@ -952,10 +890,7 @@ LABELLED_LIST = ["A、甲", "B、乙"]
             "answer: 答案; options: a; stem: 题干; answers_as: letters",
         ),
         (
-            [
-                {"题干": "问", "x": LABELLED_LIST, "答案": "A"},
-                {"题干": "问二", "x": ["甲", "乙"], "答案": "A"},
-            ],
+            [{"题干": "问", "x": LABELLED_LIST, "答案": "A"}, {"题干": "问二", "x": ["甲", "乙"], "答案": "A"}],
             f"{NO_OPTIONS}题干, x, 答案",
         ),
         ([{"题干": "问", "备注": LABELLED_LIST, "答案": "A"}], f"{NO_OPTIONS}题干, 备注, 答案"),

@@ -281,22 +281,12 @@ def weights(
         (
             "1. 甲\n（1）乙\n（2）丙\nA. （1）（2）\n2. 戊",
             [],
-            [
-                (0, 1, 1.4, True, True),
-                (1, 1, 0.0, False, False),
-                (2, 2, 0.0, False, False),
-                (4, 2, 1.0, False, False),
-            ],
+            [(0, 1, 1.4, True, True), (1, 1, 0.0, False, False), (2, 2, 0.0, False, False), (4, 2, 1.0, False, False)],
         ),
         (
             "1. 甲\n①乙\n②丙\n2. 戊\nA. ①②",
             [],
-            [
-                (0, 1, 1.0, False, False),
-                (1, 1, 0.3, False, False),
-                (2, 2, 0.3, False, False),
-                (3, 2, 1.4, True, True),
-            ],
+            [(0, 1, 1.0, False, False), (1, 1, 0.3, False, False), (2, 2, 0.3, False, False), (3, 2, 1.4, True, True)],
         ),
         (
             "1. 甲\n①乙\n②丙\n③丁\n⑤戊\nA. ①②",
@@ -352,32 +342,17 @@ def weights(
         (
             "1. 甲\nA. 乙\n解析：\n1. 丙\n2. 丁\n2. 己\nA. 庚",
             [],
-            [
-                (0, 1, 1.4, True, True),
-                (3, 1, 0.5, False, False),
-                (4, 2, 0.5, False, False),
-                (5, 2, 1.4, True, True),
-            ],
+            [(0, 1, 1.4, True, True), (3, 1, 0.5, False, False), (4, 2, 0.5, False, False), (5, 2, 1.4, True, True)],
         ),
         (
             "1. 甲\nA. 乙\n解析：\n1. 丙\n2. 丁\n3. 戊",
             [4],
-            [
-                (0, 1, 1.4, True, True),
-                (3, 1, 0.5, False, False),
-                (4, 2, 0.5, False, False),
-                (5, 3, 1.0, False, False),
-            ],
+            [(0, 1, 1.4, True, True), (3, 1, 0.5, False, False), (4, 2, 0.5, False, False), (5, 3, 1.0, False, False)],
         ),
         (
             "1. 甲\nA. 乙\n解析：\n1. 丙\n2. 丁\n3. 戊",
             [5],
-            [
-                (0, 1, 1.4, True, True),
-                (3, 1, 0.5, False, False),
-                (4, 2, 0.5, False, False),
-                (5, 3, 0.5, False, False),
-            ],
+            [(0, 1, 1.4, True, True), (3, 1, 0.5, False, False), (4, 2, 0.5, False, False), (5, 3, 0.5, False, False)],
         ),
         ("1. 甲\n38.5 mg\nA. 乙", [], [(0, 1, 1.4, True, True), (1, 38, -0.2, False, False)]),
         ("1. 甲\nA. 乙\n38.5 mg\nA. 丙", [], [(0, 1, 1.4, True, True), (2, 38, 0.2, True, True)]),
@@ -393,13 +368,7 @@ def test_lists_codes_and_quantities_weigh_less_than_questions(
     assert weights(text, boundaries) == expected
 
 
-@pytest.mark.parametrize(
-    ("between", "coded"),
-    [
-        (28, True),
-        (29, False),
-    ],
-)
+@pytest.mark.parametrize(("between", "coded"), [(28, True), (29, False)])
 def test_the_codes_of_statements_follow_within_thirty_lines(between: int, coded: bool) -> None:
     found = weights("1. 甲\n①乙\n②丙\n" + "续\n" * between + "A. ①②")
     assert [weight for _, _, weight, _, _ in found] == [1.0, *[0.0 if coded else 0.3] * 2]

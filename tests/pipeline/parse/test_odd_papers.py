@@ -183,9 +183,7 @@ def test_a_line_under_the_last_option_that_does_not_go_on_from_it_stops_the_ques
 
 @settings(max_examples=15, deadline=None)
 @given(
-    st.lists(LONG, min_size=2, max_size=4),
-    st.randoms(use_true_random=False),
-    st.sampled_from(["第{}套", "模拟试卷{}"]),
+    st.lists(LONG, min_size=2, max_size=4), st.randoms(use_true_random=False), st.sampled_from(["第{}套", "模拟试卷{}"])
 )
 def test_keys_of_several_papers_go_to_the_paper_that_their_heads_count(
     papers: list[list[str]], random: Random, head: str

@@ -251,10 +251,7 @@ def test_a_run_is_the_chain_of_the_strongest_labels(text: str, expected: object)
         ("A.甲\tB.乙\t丙 K.己\tD.丁", (0, ["A 甲", "B 乙", "C 丙 K.己", "D 丁"], 16, 2.5, "dotted", "C")),
         ("A.甲\tB.乙\t丙\tD.丁\tE.戊", (0, ["A 甲", "B 乙", "C 丙", "D 丁", "E 戊"], 16, 2.6, "dotted", "C")),
         ("A.甲\tB.乙\t丙\tD.丁\tE 戊", (0, ["A 甲", "B 乙", "C 丙", "D 丁", "E 戊"], 15, 2.4, "dotted", "C")),
-        (
-            "A.甲\tB.乙\t丙\tD.丁\tE,戊",
-            (0, ["A 甲", "B 乙", "C 丙", "D 丁", "E 戊"], 16, 2.48, "dotted", "C"),
-        ),
+        ("A.甲\tB.乙\t丙\tD.丁\tE,戊", (0, ["A 甲", "B 乙", "C 丙", "D 丁", "E 戊"], 16, 2.48, "dotted", "C")),
         ("A.甲\tB.乙\t丙\tD.丁 E.戊", (0, ["A 甲", "B 乙", "C 丙", "D 丁", "E 戊"], 16, 2.4, "dotted", "C")),
         (
             "A.甲\tB.乙\t丙\tD.丁\tE.戊\tF.己",

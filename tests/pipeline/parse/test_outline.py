@@ -141,13 +141,7 @@ def test_a_head_ends_a_shared_text() -> None:
         (
             "SNKASAKAS",
             {0: "一、单选题", 4: "一、单选题", 8: "一、单选题"},
-            [
-                (["一、单选题"], False),
-                (["K2"], True),
-                (["一、单选题"], True),
-                (["K6"], True),
-                (["一、单选题"], True),
-            ],
+            [(["一、单选题"], False), (["K2"], True), (["一、单选题"], True), (["K6"], True), (["一、单选题"], True)],
         ),
         ("SNK.S", {0: "甲", 4: "乙"}, [(["甲"], False), (["K2", ".3"], True), (["乙"], True)]),
     ],
@@ -163,13 +157,7 @@ def test_only_the_head_of_a_key_opens_it() -> None:
 
 @pytest.mark.parametrize(
     ("head", "name"),
-    [
-        ("一、单选题（共2题）", "一、单选题"),
-        ("甲：乙", "甲"),
-        (" 甲 乙", "甲"),
-        ("（一）", "（一）"),
-        ("甲。乙", "甲"),
-    ],
+    [("一、单选题（共2题）", "一、单选题"), ("甲：乙", "甲"), (" 甲 乙", "甲"), ("（一）", "（一）"), ("甲。乙", "甲")],
 )
 def test_the_name_of_a_head_has_no_instructions(head: str, name: str) -> None:
     assert Block([head, "第二行"]).name == name

@@ -48,13 +48,7 @@ def paper_of(drafts: Sequence[Draft], pieces: Sequence[ParsedLine] = (), **more:
 
 
 def test_questions_items_and_silent_ones_of_a_paper() -> None:
-    drafts = [
-        draft(1),
-        draft(2, options=[]),
-        draft(3, entry=True),
-        draft(4, answer="A"),
-        draft(5, accepted=["A"]),
-    ]
+    drafts = [draft(1), draft(2, options=[]), draft(3, entry=True), draft(4, answer="A"), draft(5, accepted=["A"])]
     paper = paper_of([*drafts, draft(6, options=[], entry=True)])
     assert [one.number for one in paper.questions] == [1, 4, 5]
     assert [one.number for one in paper.items] == [1, 2, 4, 5]

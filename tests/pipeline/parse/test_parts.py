@@ -111,12 +111,7 @@ def test_parts_with_options_of_their_own(head, answers, expected):
         ),
         (
             "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA",
-            (
-                "",
-                [("属于甲", "一二三", None, None), ("属于乙", "一二三", None, None)],
-                True,
-                "2 stems, answers A",
-            ),
+            ("", [("属于甲", "一二三", None, None), ("属于乙", "一二三", None, None)], True, "2 stems, answers A"),
         ),
         (
             "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙",
@@ -125,12 +120,7 @@ def test_parts_with_options_of_their_own(head, answers, expected):
         ("A.一\nB.二\nC.三\n① 属于甲", None),
         (
             "A.一\nB.二\nC.三\n① 属于甲 ② 属于乙\nA D",
-            (
-                "",
-                [("属于甲", "一二三", None, None), ("属于乙", "一二三", None, None)],
-                True,
-                "2 stems, answers A D",
-            ),
+            ("", [("属于甲", "一二三", None, None), ("属于乙", "一二三", None, None)], True, "2 stems, answers A D"),
         ),
         ("A.一\nB.二\nC.三", None),
         ("A.一\nB.二\nC.三\n属于甲的是（AA）", None),
@@ -198,10 +188,7 @@ def test_options_that_run_on_after_an_answer(text, expected):
         ),
         (
             f"第4-5题 甲\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：（1）A（2）B\n{items(6)}",
-            [
-                ("1", "", "一|二", "A", None, None, ["no_stem"]),
-                ("2", "", "三|四", "B", None, None, ["no_stem"]),
-            ],
+            [("1", "", "一|二", "A", None, None, ["no_stem"]), ("2", "", "三|四", "B", None, None, ["no_stem"])],
         ),
         (
             f"1. 甲（1）乙（2）丙\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：A B\n"
@@ -234,49 +221,17 @@ def test_options_that_run_on_after_an_answer(text, expected):
         (
             f"1. {CASE}诊断是\n{FOUR}\n2. 该患者首选\n{FOUR}\n3. 该患者忌用\n{FOUR}\n答案：ABC",
             [
-                (
-                    "1",
-                    "男，45岁。上腹痛3天，伴黄疸。诊断是",
-                    "甲|乙|丙|丁",
-                    None,
-                    None,
-                    None,
-                    ["joint_answer"],
-                ),
+                ("1", "男，45岁。上腹痛3天，伴黄疸。诊断是", "甲|乙|丙|丁", None, None, None, ["joint_answer"]),
                 ("2", "该患者首选", "甲|乙|丙|丁", None, None, None, ["joint_answer"]),
-                (
-                    "3",
-                    "该患者忌用",
-                    "甲|乙|丙|丁",
-                    "ABC",
-                    None,
-                    None,
-                    ["joint_answer", "several_answers"],
-                ),
+                ("3", "该患者忌用", "甲|乙|丙|丁", "ABC", None, None, ["joint_answer", "several_answers"]),
             ],
         ),
         (
             f"1. {CASE}伴发热2天。诊断是\n{FOUR}\n2. 该患者首选\n{FOUR}\n3. 该患者忌用\n{FOUR}\n答案：ABC",
             [
                 ("1", "男，45岁。上腹痛3天，伴黄疸。伴发热2天。诊断是", "甲|乙|丙|丁", "A", None, None, []),
-                (
-                    "2",
-                    "该患者首选",
-                    "甲|乙|丙|丁",
-                    "B",
-                    None,
-                    "男，45岁。上腹痛3天，伴黄疸。伴发热2天。诊断是",
-                    [],
-                ),
-                (
-                    "3",
-                    "该患者忌用",
-                    "甲|乙|丙|丁",
-                    "C",
-                    None,
-                    "男，45岁。上腹痛3天，伴黄疸。伴发热2天。诊断是",
-                    [],
-                ),
+                ("2", "该患者首选", "甲|乙|丙|丁", "B", None, "男，45岁。上腹痛3天，伴黄疸。伴发热2天。诊断是", []),
+                ("3", "该患者忌用", "甲|乙|丙|丁", "C", None, "男，45岁。上腹痛3天，伴黄疸。伴发热2天。诊断是", []),
             ],
         ),
         (
@@ -366,10 +321,7 @@ def test_options_that_run_on_after_an_answer(text, expected):
         ),
         (
             "（1～2题共用备选答案）\nA. 一\nB. 二\nC. 三\n1. 属于甲\n2. 属于乙\n参考答案\n1.A 2.C",
-            [
-                ("1", "属于甲", "一|二|三", "A", None, None, []),
-                ("2", "属于乙", "一|二|三", "C", None, None, []),
-            ],
+            [("1", "属于甲", "一|二|三", "A", None, None, []), ("2", "属于乙", "一|二|三", "C", None, None, [])],
         ),
         (
             "K型题 A. ①②③ B. ①③ C. ②④ D. ④\n1. 甲\n①一②二③三④四\n2. 乙\n①一②二③三④四",
@@ -503,11 +455,7 @@ FIRST_STEM = f"{CASE}最可能的诊断是"
     [
         ([drafted(1, stem=FIRST_STEM), drafted(2, stem=NEXT_STEM, answer="AB")], ("AB", [], [0, 1], [1])),
         (
-            [
-                drafted(1, stem=FIRST_STEM),
-                drafted(2, stem=NEXT_STEM),
-                drafted(3, stem=NEXT_STEM, answer="ABA"),
-            ],
+            [drafted(1, stem=FIRST_STEM), drafted(2, stem=NEXT_STEM), drafted(3, stem=NEXT_STEM, answer="ABA")],
             ("ABA", [], [0, 1, 2], [1, 2]),
         ),
         ([drafted(1, stem=FIRST_STEM), drafted(2, stem="甲", answer="AB")], ("-AB", [0, 1], [], [])),

@@ -96,10 +96,7 @@ def test_nothing_is_asked_where_no_model_is_named(ask):
         {"questions": [question(2, 1), question(3, 6, options=3), question(4, 11)], "none": [10]},
         {"questions": [question(2, 1, options=9), question(4, 11)], "none": []},
         {"questions": [question(2, 1), question(9, 6), question(4, 11)], "none": []},
-        {
-            "questions": [{**question(2, 1), "stem": [1, 2], "options": [3, 5]}, *RIGHT["questions"][1:]],
-            "none": [],
-        },
+        {"questions": [{**question(2, 1), "stem": [1, 2], "options": [3, 5]}, *RIGHT["questions"][1:]], "none": []},
         {"questions": [], "none": list(range(1, 16))},
     ],
     ids=["an option left out", "two as one", "another number", "options from B on", "nothing"],
@@ -288,8 +285,7 @@ def test_a_sound_question_has_options_and_is_not_set_aside(change, sound):
 
 
 @pytest.mark.parametrize(
-    ("text", "again", "kept"),
-    [("某网站", 0, False), ("某网站", 1, True), ("内科学试卷", 0, True), ("第3页", 0, True)],
+    ("text", "again", "kept"), [("某网站", 0, False), ("某网站", 1, True), ("内科学试卷", 0, True), ("第3页", 0, True)]
 )
 def test_a_line_that_is_left_out_comes_again_or_is_a_title_or_a_foot(text, again, kept):
     after = judged(5, 5, 5)

@@ -17,11 +17,7 @@ from build_dataset.schemas.documents import Document, SourceRow
 
 Item = tuple[str, list[str], int]
 BANK: list[Item] = [
-    (
-        f"Case {at}: which sign is most likely in a patient aged {at + 20}?",
-        [f"{word} {at}" for word in words],
-        at % 4,
-    )
+    (f"Case {at}: which sign is most likely in a patient aged {at + 20}?", [f"{word} {at}" for word in words], at % 4)
     for at, words in enumerate([("fever", "cough", "rash", "oedema")] * 12)
 ]
 
@@ -94,12 +90,7 @@ def lines(name: str) -> bytes:
 
 def headqa() -> bytes:
     rows = [
-        {
-            "qid": str(at),
-            "qtext": q,
-            "ra": a + 1,
-            "answers": [{"aid": n, "atext": t} for n, t in enumerate(o, 1)],
-        }
+        {"qid": str(at), "qtext": q, "ra": a + 1, "answers": [{"aid": n, "atext": t} for n, t in enumerate(o, 1)]}
         for at, (q, o, a) in enumerate(BANK)
     ]
     return json.dumps({"version": 1.0, "exams": {"2013": {"name": "n", "data": rows}}}).encode()

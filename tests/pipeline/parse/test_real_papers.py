@@ -227,11 +227,7 @@ def test_every_item_of_the_physiology_sheets_is_accounted_for(parsed):
         "BDF",
     ]
     found = reasons(parsed, "cn_xizong_physio")
-    assert {reason: found.count(reason) for reason in found} == {
-        "short_answer": 49,
-        "fill_in": 6,
-        "true_false": 2,
-    }
+    assert {reason: found.count(reason) for reason in found} == {"short_answer": 49, "fill_in": 6, "true_false": 2}
 
 
 def test_the_computer_science_paper_gives_its_choice_items_with_answers_and_explanations(parsed):

@@ -179,13 +179,7 @@ def pages(ends, begins=0.0):
 
 @pytest.mark.parametrize(
     ("ends", "begins", "expected"),
-    [
-        (False, 0.0, []),
-        (True, 0.0, ["012"]),
-        (False, 9.0, []),
-        (False, 9.5, ["010"]),
-        (False, 30.0, ["010"]),
-    ],
+    [(False, 0.0, []), (True, 0.0, ["012"]), (False, 9.0, []), (False, 9.5, ["010"]), (False, 30.0, ["010"])],
 )
 def test_a_page_that_ends_higher_or_begins_lower_than_the_others(ends, begins, expected):
     assert pages(ends, begins) == expected
@@ -234,8 +228,7 @@ HEAD_BLOCK = Block()
 
 
 @pytest.mark.parametrize(
-    ("left", "end", "edge"),
-    [(0.0, 90.0, 100.0), (0.0, 110.0, 100.0), (0.0, 111.0, 200.0), (110.0, 150.0, 200.0)],
+    ("left", "end", "edge"), [(0.0, 90.0, 100.0), (0.0, 110.0, 100.0), (0.0, 111.0, 200.0), (110.0, 150.0, 200.0)]
 )
 def test_the_edge_of_a_column_is_the_farthest_end_of_what_starts_before_the_end_of_a_line(
     left: float, end: float, edge: float
@@ -257,12 +250,7 @@ def test_a_line_is_short_by_its_share_of_its_column(end: float, short: bool) -> 
 
 @pytest.mark.parametrize(
     ("text", "end", "by_words", "complete"),
-    [
-        ("甲", 79.9, True, True),
-        ("甲", 80.0, True, False),
-        ("甲。 ", 99.0, True, True),
-        ("甲。", 99.0, False, False),
-    ],
+    [("甲", 79.9, True, True), ("甲", 80.0, True, False), ("甲。 ", 99.0, True, True), ("甲。", 99.0, False, False)],
 )
 def test_a_line_that_stands_lower_is_complete_two_heights_before_the_edge(
     text: str, end: float, by_words: bool, complete: bool
@@ -343,10 +331,7 @@ def test_more_white_than_usual_inside_a_question_is_a_hole(
 
 def test_one_recognised_line_makes_all_boxes_uncertain() -> None:
     pieces = lay(5, 5, 5, 23)
-    assert holes(rooms_of([replace(pieces[0], confidence=0.9), *pieces[1:]], [own_draft(1, pieces)])) == (
-        {},
-        {},
-    )
+    assert holes(rooms_of([replace(pieces[0], confidence=0.9), *pieces[1:]], [own_draft(1, pieces)])) == ({}, {})
     bare = [replace(one, box=None) for one in pieces]
     assert rooms_of(bare, [own_draft(1, bare)]).drawn is False
 
@@ -357,8 +342,7 @@ def in_threes(*after: float) -> list[ParsedLine]:
 
 
 @pytest.mark.parametrize(
-    ("white", "expected"),
-    [(14, ({}, {})), (14.5, ({(1, 8): 0.633}, {})), (100, ({(1, 8): 6.333}, {}))],
+    ("white", "expected"), [(14, ({}, {})), (14.5, ({(1, 8): 0.633}, {})), (100, ({(1, 8): 6.333}, {}))]
 )
 def test_more_white_than_usual_after_a_question_is_a_hole(white: float, expected: object) -> None:
     pieces = in_threes(5, 5, white, 5)
@@ -400,19 +384,12 @@ def test_the_head_of_a_case_is_the_first_of_its_lines() -> None:
     headed = rooms_of(pieces, [case], heads=[1])
     assert [(one.order, other.order) for one, other in headed.inside(case)] == [(1, 2), (3, 4)]
     first = own_draft(1, pieces[3:], shared_pieces=pieces[:3])
-    assert [(one.order, other.order) for one, other in rooms.inside(first)] == [
-        (0, 1),
-        (1, 2),
-        (3, 4),
-        (4, 5),
-    ]
+    assert [(one.order, other.order) for one, other in rooms.inside(first)] == [(0, 1), (1, 2), (3, 4), (4, 5)]
     assert [(one.order, other.order) for one, other in rooms.after(first)] == [(2, 3)]
 
 
 def on_pages(
-    count: int,
-    short: Mapping[int, float] = {},
-    low: Mapping[int, float] = {},
+    count: int, short: Mapping[int, float] = {}, low: Mapping[int, float] = {}
 ) -> tuple[list[ParsedLine], list[Draft]]:
     """Pages of three lines; some end so much higher, or begin so much lower."""
     pieces: list[ParsedLine] = []
@@ -465,12 +442,7 @@ def test_pages_that_stand_back_from_nearly_all_others(
 )
 def test_columns_of_a_last_page_may_be_balanced(other: float, expected: object) -> None:
     pieces, drafts = on_pages(4)
-    last = [
-        spot("甲", 0, 0, 5),
-        spot("乙", 50, 1, 5),
-        spot("丙", 0, 2, 5, 60, 90),
-        spot("丁", other, 3, 5, 60, 90),
-    ]
+    last = [spot("甲", 0, 0, 5), spot("乙", 50, 1, 5), spot("丙", 0, 2, 5, 60, 90), spot("丁", other, 3, 5, 60, 90)]
     rooms = rooms_of([*pieces, *last], [*drafts, own_draft(9, last)])
     assert {place: lines for place, lines in holes(rooms)[0].items() if place == (5, 1)} == expected
 
@@ -585,12 +557,7 @@ def test_the_smallest_numbers_of_options_of_each_section() -> None:
         (["题", "A.甲 B.乙", "答案：A", "甲 A.丙 B.丁 C.戊"], 3, {}, "options stand after its answer"),
         (["题", "A.甲 B.乙", "答案：A", "甲 A.丙 B.丁"], 2, {}, "options stand after its answer"),
         (["题", "A.甲 B.乙 C.丙", "答案：A", "甲 A.丙 B.丁"], 3, {}, None),
-        (
-            ["题", "A.甲 B.乙 C.丙 D.丁", "答案：A", "甲 A.丙 B.丁 C.戊"],
-            4,
-            {},
-            "options stand after its answer",
-        ),
+        (["题", "A.甲 B.乙 C.丙 D.丁", "答案：A", "甲 A.丙 B.丁 C.戊"], 4, {}, "options stand after its answer"),
         (["题", "A.甲 B.乙 C.丙 D.丁", "答案：A", "甲 A.丙 B.丁"], 4, {}, None),
     ],
 )
@@ -666,14 +633,7 @@ def missing(drafts: Sequence[Draft]) -> list[int | None]:
 
 @pytest.mark.parametrize(
     ("white", "lost", "expected"),
-    [
-        (34.9, 0, []),
-        (35.0, 0, [3, 4, 5]),
-        (79.9, 1, []),
-        (80.0, 1, [3, 4, 5]),
-        (124.9, 2, []),
-        (125.0, 2, [3, 4, 5]),
-    ],
+    [(34.9, 0, []), (35.0, 0, [3, 4, 5]), (79.9, 1, []), (80.0, 1, [3, 4, 5]), (124.9, 2, []), (125.0, 2, [3, 4, 5])],
 )
 def test_questions_behind_room_for_a_head_and_a_case_lack_them(white: float, lost: int, expected: list[int]) -> None:
     pieces, drafts = cases(white)

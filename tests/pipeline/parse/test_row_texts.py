@@ -33,12 +33,7 @@ def read(source: SourceTable) -> list[tuple[str, list[str], list[str] | None, li
     """Stem, options, key and doubts of each row."""
     found = [one for _, one in source.rows if not isinstance(one, RowError)]
     return [
-        (
-            question.stem,
-            [option.text for option in question.options],
-            question.answer,
-            [why for why, _ in doubts],
-        )
+        (question.stem, [option.text for option in question.options], question.answer, [why for why, _ in doubts])
         for question, doubts in found
     ]
 
@@ -52,14 +47,7 @@ def bank(stem: str = "{stem}", cell: str = "{text}", texts: list[str] = TEXTS) -
 
 
 @pytest.mark.parametrize(
-    "stem",
-    [
-        "{number}、{stem}",
-        "{number}. {stem}",
-        "┆{stem}",
-        "{number}.(单选题, 1分){stem}",
-        "║ 第{number}题 {stem}",
-    ],
+    "stem", ["{number}、{stem}", "{number}. {stem}", "┆{stem}", "{number}.(单选题, 1分){stem}", "║ 第{number}题 {stem}"]
 )
 def test_numbers_kinds_and_decoration_are_no_part_of_a_stem(stem):
     assert [found[0] for found in read(parse(bank(stem)))] == STEMS
@@ -134,11 +122,7 @@ def test_options_as_pairs_or_objects_of_one_text(options):
 def test_a_case_with_numbered_questions_is_a_question_each():
     row = {"id": "7", "type": "A3", "case": "男，45岁，胸痛3小时。"}
     for number in (1, 2):
-        row |= {
-            f"stem{number}": f"问{number}",
-            f"options{number}": {"A": "甲", "B": "乙"},
-            f"answer{number}": "B",
-        }
+        row |= {f"stem{number}": f"问{number}", f"options{number}": {"A": "甲", "B": "乙"}, f"answer{number}": "B"}
     found = [json.loads(part.fields) for part in questions_in(TableRow(json.dumps(row)))]
     assert [(one["id"], one["stem"], one["answer"], one["case"]) for one in found] == [
         ("7-1", "问1", "B", "男，45岁，胸痛3小时。"),
@@ -150,13 +134,7 @@ def test_a_case_with_numbered_questions_is_a_question_each():
 
 
 def test_stems_that_share_their_options_are_of_b_type():
-    row = {
-        "options": {"A": "甲", "B": "乙"},
-        "stem1": "问一",
-        "answer1": "A",
-        "stem2": "问二",
-        "answer2": "B",
-    }
+    row = {"options": {"A": "甲", "B": "乙"}, "stem1": "问一", "answer1": "A", "stem2": "问二", "answer2": "B"}
     parts = questions_in(TableRow(json.dumps(row)))
     questions = [one[0] for _, one in parse([json.loads(part.fields) for part in parts]).rows]
     assert [(one.stem, one.answer, one.question_type) for one in questions] == [
@@ -213,13 +191,7 @@ RENAMED = ["{} 项目", "{}項", "选{}项", "Optoin {}", "opción {}", "", "x",
 
 
 @settings(deadline=None, max_examples=300)
-@given(
-    st.sampled_from(HEADERS),
-    st.integers(0, 3),
-    st.sampled_from(RENAMED),
-    st.integers(1, 40),
-    st.integers(0, 9**9),
-)
+@given(st.sampled_from(HEADERS), st.integers(0, 3), st.sampled_from(RENAMED), st.integers(1, 40), st.integers(0, 9**9))
 def test_no_option_is_lost_in_silence_where_its_header_is_another(header, at, other, size, seed):
     rng = random.Random(seed)
     names = [header.format(label) for label in "ABCD"]
@@ -228,11 +200,7 @@ def test_no_option_is_lost_in_silence_where_its_header_is_another(header, at, ot
     for number in range(size):
         texts = [f"{text}{number}" for text in TEXTS]
         rows.append(
-            {
-                "题目": f"{rng.choice(STEMS)}{number}",
-                **dict(zip(names, texts, strict=True)),
-                "答案": rng.choice("ABCD"),
-            }
+            {"题目": f"{rng.choice(STEMS)}{number}", **dict(zip(names, texts, strict=True)), "答案": rng.choice("ABCD")}
         )
     for stem, texts, _, doubts in read(parse(rows)):
         assert len(texts) == 4 or doubts, (stem, texts)

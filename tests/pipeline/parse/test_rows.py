@@ -404,12 +404,7 @@ def test_a_file_that_was_released_under_its_own_name_takes_no_other():
         ({"解析": "故选B"}, "首选的药是", ["A"], ["explanation_disagrees"]),
         ({"C": "A.丙药"}, "首选的药是", ["A"], ["label_inside_text"]),
         ({"B": ""}, "首选的药是", ["A"], ["options_not_contiguous"]),
-        (
-            {"B": "", "解析": "故选C"},
-            "首选的药是",
-            ["A"],
-            ["options_not_contiguous", "explanation_disagrees"],
-        ),
+        ({"B": "", "解析": "故选C"}, "首选的药是", ["A"], ["options_not_contiguous", "explanation_disagrees"]),
         ({"B": "", "解析": "故选A"}, "首选的药是", ["A"], ["options_not_contiguous"]),
         ({"B": "", "解析": "故选C", "答案": None}, "首选的药是", None, ["options_not_contiguous"]),
     ],

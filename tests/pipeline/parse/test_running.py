@@ -71,16 +71,7 @@ def test_a_foot_of_every_page_in_the_middle_of_an_item_leaves():
 
 @pytest.mark.parametrize(
     "phrase",
-    [
-        "最可能的诊断是",
-        "以下何者正确？",
-        "【问题1】",
-        "参考答案：略",
-        "A型题",
-        "1. 甲",
-        "题号 一 二",
-        "综合征。",
-    ],
+    ["最可能的诊断是", "以下何者正确？", "【问题1】", "参考答案：略", "A型题", "1. 甲", "题号 一 二", "综合征。"],
 )
 def test_phrases_of_questions_stay_however_often_they_come(phrase):
     texts = [line for number in range(1, 13) for line in item(number, phrase)]
@@ -297,10 +288,7 @@ def scattered(times: int, running: str, *, kinds: int = 3, short: int = 12) -> b
     for number in range(1, 13):
         more = "，既往体健无特殊病史可循" if number > short else ""
         asked = f"{number}．第{number}位患者因腹痛就诊，查体可见腹部压痛"
-        lines = [
-            asked,
-            *(f"{text}{more}" for text in ("问哪一项是正确的说法", "A．胃炎", "B．肠炎", "答案：A")),
-        ]
+        lines = [asked, *(f"{text}{more}" for text in ("问哪一项是正确的说法", "A．胃炎", "B．肠炎", "答案：A"))]
         if number <= times:
             lines.insert((2, 3, 4)[number % kinds], running)
         texts += lines

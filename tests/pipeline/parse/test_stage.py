@@ -267,8 +267,7 @@ def test_the_declarations_of_a_document_and_its_sheets(entries, expected):
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
-    [("rows.jsonl", False), ("rows.jsonl#一", False), ("row.jsonl", True), ("row.jsonl#一", True)],
+    ("name", "told"), [("rows.jsonl", False), ("rows.jsonl#一", False), ("row.jsonl", True), ("row.jsonl#一", True)]
 )
 def test_declarations_of_no_file_are_told(context, name, told):
     params = ParseParams(sources={name: SourceParams()})

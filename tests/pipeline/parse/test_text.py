@@ -4,14 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.parse.text import (
-    fold,
-    join_lines,
-    private_labels,
-    true_digits,
-    width,
-    without_digits,
-)
+from build_dataset.pipeline.parse.text import fold, join_lines, private_labels, true_digits, width, without_digits
 
 
 @pytest.mark.parametrize(
@@ -104,12 +97,7 @@ def test_lines_of_a_paragraph_are_joined(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a1 甲", (5, "a甲")),
-        ("\u2e7f⺀", (3, "\u2e7f⺀")),
-        ("12 3", (4, "")),
-    ],
+    ("text", "expected"), [("a1 甲", (5, "a甲")), ("\u2e7f⺀", (3, "\u2e7f⺀")), ("12 3", (4, ""))]
 )
 def test_widths_in_half_characters(text, expected):
     assert (width(text), without_digits(text)) == expected

@@ -14,16 +14,7 @@ FIRST = ["第1题", "【第1题】", "下列属于水果的是（  ）。", "A. 
 
 def drafts(lines: list[str]):
     read = [
-        Line(
-            document="a.md",
-            page=1,
-            order=order,
-            text=text,
-            box=None,
-            confidence=None,
-            column=0,
-            kind=LineKind.TEXT,
-        )
+        Line(document="a.md", page=1, order=order, text=text, box=None, confidence=None, column=0, kind=LineKind.TEXT)
         for order, text in enumerate(lines)
     ]
     paper = read_paper("a.md", read)
@@ -105,16 +96,6 @@ def test_words_that_announce_stem_and_options_are_no_part_of_them():
 def test_an_answer_shown_in_the_text_that_parts_share_waits():
     before = [line for number in range(1, 7) for line in item(number, "A", [])]
     options = [f"{label}. {label * 2}" for label in "ABCD"]
-    lines = [
-        *before,
-        "第7-8题",
-        "先（B），后（问题2）。",
-        "问题1：",
-        *options,
-        "问题2：",
-        *options,
-        "答案",
-        "B、D",
-    ]
+    lines = [*before, "第7-8题", "先（B），后（问题2）。", "问题1：", *options, "问题2：", *options, "答案", "B、D"]
     found = [draft for draft in drafts(lines) if draft.number in (7, 8)]
     assert all("answer_in_text" in dict(draft.flags) for draft in found)

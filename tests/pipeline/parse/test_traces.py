@@ -28,10 +28,7 @@ def test_an_item_names_its_number_options_and_answer(parse):
     rules = {(step.part, step.rule): step for step in trace.steps}
     assert rules[Part.NUMBER, "dot"].detail == "7."
     assert rules[Part.HEAD, "single"].detail == "一、单选题"
-    assert (rules[Part.OPTIONS, "dotted"].spans[0].first, rules[Part.OPTIONS, "dotted"].spans[0].last) == (
-        2,
-        3,
-    )
+    assert (rules[Part.OPTIONS, "dotted"].spans[0].first, rules[Part.OPTIONS, "dotted"].spans[0].last) == (2, 3)
     assert rules[Part.ANSWER, "inline"].detail == "B"
     assert rules[Part.EXPLANATION, "mark"].spans[0].first == 5
 
@@ -57,13 +54,7 @@ def told(outcome) -> list[str]:
 QUESTIONS = "\n".join(f"{number}. 下列哪项正确\nA. 甲\tB. 乙\tC. 丙\tD. 丁" for number in (1, 2, 3))
 
 
-@pytest.mark.parametrize(
-    "before",
-    [
-        "A. 甲\nB. 乙\nC. 丙\nD. 丁",
-        "一、单项选择题\nA. 甲\nB. 乙\nC. 丙\nD. 丁",
-    ],
-)
+@pytest.mark.parametrize("before", ["A. 甲\nB. 乙\nC. 丙\nD. 丁", "一、单项选择题\nA. 甲\nB. 乙\nC. 丙\nD. 丁"])
 def test_options_that_belong_to_no_item_wait_for_a_person(parse, before):
     assert "text_left_over" in told(parse(f"{before}\n{QUESTIONS}"))
 

@@ -41,8 +41,7 @@ def test_a_value_that_is_missing_is_an_error_and_no_gap(template):
 
 
 @pytest.mark.parametrize(
-    ("first", "last"),
-    [(0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x2069)],
+    ("first", "last"), [(0x00, 0x08), (0x0B, 0x1F), (0x7F, 0x9F), (0x200B, 0x200F), (0x202A, 0x202E), (0x2060, 0x2069)]
 )
 def test_hidden_characters_are_shown_up_to_the_edges_of_their_ranges(template, first, last):
     def body(code):

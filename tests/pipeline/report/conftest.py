@@ -22,21 +22,10 @@ UNITS = {"ocr": "files", "parse": "items", "evaluate": "prompts"}
 
 
 def manifest(
-    name: str,
-    kept: int,
-    *,
-    merged: int = 0,
-    rejected: dict | None = None,
-    waiting: dict | None = None,
-    **more: Any,
+    name: str, kept: int, *, merged: int = 0, rejected: dict | None = None, waiting: dict | None = None, **more: Any
 ) -> dict[str, Any]:
     rejected, waiting = rejected or {}, waiting or {}
-    parts = {
-        "kept": kept,
-        "merged": merged,
-        "rejected": sum(rejected.values()),
-        "waiting": sum(waiting.values()),
-    }
+    parts = {"kept": kept, "merged": merged, "rejected": sum(rejected.values()), "waiting": sum(waiting.values())}
     return {
         "stage": name,
         "complete": True,
@@ -75,11 +64,7 @@ def rejection(item_id: str, reason: str, stem: str) -> Rejection:
 
 def deduplicated(one: dict[str, Any], other: dict[str, Any], kind: str = "same_question") -> dict[str, pl.DataFrame]:
     merge = Merge(
-        question_id=other["question_id"],
-        survivor_id=one["question_id"],
-        kind=kind,
-        score=0.9,
-        reason="reworded",
+        question_id=other["question_id"], survivor_id=one["question_id"], kind=kind, score=0.9, reason="reworded"
     )
     cluster = Cluster(question_id=one["question_id"], cluster_id="c", kind="survivor")
     return {
@@ -93,12 +78,7 @@ def conflicting(one: dict[str, Any], other: dict[str, Any]) -> pl.DataFrame:
     copies = json.dumps([one, other], ensure_ascii=False)
     ids = [one["question_id"], other["question_id"]]
     item = ReviewItem(
-        item_id=ids[0],
-        question_ids=ids,
-        stage="dedup",
-        reason="conflicting_answers",
-        detail="A or B",
-        item=copies,
+        item_id=ids[0], question_ids=ids, stage="dedup", reason="conflicting_answers", detail="A or B", item=copies
     )
     return ReviewItem.to_frame([item])
 

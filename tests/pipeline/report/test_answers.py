@@ -21,14 +21,7 @@ def prediction(run, question_id, letters, correct, raw=None, **more):
 
 
 def score(run="m", value=0.5, metric="accuracy", **more):
-    plain = {
-        "dimension": "overall",
-        "label": "全部",
-        "label_en": "all",
-        "questions": 200,
-        "low": 0.4,
-        "high": 0.6,
-    }
+    plain = {"dimension": "overall", "label": "全部", "label_en": "all", "questions": 200, "low": 0.4, "high": 0.6}
     return Score(run=run, metric=metric, value=value, **(plain | more))
 
 

@@ -46,10 +46,7 @@ def label(number: int, status: str) -> Label:
     ],
 )
 def test_the_splits_are_the_release_where_they_hold_all_that_is_kept(monkeypatch, sizes, released) -> None:
-    losses = [
-        SourceLoss("a", kept=3, merged=2, rejected=1),
-        SourceLoss("b", kept=2, merged=1, waiting=4),
-    ]
+    losses = [SourceLoss("a", kept=3, merged=2, rejected=1), SourceLoss("b", kept=2, merged=1, waiting=4)]
     monkeypatch.setattr(flow, "source_losses", lambda find: losses)
     found = flow.overview(
         build(

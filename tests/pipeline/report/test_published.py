@@ -123,10 +123,7 @@ def test_datasets_that_say_nothing_of_exams_have_no_table_of_them():
 
 def test_item_types_are_counted_as_cmb_counts_them():
     table = question_types(EXAMS)
-    assert table.data.select("type", "cmb_type", "total").rows() == [
-        ("A1", "单项选择题", 5),
-        ("X", "多项选择题", 1),
-    ]
+    assert table.data.select("type", "cmb_type", "total").rows() == [("A1", "单项选择题", 5), ("X", "多项选择题", 1)]
 
 
 def test_tables_of_nothing_are_tables():

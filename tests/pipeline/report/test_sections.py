@@ -248,12 +248,7 @@ def test_changes_name_six_columns_of_each_kind():
     ]
     section = content.changes(build({"export/changes": Change.to_frame(rows)}, examples=2))
     changed, moved = section.values["kinds"]
-    assert changed == {
-        "kind": "changed",
-        "count": 4,
-        "columns": "a 4, b 4, c 4, d 4, e 4, f 4",
-        "ids": ["q0", "q2"],
-    }
+    assert changed == {"kind": "changed", "count": 4, "columns": "a 4, b 4, c 4, d 4, e 4, f 4", "ids": ["q0", "q2"]}
     assert (moved["kind"], moved["count"], english(section)) == ("moved", 2, [])
 
 
@@ -302,20 +297,8 @@ def test_who_labelled_is_counted_by_dimension():
     rows = [
         Label(question_id="1", dimension="difficulty", status="unreviewed", annotator="lexicon", **plain),
         Label(question_id="2", dimension="difficulty", status="agreed", annotator=None, **plain),
-        Label(
-            question_id="3",
-            dimension="difficulty",
-            status="agreed",
-            annotator="m",
-            **plain | {"estimate": True},
-        ),
-        Label(
-            question_id="3",
-            dimension="competency",
-            status="agreed",
-            annotator="m",
-            **plain | {"estimate": True},
-        ),
+        Label(question_id="3", dimension="difficulty", status="agreed", annotator="m", **plain | {"estimate": True}),
+        Label(question_id="3", dimension="competency", status="agreed", annotator="m", **plain | {"estimate": True}),
     ]
     section = content.labelling(build({"review/labels": Label.to_frame(rows)}))
     assert section.values["totals"] == {"difficulty": 3, "competency": 1}
@@ -347,14 +330,7 @@ def test_annotators_compared_on_fewer_than_30_labels_are_counted():
 
 
 def score(metric="accuracy", value=0.5, run="m", **more) -> Score:
-    plain = {
-        "dimension": "overall",
-        "label": "全部",
-        "label_en": "all",
-        "questions": 100,
-        "low": 0.4,
-        "high": 0.6,
-    }
+    plain = {"dimension": "overall", "label": "全部", "label_en": "all", "questions": 100, "low": 0.4, "high": 0.6}
     return Score(run=run, metric=metric, value=value, **plain | more)
 
 
@@ -444,13 +420,7 @@ def test_the_funnel_is_drawn_on_one_scale_and_empty_splits_are_told():
 def test_figures_at_a_glance_are_absent_where_nothing_ran():
     values = flow.overview(build({})).values
     assert values["parts"] == {"kept": 0, "merged": 0, "rejected": 0, "waiting": 0}
-    assert (values["total"], values["keys"], values["by_ocr"], values["labels"], values["seen"]) == (
-        0,
-        0,
-        0,
-        0,
-        0,
-    )
+    assert (values["total"], values["keys"], values["by_ocr"], values["labels"], values["seen"]) == (0, 0, 0, 0, 0)
     assert (values["pages"], values["released"]) == (None, False)
 
 

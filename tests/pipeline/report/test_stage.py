@@ -242,11 +242,7 @@ def test_the_least_alike_merges_are_shown_and_their_differences_marked(report):
 
 
 def test_twins_stand_beside_the_most_similar_of_their_cluster(report):
-    rows = [
-        question("q1", "患者，男，30岁"),
-        question("q2", "完全是另一道题目"),
-        question("q3", "患者，女，30岁"),
-    ]
+    rows = [question("q1", "患者，男，30岁"), question("q2", "完全是另一道题目"), question("q3", "患者，女，30岁")]
     members = [
         Cluster(question_id=row["question_id"], cluster_id="c", kind=kind)
         for row, kind in zip(rows, ("sex", "group", "sex"), strict=True)
@@ -291,14 +287,7 @@ def test_what_waits_before_the_split_is_told_apart_from_what_is_not_settled_afte
 
 
 def test_weak_agreement_warns_and_unknown_agreement_is_no_zero(report):
-    base = {
-        "dimension": "competency",
-        "items": 40,
-        "raw": 0.6,
-        "kappa": None,
-        "alpha_low": 0.2,
-        "alpha_high": 0.5,
-    }
+    base = {"dimension": "competency", "items": 40, "raw": 0.6, "kappa": None, "alpha_low": 0.2, "alpha_high": 0.5}
     fields = dict.fromkeys(Agreement.model_fields) | base
     rows = [
         Agreement(**{**fields, "reviewers": "all", "alpha": 0.4}),
@@ -380,20 +369,10 @@ def test_annotators_stand_beside_experts_with_intervals_and_what_could_be_left_t
     fields |= {"same": 18, "kappa": 0.8, "cost_per_correct": None}
     rows = [
         Calibration(
-            annotator="llm:m",
-            reference="experts",
-            calibration_error=0.05,
-            threshold=0.85,
-            accepted=0.6,
-            **fields,
+            annotator="llm:m", reference="experts", calibration_error=0.05, threshold=0.85, accepted=0.6, **fields
         ),
         Calibration(
-            annotator="lexicon",
-            reference="experts",
-            calibration_error=None,
-            threshold=None,
-            accepted=None,
-            **fields,
+            annotator="lexicon", reference="experts", calibration_error=None, threshold=None, accepted=None, **fields
         ),
         Calibration(annotator="a", reference="b", calibration_error=None, threshold=None, accepted=None, **fields),
     ]
@@ -408,13 +387,7 @@ def test_annotators_stand_beside_experts_with_intervals_and_what_could_be_left_t
 
 def test_the_difference_from_the_previous_release_is_counted_and_a_leak_into_training_warns(report):
     rows = [
-        Change(
-            question_id="q1",
-            change="changed",
-            split="train",
-            previous_split="train",
-            columns=["stem", "answer"],
-        ),
+        Change(question_id="q1", change="changed", split="train", previous_split="train", columns=["stem", "answer"]),
         Change(question_id="q2", change="moved", split="train", previous_split="test", columns=[]),
     ]
     result = report({"manifests": manifests(manifest("export", 2)), "export/changes": Change.to_frame(rows)})

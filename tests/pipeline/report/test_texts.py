@@ -11,14 +11,7 @@ import pytest
 from build_dataset.pipeline.report import texts
 from build_dataset.pipeline.report.build import Build
 from build_dataset.pipeline.report.params import ReportParams
-from build_dataset.pipeline.report.texts import (
-    CutText,
-    clip,
-    item_text,
-    key_letters,
-    mark_differences,
-    unfold,
-)
+from build_dataset.pipeline.report.texts import CutText, clip, item_text, key_letters, mark_differences, unfold
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.questions import Cluster, Question
 
@@ -44,15 +37,7 @@ def test_a_cut_text_shows_its_span(span, pieces, more) -> None:
 
 @pytest.mark.parametrize(
     ("length", "limit", "most", "whole"),
-    [
-        (4, 4, 9, None),
-        (5, 4, 9, 5),
-        (9, 4, 9, 9),
-        (10, 4, 9, 9),
-        (10, 4, 4, None),
-        (10, 4, 5, 5),
-        (10, 4, 0, None),
-    ],
+    [(4, 4, 9, None), (5, 4, 9, 5), (9, 4, 9, 9), (10, 4, 9, 9), (10, 4, 4, None), (10, 4, 5, 5), (10, 4, 0, None)],
 )
 def test_a_text_unfolds_where_more_of_it_is_shown(length, limit, most, whole) -> None:
     found = unfold("x" * length, limit, most)
@@ -113,10 +98,7 @@ def shown(item: Any, limit: int = 9) -> tuple[str, str, list[str], str] | None:
         ({"text": "文", "question": "问"}, ("", "问", [], "")),
         ({"stem": "题", "shared_stem": "例", "answer": ["B"]}, ("", "例\n题", [], "B")),
         ({"stem": "题", "document": "a", "number": 2, "pages": [3]}, ("a · p. 3 · no. 2", "题", [], "")),
-        (
-            {"stem": "题", "options": [{"label": "A", "text": "甲"}, 5, {"label": None}]},
-            ("", "题", ["甲", ""], ""),
-        ),
+        ({"stem": "题", "options": [{"label": "A", "text": "甲"}, 5, {"label": None}]}, ("", "题", ["甲", ""], "")),
     ],
 )
 def test_an_item_is_shown_as_far_as_it_is_a_question(item, found) -> None:
@@ -189,8 +171,5 @@ def test_changed_texts_are_counted_by_part_and_questions() -> None:
         ("q1", "option:B"),
         ("q2", "stem"),
     ]
-    tables = {
-        "manifests": manifests(),
-        "clean/changes": pl.DataFrame(rows).drop("by").rename({"field": "part"}),
-    }
+    tables = {"manifests": manifests(), "clean/changes": pl.DataFrame(rows).drop("by").rename({"field": "part"})}
     assert texts.tidied(Build(tables, ReportParams(), DatasetParams(name="x"))).values["people"] == 0

@@ -11,12 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.review.agreement import (
-    agreement,
-    agreement_by_part,
-    agreement_with_annotators,
-    draws_of,
-)
+from build_dataset.pipeline.review.agreement import agreement, agreement_by_part, agreement_with_annotators, draws_of
 from build_dataset.pipeline.stats import agreement as coefficients
 from build_dataset.pipeline.stats.agreement import Resampling, count_labels, interval, pair_table, value_of
 from build_dataset.schemas.annotations import Annotation
@@ -191,10 +186,7 @@ def part(question: str, who: str, label: str, *, batch=1, blind=False, origin="p
 
 def test_agreement_is_told_by_batch_week_and_anchoring_where_there_is_more_than_one():
     rows = [part("q1", who, "易") for who in "ab"]
-    rows += [
-        part("q2", "a", "易", batch=2, blind=True, day=9),
-        part("q2", "b", "中等", batch=2, blind=True, day=9),
-    ]
+    rows += [part("q2", "a", "易", batch=2, blind=True, day=9), part("q2", "b", "中等", batch=2, blind=True, day=9)]
     found = agreement_by_part(pl.DataFrame(rows), draws_of(["difficulty"], 100, 1))
     raw = {row.slice: row.raw for row in found if row.reviewers == "all"}
     assert raw == {
@@ -217,12 +209,7 @@ def test_experts_against_an_annotator_are_told_by_what_they_did_with_its_label()
     ]
     said = [
         Annotation(
-            question_id=name,
-            dimension="difficulty",
-            label="易",
-            annotator="llm:m",
-            confidence=None,
-            estimate=True,
+            question_id=name, dimension="difficulty", label="易", annotator="llm:m", confidence=None, estimate=True
         )
         for name in ("q1", "q2", "q3")
     ]
@@ -243,11 +230,7 @@ def test_a_labels_agreement_is_how_often_a_second_expert_chose_it_too():
     rows = [(f"q{n}", who, label) for n, pair in enumerate(labels) for who, label in zip("ab", pair, strict=True)]
     found = agreement(reviews(rows), draws_of(["difficulty"], 100, 1), labels=True)
     by_label = {row.label: (row.items, row.raw) for row in found if row.label}
-    assert by_label == {
-        "易": (2, pytest.approx(2 / 3)),
-        "中等": (3, pytest.approx(0.5)),
-        "难": (1, 0.0),
-    }
+    assert by_label == {"易": (2, pytest.approx(2 / 3)), "中等": (3, pytest.approx(0.5)), "难": (1, 0.0)}
     easy = next(row for row in found if row.label == "易")
     assert easy.kappa == pytest.approx(cohen_kappa([1, 1, 0, 0], [1, 0, 0, 0]))
 

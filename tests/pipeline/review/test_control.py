@@ -14,14 +14,7 @@ from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.pipeline.review import folder
-from build_dataset.pipeline.review.control import (
-    PROBE,
-    controls,
-    gold_questions,
-    mix_in_gold,
-    separate,
-    with_probes,
-)
+from build_dataset.pipeline.review.control import PROBE, controls, gold_questions, mix_in_gold, separate, with_probes
 from build_dataset.pipeline.review.progress import expert_work
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.schemas.annotations import Annotation, ExpertReview
@@ -76,10 +69,7 @@ def pulled(tmp_path, reviews):
 
 
 def test_answers_to_both_are_taken_out_of_the_reviews_and_counted(tmp_path):
-    folder.remember_shown(
-        tmp_path,
-        with_probes(annotations(1), 1.0, seed=3),
-    )
+    folder.remember_shown(tmp_path, with_probes(annotations(1), 1.0, seed=3))
     shown = read_table(tmp_path / "reviews" / folder.SHOWN).filter(pl.col("shown_by") == PROBE).to_dicts()[0]
     name, wrong = shown["dimension"], shown["shown"]
     right = dimensions()[name].zh_names()[0]

@@ -116,11 +116,7 @@ def test_every_expert_with_an_account_gets_their_questions_and_what_they_did(
     monkeypatch.setattr(folder, "read_pulled", pulled)
     reports, notes = exchange.push_to_experts(NOTHING, ReviewParams(reviewers=PEOPLE, assign=True), context, count=4)
     assert [(name, names, more) for name, _, names, more in sent] == [
-        (
-            projects.of_expert("a@x.org").name,
-            ["q0", "q1", "q3", "gold"],
-            {"count": 4, "adopt": False, "lineage": ANY},
-        )
+        (projects.of_expert("a@x.org").name, ["q0", "q1", "q3", "gold"], {"count": 4, "adopt": False, "lineage": ANY})
     ]
     assert reports == [1]
     told = ["c@x.org has no account in Label Studio: `review sheet export` writes a workbook"]
@@ -188,9 +184,7 @@ def test_what_is_or_was_there_is_fetched_and_a_review_that_is_gone_is_told(
     studio = SimpleNamespace(accounts={}, projects=lambda begin: [begin])
     monkeypatch.setattr(exchange, "connect", lambda params: studio)
     monkeypatch.setattr(
-        projects,
-        "find",
-        lambda studio, kind, *, owner, adopt, listed: kind.name if kind.name in there else None,
+        projects, "find", lambda studio, kind, *, owner, adopt, listed: kind.name if kind.name in there else None
     )
     for name in before:
         kind = next(kind for kind in projects.KINDS if kind.name == name)

@@ -121,12 +121,7 @@ def test_every_pull_that_brings_something_is_kept(tmp_path):
 
 def test_people_keep_their_new_address_where_their_project_is_gone(context, monkeypatch):
     signed = SeenAnnotation(
-        question_id="q",
-        annotation_id=1,
-        updated_at="2026",
-        skipped=False,
-        reviewer="former@x.org",
-        answer="{}",
+        question_id="q", annotation_id=1, updated_at="2026", skipped=False, reviewer="former@x.org", answer="{}"
     )
     before = pulled([review("former@x.org")])
     before = replace(before, people={"1 then": "former@x.org"}, annotations=SeenAnnotation.to_frame([signed]))

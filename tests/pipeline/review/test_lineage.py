@@ -49,11 +49,7 @@ def states(found):
     return {each.question_id: each.state for each in review.settle_questions(found, PARAMS).standings}
 
 
-TYPOGRAPHY = [
-    STEM.replace("，", "、", 1),
-    STEM + "（ ）",
-    STEM + "：",
-]
+TYPOGRAPHY = [STEM.replace("，", "、", 1), STEM + "（ ）", STEM + "："]
 WORDS = [
     STEM.replace("最可能的诊断是", "最可能的疾病是"),
     STEM.replace("反复", "长期反复"),

@@ -69,10 +69,7 @@ def work(**fields) -> ExpertWork:
         ({"accepted": 0.991}, ["99.1% of the labels filled in were left as they were"]),
         ({"accepted": 1.0, "questions": ENOUGH - 1}, []),
         ({"control": Control(probes=10, accepted=5)}, []),
-        (
-            {"control": Control(probes=10, accepted=6)},
-            ["6 of 10 labels that are wrong on purpose were accepted"],
-        ),
+        ({"control": Control(probes=10, accepted=6)}, ["6 of 10 labels that are wrong on purpose were accepted"]),
         ({"control": Control(probes=9, accepted=9)}, []),
         ({"control": Control(chart=(0.1, 0.6), limit=0.6)}, []),
         (
@@ -131,14 +128,6 @@ def test_the_page_has_a_row_an_expert_and_the_chart_of_gold_labels():
     chart = Control(questions=9, gold=40, right=30, chart=(0.9, 0.8), limit=0.5, probes=3, accepted=1)
     status = review_status([])
     page = status_page(status, [work(control=chart, hours=1.25, accepted=0.5, quick=0.9)], "demo").decode()
-    for part in (
-        "demo: review 复核进度",
-        "30 / 40",
-        "1 / 3",
-        "1.2",
-        "50 %",
-        "90% answered in under 5 s",
-        "<svg",
-    ):
+    for part in ("demo: review 复核进度", "30 / 40", "1 / 3", "1.2", "50 %", "90% answered in under 5 s", "<svg"):
         assert part in page, part
     assert "<svg" not in status_page(status, [work()], "demo").decode()

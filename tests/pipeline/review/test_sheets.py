@@ -78,13 +78,7 @@ def test_what_an_expert_confirms_becomes_a_review_with_flags_and_corrections(tab
         path,
         {
             "q0": {"完成": "是"},
-            "q1": {
-                "能力维度": OTHER,
-                "题干有误": "是",
-                "改正题干": TEXT,
-                "备注": "错字",
-                "完成": "是",
-            },
+            "q1": {"能力维度": OTHER, "题干有误": "是", "改正题干": TEXT, "备注": "错字", "完成": "是"},
             "q2": {"能力维度": OTHER},
         },
     )
@@ -97,11 +91,7 @@ def test_what_an_expert_confirms_becomes_a_review_with_flags_and_corrections(tab
         "prediction",
     )
     changed = rows["q1", "competency"]
-    assert (changed["label"], changed["origin"], changed["flags"]) == (
-        OTHER,
-        "prediction-changed",
-        ["wrong_stem"],
-    )
+    assert (changed["label"], changed["origin"], changed["flags"]) == (OTHER, "prediction-changed", ["wrong_stem"])
     assert (changed["reviewer"], changed["note"], changed["shown_by"]) == ("zhang", "错字", "lexicon")
     corrections = read_table(context.build / "reviews" / "corrections.parquet").to_dicts()
     assert {row["field"]: row["after"] for row in corrections} == {"stem": "改好的题干", "option:B": "丙"}
@@ -137,11 +127,7 @@ def test_the_workbook_offers_lists_hides_its_data_and_protects_what_is_not_to_be
     path, _ = exported(tables, context)
     book = load_workbook(path)
     sheet = book[workbook.MAIN]
-    assert (sheet.freeze_panes, sheet.protection.sheet, book["data"].sheet_state) == (
-        "C2",
-        True,
-        "veryHidden",
-    )
+    assert (sheet.freeze_panes, sheet.protection.sheet, book["data"].sheet_state) == ("C2", True, "veryHidden")
     assert len(sheet.data_validations.dataValidation) == len(FIRST) + 4
     assert sheet["B2"].protection.locked
     assert not sheet["F2"].protection.locked
@@ -242,21 +228,14 @@ def test_an_assigned_expert_gets_their_own_questions_alone(tables, context):
 @pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 def test_a_workbook_saved_by_libreoffice_says_the_same(tables, context, tmp_path):
     path, _ = exported(tables, context)
-    fill(
-        path,
-        {"q0": {"完成": "是"}, "q1": {"能力维度": OTHER, "题干有误": "是", "改正题干": TEXT, "完成": "是"}},
-    )
+    fill(path, {"q0": {"完成": "是"}, "q1": {"能力维度": OTHER, "题干有误": "是", "改正题干": TEXT, "完成": "是"}})
     saved = tmp_path / "saved"
     command = ["soffice", "--headless", "--norestore", f"-env:UserInstallation=file://{tmp_path}/profile"]
     command += ["--convert-to", "xlsx:Calc MS Excel 2007 XML", "--outdir", str(saved), str(path)]
     subprocess.run(command, check=True, capture_output=True, timeout=600)
     book = load_workbook(saved / path.name)
     sheet = book[workbook.MAIN]
-    assert (sheet.protection.sheet, sheet["B2"].protection.locked, sheet["F2"].protection.locked) == (
-        True,
-        True,
-        False,
-    )
+    assert (sheet.protection.sheet, sheet["B2"].protection.locked, sheet["F2"].protection.locked) == (True, True, False)
     assert len(sheet.data_validations.dataValidation) == len(FIRST) + 4
     assert book["data"].sheet_state != "visible"
     [(_, found, rejects)], pulled = take_in(context, saved / path.name)

@@ -11,13 +11,7 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import stage as review
 from build_dataset.pipeline.review.folder import read_control
 from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.schemas.annotations import (
-    Agreement,
-    Annotation,
-    Correction,
-    CorrectionStatus,
-    ExpertReview,
-)
+from build_dataset.schemas.annotations import Agreement, Annotation, Correction, CorrectionStatus, ExpertReview
 from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation import records
@@ -55,11 +49,7 @@ def said(reviewer: str, number: int, at: int = 0, **labels: str) -> list[ExpertR
 
 def tables(count: int, *reviews: list[ExpertReview]) -> dict[str, pl.DataFrame]:
     rows = [row for group in reviews for row in group]
-    return {
-        "questions": questions(count),
-        "annotations": annotations(count),
-        "pulled": ExpertReview.to_frame(rows),
-    }
+    return {"questions": questions(count), "annotations": annotations(count), "pulled": ExpertReview.to_frame(rows)}
 
 
 def test_before_any_review_every_label_is_the_annotators_and_marked_unreviewed(context):
@@ -78,10 +68,7 @@ def test_before_any_review_every_label_is_the_annotators_and_marked_unreviewed(c
 def test_disputed_and_half_reviewed_questions_wait_with_who_said_what(context):
     found = tables(4, said("a", 0), said("b", 0, competency="疾病治疗"), said("a", 1), said("a", 2), said("b", 2))
     result = review.run(found, PARAMS, context)
-    assert [(item.item_id, item.reason) for item in result.review] == [
-        ("q0", "disputed"),
-        ("q1", "one_of_two"),
-    ]
+    assert [(item.item_id, item.reason) for item in result.review] == [("q0", "disputed"), ("q1", "one_of_two")]
     assert result.review[0].question_ids == ["q0"]
     assert "competency: a = 疾病诊断和鉴别诊断 / b = 疾病治疗" in result.review[0].detail
     assert (result.counts.kept, result.counts.waiting) == (2, 2)
@@ -136,11 +123,7 @@ def test_adjudicators_do_not_enter_agreement(context):
     result = review.run(found, PARAMS.model_copy(update={"adjudicators": ["judge"]}), context)
     assert set(result.tables["agreement"]["reviewers"]) == {"all", "a & b", "experts & lexicon"}
     settled = result.tables["labels"].filter(pl.col("dimension") == "difficulty").row(0, named=True)
-    assert (settled["label"], settled["status"], settled["reviewers"]) == (
-        "中等",
-        "adjudicated",
-        ["a", "b", "judge"],
-    )
+    assert (settled["label"], settled["status"], settled["reviewers"]) == ("中等", "adjudicated", ["a", "b", "judge"])
 
 
 who = st.sampled_from(["a", "b", "c", "judge"])

@@ -174,8 +174,7 @@ def expired(code):
         (
             expired(-signal.SIGKILL),
             Failure(
-                "killed",
-                "the system ended the worker process: give it more memory, or set executor.workers lower",
+                "killed", "the system ended the worker process: give it more memory, or set executor.workers lower"
             ),
         ),
         (expired(-signal.SIGPROF), Failure("timeout", "took more processor time than the limit")),

@@ -36,10 +36,7 @@ def test_values_that_somebody_edited_are_passed_over(tmp_path, change):
     assert set(last_runs(tmp_path)) == {"ocr"}
 
 
-@pytest.mark.parametrize(
-    ("before", "apart"),
-    [("", ""), ("{", "\n"), ("{}", "\n"), ("{}\n", ""), ("\n", "")],
-)
+@pytest.mark.parametrize(("before", "apart"), [("", ""), ("{", "\n"), ("{}", "\n"), ("{}\n", ""), ("\n", "")])
 def test_an_entry_is_one_line_of_its_own(tmp_path, before, apart):
     (tmp_path / "build").mkdir()
     (tmp_path / "build" / LEDGER).write_text(before)

@@ -9,11 +9,7 @@ from build_dataset.schemas.errors import UserError
 
 
 def test_who_holds_the_folder_is_named(tmp_path):
-    with (
-        build_lock(tmp_path),
-        pytest.raises(UserError, match=f"process {os.getpid()}"),
-        build_lock(tmp_path),
-    ):
+    with build_lock(tmp_path), pytest.raises(UserError, match=f"process {os.getpid()}"), build_lock(tmp_path):
         pass
 
 

@@ -22,14 +22,7 @@ from build_dataset.pipeline.runtime.publish import (
 )
 from build_dataset.schemas.errors import UserError
 
-MANIFEST = {
-    "stage": "parse",
-    "fingerprint": "x",
-    "complete": True,
-    "counts": {},
-    "reasons": {},
-    "facts": {},
-}
+MANIFEST = {"stage": "parse", "fingerprint": "x", "complete": True, "counts": {}, "reasons": {}, "facts": {}}
 FRAME = pl.DataFrame({"stem": ["题干", None], "options": [[{"label": "A", "text": "甲"}], []]})
 
 

@@ -13,14 +13,7 @@ from build_dataset.pipeline.config import ExecutorParams, load
 from build_dataset.pipeline.doctor import CheckState, preflight, run_checks
 from build_dataset.pipeline.runtime import ray_executor
 from build_dataset.pipeline.runtime.executor import LocalExecutor
-from build_dataset.pipeline.runtime.ray_executor import (
-    RayExecutor,
-    executor,
-    expected,
-    fitting_workers,
-    lacks,
-    room,
-)
+from build_dataset.pipeline.runtime.ray_executor import RayExecutor, executor, expected, fitting_workers, lacks, room
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
@@ -176,8 +169,7 @@ def test_what_a_machine_lacks_is_told_whole(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("address", "asked"),
-    [("10.0.0.7:6379", ("10.0.0.7", 6379)), ("[fd00::7]:1", ("fd00::7", 1)), ("auto", None)],
+    ("address", "asked"), [("10.0.0.7:6379", ("10.0.0.7", 6379)), ("[fd00::7]:1", ("fd00::7", 1)), ("auto", None)]
 )
 def test_the_head_is_asked_for_five_seconds(monkeypatch, address, asked):
     calls = []
@@ -304,12 +296,7 @@ def test_a_map_that_ends_stays_joined_until_it_is_closed(ray):
     for _ in range(2):
         assert dict(executor.map(abs, range(-3, 0), None)) == {-3: 3, -2: 2, -1: 1}
     (joined,) = ray.joined
-    assert joined == {
-        "address": "auto",
-        "log_to_driver": False,
-        "logging_level": 40,
-        "configure_logging": False,
-    }
+    assert joined == {"address": "auto", "log_to_driver": False, "logging_level": 40, "configure_logging": False}
     assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
     assert (executor._room, ray.left) == (4, 0), "a worker for each CPU"
     executor.close()

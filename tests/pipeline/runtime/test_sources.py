@@ -79,8 +79,7 @@ def test_a_name_that_is_not_utf_8_is_told_as_its_owner_knows_it(dataset):
 def test_a_locale_without_such_names_is_told_as_what_it_is(dataset, monkeypatch):
     name = "内科.pdf".encode().decode("ascii", "surrogateescape")
     monkeypatch.setattr(
-        "build_dataset.pipeline.runtime.sources.os.fsencode",
-        lambda text: text.encode("ascii", "surrogateescape"),
+        "build_dataset.pipeline.runtime.sources.os.fsencode", lambda text: text.encode("ascii", "surrogateescape")
     )
     monkeypatch.setattr("build_dataset.pipeline.runtime.sources._walk", lambda *_, **__: iter([dataset.raw / name]))
     monkeypatch.setattr("build_dataset.pipeline.runtime.sources.file_sha256", lambda path: "0")
@@ -145,23 +144,13 @@ def test_a_folder_that_two_links_name_is_read_by_both_names(dataset):
     assert names(dataset) == ["a.pdf", "x/c.pdf", "y/c.pdf"]
 
 
-QUESTION = {
-    "question_id": "row-1",
-    "document": "d",
-    "stem": "题",
-    "shared_stem": None,
-    "options": [{"text": "甲"}],
-}
+QUESTION = {"question_id": "row-1", "document": "d", "stem": "题", "shared_stem": None, "options": [{"text": "甲"}]}
 
 
 @pytest.fixture
 def releases(dataset):
     """Two releases; the earlier one lacks columns."""
-    for version, rows in (
-        ("1.0.0", [{"question_id": "x"}]),
-        ("1.10.0", [QUESTION]),
-        ("1.9.0", [QUESTION] * 2),
-    ):
+    for version, rows in (("1.0.0", [{"question_id": "x"}]), ("1.10.0", [QUESTION]), ("1.9.0", [QUESTION] * 2)):
         folder = dataset.releases / version
         folder.mkdir(parents=True)
         for split in ("train", "validation", "test"):
@@ -175,11 +164,7 @@ def test_files_of_releases_are_told_with_the_previous_release_last(releases):
     named = [f"{version}/{split}.parquet" for version in ("1.0.0", "1.9.0", "1.10.0") for split in SPLITS]
     assert found["document"].to_list() == named
     last = releases.releases / "1.10.0" / "test.parquet"
-    assert found.row(-1) == (
-        "1.10.0/test.parquet",
-        hashlib.sha256(last.read_bytes()).hexdigest(),
-        last.stat().st_size,
-    )
+    assert found.row(-1) == ("1.10.0/test.parquet", hashlib.sha256(last.read_bytes()).hexdigest(), last.stat().st_size)
 
 
 SPLITS = ("train", "validation", "test")

@@ -59,13 +59,7 @@ def split_tables(
         "labels": pl.DataFrame(label_rows, schema=Label.polars_schema()),
         "merges": pl.DataFrame(
             [
-                {
-                    "question_id": name,
-                    "survivor_id": survivor,
-                    "kind": "exact",
-                    "score": 1.0,
-                    "reason": "same",
-                }
+                {"question_id": name, "survivor_id": survivor, "kind": "exact", "score": 1.0, "reason": "same"}
                 for name, survivor in merges
             ],
             schema=Merge.polars_schema(),

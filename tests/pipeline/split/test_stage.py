@@ -104,11 +104,7 @@ def test_added_questions_move_none_of_an_earlier_release(
         assert {second.of[name]} == {first.of[old] for old, its in clusters.items() if its == cluster}
 
 
-@given(
-    strata=st.lists(st.integers(1, 60), min_size=1, max_size=8),
-    more=st.integers(0, 60),
-    seed=st.integers(0, 9),
-)
+@given(strata=st.lists(st.integers(1, 60), min_size=1, max_size=8), more=st.integers(0, 60), seed=st.integers(0, 9))
 @relaxed
 def test_added_questions_bring_each_stratum_to_its_quota_again(
     tables, split, release, strata, more, seed, tmp_path_factory
@@ -135,8 +131,7 @@ def test_added_questions_bring_each_stratum_to_its_quota_again(
 
 
 @given(
-    strata=st.lists(st.integers(1, 60), min_size=1, max_size=12),
-    ratios=st.sampled_from(["8:1:1", "7:2:1", "3:1:1"]),
+    strata=st.lists(st.integers(1, 60), min_size=1, max_size=12), ratios=st.sampled_from(["8:1:1", "7:2:1", "3:1:1"])
 )
 @relaxed
 def test_each_stratum_is_within_one_question_of_the_ideal(tables, split, strata, ratios):
@@ -228,10 +223,7 @@ def test_single_questions_make_up_for_groups_that_do_not_fit(tables, split):
     ]
     for test in (20, 22, 25):
         done = split(
-            tables(questions),
-            method="per_subcategory",
-            test_per_subcategory=test,
-            development_per_subcategory=5,
+            tables(questions), method="per_subcategory", test_per_subcategory=test, development_per_subcategory=5
         )
         assert done.sizes() == (300 - test - 5, 5, test)
 
@@ -324,18 +316,13 @@ def test_wrong_options_are_told(params, hint):
 
 
 @given(
-    sizes=st.lists(st.lists(st.integers(2, 5), min_size=8, max_size=20), min_size=1, max_size=5),
-    seed=st.integers(0, 9),
+    sizes=st.lists(st.lists(st.integers(2, 5), min_size=8, max_size=20), min_size=1, max_size=5), seed=st.integers(0, 9)
 )
 @relaxed
 def test_strata_of_groups_come_as_near_to_their_ideal_as_groups_allow(tables, split, sizes, seed):
     """Within a question and a half of the best that any choice of whole groups gives."""
     questions = [
-        {
-            "question_id": f"{stratum}-{group:02d}-{item}",
-            "exam_class": f"c{stratum}",
-            "group_id": f"g{stratum}-{group}",
-        }
+        {"question_id": f"{stratum}-{group:02d}-{item}", "exam_class": f"c{stratum}", "group_id": f"g{stratum}-{group}"}
         for stratum, groups in enumerate(sizes)
         for group, size in enumerate(groups)
         for item in range(size)

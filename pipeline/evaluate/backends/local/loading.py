@@ -11,12 +11,7 @@ from typing import Any
 
 import httpx
 
-from build_dataset.pipeline.evaluate.params import (
-    LocalModel,
-    MultipleChoiceModel,
-    TransformersModel,
-    VllmModel,
-)
+from build_dataset.pipeline.evaluate.params import LocalModel, MultipleChoiceModel, TransformersModel, VllmModel
 from build_dataset.pipeline.evaluate.prompting import Message
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import is_hidden

@@ -9,12 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from build_dataset.pipeline.evaluate.backends.local.base import (
-    LocalBackend,
-    Output,
-    PreparedPrompt,
-    likeliest_letter,
-)
+from build_dataset.pipeline.evaluate.backends.local.base import LocalBackend, Output, PreparedPrompt, likeliest_letter
 from build_dataset.pipeline.evaluate.backends.local.loading import first_line
 from build_dataset.pipeline.evaluate.params import VllmModel
 from build_dataset.pipeline.stage import Failure

@@ -13,12 +13,7 @@ import pytest
 
 from build_dataset.pipeline.evaluate.backends.local import backend
 from build_dataset.pipeline.evaluate.backends.local.backend import Engine, TransformersBackend, run_jobs
-from build_dataset.pipeline.evaluate.backends.local.base import (
-    Output,
-    PreparedPrompt,
-    PromptBatch,
-    TokenizedPrompt,
-)
+from build_dataset.pipeline.evaluate.backends.local.base import Output, PreparedPrompt, PromptBatch, TokenizedPrompt
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.pipeline.stage import Failure

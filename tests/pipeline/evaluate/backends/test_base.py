@@ -246,10 +246,7 @@ def test_a_head_holds_no_token_that_is_scored_nor_the_one_before(scored: int, ke
     group = [TokenizedPrompt(at, (*[9] * 70, at, 5, 5), scored=scored, seed=at, part=at) for at in (1, 2)]
     (batch,) = plan_batches([group], 10_000, 1)
     assert len(batch.head) == kept
-    assert [(tail.seed, tail.part, len(tail.tokens)) for tail in batch.tails] == [
-        (1, 1, 73 - kept),
-        (2, 2, 73 - kept),
-    ]
+    assert [(tail.seed, tail.part, len(tail.tokens)) for tail in batch.tails] == [(1, 1, 73 - kept), (2, 2, 73 - kept)]
     assert [batch.head for batch in plan_batches([group], 10_000, 1, heads=False)] == [()]
 
 

@@ -52,11 +52,7 @@ def test_questions_are_read_once_the_longest_first_batch_by_batch() -> None:
     steps: list[int] = []
     found = list(made.generate(asked(1, 3, 2, 3, 5), steps.append))
     assert made.batches == [["p4", "p1"], ["p3", "p2"], ["p0"]]
-    assert (steps, made.loads, [one.prompt_id for one in found]) == (
-        [2, 2, 1],
-        1,
-        ["p4", "p1", "p3", "p2", "p0"],
-    )
+    assert (steps, made.loads, [one.prompt_id for one in found]) == ([2, 2, 1], 1, ["p4", "p1", "p3", "p2", "p0"])
     assert {one.letters for one in found} == {("A",)}
     again = list(made.generate(asked(1, 3, 2, 3, 5), steps.append))
     assert (len(made.batches), made.loads, len(again), steps[3:]) == (3, 1, 5, [1] * 5)

@@ -99,10 +99,7 @@ def test_a_likelihood_is_the_sum_over_the_scored_tokens_alone(head: tuple[int, .
 def test_texts_are_written_greedily_or_drawn_at_a_temperature() -> None:
     model = Table(written=[[7, 9, 8], [7, 8, 8]])
     batch = PromptBatch(HEAD, BOTH)
-    assert engine(model, max_tokens=3).generate(batch) == [
-        Output("7", "stop", 5, 1),
-        Output("7,8,8", "length", 3, 3),
-    ]
+    assert engine(model, max_tokens=3).generate(batch) == [Output("7", "stop", 5, 1), Output("7,8,8", "length", 3, 3)]
     plain = {name: model.asked[name] for name in ("do_sample", "temperature", "top_p", "top_k")}
     assert plain == {"do_sample": False, "temperature": None, "top_p": None, "top_k": None}
     assert (model.asked["max_new_tokens"], model.asked["pad_token_id"]) == (3, 0)
@@ -158,14 +155,7 @@ def test_every_step_draws_by_the_next_number_of_its_seed() -> None:
 
 @pytest.mark.parametrize(
     ("number", "top_p", "token"),
-    [
-        (0.499, 1.0, 0),
-        (0.5, 1.0, 1),
-        (1.0, 1.0, 1),
-        (0.999, 0.5, 0),
-        (1.0, 0.5, 0),
-        (0.999, 0.501, 1),
-    ],
+    [(0.499, 1.0, 0), (0.5, 1.0, 1), (1.0, 1.0, 1), (0.999, 0.5, 0), (1.0, 0.5, 0), (0.999, 0.501, 1)],
 )
 def test_the_nucleus_ends_with_the_token_that_reaches_top_p(number: float, top_p: float, token: int) -> None:
     made = sampler([1], temperature=1.0, top_p=top_p, max_tokens=1)

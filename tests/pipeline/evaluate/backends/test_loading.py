@@ -200,9 +200,7 @@ def test_a_tokenizer_pads_with_its_own_token_or_that_of_the_end_or_of_the_unknow
     assert transformers["asked"] == [("AutoTokenizer", "m", "tokenizer", {"revision": "v2"})]
 
 
-def test_a_tokenizer_that_cannot_pad_and_one_without_the_wanted_template_are_told(
-    transformers: dict[str, Any],
-) -> None:
+def test_a_tokenizer_that_cannot_pad_and_one_without_the_wanted_template_are_told(transformers: dict[str, Any]) -> None:
     transformers["made"] = Tokens(None, None, None)
     with pytest.raises(UserError, match="no token to pad with"):
         loading.load_tokenizer(TransformersModel(model="m"))
@@ -248,12 +246,7 @@ class Weights:
 
 @pytest.mark.parametrize(
     ("dtype", "device", "loaded"),
-    [
-        ("auto", "cpu", "f32"),
-        ("auto", "cuda:1", "bf16"),
-        ("float16", "cpu", "f16"),
-        ("float32", "cuda", "f32"),
-    ],
+    [("auto", "cpu", "f32"), ("auto", "cuda:1", "bf16"), ("float16", "cpu", "f16"), ("float32", "cuda", "f32")],
 )
 def test_weights_are_short_on_a_gpu_and_long_on_a_cpu_unless_the_options_say(
     transformers: dict[str, Any], dtype: Any, device: str, loaded: str

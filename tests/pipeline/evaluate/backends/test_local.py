@@ -130,12 +130,7 @@ def test_an_output_is_stored_under_all_that_can_change_it():
 
 @pytest.mark.parametrize(
     ("limit", "options", "fits"),
-    [
-        (13, {}, True),
-        (12, {}, False),
-        (4, {"answer_by": "likelihood"}, True),
-        (2, {"answer_by": "likelihood"}, False),
-    ],
+    [(13, {}, True), (12, {}, False), (4, {"answer_by": "likelihood"}, True), (2, {"answer_by": "likelihood"}, False)],
 )
 def test_a_prompt_that_does_not_fit_with_its_answer_fails_alone(monkeypatch, limit, options, fits):
     monkeypatch.setattr(loading, "context_length", lambda _: limit)

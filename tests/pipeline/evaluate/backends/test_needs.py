@@ -3,12 +3,7 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.pipeline.evaluate.backends.local import loading as needs
-from build_dataset.pipeline.evaluate.params import (
-    EvaluateParams,
-    MultipleChoiceModel,
-    TransformersModel,
-    VllmModel,
-)
+from build_dataset.pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel, VllmModel
 from build_dataset.pipeline.evaluate.stage import problems
 from build_dataset.schemas.dataset import DatasetParams
 
@@ -24,11 +19,7 @@ def bare(monkeypatch):
     [
         (TransformersModel(model="m"), "torch, transformers", "pip install -e '.[local]'"),
         (TransformersModel(model="m", adapter="a"), "torch, transformers, peft", "pip install -e '.[local]'"),
-        (
-            TransformersModel(model="m", gguf_file="f"),
-            "torch, transformers, gguf",
-            "pip install -e '.[local]'",
-        ),
+        (TransformersModel(model="m", gguf_file="f"), "torch, transformers, gguf", "pip install -e '.[local]'"),
         (MultipleChoiceModel(model="m"), "torch, transformers", "pip install -e '.[local]'"),
         (VllmModel(model="m"), "vllm", "pip install vllm"),
     ],

@@ -68,12 +68,7 @@ def library(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     params = SimpleNamespace(RequestOutputKind=kinds)
     request = SimpleNamespace(LoRARequest=lambda *about: about)
     whole = SimpleNamespace(SamplingParams=lambda **settings: settings, LLM=model)
-    modules = {
-        "vllm": whole,
-        "vllm.sampling_params": params,
-        "vllm.lora": request,
-        "vllm.lora.request": request,
-    }
+    modules = {"vllm": whole, "vllm.sampling_params": params, "vllm.lora": request, "vllm.lora.request": request}
     for name, module in modules.items():
         monkeypatch.setitem(sys.modules, name, module)
     return told

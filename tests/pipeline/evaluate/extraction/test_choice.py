@@ -74,12 +74,7 @@ def test_answers_numbered_from_one_that_differ_are_those_of_several_questions(te
 
 
 @pytest.mark.parametrize(
-    ("printed", "answer"),
-    [
-        ("A. 心率加快\nB. 血压升高\n", "B"),
-        ("A. 心率加快\n", None),
-        ("", None),
-    ],
+    ("printed", "answer"), [("A. 心率加快\nB. 血压升高\n", "B"), ("A. 心率加快\n", None), ("", None)]
 )
 def test_a_question_repeated_with_two_of_its_options_is_read_on(printed: str, answer: str | None) -> None:
     assert read(f"先看题目。\n题目：哪一项？\n{printed}答案：B", multiple=False) == answer

@@ -41,11 +41,7 @@ def test_an_answer_mark_at_the_end_is_never_overruled_by_verdicts(verdicts, mark
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [
-        ("【答案】: ABD", "ABD"),
-        ("the answer is A, C and E", "ACE"),
-        ("A错误。\n【答案】: C, D <eoa>", "CD"),
-    ],
+    [("【答案】: ABD", "ABD"), ("the answer is A, C and E", "ACE"), ("A错误。\n【答案】: C, D <eoa>", "CD")],
 )
 def test_a_list_stays_a_list_where_one_answer_is_asked_for(text, expected):
     assert read(text) == expected

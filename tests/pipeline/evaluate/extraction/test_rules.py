@@ -21,13 +21,7 @@ OPTIONS: dict[str, dict[str, str]] = {
 
 
 def read(
-    rule: str,
-    text: str,
-    options: str,
-    multiple: bool | None,
-    *,
-    first: bool | None = None,
-    stem: str | None = None,
+    rule: str, text: str, options: str, multiple: bool | None, *, first: bool | None = None, stem: str | None = None
 ) -> tuple[str, str] | None:
     """Return the letters that a rule finds, and the words where it finds them."""
     wrong = asks_for_wrong(stem) if stem else None
@@ -148,23 +142,9 @@ def read(
         ("odd_one_out", "A、B均能降压。", "three", False, {}, None),
         ("odd_one_out", "A、B均能降压。", "three", False, {"stem": "下列叙述错误的是"}, ("C", "A、B均")),
         ("echoed", "选治疗药物是青霉素。", "drugs", False, {}, None),
-        (
-            "echoed",
-            "叙述中不正确的一项是青霉素。",
-            "drugs",
-            False,
-            {"stem": "下列叙述中不正确的一项是"},
-            None,
-        ),
+        ("echoed", "叙述中不正确的一项是青霉素。", "drugs", False, {"stem": "下列叙述中不正确的一项是"}, None),
         ("echoed", "选治疗药物是青霉素。", "drugs", False, {"stem": "链球菌感染的首选治疗药物是"}, None),
-        (
-            "echoed",
-            "首选治疗药物是青霉素。",
-            "drugs",
-            False,
-            {"stem": "链球菌感染的首选治疗药物是"},
-            ("A", "青霉素"),
-        ),
+        ("echoed", "首选治疗药物是青霉素。", "drugs", False, {"stem": "链球菌感染的首选治疗药物是"}, ("A", "青霉素")),
         (
             "echoed",
             "best drug to use is Atropine.",
@@ -190,14 +170,7 @@ def read(
             {"stem": "子宫内膜癌的高危因素包括"},
             None,
         ),
-        (
-            "predicated",
-            "首选治疗药物是青霉素。",
-            "drugs",
-            False,
-            {"stem": "链球菌感染的首选治疗药物是"},
-            None,
-        ),
+        ("predicated", "首选治疗药物是青霉素。", "drugs", False, {"stem": "链球菌感染的首选治疗药物是"}, None),
         (
             "predicated",
             "青霉素、庆大霉素属于抗菌药物。",
@@ -238,14 +211,7 @@ def read(
             {"stem": "哪些是抗血小板的常用药物"},
             ("A", "青霉素"),
         ),
-        (
-            "predicated",
-            "青霉素属于抗血小板药物。",
-            "drugs",
-            False,
-            {"stem": "抗血小板药物有下列哪一种情况呢"},
-            None,
-        ),
+        ("predicated", "青霉素属于抗血小板药物。", "drugs", False, {"stem": "抗血小板药物有下列哪一种情况呢"}, None),
         ("only_letter", "排除A。", "drugs", False, {}, None),
         ("only_letter", "The findings suggest A and B.", "english", None, {}, ("AB", "A and B")),
         ("only_letter", "D、癌变", "ulcer", False, {}, ("D", "D、癌变")),
@@ -256,27 +222,13 @@ def read(
         ("only_letter", "A、B均能降压。", "three", False, {}, None),
         ("only_letter", "Probably D.", "e3", False, {}, ("D", "D")),
         ("first_listed", "首选治疗药物是青霉素。", "drugs", False, {}, None),
-        (
-            "first_listed",
-            "Barium meal (D) was the standard before; endoscopy (A) is now.",
-            "g4",
-            False,
-            {},
-            None,
-        ),
+        ("first_listed", "Barium meal (D) was the standard before; endoscopy (A) is now.", "g4", False, {}, None),
         ("first_listed", "A：正确。B：正确。", "four", None, {}, ("A", "A:正确。")),
         ("first_listed", "AB。A：正确。B：正确。", "four", None, {}, None),
         ("first_listed", "B正确，C错误。", "three", False, {}, None),
         ("suggested", "首选治疗药物是青霉素。", "drugs", False, {}, None),
         ("suggested", "考虑急性胆囊炎可能性大，", "h1", False, {}, None),
-        (
-            "suggested",
-            "Bradycardia is classic for Propranolol.",
-            "english",
-            None,
-            {},
-            ("A", "classic for Propranolol"),
-        ),
+        ("suggested", "Bradycardia is classic for Propranolol.", "english", None, {}, ("A", "classic for Propranolol")),
         ("suggested", "The findings suggest A and B.", "english", None, {}, None),
     ],
 )

@@ -7,12 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from build_dataset.pipeline.evaluate.judging.project import (
-    answers_given,
-    expert_judgements,
-    open_questions,
-    sample,
-)
+from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions, sample
 from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel
 from build_dataset.pipeline.evaluate.stage import run
 from build_dataset.schemas.evaluation import AnswerScore, OpenQuestion, Outcome, Prediction, Task
@@ -139,8 +134,7 @@ def test_a_score_of_an_answer_that_reads_otherwise_now_counts_for_nobody(cases, 
     params = EvaluateParams(models=[model], cases=cases)
     first = run(splits([]), params, context)
     given = answers_given(
-        Prediction.from_frame(first.tables["predictions"]),
-        OpenQuestion.from_frame(first.tables["open_questions"]),
+        Prediction.from_frame(first.tables["predictions"]), OpenQuestion.from_frame(first.tables["open_questions"])
     )
     scores = AnswerScore.to_frame([score(given[0].shown.id), score("ans-0000000000000000")])
     result = run({**splits([]), "answer_scores": scores}, params, context)

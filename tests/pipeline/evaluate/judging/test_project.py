@@ -22,14 +22,7 @@ ZHANG, LI = "zhang@example.org", "li@example.org"
 
 def predict(build: Path, task: Task, outcome: Outcome = Outcome.ANSWERED) -> None:
     row = Prediction(
-        run="m",
-        task=task,
-        question_id="q-1",
-        raw_output="答",
-        extracted=None,
-        rule=None,
-        outcome=outcome,
-        correct=None,
+        run="m", task=task, question_id="q-1", raw_output="答", extracted=None, rule=None, outcome=outcome, correct=None
     )
     (build / "evaluate").mkdir(exist_ok=True)
     replace_table(build / "evaluate" / "predictions.parquet", Prediction.to_frame([row]))
@@ -100,12 +93,7 @@ def test_status_compares_models_that_judged_with_the_experts(context):
     scored(context.build, {(ZHANG, f"ans-{number}"): (number + 1,) * 4 for number in range(4)})
     judged = [
         Judgement(
-            run="m",
-            task=Task.CLINICAL,
-            question_id=f"clin-{number}-1",
-            judge=judge,
-            aspect="fluency",
-            score=number + 2,
+            run="m", task=Task.CLINICAL, question_id=f"clin-{number}-1", judge=judge, aspect="fluency", score=number + 2
         )
         for number in range(4)
         for judge in ("llm:j", "expert:of an earlier evaluation")
@@ -146,12 +134,7 @@ def test_the_status_tells_answers_experts_and_agreement(tmp_path):
     scored(tmp_path / "build", zhang | {(LI, "ans-0"): (2, 1, 1, 1), (LI, "ans-1"): (2, 3, 3, 2)})
     judged = [
         Judgement(
-            run="m",
-            task=Task.CLINICAL,
-            question_id=f"clin-{number}-1",
-            judge="llm:j",
-            aspect=aspect.name,
-            score=score,
+            run="m", task=Task.CLINICAL, question_id=f"clin-{number}-1", judge="llm:j", aspect=aspect.name, score=score
         )
         for number, score in enumerate((2, 2, 5, 4))
         for aspect in aspects()

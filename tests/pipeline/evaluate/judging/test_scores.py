@@ -129,12 +129,7 @@ def everything(judge: str, by_run: dict[str, int], questions: int = 4) -> list[J
     """The same score in every aspect of every answer of a run."""
     return [
         Judgement(
-            run=run,
-            task=Task.CLINICAL,
-            question_id=f"clin-{number}-1",
-            judge=judge,
-            aspect=aspect.name,
-            score=score,
+            run=run, task=Task.CLINICAL, question_id=f"clin-{number}-1", judge=judge, aspect=aspect.name, score=score
         )
         for run, score in by_run.items()
         for number in range(questions)

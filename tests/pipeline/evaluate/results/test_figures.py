@@ -51,10 +51,7 @@ def test_a_label_with_too_few_questions_is_not_drawn():
 
 @pytest.mark.parametrize("value", [None, 0.0, 1.0])
 def test_values_at_the_edges_and_absent_ones_are_drawn(value):
-    found = [
-        LENGTHS[0],
-        *(item.model_copy(update={"value": value, "low": None, "high": None}) for item in LENGTHS[1:]),
-    ]
+    found = [LENGTHS[0], *(item.model_copy(update={"value": value, "low": None, "high": None}) for item in LENGTHS[1:])]
     assert plots(Evaluated(found))
 
 
@@ -188,11 +185,7 @@ def test_the_heat_map_writes_black_on_its_light_fields(kept: dict[str, Any]) -> 
     (image,) = axes.images
     assert (image.get_clim(), image.get_cmap().name) == ((0.0, 100.0), "cividis")
     told = [(*text.get_position(), text.get_text(), text.get_color(), text.get_fontsize()) for text in axes.texts]
-    assert told == [
-        (0, 0, "55", "white", 6.5),
-        (1, 0, "55", "black", 6.5),
-        (0, 1, "20", "white", 6.5),
-    ]
+    assert told == [(0, 0, "55", "white", 6.5), (1, 0, "55", "black", 6.5), (0, 1, "20", "white", 6.5)]
     ticks = axes.get_xticklabels()
     assert {(text.get_rotation(), text.get_fontsize(), text.get_ha()) for text in ticks} == {(55.0, 7.0, "right")}
     assert [text.get_text() for text in ticks] == ["护理学 (200)", "执业医师 (200)"]
@@ -284,12 +277,7 @@ def test_the_area_of_a_point_is_its_share_of_the_most_answers(kept: dict[str, An
     given = [(1, 2), (1, 2), (1, 2), (1, 2), (5, 4)]
     rows = [
         Judgement(
-            run="a",
-            task=Task.CLINICAL,
-            question_id=f"clin-{number}-1",
-            judge=judge,
-            aspect="fluency",
-            score=points,
+            run="a", task=Task.CLINICAL, question_id=f"clin-{number}-1", judge=judge, aspect="fluency", score=points
         )
         for number, both in enumerate(given)
         for judge, points in zip(("expert:a", "llm:j"), both, strict=True)
@@ -302,11 +290,7 @@ def test_the_area_of_a_point_is_its_share_of_the_most_answers(kept: dict[str, An
     assert (points.get_offsets().tolist(), points.get_sizes().tolist()) == ([[1, 2], [5, 4]], [260.0, 65.0])
     assert (points.get_alpha(), points.get_linewidths().tolist()) == (0.45, [0.0])
     (line,) = axes.lines
-    assert (rounded(line.get_xdata()), rounded(line.get_ydata()), line.get_linewidth()) == (
-        [1, 5],
-        [1, 5],
-        0.7,
-    )
+    assert (rounded(line.get_xdata()), rounded(line.get_ydata()), line.get_linewidth()) == ([1, 5], [1, 5], 0.7)
     assert (rounded(axes.get_xlim()), rounded(axes.get_ylim())) == ([0.7, 5.3], [0.7, 5.3])
     assert axes.get_xticks().tolist() == [1, 2, 3, 4, 5]
     assert (axes.title.get_text().split("\n")[1], axes.title.get_fontsize()) == ("r = 1.00, n = 5", 8.0)

@@ -64,13 +64,7 @@ def _question(number: int, draw: random.Random) -> ReleaseRow:
 def _graded(run: str, rows: list[ReleaseRow], draw: random.Random) -> list[Graded]:
     found = []
     for row in rows:
-        for repeat, variant in (
-            (0, None),
-            (1, None),
-            (0, "order 1"),
-            (0, "paraphrase"),
-            (0, "none_of_the_above"),
-        ):
+        for repeat, variant in ((0, None), (1, None), (0, "order 1"), (0, "paraphrase"), (0, "none_of_the_above")):
             right = draw.random() < SKILL[run]
             letters = tuple(row.answer) if right else (draw.choice("ABCD"),)
             outcome = draw.choice((Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED))

@@ -34,13 +34,7 @@ def asking(model: str, prompt: str = "answer_only", shots: int = 0) -> RunSettin
 
 
 def test_the_overall_table_bolds_the_best_model_and_never_a_baseline_or_people():
-    found = [
-        score("human", 0.9),
-        score("random", 0.8),
-        score("one", 0.5),
-        score("two", 0.7),
-        score("three", 0.6),
-    ]
+    found = [score("human", 0.9), score("random", 0.8), score("one", 0.5), score("two", 0.7), score("three", 0.6)]
     table = named(Evaluated(found))["cmexam_table3"]
     assert table.best == {(3, 2)}
     assert table.second == {(4, 2)}
@@ -281,7 +275,5 @@ def test_the_order_of_models_is_compared_between_settings():
 
 
 def test_judges_scores_have_their_interval():
-    found = [
-        score("one", 3.5, metric="fluency (llm:j)", task=Task.CLINICAL, low=3.25, high=3.75),
-    ]
+    found = [score("one", 3.5, metric="fluency (llm:j)", task=Task.CLINICAL, low=3.25, high=3.75)]
     assert named(Evaluated(found))["cmb_table5"].rows[0][3] == "3.50 [3.25, 3.75]"

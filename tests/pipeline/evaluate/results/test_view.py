@@ -59,8 +59,7 @@ def test_a_mean_has_one_place_of_a_percentage_where_nothing_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("p", "expected"),
-    [(0.0, "< 0.001"), (0.000999, "< 0.001"), (0.001, "0.001"), (0.0014, "0.001"), (1.0, "1.000")],
+    ("p", "expected"), [(0.0, "< 0.001"), (0.000999, "< 0.001"), (0.001, "0.001"), (0.0014, "0.001"), (1.0, "1.000")]
 )
 def test_a_p_value_is_told_down_to_a_thousandth(p: float, expected: str) -> None:
     assert p_value(p) == expected
@@ -69,11 +68,7 @@ def test_a_p_value_is_told_down_to_a_thousandth(p: float, expected: str) -> None
 def test_names_are_shown_without_what_is_no_name() -> None:
     assert plot_name("$a$") == r"\$a\$"
     assert prompt_name("my/own/prompt.toml") == "prompt.toml"
-    assert [label_name("甲", None), label_name("A1", "A1"), label_name("甲", "First")] == [
-        "甲",
-        "A1",
-        "甲 First",
-    ]
+    assert [label_name("甲", None), label_name("A1", "A1"), label_name("甲", "First")] == ["甲", "A1", "甲 First"]
 
 
 def test_a_label_was_asked_as_often_as_the_run_that_was_asked_most() -> None:
@@ -86,11 +81,7 @@ def test_a_label_was_asked_as_often_as_the_run_that_was_asked_most() -> None:
             score("four", 0.5, task=Task.CLINICAL),
         ]
     )
-    assert (found.asked("length", "0–9"), found.asked("length", "10–19"), found.asked("x", "0–9")) == (
-        9,
-        0,
-        0,
-    )
+    assert (found.asked("length", "0–9"), found.asked("length", "10–19"), found.asked("x", "0–9")) == (9, 0, 0)
     assert found.runs == ["one", "two", "three"]
     assert (found.runs_of("length"), found.runs_of("x")) == (["one", "two", "three"], [])
     assert (found.labels("length"), found.labels("x")) == ({"0–9": None}, {})

@@ -88,10 +88,7 @@ def test_a_stroke_that_may_be_another_is_doubtful_unless_a_digit_stands_beside_i
     assert sure[0] < sure[1]
 
 
-@given(
-    st.text("冀便潜血检查12AB，", min_size=1, max_size=12),
-    st.data(),
-)
+@given(st.text("冀便潜血检查12AB，", min_size=1, max_size=12), st.data())
 def test_only_ideographs_change_and_places_stay(text, data):
     places = data.draw(st.sets(st.integers(0, len(text) - 1)))
     doubts = [Doubt(at, 0.5, others=(("粪", 0.3), ("7", 0.1), ("X", 0.1))) for at in sorted(places)]
