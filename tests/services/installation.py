@@ -34,7 +34,7 @@ class Installation:
         return self.folder / "home"
 
     def run(
-        self, *command: str | Path, cwd: Path | None = None, timeout: float = 900
+        self, *command: str | Path, cwd: Path | None = None, timeout: float = 1800
     ) -> subprocess.CompletedProcess[str]:
         """Run a command as a user of this environment does."""
         path = os.pathsep.join([str(self.programs), "/usr/local/bin", "/usr/bin", "/bin"])

@@ -16,6 +16,7 @@ from tests.services.installation import ROOT, Installation, build, environment, 
 
 SCAN = "scan-2024-03.pdf"
 MISSION = "pymupdf paddleocr rapidfuzz openai label-studio-sdk polars pydantic typer pyarrow"
+pytestmark = pytest.mark.timeout(3600)  # an environment is some gigabytes
 EXTRAS = {
     "review": "import label_studio_sdk, build_dataset.annotation.label_studio.client",
     "ray": "import ray, build_dataset.pipeline.runtime.ray_executor",
@@ -45,15 +46,24 @@ def newest(wheel, tmp_path_factory) -> Iterator[Installation]:
 
 def test_the_demo_with_the_newest_packages_has_the_rows_of_the_clones(newest, sample_build):
     newest.do("build-dataset", "demo", "demo")
-    made, ours = tables(newest.home / "demo" / "build"), tables(sample_build)
-    assert made.keys() == ours.keys()
-    assert [name for name in made if not pl.read_parquet(made[name]).equals(pl.read_parquet(ours[name]))] == []
+    assert differing_tables(newest.home / "demo" / "build", sample_build) == []
+
+
+def differing_tables(made: Path, ours: Path) -> list[str]:
+    """Return the tables of two builds that differ in more than what a newer OCR runtime says of its sureness."""
+    found, expected = tables(made), tables(ours)
+    assert found.keys() == expected.keys()
+    return [name for name in found if not settled(found[name]).equals(settled(expected[name]))]
+
+
+def settled(path: Path) -> pl.DataFrame:
+    return pl.read_parquet(path).drop("confidence", "engine_version", strict=False)
 
 
 def test_the_suite_passes_against_the_installed_package(newest):
     """A data file or a name that an installation lacks fails a test."""
     place = newest.home / "suite"
-    for name in ("tests", "raw"):
+    for name in ("tests", "raw", "benchmarks"):
         shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "dataset.toml", place)
     options = "addopts = -q --import-mode=importlib\nmarkers = slow\npythonpath = .\n"
@@ -94,9 +104,9 @@ def read_by_paddleocr(made: Installation) -> None:
     raw = made.home / "raw"
     raw.mkdir()
     shutil.copy(ROOT / "raw" / "sample" / "papers" / SCAN, raw)
-    made.do("build-dataset", "init", ".")
-    made.do("build-dataset", "ocr", "--engine", "paddleocr")
-    made.do("build-dataset", "parse")
+    made.do("python", "-m", "build_dataset", "init", ".")
+    made.do("python", "-m", "build_dataset", "ocr", "--engine", "paddleocr")
+    made.do("python", "-m", "build_dataset", "parse")
     assert pl.read_parquet(made.home / "build/parse/questions.parquet").height >= 10
 
 
@@ -108,7 +118,7 @@ def test_the_packages_of_the_mission_live_in_one_environment(wheel, newest, tmp_
     made.do("python", "-c", f"import {', '.join(modules.split())}")
     told = made.run("pip", "check")
     assert [line for line in told.stdout.splitlines() if "build-dataset" in line] == []
-    made.do("build-dataset", "demo", "demo")
+    made.do("python", "-m", "build_dataset", "demo", "demo")
     shutil.rmtree(made.folder)
 
 
@@ -126,7 +136,6 @@ def interpreters() -> list[str]:
 def test_the_demo_runs_on_other_versions_of_python(wheel, tmp_path, python, sample_build):
     made = environment(tmp_path / "env", python)
     made.do("pip", "install", wheel)
-    made.do("build-dataset", "demo", "demo")
-    found, ours = tables(made.home / "demo" / "build"), tables(sample_build)
-    assert [name for name in ours if not pl.read_parquet(found[name]).equals(pl.read_parquet(ours[name]))] == []
+    made.do("python", "-m", "build_dataset", "demo", "demo")
+    assert differing_tables(made.home / "demo" / "build", sample_build) == []
     shutil.rmtree(made.folder)
