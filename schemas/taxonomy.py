@@ -25,18 +25,14 @@ class LabelName(BaseModel, extra="forbid", frozen=True, str_strip_whitespace=Tru
     en: str = Field(min_length=1)
     abbr: str = ""
     code: str | None = None
-    aliases: tuple[str, ...] = ()
-    """Other spellings that are read as this label."""
+    aliases: tuple[str, ...] = ()  # Other spellings that are read as this label.
     words: tuple[str, ...] = ()
     """Words by which the offline lexicon recognises a question of this label; CMExam's are in
     ``annotation/lexicon``."""
-    not_words: tuple[str, ...] = ()
-    """Longer words in which one of them stands by chance: 人民法院 holds 民法."""
+    not_words: tuple[str, ...] = ()  # Longer words in which one of them stands by chance: 人民法院 holds 民法.
     definition: str = ""
-    definition_en: str = ""
-    """Coverage, in a line: experts see it on pointing at the label."""
-    rule: str = ""
-    """Border with other labels, in a few words: models see it beside the name."""
+    definition_en: str = ""  # Coverage, in a line: experts see it on pointing at the label.
+    rule: str = ""  # Border with other labels, in a few words: models see it beside the name.
 
     def spellings(self) -> tuple[str, ...]:
         """Everything that names this label."""
@@ -49,8 +45,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     zh: str
     en: str
-    definition: str | None = None
-    """The question it asks, for models and experts."""
+    definition: str | None = None  # The question it asks, for models and experts.
     labels: tuple[LabelName, ...] = Field(min_length=2, max_length=200)
     listing: tuple[str, ...] = ()
     """Chinese names in the order in which people are shown them; the others follow. CMExam's departments stand as in
@@ -106,8 +101,7 @@ class LabelSet(BaseModel, extra="forbid", frozen=True):
     extends: tuple[str, ...] = ()
     """Built-in sets, whose dimensions come first: files of this form in ``taxonomies``. CMExam's keep their lexicon and
     prompt."""
-    subject: str = "医学"
-    """Subject of the exams in Chinese, for prompts: 法学, 会计 …"""
+    subject: str = "医学"  # Subject of the exams in Chinese, for prompts: 法学, 会计 …
     dimensions: tuple[Dimension, ...] = Field(min_length=1, max_length=MOST_DIMENSIONS)
 
     @model_validator(mode="before")

@@ -15,13 +15,11 @@ from scipy.special import expit, gammaln, log_expit, logit, logsumexp, softmax
 
 Floats = NDArray[np.float64]
 _SPREAD = 2.0  # standard deviation of difficulties, in the unit of abilities' log-odds
-_CONCENTRATION = 0.3
-"""Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same."""
+_CONCENTRATION = 0.3  # Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same.
 _GRID = np.linspace(-3, 3, 13) * _SPREAD  # difficulties that are integrated over
 _DENSITY = -0.5 * (_GRID / _SPREAD) ** 2 - logsumexp(-0.5 * (_GRID / _SPREAD) ** 2)
 _TURNS, _STEPS = 6, 3  # rounds over answers and abilities; steps of Newton in each
-_RIDGE = 0.3
-"""Inverse strength of the penalty on the regression's weights; from .1 to 1 the figures hardly change."""
+_RIDGE = 0.3  # Inverse strength of the penalty on the regression's weights; from .1 to 1 the figures hardly change.
 _TENTHS = np.eye(11)
 
 

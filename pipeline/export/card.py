@@ -23,8 +23,7 @@ from build_dataset.schemas.release import ReleaseRow, label_columns
 from build_dataset.schemas.taxonomy import Dimension, dimensions
 from build_dataset.schemas.wording import in_both_languages
 
-_LISTED = 100
-"""Documents and files listed by name; the tables of a large release would hide the rest of the card."""
+_LISTED = 100  # Documents and files listed by name; the tables of a large release would hide the rest of the card.
 _CHANGED = 20  # changed questions of a kind that the changelog names; `changes.parquet` has all
 Splits = Mapping[str, pl.DataFrame]
 Row = Sequence[object]

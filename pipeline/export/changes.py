@@ -28,8 +28,7 @@ class ReleaseComparison:
     previous: str | None
     """Version of the previous one, or its folder's name where it does not say; None before the first."""
     changes: Changes  # since then
-    suggested: str | None
-    """The lowest version that the changes allow; None where the previous one has no version."""
+    suggested: str | None  # The lowest version that the changes allow; None where the previous one has no version.
     history: str  # the previous release's changelog, from its newest entry on
 
     @property

@@ -13,8 +13,7 @@ from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.questions import Question
 
-FIGURE_ITEM = "figure_item"
-"""Reason of questions that need a figure and are exported with it, apart from the others."""
+FIGURE_ITEM = "figure_item"  # Reason of questions that need a figure and are exported with it, apart from the others.
 _MOST = 1_000_000  # bytes of a cut-out
 _COLUMNS = ("question_id", "question_type", "shared_stem", "stem", "options", "answer", "explanation")
 _PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])  # as `datasets` knows pictures

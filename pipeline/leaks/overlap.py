@@ -28,8 +28,7 @@ from build_dataset.pipeline.stage import Store
 _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
 _QUESTIONS = 20_000  # questions that are tokenised at a time
-_RECORDS, _CHARACTERS = 5_000, 1_000_000
-"""Records of a benchmark that are compared at a time, and their characters."""
+_RECORDS, _CHARACTERS = 5_000, 1_000_000  # Records of a benchmark that are compared at a time, and their characters.
 
 
 _TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")  # 《药品管理法》, also cut off: 管理法》

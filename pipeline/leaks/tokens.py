@@ -130,8 +130,7 @@ def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
 _RUN = 4  # tokens of a run
 _SLOT_BITS = 24
 _CHUNK = 20_000
-_CROWD = 200
-"""Number of questions with the same run from which the run is a set phrase, no reason to compare them."""
+_CROWD = 200  # Number of questions with the same run from which the run is a set phrase, no reason to compare them.
 
 
 def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:

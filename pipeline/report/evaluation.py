@@ -35,8 +35,7 @@ knowledge."""
 
 _TABLES = {"subcategory": "cmb_subcategories"}  # tables beside the plots that are no dimension's
 _KINDS = _MIXED, _WRONG, _RIGHT = "disagree", "all-wrong", "all-right"
-_BUDGET = 250_000
-"""Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB."""
+_BUDGET = 250_000  # Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB.
 _ANSWERS = 3000  # answers on the page: each takes 250 bytes beside its text
 
 

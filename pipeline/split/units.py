@@ -16,8 +16,7 @@ from build_dataset.pipeline.split.draw import TEST, TRAIN, VALIDATION
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import SPLITS
 
-_MIN_SHARED_STEM = 20
-"""Characters from which equal shared stems are the same case; shorter ones may be boilerplate."""
+_MIN_SHARED_STEM = 20  # Characters from which equal shared stems are the same case; shorter ones may be boilerplate.
 
 
 @dataclass(frozen=True)

@@ -34,8 +34,7 @@ from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Prefere
 from build_dataset.schemas.taxonomy import cmb_catalogue
 from build_dataset.schemas.wording import counted
 
-LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]
-"""Number of the table that each dimension has in the paper."""
+LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]  # Number of the table that each dimension has in the paper.
 
 
 def by_metric(view: View, table: Shown, name: str) -> Table | None:
