@@ -259,55 +259,6 @@ def sheet(monkeypatch, paper):
     return draw
 
 
-def test_strips_stand_twelve_white_rows_apart(sheet):
-    picture = sheet((5, 4), (7, 6))
-    assert picture.size == (6, 5 + 12 + 7)
-    rows = np.asarray(picture)
-    assert rows[:, 0].tolist() == [0] * 5 + [255] * 12 + [0] * 7
-    assert rows[0].tolist() == [0] * 4 + [255] * 2
-
-
-@pytest.mark.parametrize(
-    ("size", "drawn"), [((2000, 4000), "whole"), ((2000, 4004), (1999, 4001)), ((80_000_000, 1), (25_298_221, 1))]
-)
-def test_a_sheet_has_at_most_eight_million_pixels(sheet, monkeypatch, size, drawn):
-    class Large:
-        width, height = size
-
-        def resize(self, smaller):
-            return smaller
-
-    large = Large()
-    monkeypatch.setattr(module, "as_picture", lambda pixels: large)
-    assert sheet((1, 1)) == (large if drawn == "whole" else drawn)
-
-
-def test_a_cut_is_its_box_with_six_points_around(monkeypatch, paper):
-    monkeypatch.setattr(module, "page_image", lambda paper, page: (np.zeros((600, 400, 3), np.uint8), 200.0, 300.0))
-    assert module._cut(paper, region(50, 60, 100, 80)).shape == (64, 124, 3)
-    assert module._cut(paper, region(2, 3, 100, 80)).shape == (172, 212, 3)
-    with pytest.raises(UserError) as caught:
-        module._cut(paper, region(207, 60, 220, 80, 2))
-    assert str(caught.value) == "paper.pdf page 2: the box lies outside of the page"
-
-
-def test_a_page_is_drawn_at_150_dots_an_inch(monkeypatch, paper):
-    asked = []
-    image = module.reader("pdf").image
-
-    def noted(self, path, page, params):
-        asked.append((page, params.dpi, params.max_pixels))
-        return image(path, page, params)
-
-    module._page_image.cache_clear()
-    monkeypatch.setattr(type(module.reader("pdf")), "image", noted)
-    shown, width, height = module.page_image(paper, 1)
-    assert asked == [(1, 150, 8_000_000)]
-    assert (width, height) == pytest.approx((400, 600))
-    assert shown.shape[1] == pytest.approx(400 * 150 / 72, abs=1)
-    module._page_image.cache_clear()
-
-
 @pytest.mark.parametrize(
     ("box", "strips"),
     [

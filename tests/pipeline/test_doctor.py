@@ -78,18 +78,6 @@ def test_an_opencv_with_windows_on_a_server_is_wrong(tmp_path, monkeypatch, abou
     assert found.get("opencv") == state
 
 
-@pytest.mark.parametrize(("free", "stops"), [(200 * 1024 * 1024, False), (200 * 1024 * 1024 - 1, True)])
-def test_200_mb_are_room_enough(tmp_path, monkeypatch, free, stops):
-    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=free))
-    assert bool(doctor._disk(tmp_path / "not" / "made" / "yet")) is stops
-
-
-def test_the_machine_is_told_with_its_cores_and_room(monkeypatch):
-    monkeypatch.setattr("shutil.disk_usage", lambda place: SimpleNamespace(free=3 * 1024**3))
-    monkeypatch.setattr(doctor, "available_cores", lambda: 5)
-    assert [check.detail for check in doctor._machine()][1] == "5 cores, 3 GB free here"
-
-
 @pytest.mark.parametrize(
     ("answer", "key", "state"),
     [({"release": "1.2"}, "k", "ok"), ({"release": "1.2"}, "", "absent"), ({}, "k", "absent"), ([], "k", "absent")],

@@ -42,18 +42,6 @@ OPTIONS: dict[type[Params], dict[str, tuple]] = {
 }
 
 
-@pytest.mark.parametrize("section", OPTIONS)
-def test_defaults_and_limits_of_each_option(section: type[Params]) -> None:
-    plain = section()
-    for name, (default, *limits) in OPTIONS[section].items():
-        assert getattr(plain, name) == default
-        for limit, sign in zip(limits, (-1, 1), strict=False):
-            assert getattr(section(**{name: limit}), name) == limit
-            beyond = limit + sign * (1 if isinstance(limit, int) and not isinstance(default, float) else 0.1)
-            with pytest.raises(ValidationError):
-                section(**{name: beyond})
-
-
 @pytest.mark.parametrize("value", [0, 1])
 def test_shares_that_must_lie_between_refuse_their_ends(value: int) -> None:
     with pytest.raises(ValidationError):

@@ -300,24 +300,6 @@ def test_answers_stated_in_real_explanations_are_the_keys(shared_data):
     assert agreed[True] / agreed.total() >= 0.995
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "read"),
-    [(15_996, 80_000, True), (15_997, 80_000, False), (80_000, 47_998, True), (80_000, 47_999, False)],
-)
-def test_a_long_text_is_read_in_its_first_16000_and_its_last_48000_characters(before, after, read):
-    words = "这里是无关的文字。" * 9_000
-    found = extract(words[:before] + "答案是B。" + words[:after], dict.fromkeys("ABCD", ""))
-    assert (found.letters == ("B",)) is read
-
-
-@pytest.mark.parametrize(
-    ("first", "outputs", "habit"), [(19, 19, None), (14, 20, None), (15, 20, True), (16, 21, True), (17, 24, None)]
-)
-def test_three_quarters_of_twenty_outputs_that_open_with_their_answers_are_a_habit(first, outputs, habit):
-    texts = ["B。因为如此。"] * first + ["因为如此，所以选B。"] * (outputs - first)
-    assert answers_first((text, "ABCD") for text in [*texts, ""]) is habit
-
-
 @pytest.mark.parametrize("named", range(5))
 def test_an_output_that_goes_through_three_options_opens_with_no_answer(named):
     text = "B。" + "".join(f"{label}：甲不对。" for label in "ABCD"[:named])

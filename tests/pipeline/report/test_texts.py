@@ -105,34 +105,8 @@ def test_an_item_is_shown_as_far_as_it_is_a_question(item, found) -> None:
     assert shown(item) == found
 
 
-@pytest.mark.parametrize(
-    ("place", "label", "text", "found"),
-    [
-        (0, "A", "甲", (("A", False), [("甲", False)])),
-        (1, "B", "甲", (("B", True), [("甲", False)])),
-        (0, "A", "甲乙", (("A", False), [("甲", False), ("乙", True)])),
-        (1, "B", "丙丁", (("B", False), [("丙丁", True)])),
-        (2, "C", "丁", (("C", False), [("丁", True)])),
-    ],
-)
-def test_an_option_is_compared_with_its_like_or_what_stands_at_its_place(place, label, text, found) -> None:
-    beside = [("A", "甲"), ("B", "乙")]
-    letter, cut = texts._option(label, text, place, beside, 9)
-    assert (letter, cut.pieces) == found
-
-
 def twin(number: int, cluster: str = "c") -> Cluster:
     return Cluster(question_id=f"q{number:02}", cluster_id=cluster, kind="number")
-
-
-def test_a_twin_stands_beside_the_most_similar_member_and_no_pair_twice() -> None:
-    rows = {f"q{number:02}": {"stem": stem} for number, stem in enumerate(["甲乙丙丁", "甲乙丙戊", "子丑寅卯"])}
-    related = Cluster.to_frame([twin(number) for number in range(4)])
-    pairs = texts._twin_pairs(related, related, rows)
-    assert pairs == [("q00", "q01", "cluster c"), ("q02", "q00", "cluster c")]
-    alone = Cluster.to_frame([twin(0)])
-    assert texts._twin_pairs(alone, alone, rows) == []
-    assert texts._twin_pairs(alone, related.clear(), rows) == []
 
 
 @pytest.mark.parametrize(("merges", "clusters", "told"), [(0, 0, False), (0, 1, True)])

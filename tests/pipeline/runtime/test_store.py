@@ -3,7 +3,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 from contextlib import closing
 
 import pytest
@@ -125,36 +124,6 @@ def test_a_store_of_an_earlier_version_is_read_and_goes_on(tmp_path):
     store = ItemStore(path)
     store.put("new", 2)
     assert store.get_many(["old", "new", "torn"]) == {"old": {"x": 1}, "new": 2}
-
-
-@pytest.mark.parametrize(("keys", "queries"), [(0, 0), (1, 1), (500, 1), (501, 2), (1000, 2), (1001, 3)])
-def test_keys_are_looked_up_500_at_a_time_and_each_once(tmp_path, keys, queries):
-    store, told = ItemStore(tmp_path / "s.sqlite"), []
-    store.put("0", 7)
-    store._connection.set_trace_callback(told.append)
-    wanted = [str(number) for number in range(keys)]
-    assert store.get_many(wanted * 2) == ({"0": 7} if keys else {})
-    assert sum(text.startswith("SELECT") for text in told) == queries
-
-
-def test_a_store_is_opened_to_wait_for_others_and_for_every_thread(tmp_path, monkeypatch):
-    given, connect = [], sqlite3.connect
-    monkeypatch.setattr(module.sqlite3, "connect", lambda path, **named: given.append(named) or connect(path, **named))
-    store = ItemStore(tmp_path / "a" / "b" / "s.sqlite")
-    thread = threading.Thread(target=store.put, args=("key", 1))
-    thread.start()
-    thread.join()
-    assert store.get("key") == 1
-    assert given == [{"timeout": 30, "check_same_thread": False}]
-    modes = [store._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
-    assert modes == ["wal", 1], "NORMAL"
-
-
-def test_a_value_is_kept_as_short_json_with_a_digest(tmp_path):
-    store = ItemStore(tmp_path / "s.sqlite")
-    store.put("key", {"a": ["甲", 1]})
-    row = store._connection.execute("SELECT key, value, digest FROM items").fetchall()
-    assert row == [("key", '{"a":["甲",1]}', bytes.fromhex("da5a1ddc7de3813a"))]
 
 
 def test_a_store_that_is_closed_opens_again(tmp_path):
