@@ -21,10 +21,7 @@ class Annotation(Record):
 
 
 class AnnotationRequest(Record):
-    """One request to a model, answered or billed in vain, and what it cost, over all runs.
-
-    Costs are kept apart from labels: five labels, one request.
-    """
+    """One request to a model, answered or billed in vain, over all runs: five labels, one request."""
 
     question_id: str
     annotator: str

@@ -83,10 +83,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 
     @cached_property
     def codes(self) -> dict[str, LabelName]:
-        """The labels by the short code that stands for them in prompts and answers: their number, from 1.
-
-        A number is one token where a name is up to twenty; of diseases it is the chapter of ICD-11.
-        """
+        """The labels by number, from 1: one token in prompts and answers, where a name is up to twenty."""
         return {str(number): label for number, label in enumerate(self.labels, start=1)}
 
     def english(self, zh: str | None) -> str | None:
@@ -189,6 +186,17 @@ def cmb_catalogue() -> tuple[Category, ...]:
     """CMB's catalogue: 6 categories with 28 subcategories."""
     found = json.loads((_TAXONOMIES / "cmb.json").read_text(encoding="utf-8"))
     return tuple(Category.model_validate(item) for item in found["categories"])
+
+
+@cache
+def exam_names() -> dict[str, str]:
+    """English names of CMB's categories and subcategories, in the catalogue's order."""
+    names: dict[str, str] = {}
+    for category in cmb_catalogue():
+        names.setdefault(category.zh, category.en)
+        for subcategory in category.subcategories:
+            names.setdefault(subcategory.zh, subcategory.en)
+    return names
 
 
 @cache

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln, log_expit, logit, logsumexp, softmax
 
-Floats = NDArray[np.float64]
+from build_dataset.pipeline.stats.intervals import Z95, Floats
+
 _SPREAD = 2.0  # standard deviation of difficulties, in the unit of abilities' log-odds
 _CONCENTRATION = 0.3  # Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same.
 _GRID = np.linspace(-3, 3, 13) * _SPREAD  # difficulties that are integrated over
@@ -116,7 +117,6 @@ FEWEST = 8  # respondents below which items cannot be told apart
 _MEAN, _PRIOR = np.array([0.0, 1.0]), np.diag([2.0**-2, 0.7**-2])
 """Priors: easiness about 0 (± 2), discrimination about 1 (± .7), as published item banks have it."""
 _ROUNDS, _NEWTON = 30, 4  # the same for the parameters of items
-_Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ def fit(right: Floats) -> Fit:
         before, abilities = abilities, _standard(found[:, 0])
         if np.abs(before - abilities).max() < 1e-4:  # abilities are told to four places
             break
-    half = _Z95 * np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
+    half = Z95 * np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
     bounds = np.stack([items, items - half, items + half])
     return Fit(abilities, -bounds[[0, 2, 1], :, 0].T, bounds[:, :, 1].T)
 

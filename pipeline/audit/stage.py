@@ -11,7 +11,7 @@ import polars as pl
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
 from build_dataset.pipeline.audit import weighing
 from build_dataset.pipeline.audit.answers import Answers, Letters, comparable, gather_answers
-from build_dataset.pipeline.audit.consensus import FEWEST, Floats, fit
+from build_dataset.pipeline.audit.consensus import FEWEST, fit
 from build_dataset.pipeline.audit.params import AuditParams
 from build_dataset.pipeline.audit.weighing import AuditCase
 from build_dataset.pipeline.claims.explanations import Stated, read_explanation
@@ -21,7 +21,7 @@ from build_dataset.pipeline.evaluate.extraction import extract
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
-from build_dataset.pipeline.stats.intervals import ENOUGH
+from build_dataset.pipeline.stats.intervals import ENOUGH, Floats
 from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
 
@@ -31,10 +31,7 @@ _SHOWN = 60  # characters of an explanation that are told as evidence
 
 
 def run(tables: Tables, params: AuditParams, context: Context) -> Result:
-    """Rate how suspicious the key of every question is, with reasons; a ``UserError`` where answers cannot be read.
-
-    No question is removed: suspicious ones wait for people, and stay in the release.
-    """
+    """Rate how suspicious each question's key is; none is removed. A ``UserError`` where answers cannot be read."""
     conflicts = _conflicts(tables["review"], tables.get("clean/questions"))  # copies that wait in dedup
     questions = _audited(tables, conflicts)
     merges = dict(tables["merges"].select("question_id", "survivor_id").iter_rows())
@@ -134,10 +131,7 @@ def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
 
 
 def _quoted(explanation: str, stem: str, options: Mapping[str, str], several: bool) -> Stated | None:
-    """Return weak evidence if nothing is stated or judged: the option that these words as an answer would name.
-
-    A bare letter is none (表达B系抗原). Of 59 answers on CMExam's 3,400 questions 50 are right.
-    """
+    """Return weak evidence where nothing is stated: the option that these words would name as an answer."""
     read = extract(explanation, options, several, answer_first=False, stem=stem)
     if read.letters is None or read.span is None:
         return None
@@ -146,10 +140,7 @@ def _quoted(explanation: str, stem: str, options: Mapping[str, str], several: bo
 
 
 def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str, Stated], list[str]]:
-    """The evidence of all explanations, in the questions' order, and the ids of questions where it could not be read.
-
-    A batch whose worker died is tried again question by question.
-    """
+    """Return the evidence of all explanations, and the ids of questions where it could not be read."""
     todo = [case.question for case in cases if case.question.explanation]
     order = [each.question_id for each in todo]
     if context is None or len(todo) <= _BATCH:  # starting workers takes longer

@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from build_dataset.pipeline.audit.answers import Answers, Letters
-from build_dataset.pipeline.audit.consensus import Floats, consensus
+from build_dataset.pipeline.audit.consensus import consensus
 from build_dataset.pipeline.claims.explanations import Stated
-from build_dataset.pipeline.stats.intervals import ENOUGH, wilson
+from build_dataset.pipeline.stats.intervals import ENOUGH, Floats, wilson
 from build_dataset.schemas.evaluation import Evidence
 from build_dataset.schemas.questions import Question
 
@@ -60,10 +60,7 @@ class AuditCase:
 def weigh_explanations(
     cases: Sequence[AuditCase], stated: Mapping[str, Stated], wrong: float
 ) -> dict[str, tuple[int, int]]:
-    """Add the evidence of explanations; each kind is as reliable as its agreement with keys shows.
-
-    Returned is, by kind, how many there are and how many argue for the key.
-    """
+    """Add the evidence of explanations; return how many of each kind there are, and how many argue for the key."""
     known = {case.question.question_id: case for case in cases}
     counts: dict[str, tuple[int, int]] = {}
     for name, said in stated.items():

@@ -129,10 +129,7 @@ class Entry:
 
 
 def gather_entries(folders: Sequence[Path]) -> list[Entry]:
-    """All runs of several builds that asked the same questions, the best first.
-
-    Baselines and people that give the same in several builds stand once.
-    """
+    """Return all runs of builds that asked the same questions, the best first; equal baselines stand once."""
     own = ((folder, folder / _STAGE) for folder in folders)
     homes = {folder: home if (home / "manifest.json").is_file() else folder for folder, home in own}
     asked = {folder: _questions(home) for folder, home in homes.items()}

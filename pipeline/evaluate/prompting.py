@@ -224,10 +224,7 @@ NONE_OF_THEM = ("以上都不是", "None of the above")
 def variants(
     row: ReleaseRow, template: Template, shuffles: int, chosen: Sequence[str], seed: int
 ) -> Iterator[tuple[Variant, Template]]:
-    """Every further version of a question, and the template that asks it.
-
-    They are ``shuffles`` other orders of its options, and one version of each ``chosen`` perturbation.
-    """
+    """Yield ``shuffles`` other orders of a question and each ``chosen`` perturbation, with the template of each."""
     if "paraphrase" in chosen and template.paraphrase is None:
         told = "the prompt template has no text `paraphrase`; add one, or ask without it"
         raise UserError(f"perturbations: {told}")

@@ -143,10 +143,7 @@ def _labels(splits: Splits, dimension: Dimension) -> tuple[list[Row], int]:
 
 
 def labels_by_split(splits: Splits, dimension: Dimension) -> tuple[list[tuple[str | None, dict[str, int]]], int]:
-    """Return the labels that occur with their questions by split, and the number of those that do not occur.
-
-    The set's labels stand in its order, then others, then null: no label yet.
-    """
+    """Return the labels that occur by split, in the set's order, null last; and how many do not occur."""
     counts = distribution(splits, dimension.name)
     places = {name: place for place, name in enumerate(dimension.zh_names())}
     order = sorted(counts, key=lambda zh: (zh is None, places.get(zh or "", len(places)), zh or ""))

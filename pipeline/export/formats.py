@@ -187,10 +187,7 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def cmexam_csv(rows: pl.DataFrame) -> bytes:
-    """A split as CMExam has it: UTF-8 without a byte order mark, read by ``pandas.read_csv`` as it is.
-
-    Cells that a spreadsheet would run as formulas begin with an apostrophe (see ``schemas.columns.guarded``).
-    """
+    """Return a split as CMExam has it, UTF-8 without a mark; what spreadsheets would run is ``guarded``."""
     target = io.BytesIO()
     text = pl.col(pl.String).map_elements(guarded, return_dtype=pl.String, skip_nulls=True)
     cmexam_frame(rows).with_columns(text).write_csv(target, quote_style="non_numeric")

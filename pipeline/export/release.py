@@ -101,10 +101,7 @@ def _changed(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
-    """Return the released rows of each split, sorted by ``question_id``, and what cannot be released.
-
-    ``parse/questions`` is read where it is there, for the places of merged copies.
-    """
+    """Return the released rows of each split, sorted by ``question_id``, and what cannot be released."""
     rows = tables["assignments"].select("question_id", "split").join(tables["questions"], on="question_id")
     answered = pl.col("answer").list.len().fill_null(0) > 0
     unanswered = rows.filter(~answered)["question_id"].sort().to_list()

@@ -57,11 +57,7 @@ class Windows(NamedTuple):
 
 
 def tokenise(texts: Sequence[str]) -> Tokens:
-    """The tokens of each text.
-
-    Punctuation and spaces only separate; single Latin letters are left out, so that it does not count whether
-    options are printed with their letters.
-    """
+    """Return the tokens of each text: no punctuation, no spaces, no single Latin letters, which label options."""
     points, text_of = code_points([symbols_kept(text.translate(_WIDE)) for text in texts])
     begins = np.searchsorted(text_of, np.arange(len(texts)))
     folds, kinds = _tables()
@@ -142,10 +138,7 @@ def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:
 
 
 def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict[tuple[int, int], float]:
-    """Return the similarity (rapidfuzz's ratio, 0..1) of rows in different splits that are alike.
-
-    Their stems (``stem``, the shared one before it) and their ``options`` both have at least ``least`` in common.
-    """
+    """Return the similarity (0..1) of rows in different splits whose stems and options have ``least`` in common."""
     if texts.is_empty():
         return {}
     options = pl.col("options").list.sort().list.join("\n")  # their order makes no other question

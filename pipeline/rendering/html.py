@@ -34,10 +34,7 @@ def render(template: str, /, **values: Any) -> bytes:
 
 
 def inline(svg: bytes) -> Markup:
-    """One of our own figures as part of a page, in the colour of its text.
-
-    Without the XML head, and without comments, which hold names of what is drawn.
-    """
+    """One of our own figures as part of a page, in the colour of its text; no XML head, no comments with names."""
     text = svg.decode().replace(INK, "currentColor")  # dark pages
     return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 

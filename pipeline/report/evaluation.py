@@ -114,10 +114,7 @@ def _runs(overall: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def answers_page(build: Build) -> bytes | None:
-    """Render up to ``report.answers`` questions with options and in free text; None where no model answered any.
-
-    Those on which models disagree come first, then those that none got right. Each model's first answer counts.
-    """
+    """Render up to ``report.answers`` questions with first answers, disagreements first; None where none was given."""
     frame = build.table("evaluate/predictions")
     if frame is None or not build.params.answers:
         return None

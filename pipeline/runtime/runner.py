@@ -66,11 +66,7 @@ class Runner:
     def run(
         self, names: Sequence[str], *, force: bool = False, on_stage_done: Callable[[Report], None] | None = None
     ) -> bool:
-        """Run stages in the catalogue's order; return False when items wait for a further run.
-
-        ``force`` runs also what is done; the item store is used all the same. After a ``UserError`` the stages before
-        stay published.
-        """
+        """Run stages in the catalogue's order, also done ones if ``force``; return False when items wait for a run."""
         complete = True
         with publish.build_lock(self.build):
             for stage in STAGES:

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from build_dataset.pipeline.split.draw import Contents, SplitDraw
+from build_dataset.pipeline.stats.intervals import Floats
 from build_dataset.schemas.questions import SPLITS
 
 _WORK = 10_000_000  # units that are looked at in all rounds: bounds the time
 _ENOUGH = 50  # questions of a label whose share is told
-Floats = NDArray[np.float64]
 
 
 def ideals(
@@ -43,10 +43,7 @@ def ideals(
 def even_out(
     state: SplitDraw, contents: Sequence[Contents], held: csr_array, wanted: Floats, fixed: Mapping[int, int]
 ) -> None:
-    """Exchange units, but not ``fixed`` ones, until no exchange brings labels closer to what is ``wanted``.
-
-    ``held`` are questions by unit and label, ``wanted`` by label and split.
-    """
+    """Exchange units, not ``fixed`` ones, until none brings labels (``held`` by unit) closer to what is ``wanted``."""
     numbers: dict[Contents, int] = {}
     kinds = np.array([numbers.setdefault(content, len(numbers)) for content in contents], np.int64)
     kinds[list(fixed)] = -1

@@ -25,7 +25,7 @@ from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.parse import stage as parse
 from build_dataset.pipeline.parse.params import ParseParams
 from build_dataset.pipeline.runtime.sources import raw_files
-from build_dataset.schemas.errors import UnreadableDocument, UserError
+from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question
 
 OPTIONS = "\nA. 甲\nB. 乙\nC. 丙\nD. 丁\n"
@@ -238,24 +238,3 @@ def member(name: str, **more: int) -> zipfile.ZipInfo:
     for field, value in more.items():
         setattr(info, field, value)
     return info
-
-
-def test_copies_are_numbered_and_keep_suffixes_that_are_short(box, tmp_path):
-    pack(box, [("a.PDF", "1"), ("b.longsuffix", "2"), ("c.d-e", "3"), ("d.12345678", "4"), ("e", "5")])
-    found = unpack(box, tmp_path / "build").members
-    assert [path.name for path in found.values()] == ["00000.pdf", "00001", "00002", "00003.12345678", "00004"]
-    assert [path.read_text() for path in found.values()] == [*"12345"]
-
-
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        ({"flag_bits": 1}, "encrypted: needs a password to be opened; pack it without one"),
-        ({"flag_bits": 3}, "encrypted: needs a password to be opened; pack it without one"),
-        ({"compress_type": 12}, "unknown_format: of compression 12: unpack what you need of it into this folder"),
-    ],
-)
-def test_members_that_cannot_be_read_are_told_of(box, tmp_path, more, told):
-    with pytest.raises(UnreadableDocument) as caught:
-        archives._copy(zipfile.ZipFile(pack(box, [])), member("a.txt", **more), tmp_path / "a")
-    assert f"{caught.value.reason}: {caught.value.detail}" == told

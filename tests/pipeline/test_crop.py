@@ -7,7 +7,6 @@ import hashlib
 import io
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pymupdf
@@ -279,33 +278,3 @@ def test_a_region_goes_on_in_its_column(box, strips):
 
 def test_a_line_of_pixels_stays_one():
     assert Image.open(io.BytesIO(module.jpeg(Image.new("L", (1200, 1)), 10**9))).size == (1100, 1)
-
-
-def test_a_picture_may_take_as_many_bytes_as_it_is_given_and_no_more(noisy):
-    regions = (region(50, 50, 90, 90),)
-
-    def kind(most: int) -> str:
-        return cut_out(CropTask(noisy, (("q", regions),), most)).get("q", "").partition(";")[0]
-
-    png = len(crop(noisy, regions))
-    smallest = len(module.jpeg(module._sheet(noisy, regions), 0))
-    assert [kind(most) for most in (png, png - 1, smallest, smallest - 1)] == [
-        "data:image/png",
-        "data:image/jpeg",
-        "data:image/jpeg",
-        "",
-    ]
-
-
-def test_the_questions_of_a_page_are_cut_out_together(built, tmp_path):
-    def question(name: str, pages: list[int] | None, document="paper.pdf", regions=(MARKED,)) -> SimpleNamespace:
-        return SimpleNamespace(question_id=name, document=document, pages=pages, regions=list(regions))
-
-    asked = [question("d", [2]), question("a", [1, 2]), question("b", [1]), question("c", None)]
-    asked += [question("e", [1], "absent.pdf"), question("f", [1], regions=())]
-    tasks = module._tasks(asked, SimpleNamespace(build=built, raw=tmp_path), 9)
-    assert [([name for name, _ in task.places], task.most) for task in tasks] == [
-        (["c"], 9),
-        (["b", "a"], 9),
-        (["d"], 9),
-    ]

@@ -88,15 +88,3 @@ def test_a_label_studio_that_answers_needs_its_key(monkeypatch, answer, key, sta
     found = doctor._label_studio(None)
     assert found.state == state
     assert ("1.2 at" in found.detail) is bool(answer)
-
-
-def test_a_label_studio_without_its_package_is_absent(monkeypatch):
-    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
-    assert "label-studio-sdk is not installed" in doctor._label_studio(None).detail
-
-
-def test_a_graphics_card_is_known_by_its_driver(monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda name: "/bin/x" if name == "nvidia-smi" else None)
-    assert doctor._gpu().state is CheckState.OK
-    monkeypatch.setattr("shutil.which", lambda name: None)
-    assert doctor._gpu().state is CheckState.ABSENT

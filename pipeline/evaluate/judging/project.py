@@ -56,10 +56,7 @@ def open_questions(
 def answers_given(
     predictions: Iterable[records.Prediction], questions: Iterable[records.OpenQuestion]
 ) -> list[GivenAnswer]:
-    """The answers in free text that can be scored, in the order of the predictions.
-
-    Those that were refused, empty or not given are not among them, as with a model that judges.
-    """
+    """Return the answers in free text that can be scored, in the order of the predictions."""
     asked = {(question.task, question.question_id): question for question in questions}
     found = []
     for row in predictions:

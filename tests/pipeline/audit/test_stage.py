@@ -7,7 +7,7 @@ import pytest
 
 from build_dataset.pipeline.audit import stage as audit_stage
 from build_dataset.pipeline.audit.params import AuditParams
-from build_dataset.pipeline.audit.stage import _analysed, _quoted, audit, run
+from build_dataset.pipeline.audit.stage import _analysed, _quoted, run
 from build_dataset.pipeline.audit.weighing import AuditCase
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.stage import Failure, Result
@@ -239,22 +239,6 @@ def test_an_item_is_correlated_with_the_rest_where_three_or_more_were_asked(peop
     assert [row["respondents"] for row in found.values()] == [3, 3, 3, 2, 3]
 
 
-def test_who_was_heard_is_told_with_how_often_the_key_was_given() -> None:
-    texts = ["第一", "第二", "第三", "第四"]
-    rows = [make_question("问", texts, "A", question_id=f"q{n}", explanation="（A对BCD错）") for n in range(2)]
-    rows += [make_question("问", texts, "A", question_id="q2", explanation="（C对ABD错）")]
-    said = {"q0": {"m": frozenset("A"), "n": frozenset("A")}, "q1": {"m": frozenset("B")}, "q2": {"m": frozenset("A")}}
-    found = audit(Question.to_frame(rows), said, AuditParams()).respondents
-    told = [(each.respondent, each.kind, each.answers, each.agrees) for each in found]
-    assert told == [
-        ("explanation: marked", "explanation", 3, 0.6667),
-        ("m", "model", 3, 0.6667),
-        ("n", "model", 1, 1.0),
-    ]
-    assert found[0].reliability == 0.6
-    assert found[1].reliability == round(found[1].reliability, 4) != round(found[1].reliability, 2)
-
-
 @pytest.mark.parametrize(
     ("explanation", "one", "several"),
     [
@@ -270,15 +254,6 @@ def test_an_explanation_quotes_an_option_where_only_words_of_it_are_said(explana
     options = dict(zip("ABCD", ["心房扩大", "心室", "瓣膜", "心包"], strict=True))
     found = [_quoted(explanation, "题", options, wanted) for wanted in (False, True)]
     assert ["".join(each.answer or ()) if each else "" for each in found] == [one, several]
-
-
-@pytest.mark.parametrize("verify", [0.3, 0.31])
-def test_a_question_waits_from_the_suspicion_on_that_is_asked_for(verify) -> None:
-    case = asked("q")
-    case.suspicion = 0.3
-    waiting = audit_stage._review_items([case], AuditParams(verify=verify), {})
-    assert [item.item_id for item in waiting] == (["q"] if verify == 0.3 else [])
-    assert audit_stage._review_items([case], AuditParams(verify=verify), {"q": {}}) == []
 
 
 @pytest.mark.parametrize(("key", "kind", "letters"), [("A", "A1", "A"), ("A", "X", "AC"), ("AC", "A1", "AC")])

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from build_dataset.pipeline.cli.inspect import _read, list_items
-from build_dataset.pipeline.cli.options import configure, examples
+from build_dataset.pipeline.cli.options import configure
 from build_dataset.pipeline.inspect.bank import Sample
 from build_dataset.pipeline.review.folder import replace_table
 from build_dataset.schemas.questions import Question, Rejection
@@ -35,20 +35,6 @@ def test_a_row_is_shown_as_the_question_that_it_became():
         "答案 answer: AB",
     ]
     assert _read(Sample(1, {}, None, None)) == "—"
-
-
-def test_examples_end_the_help():
-    assert examples([]) is None
-    assert examples(["run"]) == "Example: [cyan]build-dataset run[/cyan]"
-    assert examples(["a", "b"]) == ("Examples:\n\n[cyan]build-dataset a[/cyan]\n\n[cyan]build-dataset b[/cyan]")
-
-
-def test_pairs_and_options_override_the_file(tmp_path):
-    path = tmp_path / "dataset.toml"
-    path.write_text('[dataset]\nname = "x"\n')
-    config = configure(path, ["dataset.seed = 7", "dataset.title=a=b"], {"split.ratios": "6:2:2", "ocr.dpi": None})
-    assert (config.dataset.seed, config.dataset.title) == (7, "a=b")
-    assert config.params("split").ratios == "6:2:2"
 
 
 REJECTED = (("q1", "a.pdf", "figure"), ("q2", "a.pdf", "figure"), ("q3", "b.pdf", "table"), ("q4", "b.pdf", "figure"))

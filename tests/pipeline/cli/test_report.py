@@ -13,11 +13,9 @@ from rich.table import Table
 from build_dataset.pipeline import aside
 from build_dataset.pipeline.cli.report import (
     print_files,
-    print_json,
     print_line,
     print_stage,
     print_summary,
-    print_warning,
     print_whole,
     save,
     shown,
@@ -51,12 +49,6 @@ def test_a_line_is_printed_as_it_is_however_long(terminal):
     assert stream.getvalue() == text + "\n"
 
 
-def test_a_line_has_no_colours_of_its_own():
-    stream = io.StringIO()
-    print_line("12 'x' True", console=Console(file=stream, force_terminal=True, color_system="standard"))
-    assert stream.getvalue() == "12 'x' True\n"
-
-
 @pytest.mark.parametrize(
     ("counts", "told"),
     [
@@ -83,17 +75,6 @@ def test_a_table_is_printed_whole_and_the_terminal_keeps_its_width(terminal):
     print_whole(table, console)
     assert "x" * 70 in stream.getvalue()
     assert console.width == 40
-
-
-def test_json_is_indented_and_chinese(capsys):
-    print_json({"a": ["甲"]})
-    assert capsys.readouterr().out == '{\n  "a": [\n    "甲"\n  ]\n}\n'
-
-
-def test_warnings_are_yellow():
-    stream = io.StringIO()
-    print_warning("x", Console(file=stream, force_terminal=True, color_system="standard"))
-    assert stream.getvalue() == "\x1b[33mx\x1b[0m\n"
 
 
 class Loss(SimpleNamespace):

@@ -7,7 +7,7 @@ from math import sqrt
 import pytest
 
 from build_dataset.pipeline.evaluate import metrics as module
-from build_dataset.pipeline.evaluate.metrics import METRICS, Mean, metric, score_items, share, shown_in
+from build_dataset.pipeline.evaluate.metrics import Mean, score_items, share
 from build_dataset.pipeline.evaluate.scoring import Graded, GradedText, Slice, count_overlap
 from build_dataset.schemas.evaluation import Outcome, Task
 from tests.pipeline.evaluate.conftest import make_question
@@ -21,34 +21,6 @@ def graded(number: int, key: str, said: str | None, repeat: int = 0, **changes) 
     outcome = Outcome.NO_ANSWER if said is None else Outcome.ANSWERED
     letters = None if said is None else tuple(said)
     return Graded(make_question(number, key, **changes), outcome, letters, repeat=repeat)
-
-
-def test_rows_say_over_what_they_are_computed_and_where_they_are_shown():
-    assert [(row.name, row.over, row.shown, row.higher, row.brackets) for row in METRICS] == [
-        ("accuracy", ANSWERS, ANSWERS, True, True),
-        ("accuracy_without_weak", ANSWERS, ANSWERS, True, False),
-        ("expected_accuracy", ANSWERS, ANSWERS, None, False),
-        ("mean_accuracy", PEOPLE, ANSWERS, True, False),
-        ("accuracy_when_answered", ANSWERS, (), None, False),
-        ("partial_credit", ANSWERS, BOARD, True, False),
-        ("weighted_f1", ANSWERS, BOARD, True, True),
-        ("macro_f1", ANSWERS, ANSWERS, True, False),
-        ("no_answer_rate", BOTH, (*BOTH, "leaderboard"), None, False),
-        ("refused_rate", BOTH, (*BOTH, "leaderboard"), None, False),
-        ("truncated_rate", BOTH, (*BOTH, "leaderboard"), None, False),
-        ("voted_accuracy", VERSIONS, ANSWERS, True, False),
-        ("shuffle_consistency", VERSIONS, ANSWERS, True, True),
-        ("paraphrase_consistency", VERSIONS, ANSWERS, True, True),
-        ("none_option_consistency", VERSIONS, ANSWERS, True, True),
-        ("bleu_1", TEXTS, TEXTS, True, False),
-        ("bleu_4", TEXTS, TEXTS, True, True),
-        ("rouge_1", TEXTS, TEXTS, True, False),
-        ("rouge_2", TEXTS, TEXTS, True, False),
-        ("rouge_l", TEXTS, TEXTS, True, True),
-    ]
-    rates = ["no_answer_rate", "refused_rate", "truncated_rate"]
-    assert [row.name for row in shown_in("leaderboard")] == ["partial_credit", "weighted_f1", *rates]
-    assert metric("bleu_4").title == "BLEU-4"
 
 
 def text(said: str, wanted: str, number: int = 0) -> GradedText:

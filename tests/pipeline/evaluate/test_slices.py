@@ -72,14 +72,6 @@ def question_of(length, **changes):
 
 
 @pytest.mark.parametrize(
-    ("length", "label"),
-    [(0, "0–9"), (9, "0–9"), (10, "10–19"), (19, "10–19"), (89, "80–89"), (99, "90–99"), (100, "100+"), (999, "100+")],
-)
-def test_lengths_are_cut_at_every_ten_characters(length, label):
-    assert labels(slices_of(question_of(length)), "length") == [label]
-
-
-@pytest.mark.parametrize(
     ("settled", "status"), [(0, "unreviewed"), (1, "partly reviewed"), (4, "partly reviewed"), (5, "reviewed")]
 )
 @pytest.mark.parametrize("how", ["agreed", "adjudicated", "single"])
@@ -100,24 +92,6 @@ def test_a_question_is_in_a_slice_for_all_that_is_known_of_it():
         Slice("length", "10–19", None),
         Slice("label_status", "未审核", "unreviewed"),
     ]
-
-
-def test_dimensions_stand_in_the_order_of_tables():
-    assert list(dimension_names()) == [
-        "overall",
-        "question_type",
-        "disease_group",
-        "clinical_department",
-        "medical_discipline",
-        "competency",
-        "difficulty",
-        "exam_type",
-        "exam_class",
-        "exam_subject",
-        "length",
-        "label_status",
-    ]
-    assert dimension_names()["length"] == "题长（字符） Question length (characters)"
 
 
 def test_labels_that_no_list_names_stand_last_by_their_names():

@@ -21,7 +21,7 @@ from build_dataset.pipeline.inspect.page import (
     page_views,
     view_paper,
 )
-from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Step, Trace
+from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Trace
 from build_dataset.schemas.errors import UserError
 
 
@@ -180,42 +180,9 @@ def spans(page: int, first: int, last: int) -> list[Span]:
     return [Span(page=page, first=first, last=last)]
 
 
-def step(part: str, first: int, last: int) -> Step:
-    return Step(part=part, rule="r", detail=None, spans=spans(1, first, last))
-
-
 def on(page: int, order: int, text: str = "题", kind: str = "text", *, boxed: bool = True) -> Line:
     one = line(order, text, kind)
     return one.model_copy(update={"page": page} | ({} if boxed else {"box": None}))
-
-
-LINES = [
-    *(on(1, 0, kind="header"), on(1, 1), on(1, 2), on(1, 3), on(1, 4, "", "figure"), on(1, 5), on(1, 6)),
-    *(on(1, 7, ""), on(2, 0), on(2, 1), on(2, 2, kind="footer"), on(2, 3)),
-]
-OWN = Trace(document="a", item_id="a", spans=spans(1, 1, 3), steps=[step("head", 1, 2), step("key", 3, 3)])
-ITEM = Trace(document="a", item_id="q", spans=[*spans(1, 2, 2), *spans(2, 1, 1)], steps=[])
-
-
-@pytest.mark.parametrize("keys", [{}, {"a": "paper"}, {"other": "a"}])
-def test_every_line_of_text_has_the_fate_of_its_step_or_none(keys) -> None:
-    made = paper(LINES, [OWN, ITEM], keys)
-    rest = Fate.KEY if "a" in keys else Fate.UNUSED
-    assert made.items == {(1, 2): ["q"], (2, 1): ["q"]}
-    assert made.fates == {
-        (1, 0): Fate.RUNNING,
-        (1, 1): Fate.HEAD,
-        (1, 3): Fate.KEY,
-        (1, 5): rest,
-        (1, 6): rest,
-        (1, 7): rest,
-        (2, 0): rest,
-        (2, 2): Fate.RUNNING,
-        (2, 3): rest,
-    }
-    runs = {name: [(one.page, one.order) for one in run] for name, run in made.unused.items()}
-    unused = {"unused-1-5": [(1, 5), (1, 6)], "unused-2-0": [(2, 0)], "unused-2-3": [(2, 3)]}
-    assert runs == ({} if "a" in keys else unused)
 
 
 def sheet(number: int, width: float = 100.0, method: str = "ocr", reason: str | None = None) -> Page:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.leaks.files import BenchmarkText
-from build_dataset.pipeline.leaks.overlap import Index, asks_the_same, lines_shared
+from build_dataset.pipeline.leaks.overlap import Index, lines_shared
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.release import BenchmarkFile, Leak
 
@@ -263,28 +263,9 @@ def test_long_options_under_another_stem_are_no_leak(leaks, tmp_path):
     assert [row[1] for row in listed(leaks(asked, benchmarks=folder))] == ["copy"]
 
 
-@pytest.mark.parametrize(("others", "same"), [(0, True), (5, True), (6, False), (10, False)])
-def test_a_stem_is_asked_where_three_fifths_of_it_stand(others: int, same: bool):
-    stem = "肝心脾肺肾胃胆肠骨血"
-    assert asks_the_same(stem, "甲乙丙丁戊己庚辛壬癸"[:others] + stem[others:]) is same
-
-
 def test_the_share_of_lines_counts_their_letters():
     assert lines_shared("肝心\n脾肺肾\n胃", "脾肺肾A. 胃") == pytest.approx(4 / 6)
     assert lines_shared("", "胃") == 0
-
-
-@pytest.mark.parametrize(("shared", "found"), [(12, False), (13, True), (20, True)])
-def test_a_run_of_thirteen_tokens_is_told_with_its_place(leaks, tmp_path, shared: int, found: bool):
-    stem = "中年女性阵发性头痛心悸大汗三年发作时血压显著升高"
-    text = f"甲乙丙{stem[2 : 2 + shared]}丁戊己"
-    (tmp_path / "b.txt").write_text(f"另一行\n{text}\n", encoding="utf-8")
-    leaked = leaks({"a": ("test", stem, DISORDERS)}, benchmarks=tmp_path).tables["leaks"].rows(named=True)
-    told = [(row["kind"], row["span"], row["start"], row["end"], row["line"], row["rows"]) for row in leaked]
-    assert told == ([("overlap", stem[2 : 2 + shared], 2, 2 + shared, 2, 1)] if found else [])
-    if found:
-        tokens = len(stem) + sum(map(len, DISORDERS))
-        assert leaked[0]["score"] == pytest.approx(shared / tokens, abs=1e-4)
 
 
 @pytest.mark.parametrize(("tokens", "short"), [(7, 1), (8, 0)])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,35 +14,6 @@ from build_dataset.pipeline.leaks.params import LeaksParams
 
 LETTERS = "".join(chr(0x5000 + place) for place in range(40))
 STEM, OPTIONS = LETTERS[:20], (LETTERS[20:25], LETTERS[25:30])
-
-
-@pytest.mark.parametrize("files", [1, 3])
-def test_progress_counts_the_files_and_what_only_shares_phrases_is_counted(
-    leaks, tmp_path, context, monkeypatch, files
-) -> None:
-    told: list[int] = []
-    asked = []
-
-    class Bar:
-        def __enter__(self) -> Any:
-            return told.append
-
-        def __exit__(self, *_: object) -> None:
-            return None
-
-    def progress(total: int | None, what: str) -> Bar:
-        asked.append((total, what))
-        return Bar()
-
-    monkeypatch.setattr(type(context), "progress", lambda _, total, what: progress(total, what))
-    for number in range(files):
-        text = "\n".join(("无关的另一道题目问的是什么呢", *OPTIONS))
-        (tmp_path / f"{number}.jsonl").write_text(json.dumps({"question": text}), encoding="utf-8")
-    exam = {"a": ("test", STEM, (OPTIONS[0] + OPTIONS[1],)), "b": ("train", STEM[::-1], ())}
-    found = leaks(exam, benchmarks=tmp_path, ngram=5)
-    assert found.facts["benchmarks"]["only_phrases_or_options"] == files
-    assert (asked[-1], sum(told)) == ((files, "benchmarks"), files)
-    assert found.facts["benchmarks"]["paraphrases"] == 0
 
 
 def meanings(monkeypatch, ours: list[list[float]], theirs: list[list[float]], **params) -> Meanings:

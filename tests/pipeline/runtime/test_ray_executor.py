@@ -1,7 +1,5 @@
 """Faults of a cluster, simulated; tests/services/test_ray.py has a real one."""
 
-import os
-import platform
 import socket
 import sys
 from pathlib import Path
@@ -129,35 +127,6 @@ def test_no_room_for_one_worker_is_told_whole(cpus, gpus, each):
     )
 
 
-def test_what_a_machine_has_is_named_by_version_or_size(tmp_path):
-    (tmp_path / "a.pdf").write_bytes(b"123")
-    major, minor, _ = platform.python_version_tuple()
-    assert ray_executor._found("Python") == f"{major}.{minor}"
-    assert ray_executor._found(str(tmp_path / "a.pdf")) == "3 bytes"
-    assert ray_executor._found(str(tmp_path)) == ray_executor._found(str(tmp_path / "b.pdf")) == "absent"
-    assert ray_executor._found("no-such-package-of-ours") == "not installed"
-    assert len(ray_executor._found("build-dataset with the code")) == 12
-
-
-@pytest.mark.parametrize(
-    ("address", "token", "told"),
-    [
-        ("auto", "x", "is it up, has this machine joined it (`ray start --head`)? docs/scale.md says how"),
-        (
-            "h:1",
-            None,
-            "is it up, has this machine joined it (`ray start --address=h:1`), "
-            "does it want its token (RAY_AUTH_TOKEN)? docs/scale.md says how",
-        ),
-    ],
-)
-def test_a_cluster_that_does_not_answer_has_a_remedy(monkeypatch, address, token, told):
-    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
-    if token:
-        monkeypatch.setenv("RAY_AUTH_TOKEN", token)
-    assert ray_executor._remedy(address) == told
-
-
 def test_the_configuration_names_the_executor(tmp_path):
     local = executor(ExecutorParams(workers=3), tmp_path)
     assert isinstance(local, LocalExecutor)
@@ -232,33 +201,6 @@ def ray(monkeypatch):
     for name in ("RAY_USAGE_STATS_ENABLED", "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"):
         monkeypatch.setenv(name, "1")
     return found
-
-
-def test_a_map_keeps_as_many_items_in_flight_as_there_is_room(ray):
-    taken = []
-    executor = RayExecutor(workers=3, gpus=0.5)
-    results = executor.map(abs, (taken.append(number) or -number for number in range(9)), 2.0)
-    assert next(results) == (0, 0)
-    assert taken == [0, 1, 2, 3], "three in flight and one that waits"
-    assert ray.options == {"num_cpus": 1, "num_gpus": 0.5, "max_retries": 2, "max_calls": 0}
-    assert ray.waits == [(1, 1, 120.0), (3, 1, None)]
-    results.close()
-    assert ray.cancelled == [(abs, -1, 2.0), (abs, -2, 2.0)]
-    assert ray.waits[-1] == (2, 2, 10.0)
-    assert (ray.left, executor._ray, executor._joined) == (1, None, False)
-
-
-def test_a_map_that_ends_stays_joined_until_it_is_closed(ray):
-    executor = RayExecutor()
-    for _ in range(2):
-        assert dict(executor.map(abs, range(-3, 0), None)) == {-3: 3, -2: 2, -1: 1}
-    (joined,) = ray.joined
-    assert joined == {"address": "auto", "log_to_driver": False, "logging_level": 40, "configure_logging": False}
-    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
-    assert (executor._room, ray.left) == (4, 0), "a worker for each CPU"
-    executor.close()
-    executor.close()
-    assert ray.left == 1
 
 
 def test_a_cluster_that_a_script_joined_is_not_left(ray):

@@ -7,7 +7,6 @@ from contextlib import closing
 
 import pytest
 
-from build_dataset.pipeline.runtime import store as module
 from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.schemas.errors import UserError
 
@@ -126,15 +125,6 @@ def test_a_store_of_an_earlier_version_is_read_and_goes_on(tmp_path):
     assert store.get_many(["old", "new", "torn"]) == {"old": {"x": 1}, "new": 2}
 
 
-def test_a_store_that_is_closed_opens_again(tmp_path):
-    store = ItemStore(tmp_path / "s.sqlite")
-    store.close()
-    store.put("key", 1)
-    store.close()
-    assert store._connection is None
-    assert (store.get("key"), store.reused, store.added) == (1, 0, 1)
-
-
 def test_another_database_is_told_whole(tmp_path):
     path = tmp_path / "s.sqlite"
     change(path, "CREATE TABLE items (value TEXT, key TEXT)")
@@ -150,11 +140,3 @@ def test_a_store_in_a_place_that_cannot_be_opened_is_told_whole(tmp_path):
         ItemStore(tmp_path / "s.sqlite").get("key")
     advice = "check the disk (over a network, that it gives locks) and run again"
     assert str(caught.value) == f"{tmp_path}/s.sqlite: unable to open database file: {advice}"
-
-
-@pytest.mark.parametrize(
-    ("value", "digest", "whole"),
-    [("{}", None, True), ("{", None, False), (b"{}", None, False), ("{}", b"x", False), (None, None, False)],
-)
-def test_a_value_without_a_digest_must_be_json(value, digest, whole):
-    assert module._whole(value, digest) is whole

@@ -111,36 +111,6 @@ def size(drawn: Any) -> tuple[float, float]:
     return round(float(width), 3), round(float(height), 3)
 
 
-@pytest.mark.parametrize(("most", "drawn"), [(100, True), (101, False)])
-def test_bars_need_more_questions_than_the_tables(kept: dict[str, Any], most: int, drawn: bool) -> None:
-    found = [score("one", 0.5), score("one", 0.5, "disease_group", "肿瘤", questions=101)]
-    plots(Evaluated(found, more_than={"disease_group": most}))
-    assert list(kept) == (["accuracy_by_disease_group"] if drawn else [])
-
-
-def test_a_label_without_a_limit_needs_one_question(kept: dict[str, Any]) -> None:
-    found = [score("one", 0.5), score("one", 0.5, "disease_group", "肿瘤", questions=1)]
-    assert plots(Evaluated(found, more_than={}))
-
-
-def test_six_models_are_drawn_the_best_first_and_people_beside_them() -> None:
-    found = Evaluated([*(score(f"m{number}", number / 10) for number in range(1, 8)), score("human", 0.1)])
-    assert _drawn(View(found.scores), found) == ["m7", "m6", "m5", "m4", "m3", "m2", "human"]
-
-
-def test_a_model_whose_accuracy_is_not_known_stands_last() -> None:
-    unknown = score("none", 0.5).model_copy(update={"value": None})
-    found = Evaluated([unknown, score("low", 0.05)])
-    assert _drawn(View(found.scores), found) == ["low", "none"]
-
-
-def test_baselines_are_drawn_where_there_are_no_models() -> None:
-    found = Evaluated([score("random", 0.2), score("majority", 0.3)])
-    assert _drawn(View(found.scores), found) == ["majority", "random"]
-    found = Evaluated([score("random", 0.2), score("one", 0.1)])
-    assert _drawn(View(found.scores), found) == ["one"]
-
-
 @pytest.mark.parametrize(("more", "drawn"), [(0, True), (1, False)])
 def test_as_many_models_as_there_are_colours_are_ranked(kept: dict[str, Any], more: int, drawn: bool) -> None:
     judge_plots(judgements(*(f"m{number}" for number in range(len(COLOURS) + more))))
