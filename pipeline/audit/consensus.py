@@ -47,16 +47,16 @@ def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> t
         chances = softmax(prior + evidence, axis=1)
         at = np.einsum("qa,qag->qg", chances, softmax(terms, axis=2))
         right = np.einsum("qa,qra->r", chances, said)
-        abilities = _matched(abilities, right, asked, at)
+        abilities = _fit_abilities(abilities, right, asked, at)
     heard = asked.any(1)  # questions that somebody answered
     if said.shape[1] >= FEWEST and heard.any():
         rest = logsumexp(evidence[:, 1:], axis=1, b=np.isfinite(prior[:, 1:])) - np.log(alternatives)
-        learned = _told_apart(said[heard], evidence[heard])
+        learned = _key_log_odds(said[heard], evidence[heard])
         evidence[heard, 0] += ((rest - evidence[:, 0])[heard] - learned) / 2  # the mean of both log-ratios
     return evidence, right / np.maximum(asked.sum(0), 1)
 
 
-def _told_apart(said: Floats, evidence: Floats) -> Floats:
+def _key_log_odds(said: Floats, evidence: Floats) -> Floats:
     """Return the log-ratio of a wrong key to a right one, by a regression that tells keys from replaced keys.
 
     Every key is replaced by each answer that some respondent gave. Who gave the key, who gave the best other answer,
@@ -103,7 +103,7 @@ def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
     return found
 
 
-def _matched(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
+def _fit_abilities(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
     """Return abilities that predict the observed numbers of right answers; a weak prior steadies few answers."""
     for _ in range(_STEPS):
         expected = expit(abilities[:, None] - _GRID)
@@ -167,10 +167,7 @@ def _logistic(
     mean: Floats | float,
     prior: Floats,
 ) -> tuple[Floats, Floats]:
-    """Newton steps of a logistic regression of each row of ``answers`` at once: coefficients, and their precision.
-
-    The coefficients are thought to be about ``mean``, with the precision ``prior``.
-    """
+    """Newton steps of a logistic regression of each row at once, with a prior: coefficients, and their precision."""
     precision = np.zeros((len(answers), *prior.shape))
     for _ in range(_NEWTON):
         expected = expit(start @ design.T + offset)

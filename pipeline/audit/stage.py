@@ -78,11 +78,7 @@ def audit(
     conflicts: Mapping[str, Mapping[str, Letters]] | None = None,
     verified: Mapping[str, Sequence[str]] | None = None,
 ) -> Audited:
-    """Weigh all evidence on questions; those without a key are passed over.
-
-    ``answers`` are by question and model, ``conflicts`` the keys of copies that contradict each other in the question's
-    letters, ``verified`` who verified a question or its key. Without ``context`` no worker processes are used.
-    """
+    """Weigh all evidence on questions with a key; without ``context`` no worker processes are used."""
     cases = [AuditCase(row, frozenset(row.answer)) for row in Question.from_frame(questions) if row.answer]
     keyed = questions.filter(pl.col("answer").list.len() > 0)
     argued, lost = _read(cases, context)

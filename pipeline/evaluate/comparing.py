@@ -176,11 +176,7 @@ def _entries(home: Path, source: str) -> list[Entry]:
 
 
 def leaderboard(entries: Sequence[Entry]) -> Table:
-    """The table: rank, run, accuracy with its interval, and whether the first model is better by more than luck.
-
-    The last column is the paired test against the best model on the questions both were asked, corrected for the
-    number of models (Holm). Baselines and people have no rank.
-    """
+    """Return rank, run, accuracy with its interval, and the paired test against the best model (Holm)."""
     models = [entry for entry in entries if entry.run not in REFERENCES]
     against = _against_best(models)
     # then the folder is part of the name

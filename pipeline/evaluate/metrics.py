@@ -73,10 +73,7 @@ class Total:
 
 
 def _f1_rows(items: Sequence[Graded]) -> intervals.Floats:
-    """Return, per answer string of the key: whether it is the item's key, its answer, and both.
-
-    An answer that an appeal accepted counts as the key; no answer is a class of its own that is never right.
-    """
+    """Return by answer string of keys: whether it is the item's key (an accepted answer is), its answer, and both."""
     said = ["".join(sorted(item.letters or ())) for item in items]
     truth = [
         given

@@ -272,10 +272,7 @@ def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, st
 
 
 def with_none_option(question: ReleaseRow, number: int, seed: int) -> Variant | None:  # noqa: ARG001
-    """The question with 以上都不是 as its last option, in the place of a wrong one.
-
-    None for several answers, for fewer than two wrong options, and for options that speak of others.
-    """
+    """Return the question with 以上都不是 in place of a wrong option; None where options speak of others."""
     right = frozenset[str]().union(*accepted_answers(question))
     texts = {option.label: option.text for option in question.options}
     wrong = sorted(set(texts) - right)  # one of them makes room

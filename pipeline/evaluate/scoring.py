@@ -86,10 +86,7 @@ class Versions:
         return len({item.letters for item in first}) == 1 if len(printed) == 2 else None
 
     def voted(self) -> bool | None:
-        """Return whether the most frequent answer of several repetitions is right; None where there was only one.
-
-        Outputs without an answer have no vote; of answers given equally often, the earliest counts.
-        """
+        """Return whether the most frequent answer of repetitions is right, the earliest of equals; None for one."""
         asked = [item for item in self.items if item.variant is None]
         votes = [item for item in asked if item.letters is not None]
         counts = Counter(item.letters for item in votes)
@@ -202,10 +199,7 @@ def count_overlap(text: str, reference: str) -> TextCounts:
 
 
 def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
-    """Return corpus BLEU up to n-grams of ``orders`` (Papineni et al. 2002), from sums of ``TextCounts.sums`` (…, 9).
-
-    Orders without a match count half as much as the last one before, as sacreBLEU smooths by default.
-    """
+    """Return corpus BLEU (Papineni et al. 2002) from ``TextCounts.sums`` (…, 9), smoothed as in sacreBLEU."""
     matched, possible = sums[..., :orders], sums[..., _ORDERS : _ORDERS + orders]
     said, reference = sums[..., _ORDERS], sums[..., -1]
     missed = matched == 0

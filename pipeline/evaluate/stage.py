@@ -67,14 +67,7 @@ class _Evaluation:
 
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
-    """Ask every configured model its task's questions and score what it gives.
-
-    Outputs are kept as they arrive; scoring them again asks nothing. A request that failed waits for the next run.
-
-    Returns:
-        ``predictions`` (one row a model and prompt), what they were asked in free text (``open_questions``), ``scores``
-        and ``comparisons``; counts are of prompts.
-    """
+    """Ask every configured model its task's questions and score what it gives; a request that failed waits."""
     splits = _splits(tables)
     reader = None if params.reader is None else llm.OutputReader(options=params.reader, store=context.store)
     source = PromptSource(splits, params, context.seed, reader)

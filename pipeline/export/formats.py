@@ -139,11 +139,7 @@ def question_text() -> pl.Expr:
 
 
 def cmb_json(rows: pl.DataFrame) -> bytes:
-    """A split as CMB has it: an array of objects with CMB's own keys, one object a line.
-
-    ``id`` is our ``question_id``; ``explanation`` is there where the question has one, as in CMB's
-    development set. Absent exam names are null.
-    """
+    """Return a split as CMB has it: objects with CMB's own keys, one a line; absent exam names are null."""
     lines = ",\n".join(json.dumps(item, ensure_ascii=False) for item in _cmb_items(rows))
     return f"[\n{lines}\n]\n".encode() if lines else b"[]\n"
 

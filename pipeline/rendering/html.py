@@ -23,11 +23,7 @@ _VISIBLE |= {
 
 
 def render(template: str, /, **values: Any) -> bytes:
-    """Return a page from a template (``package:name``) that extends ``page.html``, in UTF-8.
-
-    Everything is escaped, also in scripts by ``|tojson``; characters that hide or turn text are shown by their names.
-    The caller wraps what is markup already (our own figures) in ``markupsafe.Markup``.
-    """
+    """Return a page from a template (``package:name``) that extends ``page.html``, all but ``Markup`` escaped."""
     package, _, name = template.partition(":")
     page = _environment(package).get_template(name).render(policy=_POLICY, **values)  # gaps are errors
     return page.translate(_VISIBLE).encode(errors="replace")

@@ -121,25 +121,25 @@ def _draw(
     """The draw, the strata numbered in its order, and the quotas by stratum."""
     sizes = Counter(of_row[row] for unit in units for row in unit.rows)
     numbers = {stratum: number for number, stratum in enumerate(sorted(sizes))}
-    whole = params.method == "ratio"  # one pot of all strata; else one of each subcategory
-    pots: dict[Stratum, list[Stratum]] = {}
+    whole = params.method == "ratio"  # one group of all strata; else one of each subcategory
+    groups: dict[Stratum, list[Stratum]] = {}
     for stratum in numbers:
-        pots.setdefault(() if whole else stratum[:1], []).append(stratum)
+        groups.setdefault(() if whole else stratum[:1], []).append(stratum)
     contents: list[Contents] = [
         tuple(sorted(Counter(numbers[of_row[row]] for row in unit.rows).items())) for unit in units
     ]
-    units_in = Counter(pot for unit in units for pot in {() if whole else of_row[row][:1] for row in unit.rows})
+    units_in = Counter(group for unit in units for group in {() if whole else of_row[row][:1] for row in unit.rows})
     quotas: list[Row] = []
-    for pot, members in pots.items():
+    for group, members in groups.items():
         counts = [sizes[stratum] for stratum in members]
-        size, several = sum(counts), units_in[pot]
+        size, several = sum(counts), units_in[group]
         if whole:
             totals = parts.totals_by_share(size, several, params.shares())
         else:
             held_out = params.development_per_subcategory, params.test_per_subcategory
             totals = parts.totals_by_number(size, several, *held_out)
         quotas += parts.round_cells(counts, members, totals)
-    numbered = [[numbers[stratum] for stratum in members] for members in pots.values()]
+    numbered = [[numbers[stratum] for stratum in members] for members in groups.values()]
     state = SplitDraw(contents, quotas, numbered, given)
     state.draw()
     state.repair()

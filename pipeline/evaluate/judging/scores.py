@@ -97,15 +97,7 @@ def _means(rows: Sequence[Judgement]) -> list[float]:
 def judge_agreement(
     judgements: Sequence[Judgement], lengths: Mapping[_Key, int] | None = None, models: Mapping[str, str] | None = None
 ) -> list[JudgeAgreement]:
-    """Return the agreement of each judge with the experts' mean and with other judges, and of experts with each other.
-
-    Answer by answer, Pearson's and Spearman's correlation as CMB reports them (section 5.3, figure 5), and
-    Krippendorff's alpha for interval data; model by model, the correlation of ranks (its figure 3). Over the answers
-    that both scored; null where undefined.
-
-    The ``lengths`` of the answers in characters tell whether a judge likes long ones, the ``models`` of the runs
-    whether it likes its own.
-    """
+    """Return the agreement of judges with experts and each other, and among experts (CMB, section 5.3, figure 3)."""
     given, people, judges = _by_judge(judgements)
     found = []
     for aspect in _aspects():
