@@ -86,11 +86,6 @@ def paired_p(differences: Iterable[tuple[str, int]]) -> float:
     return min(1.0, float(2 * spread[middle + total :].sum())) if total else 1.0
 
 
-def mcnemar(only_one: int, only_other: int) -> float:
-    """The two-sided exact p-value of McNemar's test, from the questions that only one of the two got right."""
-    return paired_p((str(at), 1 if at < only_one else -1) for at in range(only_one + only_other))
-
-
 def holm(values: Sequence[float]) -> list[float]:
     """P-values corrected for their number by the step-down method (Holm 1979)."""
     order = np.argsort(values, kind="stable")
