@@ -130,8 +130,8 @@ class ComparedOptions:
             return letters if letters <= set(ours.options) else None
         by_key = dict(zip(ours.keys, ours.options, strict=False))
         names = {label: by_key.get(key) for label, key in zip(self.options, self.keys, strict=False)}
-        found = [names.get(letter) for letter in letters]
-        return frozenset(name for name in found if name) if all(found) else None
+        ours_by_letter = [names.get(letter) for letter in letters]
+        return frozenset(name for name in ours_by_letter if name) if all(ours_by_letter) else None
 
 
 def comparable(questions: pl.DataFrame) -> dict[str, ComparedOptions]:

@@ -88,8 +88,8 @@ def _terms(said: Floats, asked: Floats, abilities: Floats) -> Floats:
     """Return the log-probability of who was right and who was not: questions × answers × difficulties."""
     logits = abilities[:, None] - _GRID
     hit, miss = log_expit(logits), log_expit(-logits)
-    found: Floats = np.einsum("qra,rg->qag", said, hit - miss) + (asked @ miss)[:, None] + _DENSITY
-    return found
+    terms: Floats = np.einsum("qra,rg->qag", said, hit - miss) + (asked @ miss)[:, None] + _DENSITY
+    return terms
 
 
 def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
@@ -99,8 +99,8 @@ def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
     own = gammaln(counts + alpha) - gammaln(alpha)
     missed = counts.sum(1, keepdims=True) - counts
     total = alpha * alternatives[:, None]
-    found: Floats = gammaln(total) - gammaln(missed + total) + own.sum(1, keepdims=True) - own
-    return found
+    probabilities: Floats = gammaln(total) - gammaln(missed + total) + own.sum(1, keepdims=True) - own
+    return probabilities
 
 
 def _fit_abilities(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
@@ -149,8 +149,8 @@ def fit(right: Floats) -> Fit:
         design = np.stack([np.ones_like(abilities), abilities], 1)
         items, precision = _logistic(answers, asked, items, design, 0.0, _MEAN, _PRIOR)
         level, slope = items[:, 0], items[:, 1:]
-        found, _ = _logistic(answers.T, asked.T, abilities[:, None], slope, level, 0.0, np.eye(1))
-        before, abilities = abilities, _standard(found[:, 0])
+        estimates, _ = _logistic(answers.T, asked.T, abilities[:, None], slope, level, 0.0, np.eye(1))
+        before, abilities = abilities, _standard(estimates[:, 0])
         if np.abs(before - abilities).max() < 1e-4:  # abilities are told to four places
             break
     half = Z95 * np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
@@ -179,5 +179,5 @@ def _logistic(
 
 
 def _standard(values: Floats) -> Floats:
-    found: Floats = (values - values.mean()) / max(float(values.std()), 1e-6)
-    return found
+    standardised: Floats = (values - values.mean()) / max(float(values.std()), 1e-6)
+    return standardised

@@ -157,9 +157,9 @@ def _tell(case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, 
     against = evidence[best] - evidence[0] if best else -np.log(case.alternatives)
     answer = choices[best] if against > 0 else case.key
     votes = Counter("".join(sorted(letters)) for letters in said.values())
-    told = ", ".join(f"{letters} {count}" for letters, count in votes.most_common())
+    tally = ", ".join(f"{letters} {count}" for letters, count in votes.most_common())
     agree = ", ".join(sorted(name for name, letters in said.items() if letters == answer))
-    case.tell("models", agree, f"{len(said)} models answered: {told}", answer or frozenset(), float(against))
+    case.tell("models", agree, f"{len(said)} models answered: {tally}", answer or frozenset(), float(against))
 
 
 def _settle(case: AuditCase, choices: Sequence[Letters | None], scores: Floats) -> None:

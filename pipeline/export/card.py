@@ -219,19 +219,19 @@ def statistics(splits: Splits) -> dict[str, Any]:
     """
     question, answer = question_text().alias("question"), pl.col("answer").list.join("")
     texts = {name: rows.select(question, answer, "explanation") for name, rows in splits.items()}
-    found = {name: _describe(frame) for name, frame in texts.items()}
-    filled = [part for part in found.values() if part["questions"]]  # an empty split has no mean
+    described = {name: _describe(frame) for name, frame in texts.items()}
+    filled = [part for part in described.values() if part["questions"]]  # an empty split has no mean
     means = {text: _rounded(fmean(part[text]["mean"] for part in filled)) if filled else None for text in _TEXTS}
-    return {**found, "total": _describe(pl.concat(texts.values())), "total_as_published": {"mean": means}}
+    return {**described, "total": _describe(pl.concat(texts.values())), "total_as_published": {"mean": means}}
 
 
 def distribution(splits: Splits, name: str) -> dict[str | None, dict[str, int]]:
     """Questions by label (null: no label yet) and split, in one dimension or column."""
-    found: dict[str | None, dict[str, int]] = {}
+    counts: dict[str | None, dict[str, int]] = {}
     for split, rows in splits.items():
         for label, count in rows[name].value_counts().sort(name).iter_rows():
-            found.setdefault(label, dict.fromkeys(splits, 0))[split] = count
-    return found
+            counts.setdefault(label, dict.fromkeys(splits, 0))[split] = count
+    return counts
 
 
 def _describe(texts: pl.DataFrame) -> dict[str, Any]:

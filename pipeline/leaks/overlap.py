@@ -153,9 +153,9 @@ class Index:
 
 def lines_shared(text: str, record: str) -> float:
     """The share of a question that stands in a record line by line, whatever the order: options change places."""
-    found = [_letters(line) for line in text.split("\n")]
+    lines = [_letters(line) for line in text.split("\n")]
     there = _letters(record)
-    return sum(len(line) for line in found if line in there) / max(1, sum(map(len, found)))
+    return sum(len(line) for line in lines if line in there) / max(1, sum(map(len, lines)))
 
 
 def asks_the_same(stem: str, record: str) -> bool:

@@ -178,8 +178,8 @@ def _runs(texts: list[str]) -> tuple[Hashes, NDArray[np.int32]]:
     """Return the hash and the text of every run, in as few bytes as they take."""
     parts = []
     for start in range(0, len(texts), _CHUNK):
-        found = windows(tokenise(texts[start : start + _CHUNK]), _RUN)
-        parts.append((found.hashes, found.rows + np.int32(start)))
+        runs = windows(tokenise(texts[start : start + _CHUNK]), _RUN)
+        parts.append((runs.hashes, runs.rows + np.int32(start)))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 

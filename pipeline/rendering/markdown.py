@@ -74,9 +74,9 @@ def environment(*packages: str, **options: Any) -> Environment:
     """Return what renders the templates of packages, the first that has one; unknown names are errors."""
     loader = ChoiceLoader([PackageLoader(name) for name in dict.fromkeys(packages)])
     ours = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    made = Environment(loader=loader, **{**ours, **options})  # noqa: S701 - pages ask for autoescape
-    made.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
-    return made
+    rendering = Environment(loader=loader, **{**ours, **options})  # noqa: S701 - pages ask for autoescape
+    rendering.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
+    return rendering
 
 
 @cache

@@ -87,13 +87,13 @@ class Runner:
 
     def states(self) -> dict[str, str]:
         """The state of every stage by name; what stands behind a stale stage is stale too."""
-        found: dict[str, str] = {}
+        states: dict[str, str] = {}
         for stage in STAGES:
-            found[stage.name] = self.state(stage)
-            behind = any(found.get(name) == "stale" for name in upstream_stages(stage))
-            if behind and found[stage.name] != "missing":
-                found[stage.name] = "stale"
-        return found
+            states[stage.name] = self.state(stage)
+            behind = any(states.get(name) == "stale" for name in upstream_stages(stage))
+            if behind and states[stage.name] != "missing":
+                states[stage.name] = "stale"
+        return states
 
     def state(self, stage: Stage) -> str:
         """``missing``, ``stale`` (its inputs as they stand, parameters or code changed), ``incomplete`` or ``done``."""

@@ -140,14 +140,14 @@ class SplitDraw:
 
     def _by_kind(self) -> dict[int, _Kinds]:
         """The movable units of each stratum that is off by what they hold; the commonest kinds alone."""
-        found: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
+        kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
         for unit, content in enumerate(self._contents):
             if unit not in self._fixed:
-                for stratum in found.keys() & {stratum for stratum, _ in content}:
-                    found[stratum].setdefault(content, []).append(unit)
-        for stratum, kinds in found.items():
-            found[stratum] = dict(sorted(kinds.items(), key=lambda kind: (-len(kind[1]), kind[0]))[:_KINDS])
-        return found
+                for stratum in kinds_of.keys() & {stratum for stratum, _ in content}:
+                    kinds_of[stratum].setdefault(content, []).append(unit)
+        for stratum, kinds in kinds_of.items():
+            kinds_of[stratum] = dict(sorted(kinds.items(), key=lambda kind: (-len(kind[1]), kind[0]))[:_KINDS])
+        return kinds_of
 
     def _best(self, kinds: _Kinds) -> tuple[_Move, ...]:
         """The one or two moves that help most; none when none helps."""

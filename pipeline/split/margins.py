@@ -83,8 +83,8 @@ def even_out(
 def _lowest(values: Floats, starts: NDArray[np.int64]) -> list[int]:
     """The place of the lowest value in each run of places, the first of equal ones."""
     lowest = np.repeat(np.minimum.reduceat(values, starts), np.diff(starts, append=len(values)))
-    found = np.where(values == lowest, np.arange(len(values)), len(values))
-    first: list[int] = np.minimum.reduceat(found, starts).tolist()
+    candidates = np.where(values == lowest, np.arange(len(values)), len(values))
+    first: list[int] = np.minimum.reduceat(candidates, starts).tolist()
     return first
 
 
@@ -97,10 +97,10 @@ def labels_of(questions: pl.DataFrame, labels: pl.DataFrame, columns: Sequence[s
     return pl.concat(parts).drop_nulls().unique().sort("name", "label", "row")
 
 
-def deviations(found: pl.DataFrame, splits: Mapping[int, str]) -> dict[str, Any]:
+def deviations(labels: pl.DataFrame, splits: Mapping[int, str]) -> dict[str, Any]:
     """Lowest and highest share of test, by dimension, of labels with enough questions."""
     shares = (
-        found.with_columns(split=pl.col("row").replace_strict(splits, default=None, return_dtype=pl.String))
+        labels.with_columns(split=pl.col("row").replace_strict(splits, default=None, return_dtype=pl.String))
         .drop_nulls("split")
         .group_by("name", "label")
         .agg(size=pl.len(), share=(pl.col("split") == SPLITS[-1]).mean())

@@ -40,12 +40,12 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     pairs = ties.select("row", first=pl.col("row").first().over("variable", "value")).cast(pl.Int64)
     units = pl.DataFrame({"unit": components(pairs.to_numpy(), questions.height)}).with_row_index("row")
     hashes, ids = questions["content_hash"].to_list(), questions["question_id"].to_list()
-    found = []
+    drawn = []
     for rows in units.group_by("unit").agg("row")["row"].to_list():
         lowest = min(hashes[row] for row in rows)
         lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
-        found.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
-    return sorted(found, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
+        drawn.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
+    return sorted(drawn, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
 
 
 def twins_in_test(
@@ -53,13 +53,13 @@ def twins_in_test(
 ) -> dict[int, int]:
     """The rows of test of which a twin stays there, and that twin's row: the one released before, else the first."""
     families: dict[str, int] = {}
-    found: dict[int, int] = {}
+    leaving: dict[int, int] = {}
     twins = questions.select("question_id").with_row_index("row").join(twins_of(clusters), on="question_id")
     rows = [(row not in known, row, family) for row, family in twins.select("row", "cluster_id").iter_rows()]
     for _, row, family in sorted(rows):
         if splits.get(row) == SPLITS[TEST] and families.setdefault(family, row) != row:
-            found[row] = families[family]
-    return found
+            leaving[row] = families[family]
+    return leaving
 
 
 def twins_of(clusters: pl.DataFrame) -> pl.DataFrame:
@@ -129,10 +129,10 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
     pairs = match_released(previous, questions, merges).select("old", "new")
     known = pl.col("question_id").is_in(pairs["old"].to_list())
     merged = merges.filter(~known).select("question_id", "survivor_id")
-    found: dict[int, set[int]] = {}
+    earlier: dict[int, set[int]] = {}
     for name, survivor in [*pairs.rows(), *merged.rows()]:
         if name in by_id and survivor in rows:
-            found.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
+            earlier.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
     # Copies beyond the first, and what an older release calls by another id, say the same as one that is known.
     gone = previous.filter(~known)
     same = (
@@ -141,8 +141,8 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
         .join(gone.select("split", content=hashes_of(gone)), on="content")
     )
     for row, split in same.select("row", "split").iter_rows():
-        found.setdefault(row, {numbers[split]})
-    return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
+        earlier.setdefault(row, {numbers[split]})
+    return {row: next(split for split in _KEEPS if split in splits) for row, splits in earlier.items()}
 
 
 def keep_released(

@@ -73,11 +73,11 @@ def interval(coefficient: Coefficient, counts: LabelCounts, draw: Resampling) ->
     for begin in range(0, draw.resamples, block):
         size = min(block, draw.resamples - begin)
         values.append(coefficient(patterns, generator.multinomial(units, repeats / units, size=size)))
-    found = np.concatenate(values)
-    found = found[~np.isnan(found)]
-    if not found.size:
+    estimates = np.concatenate(values)
+    estimates = estimates[~np.isnan(estimates)]
+    if not estimates.size:
         return None
-    low, high = np.quantile(found, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    low, high = np.quantile(estimates, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)
 
 
@@ -92,8 +92,8 @@ def specific_agreement(counts: LabelCounts, weights: Weights) -> Values:
     """Return how often a second expert chose the first column's label where one did (Fleiss 1981, section 13.1)."""
     chosen, ratings = counts[:, 0], counts.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (weights @ (chosen * (chosen - 1) / (ratings - 1))) / (weights @ chosen)
-    return np.asarray(found, dtype=np.float64)
+        agreement = (weights @ (chosen * (chosen - 1) / (ratings - 1))) / (weights @ chosen)
+    return np.asarray(agreement, dtype=np.float64)
 
 
 def krippendorff_alpha(counts: LabelCounts, weights: Weights) -> Values:
@@ -134,5 +134,5 @@ def cohen_kappa(table: LabelCounts, weights: Weights) -> Values:
 def _beyond_chance(observed: Values, expected: Values, counts: LabelCounts) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
         # a single label is expected for certain
-        found = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
-    return found if counts.shape[1] > 1 else np.full_like(found, np.nan)
+        coefficient = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
+    return coefficient if counts.shape[1] > 1 else np.full_like(coefficient, np.nan)

@@ -46,9 +46,9 @@ def interval_of_share(units: Iterable[Unit]) -> Interval | None:
     smaller for the few clusters that the variance is estimated from (Korn and Graubard 1998). A share of exactly 0 or
     1 shows no variance; then every cluster counts as one unit.
     """
-    found = list(units)
+    observations = list(units)
     # columns: sum of values, units
-    sums = _cluster_sums([unit.cluster for unit in found], [(unit.value, 1.0) for unit in found])
+    sums = _cluster_sums([unit.cluster for unit in observations], [(unit.value, 1.0) for unit in observations])
     total = float(sums[:, 1].sum())
     if not total:
         return None
@@ -77,9 +77,9 @@ def _effective_size(sums: Floats, share: float, total: float) -> float:
 
 def interval_of_mean(units: Iterable[Unit]) -> Interval | None:
     """Return the cluster-bootstrap interval of a mean, or of a mean difference."""
-    found = list(units)
-    rows = np.array([(unit.value, 1.0) for unit in found], dtype=float)
-    return bootstrap([unit.cluster for unit in found], rows, lambda sums: sums[..., 0] / sums[..., 1])
+    observations = list(units)
+    rows = np.array([(unit.value, 1.0) for unit in observations], dtype=float)
+    return bootstrap([unit.cluster for unit in observations], rows, lambda sums: sums[..., 0] / sums[..., 1])
 
 
 def bootstrap(
