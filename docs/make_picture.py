@@ -64,7 +64,7 @@ def _raw() -> list[str]:
 
 def _stage(index: int, name: str) -> list[str]:
     x = LEFT + index * STEP
-    chinese, made = SAID[name]
+    chinese, made = SAID.get(name, ("", ""))
     kind = "mind" if name in ("annotate", "review") else "box"
     middle = x + BOX_W / 2
     parts = [

@@ -168,8 +168,7 @@ class SourceLoss:
     merged: int = 0  # questions of which another copy was kept
     rejected: int = 0
     waiting: int = 0
-    merged_into: Counter[str] = field(default_factory=Counter)
-    """Questions by the document of the copy that was kept."""
+    merged_into: Counter[str] = field(default_factory=Counter)  # Questions by the document of the copy that was kept.
     reasons: Counter[str] = field(default_factory=Counter)
 
     @property

@@ -69,10 +69,7 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
 
 
 def crop(paper: Paper, regions: Sequence[Region]) -> bytes:
-    """Return the regions of a question as one PNG picture, strip below strip; best asked for in order of pages.
-
-    A ``UserError`` says that there are no regions, or that a page cannot be shown.
-    """
+    """Return the regions of a question as one PNG, strip below strip; a ``UserError`` where nothing can be shown."""
     return _png(_sheet(paper, regions))
 
 

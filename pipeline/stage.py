@@ -47,8 +47,7 @@ class Result:
     """Makes files that state checksums of the others: called with ``sha256`` and ``bytes`` of each by name."""
     facts: dict[str, Any] = field(default_factory=dict)
     """Further deterministic facts for the manifest: costs, agreement, the chosen engine."""
-    complete: bool = True
-    """False when some items failed in a way that a further run may mend (a server was down)."""
+    complete: bool = True  # False when some items failed in a way that a further run may mend (a server was down).
     notes: list[str] = field(default_factory=list)
     """Lines for the user, printed after the counts: warnings, where to look."""
 

@@ -41,8 +41,7 @@ _LIST_OR_SPACE = re.compile(
 )
 
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
-_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")
-"""A character as web pages write it: &gt;300 mg/dL, &nbsp;"""
+_ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")  # A character as web pages write it: &gt;300 mg/dL, &nbsp;
 _SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
 """SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
 _TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")

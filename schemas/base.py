@@ -47,10 +47,7 @@ def _lists(record: type[Record]) -> TypeAdapter[list[Any]]:
 
 
 def column_type(annotation: Any) -> pl.DataType | DataTypeClass:
-    """Return the polars type that holds values of a Python annotation; a ``TypeError`` where there is none.
-
-    Enumerations and literals are strings, nested records are structs, ``X | None`` is ``X``.
-    """
+    """Return the polars type for a Python annotation (``X | None`` is ``X``); a ``TypeError`` where there is none."""
     origin = get_origin(annotation)
     if origin in (Union, types.UnionType):
         inner = [argument for argument in get_args(annotation) if argument is not type(None)]

@@ -49,10 +49,7 @@ def roles_of(header: str) -> tuple[str, ...]:
 
 @cache
 def option_of(header: str) -> tuple[str, str] | None:
-    """A header of one option as (word, label): ``opA`` → (``op``, ``A``), ``选项3`` → (``选项``, ``3``); else None.
-
-    A number alone names an option nowhere: it may be anything.
-    """
+    """Return a header of one option as word and label: ``opA`` → (``op``, ``A``); None for a number alone."""
     name = plain_header(header)
     for word in sorted(map(plain_header, vocabulary()["options"]["words"]), key=len, reverse=True):
         rest = name.removeprefix(word) if name.startswith(word) else name.removesuffix(word)

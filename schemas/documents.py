@@ -22,8 +22,7 @@ class StageManifest(Record):
 class RawFile(Record):
     """A file found under the raw folder."""
 
-    document: str
-    """Path relative to the raw folder, with forward slashes; the name of the document everywhere."""
+    document: str  # Path relative to the raw folder, with forward slashes; the name of the document everywhere.
     sha256: str
     bytes: int
 
@@ -33,12 +32,9 @@ class Document(Record):
 
     document: str
     sha256: str
-    format: str
-    """``pdf``, ``image``, ``docx``, ``cmb_json``, ``cmexam_csv``, ``cmexam_xlsx``, ``jsonl``, ``text``, ``html``."""
-    pages: int | None
-    """Pages of a paged document; null for tabular ones."""
-    rows: int | None
-    """Rows of a tabular document; null for paged ones."""
+    format: str  # `pdf`, `image`, `docx`, `cmb_json`, `cmexam_csv`, `cmexam_xlsx`, `jsonl`, `text`, `html`.
+    pages: int | None  # Pages of a paged document; null for tabular ones.
+    rows: int | None  # Rows of a tabular document; null for paged ones.
     files: list[str] | None = None
     """The picture of each page, where it is more than one file; null for others. One of a double page comes twice."""
     exam_type: str | None = None
@@ -57,38 +53,31 @@ class ReadMethod(StrEnum):
 class CharacterChange(Record):
     """A character that stands otherwise in a recognised line than it was seen, because the language says so."""
 
-    line: str
-    """The words around it, as they are written."""
+    line: str  # The words around it, as they are written.
     seen: str
     written: str
-    sight: float
-    """Natural logarithm of the odds of what is written against what was seen, by the picture."""
-    language: float
-    """The same by the characters beside it."""
+    sight: float  # Natural logarithm of the odds of what is written against what was seen, by the picture.
+    language: float  # The same by the characters beside it.
 
 
 class Page(Record):
     """A page and how it was read."""
 
     document: str
-    page: int
-    """From 1."""
-    width: float
-    """Width and height in points (1/72 inch), as displayed."""
+    page: int  # From 1.
+    width: float  # Width and height in points (1/72 inch), as displayed.
     height: float
     method: ReadMethod
     reason: str | None
     """Reason for choosing OCR over the text layer: ``no_text_layer``, ``garbled``, …; null for sound text layers."""
-    engine: str
-    """``pymupdf``, ``rapidocr``, ``paddleocr``, ``python-docx``, ``pillow`` …"""
+    engine: str  # `pymupdf`, `rapidocr`, `paddleocr`, `python-docx`, `pillow` …
     engine_version: str
     confidence: float | None
     """Mean recognition confidence in 0..1, weighted by characters; null where nothing was recognised."""
     turned: int = 0
     """Degrees the page was turned counter-clockwise to be read: 0, 90, 180, 270. Boxes are those of the turned page."""
     lines: int
-    changes: list[CharacterChange] | None = None
-    """Characters that the language decided; null where it decided none."""
+    changes: list[CharacterChange] | None = None  # Characters that the language decided; null where it decided none.
 
 
 class Box(Record):
@@ -121,15 +110,11 @@ class Line(Record):
 
     document: str
     page: int
-    order: int
-    """Position in the reading order of the page, from 0."""
-    text: str
-    """Empty for regions (figure, table, formula) without text of their own."""
-    box: Box | None
-    """Null for formats without layout."""
+    order: int  # Position in the reading order of the page, from 0.
+    text: str  # Empty for regions (figure, table, formula) without text of their own.
+    box: Box | None  # Null for formats without layout.
     confidence: float | None
-    column: int
-    """Column of the page, from 0; 0 also for lines that span columns."""
+    column: int  # Column of the page, from 0; 0 also for lines that span columns.
     kind: LineKind
     other: str | None = None
     """A second reading of the line where it has other digits, negations, signs, option labels or units; null where it
@@ -140,57 +125,41 @@ class SourceRow(Record):
     """A row of a tabular source (CMB JSON, CMExam CSV/XLSX, JSONL), as it was found."""
 
     document: str
-    row: int
-    """From 1."""
-    fields: str
-    """The row as a JSON object with the source's own keys."""
-    sheet: str | None = None
-    """Sheet of a workbook, or table of a page; null where there is one alone."""
+    row: int  # From 1.
+    fields: str  # The row as a JSON object with the source's own keys.
+    sheet: str | None = None  # Sheet of a workbook, or table of a page; null where there is one alone.
 
 
 class Part(StrEnum):
     """Part of a paper that a step of the parser found."""
 
-    NUMBER = "number"
-    """The number that opens an item."""
-    HEAD = "head"
-    """The head it stands under, or a head itself."""
-    SHARED = "shared"
-    """A case or options shared with other items."""
+    NUMBER = "number"  # The number that opens an item.
+    HEAD = "head"  # The head it stands under, or a head itself.
+    SHARED = "shared"  # A case or options shared with other items.
     OPTIONS = "options"
     ANSWER = "answer"
     EXPLANATION = "explanation"
-    KEY = "key"
-    """Lines that hold answers of several questions."""
-    RUNNING = "running"
-    """Heads, feet and page numbers, left out of the text."""
-    COVER = "cover"
-    """Title, instructions and whatever else is known to stand before the first question."""
-    LEFT_OVER = "left_over"
-    """Text that belongs to no item and has no other known role."""
+    KEY = "key"  # Lines that hold answers of several questions.
+    RUNNING = "running"  # Heads, feet and page numbers, left out of the text.
+    COVER = "cover"  # Title, instructions and whatever else is known to stand before the first question.
+    LEFT_OVER = "left_over"  # Text that belongs to no item and has no other known role.
 
 
 class Span(Record):
     """Lines of a page that follow each other."""
 
-    page: int
-    """From 1."""
-    first: int
-    """``Line.order`` of the first line."""
-    last: int
-    """``Line.order`` of the last line; the same as ``first`` for one line."""
+    page: int  # From 1.
+    first: int  # `Line.order` of the first line.
+    last: int  # `Line.order` of the last line; the same as `first` for one line.
 
 
 class Step(Record):
     """One decision: what was found, by which rule, where."""
 
     part: Part
-    rule: str
-    """A short code, for counting: ``dot``, ``key_list``, ``inline`` …; docs/parsing.md lists them."""
-    detail: str | None
-    """The text seen there, or one sentence for people."""
-    spans: list[Span]
-    """Position; empty for text of another document, or if the item's own lines suffice."""
+    rule: str  # A short code, for counting: `dot`, `key_list`, `inline` …; docs/parsing.md lists them.
+    detail: str | None  # The text seen there, or one sentence for people.
+    spans: list[Span]  # Position; empty for text of another document, or if the item's own lines suffice.
 
 
 class Trace(Record):
@@ -200,9 +169,7 @@ class Trace(Record):
     Rows of tabular sources have none.
     """
 
-    item_id: str
-    """A question_id; for the lines that belong to no item, the document's path."""
+    item_id: str  # A question_id; for the lines that belong to no item, the document's path.
     document: str
-    spans: list[Span]
-    """All its lines, shared ones first; for a paper, all lines that its steps name."""
+    spans: list[Span]  # All its lines, shared ones first; for a paper, all lines that its steps name.
     steps: list[Step]

@@ -9,21 +9,17 @@ class Outcome(StrEnum):
     """Outcome of one prompt."""
 
     ANSWERED = "answered"
-    NO_ANSWER = "no_answer"
-    """Text came back, no answer could be read from it."""
+    NO_ANSWER = "no_answer"  # Text came back, no answer could be read from it.
     REFUSED = "refused"
     TRUNCATED = "truncated"
-    FAILED = "failed"
-    """The request did not succeed; it is asked again on the next run."""
+    FAILED = "failed"  # The request did not succeed; it is asked again on the next run.
 
 
 class Task(StrEnum):
     """Task that a model is given."""
 
-    ANSWER = "answer"
-    """Choose the right options."""
-    EXPLANATION = "explanation"
-    """Write the solution's explanation."""
+    ANSWER = "answer"  # Choose the right options.
+    EXPLANATION = "explanation"  # Write the solution's explanation.
     CLINICAL = "clinical"
     """Answer a question about a patient's case, earlier questions and their solutions given (CMB-Clin)."""
 
@@ -32,8 +28,7 @@ class Likelihood(Record):
     """Likelihood of an option under a model, by the continuation compared."""
 
     label: str
-    value: float
-    """Log-likelihood, normalised as the run's options say."""
+    value: float  # Log-likelihood, normalised as the run's options say.
 
 
 class Sureness(StrEnum):
@@ -48,38 +43,26 @@ class Sureness(StrEnum):
 class Prediction(Record):
     """Output of a model for one prompt."""
 
-    run: str
-    """The evaluated model's name, e.g. ``openai:gpt-4o`` or ``random``."""
+    run: str  # The evaluated model's name, e.g. `openai:gpt-4o` or `random`.
     task: Task = Task.ANSWER
-    question_id: str
-    """Of a clinical case: ``clin-CASE-TURN``."""
-    cluster: str | None = None
-    """The case that the question shares with others, or its own id; null for free text."""
-    repeat: int = 0
-    """Number of the repetition, where a prompt is asked several times."""
+    question_id: str  # Of a clinical case: `clin-CASE-TURN`.
+    cluster: str | None = None  # The case that the question shares with others, or its own id; null for free text.
+    repeat: int = 0  # Number of the repetition, where a prompt is asked several times.
     variant: str | None = None
     """Version that was asked: ``order 1``, ``paraphrase``, ``none_of_the_above``; null for the printed question."""
     raw_output: str | None
-    extracted: list[str] | None
-    """The letters as the paper prints them, whatever the version shown."""
-    rule: str | None
-    """The extraction rule that fired."""
+    extracted: list[str] | None  # The letters as the paper prints them, whatever the version shown.
+    rule: str | None  # The extraction rule that fired.
     sureness: Sureness | None = None
     outcome: Outcome
-    correct: bool | None
-    """Null when no answer was read, and for free text."""
+    correct: bool | None  # Null when no answer was read, and for free text.
     span: list[int] | None = None
     """Offsets of the extracted answer in ``raw_output``: its first character, and the one after its last."""
-    prompt_hash: str | None = None
-    """SHA-256 of the prompt as the model read it: a text, or the JSON of its messages."""
-    prompt: str | None = None
-    """The prompt itself, if ``evaluate.keep_prompts`` is set."""
-    finish: str | None = None
-    """Reason for the end of the output: ``stop``, ``length``, ``refusal``."""
-    model: str | None = None
-    """The model's name as the server reports it."""
-    seed: int | None = None
-    """Of sampling; null where nothing was sampled or the server chose."""
+    prompt_hash: str | None = None  # SHA-256 of the prompt as the model read it: a text, or the JSON of its messages.
+    prompt: str | None = None  # The prompt itself, if `evaluate.keep_prompts` is set.
+    finish: str | None = None  # Reason for the end of the output: `stop`, `length`, `refusal`.
+    model: str | None = None  # The model's name as the server reports it.
+    seed: int | None = None  # Of sampling; null where nothing was sampled or the server chose.
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     likelihoods: list[Likelihood] | None = None
@@ -91,23 +74,18 @@ class Score(Record):
 
     run: str
     task: Task = Task.ANSWER
-    dimension: str
-    """``overall``, ``question_type``, ``disease_group`` …"""
+    dimension: str  # `overall`, `question_type`, `disease_group` …
     label: str
     label_en: str | None
-    metric: str
-    """``accuracy``, ``weighted_f1``, ``no_answer_rate`` …"""
-    value: float | None
-    """The mean over repetitions."""
+    metric: str  # `accuracy`, `weighted_f1`, `no_answer_rate` …
+    value: float | None  # The mean over repetitions.
     questions: int
     low: float | None
-    high: float | None
-    """95 % interval; null where there is none, as of baselines' expected accuracy and of people."""
+    high: float | None  # 95 % interval; null where there is none, as of baselines' expected accuracy and of people.
     interval: str | None = None
     """Method: ``wilson``; ``cluster_wilson`` for shares where questions share a case or were asked repeatedly;
     ``cluster_bootstrap`` for other metrics."""
-    sd: float | None = None
-    """Standard deviation over repetitions; null where there was one."""
+    sd: float | None = None  # Standard deviation over repetitions; null where there was one.
     repeats: int = 1
 
 
@@ -115,15 +93,11 @@ class OpenQuestion(Record):
     """A question that is answered in free text, as people and judges see it."""
 
     task: Task
-    question_id: str
-    """Of a clinical case: ``clin-CASE-TURN``."""
-    case: str
-    """The patient's case; of an exam question the question itself, with its options."""
-    conversation: str | None
-    """Earlier questions with their solutions; null where there are none."""
+    question_id: str  # Of a clinical case: `clin-CASE-TURN`.
+    case: str  # The patient's case; of an exam question the question itself, with its options.
+    conversation: str | None  # Earlier questions with their solutions; null where there are none.
     question: str
-    reference: str
-    """Reference that answers are compared with."""
+    reference: str  # Reference that answers are compared with.
 
 
 class Comparison(Record):
@@ -136,15 +110,11 @@ class Comparison(Record):
     only_a_right: int
     only_b_right: int
     neither_right: int
-    difference: float
-    """Accuracy of a less accuracy of b."""
+    difference: float  # Accuracy of a less accuracy of b.
     low: float | None
-    high: float | None
-    """95 % interval of the difference, by a bootstrap over shared cases."""
-    p_value: float
-    """Exact sign-flip test over cases, two-sided; McNemar's where no questions share a case."""
-    p_adjusted: float
-    """The same, corrected for the number of pairs compared (Holm)."""
+    high: float | None  # 95 % interval of the difference, by a bootstrap over shared cases.
+    p_value: float  # Exact sign-flip test over cases, two-sided; McNemar's where no questions share a case.
+    p_adjusted: float  # The same, corrected for the number of pairs compared (Holm).
 
 
 class Judgement(Record):
@@ -154,27 +124,22 @@ class Judgement(Record):
     task: Task
     question_id: str
     repeat: int = 0
-    judge: str
-    """``llm:MODEL`` or ``expert:NAME``."""
+    judge: str  # `llm:MODEL` or `expert:NAME`.
     aspect: str
-    score: int
-    """From 1 to 5."""
+    score: int  # From 1 to 5.
 
 
 class AnswerScore(Record):
     """An expert's score of an answer in one aspect, as pulled from Label Studio."""
 
-    answer_id: str
-    """Names what stood on the screen, whoever wrote it (``annotation.rubric``)."""
+    answer_id: str  # Names what stood on the screen, whoever wrote it (`annotation.rubric`).
     aspect: str
-    score: int
-    """From 1 to 5."""
+    score: int  # From 1 to 5.
     expert: str
     note: str | None
     annotation_id: int
     updated_at: str
-    seconds: float | None = None
-    """Time that the expert spent on the answer, as the screen measured it."""
+    seconds: float | None = None  # Time that the expert spent on the answer, as the screen measured it.
 
 
 class SentAnswer(Record):
@@ -204,39 +169,29 @@ class Preference(Record):
     question_id: str
     repeat: int = 0
     judge: str
-    shown_first_a: Winner
-    """Verdict with a's answer first: ``first`` means a."""
-    shown_first_b: Winner
-    """Verdict with b's answer first, mapped back: ``first`` means a as well."""
-    better: Winner
-    """``first`` (a), ``second`` (b), or ``tie``, also where the two orders contradict each other."""
-    consistent: bool
-    """True if both orders gave the same verdict."""
+    shown_first_a: Winner  # Verdict with a's answer first: `first` means a.
+    shown_first_b: Winner  # Verdict with b's answer first, mapped back: `first` means a as well.
+    better: Winner  # `first` (a), `second` (b), or `tie`, also where the two orders contradict each other.
+    consistent: bool  # True if both orders gave the same verdict.
 
 
 class JudgeAgreement(Record):
     """Agreement of a judge with the experts, or with another judge, in one aspect."""
 
-    judge: str
-    """``experts`` for the experts among themselves."""
+    judge: str  # `experts` for the experts among themselves.
     against: str
-    aspect: str
-    """``average`` for the mean of all aspects."""
-    answers: int
-    """Answers that both scored."""
+    aspect: str  # `average` for the mean of all aspects.
+    answers: int  # Answers that both scored.
     pearson: float | None
     spearman: float | None
-    alpha: float | None
-    """Krippendorff's, for interval data."""
-    kappa: float | None = None
-    """Cohen's with quadratic weights, of scores rounded to whole numbers."""
+    alpha: float | None  # Krippendorff's, for interval data.
+    kappa: float | None = None  # Cohen's with quadratic weights, of scores rounded to whole numbers.
     length: float | None = None
     """Spearman's correlation of the judge's scores with the lengths of the answers in characters."""
     self_preference: float | None = None
     """Points by which the judge exceeds the other more on its own model's answers than on others'; null where its
     model gave none."""
-    models: int = 0
-    """Runs whose answers both scored."""
+    models: int = 0  # Runs whose answers both scored.
     ranking: float | None = None
     """Spearman's correlation of the runs' ranks by the judge and by the experts (CMB, figure 3); null below three."""
 
@@ -244,16 +199,11 @@ class JudgeAgreement(Record):
 class Evidence(Record):
     """A reason to doubt a question, or to trust it."""
 
-    kind: str
-    """``explanation``, ``copies``, ``model``, ``people``, ``options``, ``expert``."""
-    source: str
-    """Source of the evidence: a run, the rule that read the explanation, the ids of copies."""
-    answer: list[str] | None
-    """The answer that it supports; null if it supports none."""
-    weight: float
-    """Natural logarithm of the likelihood ratio against the key; negative if it supports the key."""
-    detail: str
-    """One sentence for people."""
+    kind: str  # `explanation`, `copies`, `model`, `people`, `options`, `expert`.
+    source: str  # Source of the evidence: a run, the rule that read the explanation, the ids of copies.
+    answer: list[str] | None  # The answer that it supports; null if it supports none.
+    weight: float  # Natural logarithm of the likelihood ratio against the key; negative if it supports the key.
+    detail: str  # One sentence for people.
 
 
 class AuditItem(Record):
@@ -261,30 +211,23 @@ class AuditItem(Record):
 
     question_id: str
     content_hash: str
-    suspicion: float
-    """Probability that the key, or the question, is wrong, by all evidence; 0..1."""
+    suspicion: float  # Probability that the key, or the question, is wrong, by all evidence; 0..1.
     key: list[str]
-    suggested: list[str] | None
-    """The most probable answer, where it is not the key; null where no single answer is."""
-    respondents: int
-    """Runs that answered it."""
-    right: float | None
-    """Share of them that gave the key."""
+    suggested: list[str] | None  # The most probable answer, where it is not the key; null where no single answer is.
+    respondents: int  # Runs that answered it.
+    right: float | None  # Share of them that gave the key.
     item_total: float | None
     """Classical discrimination: correlation of giving the key with the share of other questions right."""
-    unpicked: list[str] | None
-    """Distractors that nobody picked; null where fewer than 30 answered."""
+    unpicked: list[str] | None  # Distractors that nobody picked; null where fewer than 30 answered.
     difficulty: float | None = None
     """Two-parameter logistic model: log-odds that a respondent of average ability misses it; null below 8 runs."""
     difficulty_low: float | None = None
-    difficulty_high: float | None = None
-    """95 % interval."""
+    difficulty_high: float | None = None  # 95 % interval.
     discrimination: float | None = None
     """Increase of the log-odds of giving the key per standard deviation of ability; a negative value is suspicious."""
     discrimination_low: float | None = None
     discrimination_high: float | None = None
-    evidence: list[Evidence]
-    """The strongest first."""
+    evidence: list[Evidence]  # The strongest first.
 
 
 class AuditRespondent(Record):
@@ -293,9 +236,7 @@ class AuditRespondent(Record):
     respondent: str
     kind: str
     answers: int
-    agrees: float
-    """Share of its answers that are the key."""
-    reliability: float
-    """Share of right answers by all evidence together; it weights this respondent."""
+    agrees: float  # Share of its answers that are the key.
+    reliability: float  # Share of right answers by all evidence together; it weights this respondent.
     ability: float | None = None
     """Two-parameter logistic model: in standard deviations over the respondents; null below 8 runs."""

@@ -13,22 +13,16 @@ from build_dataset.schemas.documents import Box
 class QuestionType(StrEnum):
     """Item types of Chinese medical examinations that are multiple-choice questions."""
 
-    A1 = "A1"
-    """One best answer, short stem."""
-    A2 = "A2"
-    """One best answer, the stem is a case."""
-    A3_A4 = "A3/A4"
-    """One best answer, one of several questions on a shared case."""
-    B1 = "B1"
-    """One best answer from options shared by several stems."""
-    X = "X"
-    """Several answers."""
+    A1 = "A1"  # One best answer, short stem.
+    A2 = "A2"  # One best answer, the stem is a case.
+    A3_A4 = "A3/A4"  # One best answer, one of several questions on a shared case.
+    B1 = "B1"  # One best answer from options shared by several stems.
+    X = "X"  # Several answers.
 
 
 SEVERAL_ANSWERS = frozenset({QuestionType.X})
 """Types whose questions have several right answers; those of the others have one."""
-SHARING = frozenset({QuestionType.A3_A4, QuestionType.B1})
-"""Types whose questions share a case or options with others."""
+SHARING = frozenset({QuestionType.A3_A4, QuestionType.B1})  # Types whose questions share a case or options with others.
 
 
 class Option(Record):
@@ -51,31 +45,23 @@ class Question(Record):
     question_id: str
     """Identity by origin: first 8 hex digits of the document's SHA-256, section, number. Survives better OCR."""
     document: str
-    section: int | None
-    """Section of the paper, from 1; null for rows of tabular sources."""
-    number: int | None
-    """The number printed before it, or the row of a tabular source."""
+    section: int | None  # Section of the paper, from 1; null for rows of tabular sources.
+    number: int | None  # The number printed before it, or the row of a tabular source.
     question_type: QuestionType
     stem: str
-    shared_stem: str | None = None
-    """The case of an A3/A4 group."""
+    shared_stem: str | None = None  # The case of an A3/A4 group.
     group_id: str | None = None
     """The same for all questions that share a stem or options; they may never be split apart."""
     options: list[Option]
-    answer: list[str] | None = None
-    """Letters in order; null when no key was found."""
+    answer: list[str] | None = None  # Letters in order; null when no key was found.
     accepted_answers: list[list[str]] | None = None
     """Every answer that earns the mark, when a corrected key says so; null otherwise."""
     explanation: str | None = None
-    human_accuracy: float | None = None
-    """Share of people who answered it correctly, 0..1."""
+    human_accuracy: float | None = None  # Share of people who answered it correctly, 0..1.
     respondents: int | None = None
-    comment: str | None = None
-    """The source's comment or erratum."""
-    pages: list[int] | None = None
-    """Pages it stands on, from 1; null for tabular sources."""
-    regions: list[Region] | None = None
-    """Boxes of its lines; null for sources without layout."""
+    comment: str | None = None  # The source's comment or erratum.
+    pages: list[int] | None = None  # Pages it stands on, from 1; null for tabular sources.
+    regions: list[Region] | None = None  # Boxes of its lines; null for sources without layout.
     attachments: list[str] | None = None
     """Kinds of the regions inside it: ``figure``, ``table``, ``formula``; null when there are none."""
     confidence: float | None = None
@@ -83,8 +69,7 @@ class Question(Record):
     exam_type: str | None = None
     exam_class: str | None = None
     exam_subject: str | None = None
-    content_hash: str
-    """Hash of its content: see ``schemas.identity.content_hash``."""
+    content_hash: str  # Hash of its content: see `schemas.identity.content_hash`.
 
     @property
     def exam(self) -> str:
@@ -96,25 +81,19 @@ class TextChange(Record):
     """A text that tidying changed; it restores the text as it was read."""
 
     question_id: str
-    part: str
-    """``stem``, ``shared_stem``, ``explanation``, ``comment``, ``option:A`` …"""
+    part: str  # `stem`, `shared_stem`, `explanation`, `comment`, `option:A` …
     before: str
-    after: str | None
-    """Null where nothing visible was left."""
+    after: str | None  # Null where nothing visible was left.
 
 
 class Rejection(Record):
     """Something that was taken out, and why."""
 
-    item_id: str
-    """A question_id, or a document's path."""
+    item_id: str  # A question_id, or a document's path.
     stage: str
-    reason: str
-    """A short code, for counting."""
-    detail: str
-    """One sentence for people."""
-    item: str | None = None
-    """The thing itself as JSON, where there is more to it than its id."""
+    reason: str  # A short code, for counting.
+    detail: str  # One sentence for people.
+    item: str | None = None  # The thing itself as JSON, where there is more to it than its id.
 
 
 class ReviewItem(Record):
@@ -134,10 +113,8 @@ class Merge(Record):
 
     question_id: str
     survivor_id: str
-    kind: str
-    """``exact``, ``same_question``, ``reordered_options``."""
-    score: float
-    """Similarity in 0..1; 1 for exact."""
+    kind: str  # `exact`, `same_question`, `reordered_options`.
+    score: float  # Similarity in 0..1; 1 for exact.
     reason: str
 
 
@@ -146,8 +123,7 @@ class Cluster(Record):
 
     question_id: str
     cluster_id: str
-    kind: str
-    """Relation to the cluster: ``survivor``, ``variant``, ``negation``, ``number``, …"""
+    kind: str  # Relation to the cluster: `survivor`, `variant`, `negation`, `number`, …
 
 
 Split = Literal["train", "validation", "test"]

@@ -22,10 +22,8 @@ class Source(Record):
     """A place where a question stands."""
 
     document: str
-    row: int | None
-    """Row of a table, from 1; null for papers."""
-    page: int | None
-    """First page of a paper, from 1; null for tables."""
+    row: int | None  # Row of a table, from 1; null for papers.
+    page: int | None  # First page of a paper, from 1; null for tables.
 
 
 class ReleasedId(Record):
@@ -33,8 +31,7 @@ class ReleasedId(Record):
 
     document: str
     question_id: str
-    content_hash: str
-    """Hash of its content, see ``schemas.identity.content_hash``."""
+    content_hash: str  # Hash of its content, see `schemas.identity.content_hash`.
 
 
 class ReleaseRow(Record):
@@ -62,8 +59,7 @@ class ReleaseRow(Record):
     exam_subject: str | None
     difficulty_estimate: bool | None = None
     """True where difficulty is a guess, not cut from people's accuracy; null where there is no label."""
-    annotator: str | None
-    """Annotator of the labels that no expert has reviewed."""
+    annotator: str | None  # Annotator of the labels that no expert has reviewed.
     corrected: list[str] = Field(default_factory=list)
     """Corrected fields, sorted: ``answer``, ``options``, ``shared_stem``, ``stem``; empty if none."""
     document: str
@@ -106,17 +102,13 @@ class Leak(Record):
     paraphrase's embedding; 0..1."""
     other_id: str | None = None
     other_split: str | None = None
-    file: str | None = None
-    """The benchmark's file, relative to its folder."""
-    line: int | None = None
-    """Line of the file (row of a Parquet file), from 1, of the best match."""
-    rows: int | None = None
-    """Records of the file that share a span with the question."""
+    file: str | None = None  # The benchmark's file, relative to its folder.
+    line: int | None = None  # Line of the file (row of a Parquet file), from 1, of the best match.
+    rows: int | None = None  # Records of the file that share a span with the question.
     span: str | None = None
     """The longest run that both have, as the question prints it (case, stem and options are lines); of a paraphrase the
     record's text."""
-    start: int | None = None
-    """Character offsets of the span in those lines."""
+    start: int | None = None  # Character offsets of the span in those lines.
     end: int | None = None
 
 
@@ -125,14 +117,10 @@ class BenchmarkFile(Record):
 
     file: str
     sha256: str
-    records: int
-    """Number of records read: lines, rows, objects; blocks of lines of plain text."""
-    overlaps: int
-    """Questions that share a run of tokens with it."""
-    copies: int
-    """Questions of which it has most."""
-    test_overlaps: int
-    """The same of questions of the test split."""
+    records: int  # Number of records read: lines, rows, objects; blocks of lines of plain text.
+    overlaps: int  # Questions that share a run of tokens with it.
+    copies: int  # Questions of which it has most.
+    test_overlaps: int  # The same of questions of the test split.
     test_copies: int
 
 
@@ -143,11 +131,7 @@ class Change(Record):
     change: str
     """``added``, ``removed``, ``waiting`` (for a person), ``renamed``, ``moved``, ``changed``, ``relabelled`` or
     ``updated``."""
-    split: str | None
-    """Null when it is gone."""
-    previous_split: str | None
-    """Null when it was added."""
-    previous_id: str | None = None
-    """The id it had, where the same question has another now."""
-    columns: list[str]
-    """Names of the columns that differ."""
+    split: str | None  # Null when it is gone.
+    previous_split: str | None  # Null when it was added.
+    previous_id: str | None = None  # The id it had, where the same question has another now.
+    columns: list[str]  # Names of the columns that differ.

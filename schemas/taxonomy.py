@@ -25,18 +25,14 @@ class LabelName(BaseModel, extra="forbid", frozen=True, str_strip_whitespace=Tru
     en: str = Field(min_length=1)
     abbr: str = ""
     code: str | None = None
-    aliases: tuple[str, ...] = ()
-    """Other spellings that are read as this label."""
+    aliases: tuple[str, ...] = ()  # Other spellings that are read as this label.
     words: tuple[str, ...] = ()
     """Words by which the offline lexicon recognises a question of this label; CMExam's are in
     ``annotation/lexicon``."""
-    not_words: tuple[str, ...] = ()
-    """Longer words in which one of them stands by chance: 人民法院 holds 民法."""
+    not_words: tuple[str, ...] = ()  # Longer words in which one of them stands by chance: 人民法院 holds 民法.
     definition: str = ""
-    definition_en: str = ""
-    """Coverage, in a line: experts see it on pointing at the label."""
-    rule: str = ""
-    """Border with other labels, in a few words: models see it beside the name."""
+    definition_en: str = ""  # Coverage, in a line: experts see it on pointing at the label.
+    rule: str = ""  # Border with other labels, in a few words: models see it beside the name.
 
     def spellings(self) -> tuple[str, ...]:
         """Everything that names this label."""
@@ -49,8 +45,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     zh: str
     en: str
-    definition: str | None = None
-    """The question it asks, for models and experts."""
+    definition: str | None = None  # The question it asks, for models and experts.
     labels: tuple[LabelName, ...] = Field(min_length=2, max_length=200)
     listing: tuple[str, ...] = ()
     """Chinese names in the order in which people are shown them; the others follow. CMExam's departments stand as in
@@ -88,10 +83,7 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 
     @cached_property
     def codes(self) -> dict[str, LabelName]:
-        """The labels by the short code that stands for them in prompts and answers: their number, from 1.
-
-        A number is one token where a name is up to twenty; of diseases it is the chapter of ICD-11.
-        """
+        """The labels by number, from 1: one token in prompts and answers, where a name is up to twenty."""
         return {str(number): label for number, label in enumerate(self.labels, start=1)}
 
     def english(self, zh: str | None) -> str | None:
@@ -106,8 +98,7 @@ class LabelSet(BaseModel, extra="forbid", frozen=True):
     extends: tuple[str, ...] = ()
     """Built-in sets, whose dimensions come first: files of this form in ``taxonomies``. CMExam's keep their lexicon and
     prompt."""
-    subject: str = "医学"
-    """Subject of the exams in Chinese, for prompts: 法学, 会计 …"""
+    subject: str = "医学"  # Subject of the exams in Chinese, for prompts: 法学, 会计 …
     dimensions: tuple[Dimension, ...] = Field(min_length=1, max_length=MOST_DIMENSIONS)
 
     @model_validator(mode="before")
@@ -195,6 +186,17 @@ def cmb_catalogue() -> tuple[Category, ...]:
     """CMB's catalogue: 6 categories with 28 subcategories."""
     found = json.loads((_TAXONOMIES / "cmb.json").read_text(encoding="utf-8"))
     return tuple(Category.model_validate(item) for item in found["categories"])
+
+
+@cache
+def exam_names() -> dict[str, str]:
+    """English names of CMB's categories and subcategories, in the catalogue's order."""
+    names: dict[str, str] = {}
+    for category in cmb_catalogue():
+        names.setdefault(category.zh, category.en)
+        for subcategory in category.subcategories:
+            names.setdefault(subcategory.zh, subcategory.en)
+    return names
 
 
 @cache

@@ -24,8 +24,7 @@ class Notice:
 
     english: str
     chinese: str
-    lost: int = 0
-    """Questions that are missing for it."""
+    lost: int = 0  # Questions that are missing for it.
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

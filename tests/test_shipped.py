@@ -9,6 +9,7 @@ import importlib
 import json
 import pkgutil
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
@@ -48,10 +49,13 @@ def named(path: Path) -> str:
 @pytest.mark.parametrize("name", [name for name in modules() if not name.endswith("._accounts")])
 def test_every_module_is_imported_under_the_one_name(name):
     try:
-        importlib.import_module(name)
+        module = importlib.import_module(name)
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in EXTRAS:
             raise
+        return
+    same_file = [known for known, other in sys.modules.items() if getattr(other, "__file__", "") == module.__file__]
+    assert same_file == [name]
 
 
 @pytest.mark.parametrize("path", data(".py"), ids=named)

@@ -72,11 +72,7 @@ def gather_answers(
     merges: Mapping[str, str] | None = None,
     cleaned: pl.DataFrame | None = None,
 ) -> MatchedAnswers:
-    """Return all answers, of our own runs and in files, in the letters of our questions.
-
-    Answers to a question that was merged into another (``merges``; it stands in ``cleaned``) count as answers to the
-    survivor, unless the model answered that one too. A row that cannot be read is a ``UserError``.
-    """
+    """Return all answers in the letters of our questions; those to ``merges`` count for the survivor."""
     merges = {} if merges is None or cleaned is None else merges
     here = set(questions["question_id"].to_list())
     gone = {name: leader for name, leader in merges.items() if leader in here and name not in here}
@@ -134,8 +130,8 @@ class ComparedOptions:
             return letters if letters <= set(ours.options) else None
         by_key = dict(zip(ours.keys, ours.options, strict=False))
         names = {label: by_key.get(key) for label, key in zip(self.options, self.keys, strict=False)}
-        found = [names.get(letter) for letter in letters]
-        return frozenset(name for name in found if name) if all(found) else None
+        ours_by_letter = [names.get(letter) for letter in letters]
+        return frozenset(name for name in ours_by_letter if name) if all(ours_by_letter) else None
 
 
 def comparable(questions: pl.DataFrame) -> dict[str, ComparedOptions]:

@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln, log_expit, logit, logsumexp, softmax
 
-Floats = NDArray[np.float64]
+from build_dataset.pipeline.stats.intervals import Z95, Floats
+
 _SPREAD = 2.0  # standard deviation of difficulties, in the unit of abilities' log-odds
-_CONCENTRATION = 0.3
-"""Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same."""
+_CONCENTRATION = 0.3  # Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same.
 _GRID = np.linspace(-3, 3, 13) * _SPREAD  # difficulties that are integrated over
 _DENSITY = -0.5 * (_GRID / _SPREAD) ** 2 - logsumexp(-0.5 * (_GRID / _SPREAD) ** 2)
 _TURNS, _STEPS = 6, 3  # rounds over answers and abilities; steps of Newton in each
-_RIDGE = 0.3
-"""Inverse strength of the penalty on the regression's weights; from .1 to 1 the figures hardly change."""
+_RIDGE = 0.3  # Inverse strength of the penalty on the regression's weights; from .1 to 1 the figures hardly change.
 _TENTHS = np.eye(11)
 
 
@@ -48,16 +47,16 @@ def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> t
         chances = softmax(prior + evidence, axis=1)
         at = np.einsum("qa,qag->qg", chances, softmax(terms, axis=2))
         right = np.einsum("qa,qra->r", chances, said)
-        abilities = _matched(abilities, right, asked, at)
+        abilities = _fit_abilities(abilities, right, asked, at)
     heard = asked.any(1)  # questions that somebody answered
     if said.shape[1] >= FEWEST and heard.any():
         rest = logsumexp(evidence[:, 1:], axis=1, b=np.isfinite(prior[:, 1:])) - np.log(alternatives)
-        learned = _told_apart(said[heard], evidence[heard])
+        learned = _key_log_odds(said[heard], evidence[heard])
         evidence[heard, 0] += ((rest - evidence[:, 0])[heard] - learned) / 2  # the mean of both log-ratios
     return evidence, right / np.maximum(asked.sum(0), 1)
 
 
-def _told_apart(said: Floats, evidence: Floats) -> Floats:
+def _key_log_odds(said: Floats, evidence: Floats) -> Floats:
     """Return the log-ratio of a wrong key to a right one, by a regression that tells keys from replaced keys.
 
     Every key is replaced by each answer that some respondent gave. Who gave the key, who gave the best other answer,
@@ -89,8 +88,8 @@ def _terms(said: Floats, asked: Floats, abilities: Floats) -> Floats:
     """Return the log-probability of who was right and who was not: questions × answers × difficulties."""
     logits = abilities[:, None] - _GRID
     hit, miss = log_expit(logits), log_expit(-logits)
-    found: Floats = np.einsum("qra,rg->qag", said, hit - miss) + (asked @ miss)[:, None] + _DENSITY
-    return found
+    terms: Floats = np.einsum("qra,rg->qag", said, hit - miss) + (asked @ miss)[:, None] + _DENSITY
+    return terms
 
 
 def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
@@ -100,11 +99,11 @@ def _wrong(said: Floats, alternatives: NDArray[np.int64]) -> Floats:
     own = gammaln(counts + alpha) - gammaln(alpha)
     missed = counts.sum(1, keepdims=True) - counts
     total = alpha * alternatives[:, None]
-    found: Floats = gammaln(total) - gammaln(missed + total) + own.sum(1, keepdims=True) - own
-    return found
+    probabilities: Floats = gammaln(total) - gammaln(missed + total) + own.sum(1, keepdims=True) - own
+    return probabilities
 
 
-def _matched(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
+def _fit_abilities(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
     """Return abilities that predict the observed numbers of right answers; a weak prior steadies few answers."""
     for _ in range(_STEPS):
         expected = expit(abilities[:, None] - _GRID)
@@ -118,7 +117,6 @@ FEWEST = 8  # respondents below which items cannot be told apart
 _MEAN, _PRIOR = np.array([0.0, 1.0]), np.diag([2.0**-2, 0.7**-2])
 """Priors: easiness about 0 (± 2), discrimination about 1 (± .7), as published item banks have it."""
 _ROUNDS, _NEWTON = 30, 4  # the same for the parameters of items
-_Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
@@ -151,11 +149,11 @@ def fit(right: Floats) -> Fit:
         design = np.stack([np.ones_like(abilities), abilities], 1)
         items, precision = _logistic(answers, asked, items, design, 0.0, _MEAN, _PRIOR)
         level, slope = items[:, 0], items[:, 1:]
-        found, _ = _logistic(answers.T, asked.T, abilities[:, None], slope, level, 0.0, np.eye(1))
-        before, abilities = abilities, _standard(found[:, 0])
+        estimates, _ = _logistic(answers.T, asked.T, abilities[:, None], slope, level, 0.0, np.eye(1))
+        before, abilities = abilities, _standard(estimates[:, 0])
         if np.abs(before - abilities).max() < 1e-4:  # abilities are told to four places
             break
-    half = _Z95 * np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
+    half = Z95 * np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
     bounds = np.stack([items, items - half, items + half])
     return Fit(abilities, -bounds[[0, 2, 1], :, 0].T, bounds[:, :, 1].T)
 
@@ -169,10 +167,7 @@ def _logistic(
     mean: Floats | float,
     prior: Floats,
 ) -> tuple[Floats, Floats]:
-    """Newton steps of a logistic regression of each row of ``answers`` at once: coefficients, and their precision.
-
-    The coefficients are thought to be about ``mean``, with the precision ``prior``.
-    """
+    """Newton steps of a logistic regression of each row at once, with a prior: coefficients, and their precision."""
     precision = np.zeros((len(answers), *prior.shape))
     for _ in range(_NEWTON):
         expected = expit(start @ design.T + offset)
@@ -184,5 +179,5 @@ def _logistic(
 
 
 def _standard(values: Floats) -> Floats:
-    found: Floats = (values - values.mean()) / max(float(values.std()), 1e-6)
-    return found
+    standardised: Floats = (values - values.mean()) / max(float(values.std()), 1e-6)
+    return standardised

@@ -24,10 +24,10 @@ class AuditParams(Params):
         """The files with answers; a ``UserError`` where some are named and none is there."""
         if self.answers is None:
             return []
-        found = sorted(self.answers.parent.glob(self.answers.name))  # a pattern, or the name of one file
-        if not found:
+        paths = sorted(self.answers.parent.glob(self.answers.name))  # a pattern, or the name of one file
+        if not paths:
             raise UserError(f"{_OPTION} = {self.answers}: no such file")
-        return found
+        return paths
 
     def semantic(self) -> dict[str, Any]:
         """Return the parameters with the hashes of the files in place of their paths."""

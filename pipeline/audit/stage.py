@@ -11,7 +11,7 @@ import polars as pl
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
 from build_dataset.pipeline.audit import weighing
 from build_dataset.pipeline.audit.answers import Answers, Letters, comparable, gather_answers
-from build_dataset.pipeline.audit.consensus import FEWEST, Floats, fit
+from build_dataset.pipeline.audit.consensus import FEWEST, fit
 from build_dataset.pipeline.audit.params import AuditParams
 from build_dataset.pipeline.audit.weighing import AuditCase
 from build_dataset.pipeline.claims.explanations import Stated, read_explanation
@@ -21,7 +21,7 @@ from build_dataset.pipeline.evaluate.extraction import extract
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
-from build_dataset.pipeline.stats.intervals import ENOUGH
+from build_dataset.pipeline.stats.intervals import ENOUGH, Floats
 from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
 
@@ -31,32 +31,32 @@ _SHOWN = 60  # characters of an explanation that are told as evidence
 
 
 def run(tables: Tables, params: AuditParams, context: Context) -> Result:
-    """Rate how suspicious the key of every question is, with reasons; a ``UserError`` where answers cannot be read.
-
-    No question is removed: suspicious ones wait for people, and stay in the release.
-    """
+    """Rate how suspicious each question's key is; none is removed. A ``UserError`` where answers cannot be read."""
     conflicts = _conflicts(tables["review"], tables.get("clean/questions"))  # copies that wait in dedup
     questions = _audited(tables, conflicts)
     merges = dict(tables["merges"].select("question_id", "survivor_id").iter_rows())
     predictions, cleaned = (tables.get(name) for name in ("evaluate/predictions", "clean/questions"))
     others = gather_answers(params.files(), questions, predictions, merges, cleaned)
     answers = others.answers
-    found = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables["corrections"]))
-    waiting = _review_items(found.cases, params, conflicts)
+    audited = audit(questions, answers, params, context, conflicts=conflicts, verified=_verified(tables["corrections"]))
+    waiting = _review_items(audited.cases, params, conflicts)
     facts = {
-        "respondents": len(found.respondents),
+        "respondents": len(audited.respondents),
         "answers_of_unknown_questions": others.unknown,
         "answers_not_read": others.unread,
-        "explanations_not_read": found.lost,
+        "explanations_not_read": audited.lost,
         "suspicious": len(waiting),
-        "evidence": dict(sorted(Counter(e.kind for row in found.items for e in row.evidence).items())),
+        "evidence": dict(sorted(Counter(e.kind for row in audited.items for e in row.evidence).items())),
     }
-    models = sum(row.kind == "model" for row in found.respondents)
+    models = sum(row.kind == "model" for row in audited.respondents)
     return Result(
-        tables={"items": AuditItem.to_frame(found.items), "respondents": AuditRespondent.to_frame(found.respondents)},
+        tables={
+            "items": AuditItem.to_frame(audited.items),
+            "respondents": AuditRespondent.to_frame(audited.respondents),
+        },
         counts=Counts(questions.height, questions.height - len(waiting), waiting=len(waiting)),
         review=waiting,
-        files=_page(found, answers, params, context),
+        files=_page(audited, answers, params, context),
         facts=facts,
         notes=notes("build_dataset.pipeline.audit", models=models, **facts),
     )
@@ -81,11 +81,7 @@ def audit(
     conflicts: Mapping[str, Mapping[str, Letters]] | None = None,
     verified: Mapping[str, Sequence[str]] | None = None,
 ) -> Audited:
-    """Weigh all evidence on questions; those without a key are passed over.
-
-    ``answers`` are by question and model, ``conflicts`` the keys of copies that contradict each other in the question's
-    letters, ``verified`` who verified a question or its key. Without ``context`` no worker processes are used.
-    """
+    """Weigh all evidence on questions with a key; without ``context`` no worker processes are used."""
     cases = [AuditCase(row, frozenset(row.answer)) for row in Question.from_frame(questions) if row.answer]
     keyed = questions.filter(pl.col("answer").list.len() > 0)
     argued, lost = _read(cases, context)
@@ -122,22 +118,19 @@ def _respondent(
 
 def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
     """Return the answers that explanations argue for, by question; runs in worker processes."""
-    found = {}
+    stated = {}
     for row in questions:
         options = {option.label: option.text for option in row.options}
         several = row.question_type in SEVERAL_ANSWERS or len(row.answer or ()) > 1
-        said = read_explanation(row.explanation, row.stem, options, several=several)
-        said = said or _quoted(row.explanation or "", row.stem, options, several)  # weak: 50 of 59 are right
-        if said is not None:
-            found[row.question_id] = said
-    return found
+        answer = read_explanation(row.explanation, row.stem, options, several=several)
+        answer = answer or _quoted(row.explanation or "", row.stem, options, several)  # weak: 50 of 59 are right
+        if answer is not None:
+            stated[row.question_id] = answer
+    return stated
 
 
 def _quoted(explanation: str, stem: str, options: Mapping[str, str], several: bool) -> Stated | None:
-    """Return weak evidence if nothing is stated or judged: the option that these words as an answer would name.
-
-    A bare letter is none (表达B系抗原). Of 59 answers on CMExam's 3,400 questions 50 are right.
-    """
+    """Return weak evidence where nothing is stated: the option that these words would name as an answer."""
     read = extract(explanation, options, several, answer_first=False, stem=stem)
     if read.letters is None or read.span is None:
         return None
@@ -146,15 +139,12 @@ def _quoted(explanation: str, stem: str, options: Mapping[str, str], several: bo
 
 
 def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str, Stated], list[str]]:
-    """The evidence of all explanations, in the questions' order, and the ids of questions where it could not be read.
-
-    A batch whose worker died is tried again question by question.
-    """
+    """Return the evidence of all explanations, and the ids of questions where it could not be read."""
     todo = [case.question for case in cases if case.question.explanation]
     order = [each.question_id for each in todo]
     if context is None or len(todo) <= _BATCH:  # starting workers takes longer
         return read_explanations(todo), []
-    found: dict[str, Stated] = {}
+    stated: dict[str, Stated] = {}
     with context.progress(len(todo), "explanations") as advance:
         for size in (_BATCH, 1):  # a batch that failed is read again one by one
             batches = [todo[at : at + size] for at in range(0, len(todo), size)]
@@ -163,9 +153,9 @@ def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str
                 if isinstance(said, Failure):
                     todo += batch  # its worker died or took too long
                 else:
-                    found |= said
+                    stated |= said
                     advance(len(batch))
-    return {name: found[name] for name in order if name in found}, sorted(each.question_id for each in todo)
+    return {name: stated[name] for name in order if name in stated}, sorted(each.question_id for each in todo)
 
 
 def _analysed(
@@ -197,7 +187,7 @@ def _classical(cases: Sequence[AuditCase], answers: Answers, right: Floats) -> d
     """Classical item analysis: share right, item-rest correlation, distractors that nobody picks."""
     asked = np.isfinite(right)
     total, count = np.nansum(right, 0), asked.sum(0)
-    found: dict[str, dict[str, object]] = {}
+    statistics: dict[str, dict[str, object]] = {}
     for row, case in enumerate(cases):
         said = answers[case.question.question_id]
         mine, there = right[row], asked[row]
@@ -205,13 +195,13 @@ def _classical(cases: Sequence[AuditCase], answers: Answers, right: Floats) -> d
         varied = there.sum() > 2 and mine[there].std() > 0 and rest.std() > 0  # else no correlation exists
         picked = frozenset().union(*said.values())  # distractors outside are dead weight
         unpicked = [o.label for o in case.question.options if o.label not in picked | case.key]
-        found[case.question.question_id] = {
+        statistics[case.question.question_id] = {
             "respondents": len(said),
             "right": round(sum(letters == case.key for letters in said.values()) / len(said), 4),
             "item_total": round(float(np.corrcoef(mine[there], rest)[0, 1]), 4) if varied else None,
             "unpicked": unpicked if len(said) >= ENOUGH else None,
         }
-    return found
+    return statistics
 
 
 def _item(case: AuditCase, analysis: dict[str, object]) -> AuditItem:
@@ -240,13 +230,13 @@ def _conflicts(review: pl.DataFrame, cleaned: pl.DataFrame | None) -> dict[str, 
         return {}
     wanted = cleaned.filter(pl.col("question_id").is_in([name for names in groups for name in names]))
     known = comparable(wanted)
-    found: dict[str, dict[str, Letters]] = {}
+    keys: dict[str, dict[str, Letters]] = {}
     for names in groups:
         for one, other in permutations([name for name in names if name in known], 2):
-            said = known[other].answer
-            letters = known[other].translated(said, known[one]) if said else None
-            found.setdefault(one, {}).update({other: letters} if letters else {})
-    return found
+            key = known[other].answer
+            letters = known[other].translated(key, known[one]) if key else None
+            keys.setdefault(one, {}).update({other: letters} if letters else {})
+    return keys
 
 
 def _verified(corrections: pl.DataFrame) -> dict[str, list[str]]:
@@ -284,10 +274,10 @@ _PICTURES = 12_000_000  # characters of all cut-outs together, as data addresses
 _PICTURE = 260_000  # bytes of one cut-out, as on the page of a paper
 
 
-def _page(found: Audited, answers: Answers, params: AuditParams, context: Context) -> dict[str, bytes]:
+def _page(audited: Audited, answers: Answers, params: AuditParams, context: Context) -> dict[str, bytes]:
     """Return ``index.html``, the most suspicious questions first."""
-    rows = found.items
-    doubted = [pair for pair in zip(found.cases, rows, strict=True) if pair[1].suspicion > params.wrong]
+    rows = audited.items
+    doubted = [pair for pair in zip(audited.cases, rows, strict=True) if pair[1].suspicion > params.wrong]
     shown = doubted[: params.shown]  # the most suspicious ones
     wanted = [case.question for case, row in shown if row.suspicion >= params.verify]
     left, pictures = _PICTURES, crops(wanted, context, _PICTURE) if wanted else {}
@@ -310,7 +300,7 @@ def _page(found: Audited, answers: Answers, params: AuditParams, context: Contex
         "total": len(rows),
         "suspicious": sum(row.suspicion >= params.verify for row in rows),
         "verify": params.verify,
-        "respondents": found.respondents,
+        "respondents": audited.respondents,
         "asked": [row for row in rows if row.respondents],
     }
     return {PAGE: html.render("build_dataset.pipeline.audit:audit.html", **values)}
@@ -318,7 +308,7 @@ def _page(found: Audited, answers: Answers, params: AuditParams, context: Contex
 
 def _votes(said: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:
     """Answers, and who gave each, the commonest first."""
-    found: dict[str, list[str]] = {}
+    voters: dict[str, list[str]] = {}
     for name, letters in sorted(said.items()):
-        found.setdefault("".join(sorted(letters)), []).append(name)
-    return sorted(found.items(), key=lambda pair: (-len(pair[1]), pair[0]))
+        voters.setdefault("".join(sorted(letters)), []).append(name)
+    return sorted(voters.items(), key=lambda pair: (-len(pair[1]), pair[0]))

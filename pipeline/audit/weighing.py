@@ -10,9 +10,9 @@ import numpy as np
 from scipy.special import expit, logsumexp
 
 from build_dataset.pipeline.audit.answers import Answers, Letters
-from build_dataset.pipeline.audit.consensus import Floats, consensus
+from build_dataset.pipeline.audit.consensus import consensus
 from build_dataset.pipeline.claims.explanations import Stated
-from build_dataset.pipeline.stats.intervals import ENOUGH, wilson
+from build_dataset.pipeline.stats.intervals import ENOUGH, Floats, wilson
 from build_dataset.schemas.evaluation import Evidence
 from build_dataset.schemas.questions import Question
 
@@ -60,10 +60,7 @@ class AuditCase:
 def weigh_explanations(
     cases: Sequence[AuditCase], stated: Mapping[str, Stated], wrong: float
 ) -> dict[str, tuple[int, int]]:
-    """Add the evidence of explanations; each kind is as reliable as its agreement with keys shows.
-
-    Returned is, by kind, how many there are and how many argue for the key.
-    """
+    """Add the evidence of explanations; return how many of each kind there are, and how many argue for the key."""
     known = {case.question.question_id: case for case in cases}
     counts: dict[str, tuple[int, int]] = {}
     for name, said in stated.items():
@@ -160,9 +157,9 @@ def _tell(case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, 
     against = evidence[best] - evidence[0] if best else -np.log(case.alternatives)
     answer = choices[best] if against > 0 else case.key
     votes = Counter("".join(sorted(letters)) for letters in said.values())
-    told = ", ".join(f"{letters} {count}" for letters, count in votes.most_common())
+    tally = ", ".join(f"{letters} {count}" for letters, count in votes.most_common())
     agree = ", ".join(sorted(name for name, letters in said.items() if letters == answer))
-    case.tell("models", agree, f"{len(said)} models answered: {told}", answer or frozenset(), float(against))
+    case.tell("models", agree, f"{len(said)} models answered: {tally}", answer or frozenset(), float(against))
 
 
 def _settle(case: AuditCase, choices: Sequence[Letters | None], scores: Floats) -> None:

@@ -80,10 +80,7 @@ def _worst(rows: Sequence[Confusion]) -> list[Confusion]:
 
 
 def _mixed(found: CalibrationRows, opinions: Opinions) -> list[SharingPoint]:
-    """By pair and dimension, the largest share of labels that the cheaper one can give without loss of accuracy.
-
-    Pairs of which neither costs anything, and where the cheaper one can give none, are left out.
-    """
+    """Return, by pair and dimension, the largest share that the cheaper one can label at no loss of accuracy."""
     alone = _alone(found)
     best: dict[tuple[str, str, str], SharingPoint] = {}
     for point in found.sharing:

@@ -19,14 +19,7 @@ from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.pipeline.stats.agreement import cohen_kappa, pair_table, value_of
 from build_dataset.pipeline.stats.intervals import wilson
-from build_dataset.schemas.annotations import (
-    Annotation,
-    Calibration,
-    Confusion,
-    ExpertReview,
-    ReliabilityBin,
-    SharingPoint,
-)
+from build_dataset.schemas import annotations as records
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import dimensions
@@ -40,28 +33,25 @@ STEPS = tuple(step / 20 for step in range(21))  # thresholds of confidence of a 
 
 
 def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
-    """Compare every annotator with the experts, and with every other annotator.
-
-    Counts are of questions: all of them are kept; those compared are a fact of the manifest.
-    """
-    opinions, found = gather(tables, params.others), CalibrationRows()
+    """Compare every annotator with the experts and every other one; counts are of questions, all are kept."""
+    opinions, rows = gather(tables, params.others), CalibrationRows()
     for name in opinions.annotators:
         for dimension, judged in _compared(opinions, name, EXPERTS):
-            _against_experts(found, name, dimension, judged, opinions.costs[name], params.target)
+            _against_experts(rows, name, dimension, judged, opinions.costs[name], params.target)
     for one, other in combinations(opinions.annotators, 2):
         for dimension, judged in _compared(opinions, one, other):
-            _compare(found, {"annotator": one, "reference": other, "dimension": dimension}, judged)
-        found.sharing += _shared(*_by_cost(one, other, opinions), opinions)
+            _compare(rows, {"annotator": one, "reference": other, "dimension": dimension}, judged)
+        rows.sharing += _shared(*_by_cost(one, other, opinions), opinions)
     total = tables["questions"].height
     return Result(
         tables={
-            "calibration": Calibration.to_frame(found.calibration),
-            "confusions": Confusion.to_frame(found.confusions),
-            "reliability": ReliabilityBin.to_frame(found.reliability),
-            "sharing": SharingPoint.to_frame(found.sharing),
+            "calibration": records.Calibration.to_frame(rows.calibration),
+            "confusions": records.Confusion.to_frame(rows.confusions),
+            "reliability": records.ReliabilityBin.to_frame(rows.reliability),
+            "sharing": records.SharingPoint.to_frame(rows.sharing),
         },
         counts=Counts(n_input=total, kept=total),
-        files=page.files(found, opinions, params.target, context.dataset.name),
+        files=page.files(rows, opinions, params.target, context.dataset.name),
         facts={
             "compared": opinions.questions,
             "reviewed_labels": opinions.experts.height,
@@ -71,7 +61,7 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
             "build_dataset.pipeline.calibrate",
             reviewed=opinions.experts.height > 0,
             annotators=opinions.annotators,
-            calibration=found.calibration,
+            calibration=rows.calibration,
         ),
     )
 
@@ -87,23 +77,23 @@ def _compared(opinions: Opinions, name: str, reference: str) -> Iterator[tuple[s
 
 
 def _against_experts(
-    found: CalibrationRows, name: str, dimension: str, judged: pl.DataFrame, cost: float | None, target: float
+    rows: CalibrationRows, name: str, dimension: str, judged: pl.DataFrame, cost: float | None, target: float
 ) -> None:
     about = {"annotator": name, "dimension": dimension}
     bins = confidence_bins(judged)
     for number, items, confidence, accuracy in bins.iter_rows():
         borders = {"low": number / BINS, "high": (number + 1) / BINS}
         means = {"confidence": round(confidence, 4), "accuracy": round(accuracy, 4)}
-        found.reliability.append(ReliabilityBin(**about, items=items, **borders, **means))
+        rows.reliability.append(records.ReliabilityBin(**about, items=items, **borders, **means))
     experts = judged.with_columns(fallback=pl.lit(value=True))  # the reference is right by definition
-    found.sharing += sharing_points(experts, dearer=EXPERTS, **about) if bins.height else ()
+    rows.sharing += sharing_points(experts, dearer=EXPERTS, **about) if bins.height else ()
     same, error = int(judged["right"].sum()), calibration_error(bins)
     more: dict[str, Any] = {
         "calibration_error": None if error is None else round(error, 4),
         "cost_per_correct": None if cost is None or not same else round(cost * judged.height / same, 8),
         **_accepted(judged, target),
     }
-    _compare(found, about | {"reference": EXPERTS}, judged, **more)
+    _compare(rows, about | {"reference": EXPERTS}, judged, **more)
 
 
 def _accepted(judged: pl.DataFrame, target: float) -> dict[str, float]:
@@ -126,7 +116,7 @@ def _by_cost(one: str, other: str, opinions: Opinions) -> tuple[str, str]:
     return (one, other) if rank(one) <= rank(other) else (other, one)
 
 
-def _shared(cheap: str, dear: str, opinions: Opinions) -> Iterator[SharingPoint]:
+def _shared(cheap: str, dear: str, opinions: Opinions) -> Iterator[records.SharingPoint]:
     """Yield what asking ``dear`` where ``cheap`` is unsure gives, where both and the experts labelled."""
     fallback = {name: own.select(*KEY, fallback="right") for name, own in _compared(opinions, dear, EXPERTS)}
     for dimension, own in _compared(opinions, cheap, EXPERTS):
@@ -150,42 +140,39 @@ def calibration_error(bins: pl.DataFrame) -> float | None:
     return value if bins.height else None
 
 
-def sharing_points(judged: pl.DataFrame, **names: str) -> Iterator[SharingPoint]:
-    """Yield what taking labels from each threshold of confidence on gives, with another annotator's labels below.
-
-    The column ``fallback`` says whether that one is right. A label without a confidence is never taken.
-    """
+def sharing_points(judged: pl.DataFrame, **names: str) -> Iterator[records.SharingPoint]:
+    """Yield what taking labels from each threshold on gives; below it those that ``fallback`` calls right count."""
     confidence, right, fallback = (judged[name].to_numpy() for name in ("confidence", "right", "fallback"))
     for threshold in STEPS:
         taken = confidence >= threshold  # false for what is not a number
         correct = right[taken].sum() + fallback[~taken].sum()
         share, accuracy = (round(int(count) / judged.height, 4) for count in (taken.sum(), correct))
-        yield SharingPoint(**names, threshold=threshold, share=share, accuracy=accuracy)
+        yield records.SharingPoint(**names, threshold=threshold, share=share, accuracy=accuracy)
 
 
-def _compare(found: CalibrationRows, about: dict[str, str], judged: pl.DataFrame, **more: Any) -> None:
+def _compare(rows: CalibrationRows, about: dict[str, str], judged: pl.DataFrame, **more: Any) -> None:
     """Add an annotator's agreement with a reference in a dimension; ``more`` are further columns."""
     items, same = judged.height, int(judged["right"].sum())
     low, high = wilson(same, items)
     kappa = value_of(cohen_kappa, pair_table(judged.select("label", "expected").rows()))
-    row = dict.fromkeys(Calibration.model_fields) | about | {"items": items, "same": same}
+    row = dict.fromkeys(records.Calibration.model_fields) | about | {"items": items, "same": same}
     row |= {"accuracy": round(same / items, 4), "low": round(low, 4), "high": round(high, 4)}
     row |= {} if kappa is None else {"kappa": round(kappa, 4)}
-    found.calibration.append(Calibration.model_validate(row | more))
-    found.confusions += confusions(judged, **about)
+    rows.calibration.append(records.Calibration.model_validate(row | more))
+    rows.confusions += confusions(judged, **about)
 
 
-def confusions(judged: pl.DataFrame, **about: str) -> list[Confusion]:
+def confusions(judged: pl.DataFrame, **about: str) -> list[records.Confusion]:
     """Return the commonest confusions, equals in the order of their names."""
     counts = judged.filter(~pl.col("right")).group_by(said="label", expected="expected").agg(items=pl.len())
     ranked = counts.sort(-pl.col("items").cast(pl.Int64), "said", "expected").head(_WORST)
-    return [Confusion(**about, **row) for row in ranked.to_dicts()]
+    return [records.Confusion(**about, **row) for row in ranked.to_dicts()]
 
 
 def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     """Return everybody's labels of the reviewed questions; of some, where none is reviewed."""
     questions = list(Question.from_frame(tables["questions"]))
-    reviewed = from_reviews(questions, ExpertReview.from_frame(trace(tables).pulled))
+    reviewed = from_reviews(questions, records.ExpertReview.from_frame(trace(tables).pulled))
     # a fixed lot: hashes have no order in the paper
     some = sorted(questions, key=lambda question: question.content_hash)[:MOST_UNREVIEWED]
     compared = [item.question for item in reviewed] or some
@@ -193,17 +180,17 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= LEAST else []
     # Asked anew: both cost nothing, and a learned label is of a model that had not seen the reviewed question.
     offline: list[Annotator] = [LexiconAnnotator(), *learned]
-    found = _by_annotator(tables["annotations"].filter(wanted))
+    labelled = _by_annotator(tables["annotations"].filter(wanted))
     asked = ((each.identity.name, each.annotations(compared)) for each in offline)
-    found |= {name: Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
+    labelled |= {name: records.Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
     for path in others:
         for name, own in _by_annotator(_read(path).filter(wanted)).items():
-            found.setdefault(name, own)
-    schema = {name: Annotation.polars_schema()[name] for name in _SAID}
+            labelled.setdefault(name, own)
+    schema = {name: records.Annotation.polars_schema()[name] for name in _SAID}
     labels = [(item.question.question_id, pair) for item in reviewed for pair in item.labels.items()]
     experts = [(question_id, name, label.zh, None) for question_id, (name, label) in labels]
-    costs = _costs(tables["requests"], found, {each.identity.name for each in offline})
-    return Opinions(len(compared), pl.DataFrame(experts, schema, orient="row"), found, costs)
+    costs = _costs(tables["requests"], labelled, {each.identity.name for each in offline})
+    return Opinions(len(compared), pl.DataFrame(experts, schema, orient="row"), labelled, costs)
 
 
 def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
@@ -215,7 +202,7 @@ def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
 
 def _read(path: Path) -> pl.DataFrame:
     try:
-        return Annotation.to_frame(Annotation.from_frame(pl.read_parquet(path, glob=False)))
+        return records.Annotation.to_frame(records.Annotation.from_frame(pl.read_parquet(path, glob=False)))
     except (pl.exceptions.PolarsError, ValueError, OSError) as error:
         told = f"{path} is no table of annotations ({type(error).__name__})"
         raise UserError(f"{told}: correct [calibrate] others") from None

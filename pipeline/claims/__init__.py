@@ -20,9 +20,5 @@ __all__ = ["Claim", "Stance", "Text", "blank_thinking", "fold", "read_claims", "
 
 
 def read_claims(text: str, options: Mapping[str, str], multiple: bool | None = None) -> Text:
-    """Read a printed text, such as an explanation.
-
-    ``options``: texts by label, which is one capital letter; texts may be empty. ``multiple``: several answers can be
-    meant; None when it is not known.
-    """
+    """Read a printed text; ``options`` are texts by capital letter, ``multiple`` is None where it is not known."""
     return Text(fold(text), {fold(label).upper(): fold(body) for label, body in options.items()}, multiple)

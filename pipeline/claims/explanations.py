@@ -32,10 +32,7 @@ class Stated(NamedTuple):
 
 
 def read_explanation(explanation: str | None, stem: str, options: Mapping[str, str], *, several: bool) -> Stated | None:
-    """Read the answer that an explanation argues for; None where it cannot be read.
-
-    Where the ``stem`` asks for what is wrong, verdicts on the options turn round; ``several``: so many are right.
-    """
+    """Read the answer that an explanation argues for, or None; where the wrong one is asked for, verdicts turn."""
     if not explanation or not options:
         return None
     text = fold(explanation)

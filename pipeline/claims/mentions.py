@@ -32,10 +32,7 @@ class Mention(NamedTuple):
 
 
 def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None) -> list[Mention]:
-    """All options that a folded text names, in order; those of a list together.
-
-    ``options`` are folded texts by capital letter. Where ``multiple``, letters in lines of their own are one list.
-    """
+    """Return all options that a folded text names, in order; those of a list together."""
     quotes = _quotes(text, options)
     letters = list(_letters(text, options, quotes))
     for start in [start for start, quote in quotes.items() if _is_letters(quote, text, options)]:
@@ -46,10 +43,7 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 
 
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
-    """Return whether a text may name an option beside the key, at a glance: where not, it argues for no other.
-
-    By a letter that is no article, by the option's text or, at its end, the beginning of it, or by an ordinal.
-    """
+    """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
     others = {label: _compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key}
     letters = {*"".join(_P.letters.findall(text)).upper()}
@@ -340,10 +334,7 @@ _MARKS = re.compile(
 
 
 def fold(text: str) -> str:
-    """Fold widths, circled and look-alike letters, traditional cue characters and Markdown marks.
-
-    Every character becomes exactly one character, so offsets stay valid.
-    """
+    """Fold widths, circled and look-alike letters, cue characters and Markdown marks; offsets stay valid."""
     return text.translate(_TABLE)
 
 

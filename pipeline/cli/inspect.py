@@ -17,17 +17,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from build_dataset.pipeline.catalogue import STAGES
-from build_dataset.pipeline.cli.report import (
-    print_files,
-    print_json,
-    print_line,
-    print_template,
-    print_warning,
-    print_whole,
-    reason_line,
-    save,
-    shown,
-)
+from build_dataset.pipeline.cli import report
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.schemas.dataset import DatasetParams
@@ -61,8 +51,8 @@ def inspect(paper: str, config: ConfigBase, pages: str | None = None) -> None:
         return
     document, content = inspect_page(dataset.build, dataset.raw, paper, _page_range(pages))
     path = dataset.build / "inspect" / f"{_file_name(document)}.html"
-    save(path, content)
-    print_line(f"{shown(path)}: open it in a browser")
+    report.save(path, content)
+    report.print_line(f"{report.shown(path)}: open it in a browser")
 
 
 def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
@@ -79,29 +69,29 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     tables, told = view
     rows = counted(sum(table.ends.total() for table in tables), "row")
     for line in [f"{place[0]}: {rows}", *told]:
-        print_line(line)
+        report.print_line(line)
     for table in tables:
         _print_table(table, len(tables) > 1)
     names = " or ".join(f'[sources."{table.name}"]' for table in tables[:3])  # as examples
-    print_line(f"fix: {names} in dataset.toml, then inspect again")
+    report.print_line(f"fix: {names} in dataset.toml, then inspect again")
     return True
 
 
 def _print_table(table: TableView, named: bool) -> None:
     """Print a table's mapping, what becomes of its rows, and samples of them."""
     if named:
-        print_line(table.name, "bold")
+        report.print_line(table.name, "bold")
     for line in table.told:
-        print_warning(line)
+        report.print_warning(line)
     if table.columns:
         columns = Table("part 部分", "column 列", "found by 依据")
         ways = table.columns["found_by"]
         for part, name in table.columns.items():
             if part != "found_by":  # how each was found stands in the last column
                 columns.add_row(part, escape(str(name)), ways.get(part, ""))
-        print_whole(columns)
+        report.print_whole(columns)
     ends = ", ".join(f"{end} {count:,}" for end, count in table.ends.most_common())  # kept 120, no_answer 3
-    print_line(f"rows: {ends}")
+    report.print_line(f"rows: {ends}")
     rows = Table("row 行", "as it stands 原文", "as it was read 读入", show_lines=True)
     for sample in table.samples:
         rows.add_row(str(sample.row), escape(_fields(sample.fields)), _read(sample))
@@ -146,7 +136,7 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
 
     rows = _decided_rows(config) if waiting else _status_rows(Runner(config))
     if as_json:
-        print_json(rows)
+        report.print_json(rows)
         return
     if waiting:
         _print_decided(rows)
@@ -160,12 +150,12 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
         state = f"[{colour}]{row['state']}[/{colour}]"
         table.add_row(row["stage"], state, *counts, seconds, cost)
-    print_whole(table)
+    report.print_whole(table)
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:
-                print_line(f"{row['stage']} {outcome}: {reason_line(reasons)}")
-    print_files(config, _FILES)
+                report.print_line(f"{row['stage']} {outcome}: {report.reason_line(reasons)}")
+    report.print_files(config, _FILES)
 
 
 def _decided_rows(config: ConfigBase) -> list[dict[str, Any]]:
@@ -182,7 +172,7 @@ def _print_decided(rows: Sequence[dict[str, Any]]) -> None:
         alarm = "  [yellow]probably a false alarm[/yellow]" if row["false_alarm"] else ""
         numbers = (f"{row[name]:,}" for name in ("settled", "kept", "corrected", "rejected"))
         table.add_row(escape(in_both_languages(row["reason"])) + alarm, *numbers)
-    print_whole(table)
+    report.print_whole(table)
 
 
 def _status_rows(runner: Runner) -> list[dict[str, Any]]:
@@ -217,7 +207,7 @@ def list_items(
         raise UserError(f"nothing built in {build}: run `build-dataset run` first")
     found = items(build, outcome, file, reason)
     if as_json:
-        print_json([asdict(row) for row in found])
+        report.print_json([asdict(row) for row in found])
         return
     if outcome == "twins":
         families = {row.detail for row in found[:limit]}
@@ -227,12 +217,12 @@ def list_items(
     if not found:
         others = Counter(row.reason for row in items(build, outcome, file))  # a reason that was mistyped
         if reason and others:
-            print_line(f"no reason {reason} here; there are {reason_line(others)}")
+            report.print_line(f"no reason {reason} here; there are {report.reason_line(others)}")
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
-    print_line(f"{counted(len(found), 'item')} {'in families of ' if outcome == 'twins' else ''}{outcome}{rest}")
+    report.print_line(f"{counted(len(found), 'item')} {'in families of ' if outcome == 'twins' else ''}{outcome}{rest}")
     if found:
-        where = shown(build / "STAGE" / TABLES[outcome])
-        print_line(f"more: build-dataset explain ID · {where}.parquet")
+        where = report.shown(build / "STAGE" / TABLES[outcome])
+        report.print_line(f"more: build-dataset explain ID · {where}.parquet")
 
 
 def _print_groups(found: Sequence[AsideRow]) -> None:
@@ -240,7 +230,7 @@ def _print_groups(found: Sequence[AsideRow]) -> None:
     for (document, why, detail), rows in groupby(
         found, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
     ):
-        print_line(f"{document} · {in_both_languages(why)} · {detail}", "bold")
+        report.print_line(f"{document} · {in_both_languages(why)} · {detail}", "bold")
         for row in (row for row in rows if row.item_id != document):  # a rejected file is told in the heading
             line = Text(f"  {row.item_id}  {_line(row.text)}")
             Console().print(line, no_wrap=True, overflow="ellipsis", highlight=False)
@@ -254,7 +244,7 @@ def _print_families(found: Sequence[AsideRow]) -> None:
         table.add_row(*(escape(row.text) for row in rows[:_ABREAST]))
         Console().print(table)
         if len(rows) > _ABREAST:
-            print_line(f"… and {counted(len(rows) - _ABREAST, 'question')} more of this family (--json)")
+            report.print_line(f"… and {counted(len(rows) - _ABREAST, 'question')} more of this family (--json)")
 
 
 def _line(text: str) -> str:
@@ -269,13 +259,13 @@ def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: b
     story = story_of(dataset.build, question_id)
     picture = _write_crop(dataset, story) if crop else None  # pages are drawn in a worker: seconds
     if as_json:
-        print_json(asdict(story) | ({"crop": str(picture)} if picture else {}))
+        report.print_json(asdict(story) | ({"crop": str(picture)} if picture else {}))
         return
-    print_template("explain", story)
+    report.print_template("explain", story)
     if story.labels or story.annotations:
         Console().print(_labels(story))
     if picture:
-        print_line(f"crop: {shown(picture)}")
+        report.print_line(f"crop: {report.shown(picture)}")
 
 
 def _write_crop(dataset: DatasetParams, story: QuestionHistory) -> Path:
@@ -286,7 +276,7 @@ def _write_crop(dataset: DatasetParams, story: QuestionHistory) -> Path:
     document, regions = question_place(dataset.build, story)
     picture = crop_in_worker(find_paper(dataset.build, dataset.raw, document), regions)
     path = dataset.build / "crops" / f"{_file_name(story.question_id)}.png"
-    save(path, picture)
+    report.save(path, picture)
     return path
 
 

@@ -43,15 +43,15 @@ def command(
         elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:  # **given stands for ``further``
             parameters.append(_option(name, hints[name], parameter.default, told.get(name, {})))
 
-    def carried_out(**given: Any) -> None:
+    def typer_command(**given: Any) -> None:
         if reads:
             given["config"] = configure(given["config"], given.pop("overrides"))
         function(**given)
 
-    carried_out.__name__, carried_out.__doc__ = function.__name__, function.__doc__
-    carried_out.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    carried_out.__annotations__ = {item.name: item.annotation for item in parameters}
-    return carried_out
+    typer_command.__name__, typer_command.__doc__ = function.__name__, function.__doc__
+    typer_command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    typer_command.__annotations__ = {item.name: item.annotation for item in parameters}
+    return typer_command
 
 
 def _option(name: str, kind: Any, default: Any, told: Mapping[str, Any]) -> inspect.Parameter:

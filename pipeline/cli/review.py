@@ -16,7 +16,6 @@ from rich.markup import escape
 from rich.table import Column, Table
 
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.cli.build import run
 from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
@@ -253,11 +252,12 @@ def scoring_status(config: ConfigBase) -> None:
 
 def _agreement(rows: Sequence[JudgeAgreement]) -> Table:
     from build_dataset.pipeline.evaluate.judging.scores import AVERAGE
+    from build_dataset.pipeline.evaluate.results.papers import aspect_titles
 
     numbers = ("answers", "Pearson", "Spearman", "Krippendorff's alpha")
     columns: list[Column | str] = ["judge", "aspect", *(Column(name, justify="right") for name in numbers)]
     table = Table(*columns, title="agreement with the experts' mean")
-    names = {aspect.name: f"{aspect.zh} {aspect.en}" for aspect in aspects()} | {AVERAGE: "平均 Average"}
+    names = aspect_titles(AVERAGE)
     for row in rows:
         values = ("" if value is None else f"{value:.2f}" for value in (row.pearson, row.spearman, row.alpha))
         table.add_row(escape(row.judge), names[row.aspect], str(row.answers), *values)

@@ -72,11 +72,7 @@ _ANSWERS = "model_answer"
 
 
 def score_cases(path: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Score]]:
-    """Score answers of others to patients' cases by the references in the same file.
-
-    Its ``rows`` are cases whose ``QA_pairs`` hold ``model_answer`` beside ``question`` and ``answer``. A row of the
-    result is an answer, with ``outcome`` and what it shares with its reference.
-    """
+    """Score ``model_answer`` beside the ``question`` and ``answer`` of cases: each with its outcome, and the scores."""
     items: list[GradedText] = []
     told = []
     for name, case, repeat, pair, text in _given(path, rows):

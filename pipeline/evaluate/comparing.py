@@ -86,11 +86,6 @@ def paired_p(differences: Iterable[tuple[str, int]]) -> float:
     return min(1.0, float(2 * spread[middle + total :].sum())) if total else 1.0
 
 
-def mcnemar(only_one: int, only_other: int) -> float:
-    """The two-sided exact p-value of McNemar's test, from the questions that only one of the two got right."""
-    return paired_p((str(at), 1 if at < only_one else -1) for at in range(only_one + only_other))
-
-
 def holm(values: Sequence[float]) -> list[float]:
     """P-values corrected for their number by the step-down method (Holm 1979)."""
     order = np.argsort(values, kind="stable")
@@ -129,10 +124,7 @@ class Entry:
 
 
 def gather_entries(folders: Sequence[Path]) -> list[Entry]:
-    """All runs of several builds that asked the same questions, the best first.
-
-    Baselines and people that give the same in several builds stand once.
-    """
+    """Return all runs of builds that asked the same questions, the best first; equal baselines stand once."""
     own = ((folder, folder / _STAGE) for folder in folders)
     homes = {folder: home if (home / "manifest.json").is_file() else folder for folder, home in own}
     asked = {folder: _questions(home) for folder, home in homes.items()}
@@ -179,11 +171,7 @@ def _entries(home: Path, source: str) -> list[Entry]:
 
 
 def leaderboard(entries: Sequence[Entry]) -> Table:
-    """The table: rank, run, accuracy with its interval, and whether the first model is better by more than luck.
-
-    The last column is the paired test against the best model on the questions both were asked, corrected for the
-    number of models (Holm). Baselines and people have no rank.
-    """
+    """Return rank, run, accuracy with its interval, and the paired test against the best model (Holm)."""
     models = [entry for entry in entries if entry.run not in REFERENCES]
     against = _against_best(models)
     # then the folder is part of the name

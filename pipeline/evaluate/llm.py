@@ -99,10 +99,7 @@ class OutputReader(Consultation):
 def estimate_requests(
     options: LlmOptions, asked: Iterable[ChatRequest], store: AnswerStore, what: str, longest: int | None = None
 ) -> str:
-    """Return the tokens and cost of requests that are not stored, in one line; asks nobody and needs no key.
-
-    Replies count as long as may be, or as ``longest``.
-    """
+    """Return tokens and cost of requests that are not stored, replies as long as ``longest`` or may be; asks nobody."""
     requests = {request.key(options): request for request in asked}
     stored = store.get_many(requests)
     missing = [request for key, request in requests.items() if key not in stored]

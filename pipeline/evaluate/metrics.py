@@ -17,14 +17,7 @@ from build_dataset.pipeline.evaluate.scoring import (
     mean_score,
     partial_credit,
 )
-from build_dataset.pipeline.stats.intervals import (
-    Floats,
-    Interval,
-    Unit,
-    bootstrap,
-    interval_of_mean,
-    interval_of_share,
-)
+from build_dataset.pipeline.stats import intervals
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness, Task
 
 Item = Graded | GradedText | Versions
@@ -34,59 +27,53 @@ Shown = Literal["answers", "texts", "leaderboard"]
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of a number that each item has; ``of`` returns None for an item that does not count.
-
-    Like ``Total`` it has a value, of one repetition, and a 95 % interval, from all of them.
-    """
+    """The mean of a number that each item has; ``of`` returns None for an item that does not count."""
 
     of: Callable[[Any], float | None]
-    spread: Callable[[list[Unit]], Interval | None] = interval_of_mean
+    spread: Callable[[list[intervals.Unit]], intervals.Interval | None] = intervals.interval_of_mean
 
     def value(self, items: Sequence[Any]) -> float | None:
         """Return the metric of one repetition; None where it is not defined."""
         values = [value for item in items if (value := self.of(item)) is not None]
         return sum(values) / len(values) if values else None
 
-    def interval(self, items: Sequence[Any]) -> Interval | None:
+    def interval(self, items: Sequence[Any]) -> intervals.Interval | None:
         """Return its 95 % interval."""
         values = ((item.cluster, self.of(item)) for item in items)
-        return self.spread([Unit(cluster, value) for cluster, value in values if value is not None])
+        return self.spread([intervals.Unit(cluster, value) for cluster, value in values if value is not None])
 
 
 def share(of: Callable[[Any], bool | None]) -> Mean:
     """Return the measure of how many items have a property; ``of`` returns None for those that do not count."""
-    return Mean(of, interval_of_share)
+    return Mean(of, intervals.interval_of_share)
 
 
 @dataclass(frozen=True)
 class Total:
     """A figure that is computed from sums over the items, such as F1 and BLEU."""
 
-    rows: Callable[[Sequence[Any]], Floats]  # the summands of each item: items × columns
-    of: Callable[[Floats], Floats]  # the figure, from sums of the shape (…, columns)
+    rows: Callable[[Sequence[Any]], intervals.Floats]  # the summands of each item: items × columns
+    of: Callable[[intervals.Floats], intervals.Floats]  # the figure, from sums of the shape (…, columns)
 
     def value(self, items: Sequence[Any]) -> float | None:
         """Return the metric of one repetition; None where it is not defined."""
         return float(self.of(self.rows(items).sum(axis=0)))
 
-    def interval(self, items: Sequence[Any]) -> Interval | None:
+    def interval(self, items: Sequence[Any]) -> intervals.Interval | None:
         """Return the 95 % interval of its mean over the repetitions, each with sums of its own."""
         rows = self.rows(items)
         rounds = {repeat: at for at, repeat in enumerate(sorted({item.repeat for item in items}))}
         apart = np.zeros((len(items), len(rounds), rows.shape[1]))  # items × repetitions × columns
         apart[range(len(items)), [rounds[item.repeat] for item in items]] = rows
-        return bootstrap(
+        return intervals.bootstrap(
             [item.cluster for item in items],
             apart.reshape(len(items), -1),
             lambda sums: self.of(sums.reshape(*sums.shape[:-1], *apart.shape[1:])).mean(axis=-1),
         )
 
 
-def _f1_rows(items: Sequence[Graded]) -> Floats:
-    """Return, per answer string of the key: whether it is the item's key, its answer, and both.
-
-    An answer that an appeal accepted counts as the key; no answer is a class of its own that is never right.
-    """
+def _f1_rows(items: Sequence[Graded]) -> intervals.Floats:
+    """Return by answer string of keys: whether it is the item's key (an accepted answer is), its answer, and both."""
     said = ["".join(sorted(item.letters or ())) for item in items]
     truth = [
         given
@@ -106,17 +93,14 @@ def _f1_rows(items: Sequence[Graded]) -> Floats:
     return rows.reshape(len(items), -1)
 
 
-def _class_f1(sums: Floats, *, weighted: bool) -> Floats:
-    """Return F1 with the answer string as the class, as CMExam reports it (section 4, table 3).
-
-    The mean is over answer strings that are the key of some item, each by its number of items or all alike.
-    """
+def _class_f1(sums: intervals.Floats, *, weighted: bool) -> intervals.Floats:
+    """Return F1 with the answer string as the class (CMExam, table 3): by its number of items, or all alike."""
     support, predicted, right = np.split(sums, 3, axis=-1)  # columns of _f1_rows, class by class
     with np.errstate(divide="ignore", invalid="ignore"):
         # 0 for a class that was neither key nor answer
         values = np.nan_to_num(2 * right / (support + predicted))
     weights = support if weighted else support > 0  # macro: every class that is some key counts once
-    found: Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
+    found: intervals.Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
     return found
 
 
@@ -222,10 +206,7 @@ def shown_in(table: Shown) -> list[Metric]:
 def score_items(
     run: str, part: Slice, items: Sequence[Item], over: Over = "answers", task: Task = Task.ANSWER
 ) -> list[Score]:
-    """Return all metrics of a run over the items of a slice; failed requests are not among ``items``.
-
-    Where questions were asked repeatedly, a value is the mean over the repetitions.
-    """
+    """Return all metrics of a run over the items of a slice, each the mean over the repetitions."""
     repeats = sorted({item.repeat for item in items})
     rounds = [[item for item in items if item.repeat == repeat] for repeat in repeats]
     about = {"run": run, "task": task, "questions": len({item.item_id for item in items})}

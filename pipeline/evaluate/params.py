@@ -261,10 +261,7 @@ class EvaluateParams(AskOptions):
     )
 
     def more_than(self) -> dict[str, int]:
-        """Return the number of questions that a label must exceed to stand in its dimension's table.
-
-        The defaults are the paper's (its section 4.4).
-        """
+        """Return the number of questions that a label must exceed to stand in its table (CMExam, section 4.4)."""
         least = (self.more_than_disease_group, self.more_than_department)
         return dict(zip(("disease_group", "clinical_department"), least, strict=True))
 

@@ -224,10 +224,7 @@ NONE_OF_THEM = ("以上都不是", "None of the above")
 def variants(
     row: ReleaseRow, template: Template, shuffles: int, chosen: Sequence[str], seed: int
 ) -> Iterator[tuple[Variant, Template]]:
-    """Every further version of a question, and the template that asks it.
-
-    They are ``shuffles`` other orders of its options, and one version of each ``chosen`` perturbation.
-    """
+    """Yield ``shuffles`` other orders of a question and each ``chosen`` perturbation, with the template of each."""
     if "paraphrase" in chosen and template.paraphrase is None:
         told = "the prompt template has no text `paraphrase`; add one, or ask without it"
         raise UserError(f"perturbations: {told}")
@@ -275,10 +272,7 @@ def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, st
 
 
 def with_none_option(question: ReleaseRow, number: int, seed: int) -> Variant | None:  # noqa: ARG001
-    """The question with 以上都不是 as its last option, in the place of a wrong one.
-
-    None for several answers, for fewer than two wrong options, and for options that speak of others.
-    """
+    """Return the question with 以上都不是 in place of a wrong option; None where options speak of others."""
     right = frozenset[str]().union(*accepted_answers(question))
     texts = {option.label: option.text for option in question.options}
     wrong = sorted(set(texts) - right)  # one of them makes room

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from statistics import mean, stdev
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.evaluation import Outcome, Score, Sureness
 from build_dataset.schemas.release import ReleaseRow
-from build_dataset.schemas.taxonomy import cmb_catalogue, dimensions
+from build_dataset.schemas.taxonomy import dimensions, exam_names
 
 HUMAN = "human"  # the run that stands for the people who sat the exam
 
@@ -80,19 +80,13 @@ class Versions:
         return self.items[0].cluster
 
     def alike(self, kind: str) -> bool | None:
-        """Return whether the question and its versions of a kind got the same answer; None where none was asked.
-
-        No answer is an answer of its own.
-        """
+        """Return whether a question and its versions of a kind got one answer, or none; None where none was asked."""
         first = [item for item in self.items if item.repeat == 0 and (item.variant or kind).startswith(kind)]
         printed = {item.variant is None for item in first}
         return len({item.letters for item in first}) == 1 if len(printed) == 2 else None
 
     def voted(self) -> bool | None:
-        """Return whether the most frequent answer of several repetitions is right; None where there was only one.
-
-        Outputs without an answer have no vote; of answers given equally often, the earliest counts.
-        """
+        """Return whether the most frequent answer of repetitions is right, the earliest of equals; None for one."""
         asked = [item for item in self.items if item.variant is None]
         votes = [item for item in asked if item.letters is not None]
         counts = Counter(item.letters for item in votes)
@@ -205,10 +199,7 @@ def count_overlap(text: str, reference: str) -> TextCounts:
 
 
 def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
-    """Return corpus BLEU up to n-grams of ``orders`` (Papineni et al. 2002), from sums of ``TextCounts.sums`` (…, 9).
-
-    Orders without a match count half as much as the last one before, as sacreBLEU smooths by default.
-    """
+    """Return corpus BLEU (Papineni et al. 2002) from ``TextCounts.sums`` (…, 9), smoothed as in sacreBLEU."""
     matched, possible = sums[..., :orders], sums[..., _ORDERS : _ORDERS + orders]
     said, reference = sums[..., _ORDERS], sums[..., -1]
     missed = matched == 0
@@ -248,7 +239,7 @@ def slices_of(question: ReleaseRow) -> list[Slice]:
     """The slices a question belongs to; none for what is not known of it."""
     found = [OVERALL, Slice("question_type", question.question_type, question.question_type)]
     english = {name: getattr(question, f"{name}_en") for name in dimensions()}
-    english |= {name: _exam_names().get(getattr(question, name)) for name in ("exam_type", "exam_class")}
+    english |= {name: exam_names().get(getattr(question, name)) for name in ("exam_type", "exam_class")}
     labels = {name: getattr(question, name) for name in (*english, "exam_subject")}
     found += [Slice(name, label, english.get(name)) for name, label in labels.items() if label is not None]
     length = len(question.stem) + len(question.shared_stem or "")  # as people read it, the case included
@@ -274,7 +265,7 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
     for item in items:
         for part in slices_of(item.question if isinstance(item, Graded) else item):
             found.setdefault(part, []).append(item)
-    names, exams = list(dimension_names()), list(_exam_names())
+    names, exams = list(dimension_names()), list(exam_names())
     # as the label set and the catalogue list them
     known = {name: dimension.zh_names() for name, dimension in dimensions().items()}
     known |= {"exam_type": exams, "exam_class": exams, "length": _LENGTHS, "label_status": [*_STATUS.values()]}
@@ -285,14 +276,3 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
         return names.index(part.dimension), place, part.label
 
     return {part: found[part] for part in sorted(found, key=order)}
-
-
-@cache
-def _exam_names() -> dict[str, str]:
-    """English names of CMB's categories and subcategories, in the catalogue's order."""
-    names: dict[str, str] = {}
-    for category in cmb_catalogue():
-        names.setdefault(category.zh, category.en)
-        for subcategory in category.subcategories:
-            names.setdefault(subcategory.zh, subcategory.en)
-    return names

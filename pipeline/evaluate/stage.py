@@ -7,20 +7,11 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from build_dataset.pipeline.evaluate import llm
+from build_dataset.pipeline.evaluate import grading, llm
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
 from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.comparing import compare_runs
-from build_dataset.pipeline.evaluate.grading import (
-    describe_run,
-    fingerprint,
-    libraries,
-    run_file,
-    run_settings,
-    unread,
-    unsure_file,
-)
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
 from build_dataset.pipeline.evaluate.params import (
@@ -76,14 +67,7 @@ class _Evaluation:
 
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
-    """Ask every configured model its task's questions and score what it gives.
-
-    Outputs are kept as they arrive; scoring them again asks nothing. A request that failed waits for the next run.
-
-    Returns:
-        ``predictions`` (one row a model and prompt), what they were asked in free text (``open_questions``), ``scores``
-        and ``comparisons``; counts are of prompts.
-    """
+    """Ask every configured model its task's questions and score what it gives; a request that failed waits."""
     splits = _splits(tables)
     reader = None if params.reader is None else llm.OutputReader(options=params.reader, store=context.store)
     source = PromptSource(splits, params, context.seed, reader)
@@ -101,7 +85,7 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     scores = [score for made in runs.values() for score in made.scores]
     scores += [score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)]
     told = reader or llm.Consultation()
-    made = _Evaluation(works, runs, fingerprint(source.questions), asked, scores, llm.Verdicts(), told)
+    made = _Evaluation(works, runs, grading.fingerprint(source.questions), asked, scores, llm.Verdicts(), told)
     _judge(params, made, context)
     if "answer_scores" in tables and not tables["answer_scores"].is_empty():
         # What experts said in Label Studio counts wherever the answer still reads as they saw it.
@@ -166,7 +150,8 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     failures = ((prompt.id, given[prompt.id].failure) for prompt in work.prompts)
     made = work.read(run, backend, given)
     made.waiting = [failed_item(at, why.reason, f"{run}: {why.detail}") for at, why in failures if why is not None]
-    made.ended, made.facts, made.told = (ended, _facts(given.values()), describe_run(backend.identity, given.values()))
+    made.ended, made.facts = ended, _facts(given.values())
+    made.told = grading.describe_run(backend.identity, given.values())
     return made
 
 
@@ -182,10 +167,7 @@ def _judge(params: EvaluateParams, made: _Evaluation, context: Context) -> None:
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
-    """Tokens and cost of a model's outputs, whenever they were made; null where the endpoint does not say.
-
-    Calls that gave no output and were paid, or may have been, as those on their way when a run was killed, are apart.
-    """
+    """Return tokens and cost of a model's outputs, null where unknown; calls that were paid in vain stand apart."""
     made = list(generations)
     given = [each for each in made if each.text is not None]
     summed = ("prompt_tokens", "completion_tokens", "cost")
@@ -236,7 +218,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     unanswered, lost, verdicts = len(made.waiting), len(rejects), made.verdicts
     asked = len(made.predictions) + verdicts.requests + made.reader.requests
     comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
-    askings = {options.run_name(): run_settings(options) for options in params.all_models()}
+    askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     texts = [text for own in made.written.values() for text in own]
     lengths = {(text.run, text.item_id, str(text.prompt.repeat)): len(text.said) for text in texts}
     models = {run: found.model for run, found in askings.items()}
@@ -258,13 +240,13 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
         rejects=rejects,
         review=made.waiting,
         files={
-            "run.json": run_file(params, told, made.predictions, made.questions),
+            "run.json": grading.run_file(params, told, made.predictions, made.questions),
             "results.md": results.markdown(found, f"Results on the {params.split} split 评测结果").encode(),
-            "unsure.jsonl": unsure_file(made.predictions),
+            "unsure.jsonl": grading.unsure_file(made.predictions),
             **results.files(found),
         },
         facts={
-            "libraries": libraries(told),
+            "libraries": grading.libraries(told),
             "split": params.split,
             "questions": made.questions,
             "models": {run: each.facts for run, each in made.runs.items()},
@@ -283,7 +265,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             waiting=unanswered,
             reasons=tally_failures((item.reason, item.detail) for item in made.waiting),
             stray=made.stray,
-            unread=unread(made.predictions),
+            unread=grading.unread(made.predictions),
         ),
     )
 

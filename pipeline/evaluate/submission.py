@@ -202,10 +202,7 @@ def score_submission(path: Path, key: Path, name: str | None = None, params: Sco
 
 
 def submission(predictions: Sequence[Prediction], run: str) -> bytes:
-    """A run's first answers to the printed questions as a submission.
-
-    A question without a readable answer goes out with its raw output, so that others may read it their way.
-    """
+    """Return a run's first answers to the printed questions as a submission: letters, or the raw output."""
     answered = [row for row in predictions if row.task is Task.ANSWER]
     own = [row for row in answered if row.run == run and row.repeat == 0 and row.variant is None]
     if not own:

@@ -98,10 +98,7 @@ class AnswerWork:
         self.prompts = list(chain.from_iterable(prompts))
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
-        """Read and score generations by prompt id.
-
-        Scores are of the printed question; its other versions only show how steady a model is.
-        """
+        """Read and score generations by prompt id; scores are of the printed question alone."""
         graded = partial(grade, run, answer_first=self._answers_first(made), keep_prompt=self._keep_prompts)
         found = {one.id: graded(one, made[one.id], expected=backend.expected(one)) for one in self.prompts}
         if self._reader is not None:

@@ -23,8 +23,7 @@ from build_dataset.schemas.release import ReleaseRow, label_columns
 from build_dataset.schemas.taxonomy import Dimension, dimensions
 from build_dataset.schemas.wording import in_both_languages
 
-_LISTED = 100
-"""Documents and files listed by name; the tables of a large release would hide the rest of the card."""
+_LISTED = 100  # Documents and files listed by name; the tables of a large release would hide the rest of the card.
 _CHANGED = 20  # changed questions of a kind that the changelog names; `changes.parquet` has all
 Splits = Mapping[str, pl.DataFrame]
 Row = Sequence[object]
@@ -144,10 +143,7 @@ def _labels(splits: Splits, dimension: Dimension) -> tuple[list[Row], int]:
 
 
 def labels_by_split(splits: Splits, dimension: Dimension) -> tuple[list[tuple[str | None, dict[str, int]]], int]:
-    """Return the labels that occur with their questions by split, and the number of those that do not occur.
-
-    The set's labels stand in its order, then others, then null: no label yet.
-    """
+    """Return the labels that occur by split, in the set's order, null last; and how many do not occur."""
     counts = distribution(splits, dimension.name)
     places = {name: place for place, name in enumerate(dimension.zh_names())}
     order = sorted(counts, key=lambda zh: (zh is None, places.get(zh or "", len(places)), zh or ""))
@@ -223,19 +219,19 @@ def statistics(splits: Splits) -> dict[str, Any]:
     """
     question, answer = question_text().alias("question"), pl.col("answer").list.join("")
     texts = {name: rows.select(question, answer, "explanation") for name, rows in splits.items()}
-    found = {name: _describe(frame) for name, frame in texts.items()}
-    filled = [part for part in found.values() if part["questions"]]  # an empty split has no mean
+    described = {name: _describe(frame) for name, frame in texts.items()}
+    filled = [part for part in described.values() if part["questions"]]  # an empty split has no mean
     means = {text: _rounded(fmean(part[text]["mean"] for part in filled)) if filled else None for text in _TEXTS}
-    return {**found, "total": _describe(pl.concat(texts.values())), "total_as_published": {"mean": means}}
+    return {**described, "total": _describe(pl.concat(texts.values())), "total_as_published": {"mean": means}}
 
 
 def distribution(splits: Splits, name: str) -> dict[str | None, dict[str, int]]:
     """Questions by label (null: no label yet) and split, in one dimension or column."""
-    found: dict[str | None, dict[str, int]] = {}
+    counts: dict[str | None, dict[str, int]] = {}
     for split, rows in splits.items():
         for label, count in rows[name].value_counts().sort(name).iter_rows():
-            found.setdefault(label, dict.fromkeys(splits, 0))[split] = count
-    return found
+            counts.setdefault(label, dict.fromkeys(splits, 0))[split] = count
+    return counts
 
 
 def _describe(texts: pl.DataFrame) -> dict[str, Any]:

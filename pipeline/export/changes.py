@@ -28,8 +28,7 @@ class ReleaseComparison:
     previous: str | None
     """Version of the previous one, or its folder's name where it does not say; None before the first."""
     changes: Changes  # since then
-    suggested: str | None
-    """The lowest version that the changes allow; None where the previous one has no version."""
+    suggested: str | None  # The lowest version that the changes allow; None where the previous one has no version.
     history: str  # the previous release's changelog, from its newest entry on
 
     @property
@@ -138,11 +137,7 @@ class Changes:
 def compare_releases(
     old: pl.DataFrame, splits: Mapping[str, pl.DataFrame], merges: pl.DataFrame, waiting: Collection[str] = ()
 ) -> Changes:
-    """Compare a new release with an old one; of what is gone, ``waiting`` tells what waits for a person.
-
-    Which question is which is ``releases.match_released``'s to say. One that says the same under another id counts as
-    renamed; one whose text was corrected as changed, whatever its id.
-    """
+    """Compare a release with an old one by ``releases.match_released``; ``waiting`` are questions for people."""
     new = pl.concat(rows.with_columns(split=pl.lit(split)) for split, rows in splits.items())
     names = [name for name in ReleaseRow.column_names() if name != "question_id"]
     shared = [name for name in names if name in old.columns]

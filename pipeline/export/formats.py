@@ -139,11 +139,7 @@ def question_text() -> pl.Expr:
 
 
 def cmb_json(rows: pl.DataFrame) -> bytes:
-    """A split as CMB has it: an array of objects with CMB's own keys, one object a line.
-
-    ``id`` is our ``question_id``; ``explanation`` is there where the question has one, as in CMB's
-    development set. Absent exam names are null.
-    """
+    """Return a split as CMB has it: objects with CMB's own keys, one a line; absent exam names are null."""
     lines = ",\n".join(json.dumps(item, ensure_ascii=False) for item in _cmb_items(rows))
     return f"[\n{lines}\n]\n".encode() if lines else b"[]\n"
 
@@ -187,10 +183,7 @@ def cmexam_frame(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def cmexam_csv(rows: pl.DataFrame) -> bytes:
-    """A split as CMExam has it: UTF-8 without a byte order mark, read by ``pandas.read_csv`` as it is.
-
-    Cells that a spreadsheet would run as formulas begin with an apostrophe (see ``schemas.columns.guarded``).
-    """
+    """Return a split as CMExam has it, UTF-8 without a mark; what spreadsheets would run is ``guarded``."""
     target = io.BytesIO()
     text = pl.col(pl.String).map_elements(guarded, return_dtype=pl.String, skip_nulls=True)
     cmexam_frame(rows).with_columns(text).write_csv(target, quote_style="non_numeric")

@@ -13,8 +13,7 @@ from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.questions import Question
 
-FIGURE_ITEM = "figure_item"
-"""Reason of questions that need a figure and are exported with it, apart from the others."""
+FIGURE_ITEM = "figure_item"  # Reason of questions that need a figure and are exported with it, apart from the others.
 _MOST = 1_000_000  # bytes of a cut-out
 _COLUMNS = ("question_id", "question_type", "shared_stem", "stem", "options", "answer", "explanation")
 _PICTURE = pa.struct([("bytes", pa.binary()), ("path", pa.string())])  # as `datasets` knows pictures
@@ -24,10 +23,7 @@ _TOLD = {"huggingface": json.dumps({"info": {"features": {"image": {"_type": "Im
 def image_files(
     splits: Mapping[str, pl.DataFrame], tables: Tables, context: Context, *, of_all: bool
 ) -> dict[str, bytes]:
-    """Return ``figures/test.parquet`` of the figure items that were set aside, and ``images/SPLIT.parquet`` of all.
-
-    A question that no page shows has no row there.
-    """
+    """Return ``figures/test.parquet`` of figure items set aside, and ``images/SPLIT.parquet`` of what pages show."""
     items = tables["clean/rejects"].filter(reason=FIGURE_ITEM)["item"] if "clean/rejects" in tables else ()
     wanted = {"figures/test.parquet": [Question.model_validate_json(item) for item in items]}
     for name, rows in splits.items() if of_all else ():

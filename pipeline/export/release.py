@@ -22,13 +22,7 @@ from build_dataset.schemas.taxonomy import DIFFICULTY, dimensions
 
 
 def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
-    """Copy the export into the folder of releases, under its version.
-
-    The manifests of all stages go with it, so that a release tells how it was made when the build folder is gone.
-    A release that is killed while it is copied leaves nothing among the releases. ``states`` are those of all stages up
-    to the export, in order: ``done``, ``stale`` … A ``UserError`` says that something is not done, leaks, or the
-    version does not fit what changed. Returned are the release's ``ReleaseComparison.facts``.
-    """
+    """Copy the export with all manifests into the folder of releases, whole or not at all; ``UserError``: not ready."""
     target = dataset.releases / dataset.version
     if target.exists():
         raise UserError(f"{dataset.version} is released already ({target}){_what_then(dataset)}")
@@ -101,10 +95,7 @@ def _changed(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def release(tables: Tables) -> tuple[dict[str, pl.DataFrame], list[Rejection]]:
-    """Return the released rows of each split, sorted by ``question_id``, and what cannot be released.
-
-    ``parse/questions`` is read where it is there, for the places of merged copies.
-    """
+    """Return the released rows of each split, sorted by ``question_id``, and what cannot be released."""
     rows = tables["assignments"].select("question_id", "split").join(tables["questions"], on="question_id")
     answered = pl.col("answer").list.len().fill_null(0) > 0
     unanswered = rows.filter(~answered)["question_id"].sort().to_list()
@@ -172,10 +163,7 @@ class Upload:
 
 
 def plan_upload(dataset: DatasetParams, repo: str) -> Upload:
-    """Return what an upload of the release of ``dataset.version`` would send; asks the hub nothing.
-
-    A ``UserError`` says that there is no such release, a file of it was changed, or the name is none.
-    """
+    """Return what an upload of this version's release would send, or a ``UserError``; asks the hub nothing."""
     from huggingface_hub import constants
     from huggingface_hub.utils import HFValidationError, validate_repo_id
 
@@ -193,11 +181,7 @@ def plan_upload(dataset: DatasetParams, repo: str) -> Upload:
 
 
 def push_release(dataset: DatasetParams, upload: Upload) -> str:
-    """Upload the files in one commit, tag it with the version, and return the commit's address.
-
-    A repository that is not there is made, private: whether questions may be public is for people to decide. Where the
-    hub does not accept it a ``UserError`` says in one line what went wrong.
-    """
+    """Upload the files in one tagged commit, to a private repository if there is none; return its address."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HfHubHTTPError
 

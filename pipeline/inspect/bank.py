@@ -70,11 +70,7 @@ def view_bank(
 def read_bank(
     document: str, path: Path, params: OcrParams, declared: Mapping[str | None, SourceParams]
 ) -> tuple[list[SourceTable], Sequence[str]] | None:
-    """Return the tables of a bank, and what was left out; None when the file is no table.
-
-    ``document`` is its name in ``[sources]``; ``declared`` is what ``[sources]`` says of it, by sheet. One that cannot
-    be read is a ``UserError``.
-    """
+    """Return the tables of a bank, read as ``declared`` by sheet, and what was left out; None when it is no table."""
     try:
         if not isinstance(find_reader(path, params), RowReader):
             return None

@@ -104,8 +104,8 @@ def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText
     """The items of a list that begins before ``position``."""
     decoder, line, counted = json.JSONDecoder(), 1, 0
     while True:
-        found = _SPACE.match(buffer, position)
-        position = found.end() if found else position
+        gap = _SPACE.match(buffer, position)
+        position = gap.end() if gap else position
         line += buffer.count("\n", counted, position)
         counted = position
         if buffer.startswith("]", position):  # what follows the list is no record

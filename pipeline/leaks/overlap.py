@@ -28,8 +28,7 @@ from build_dataset.pipeline.stage import Store
 _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
 _QUESTIONS = 20_000  # questions that are tokenised at a time
-_RECORDS, _CHARACTERS = 5_000, 1_000_000
-"""Records of a benchmark that are compared at a time, and their characters."""
+_RECORDS, _CHARACTERS = 5_000, 1_000_000  # Records of a benchmark that are compared at a time, and their characters.
 
 
 _TITLE = re.compile("《[^》]{0,40}》?|^[^《》]{0,40}》")  # 《药品管理法》, also cut off: 管理法》
@@ -154,9 +153,9 @@ class Index:
 
 def lines_shared(text: str, record: str) -> float:
     """The share of a question that stands in a record line by line, whatever the order: options change places."""
-    found = [_letters(line) for line in text.split("\n")]
+    lines = [_letters(line) for line in text.split("\n")]
     there = _letters(record)
-    return sum(len(line) for line in found if line in there) / max(1, sum(map(len, found)))
+    return sum(len(line) for line in lines if line in there) / max(1, sum(map(len, lines)))
 
 
 def asks_the_same(stem: str, record: str) -> bool:

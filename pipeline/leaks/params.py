@@ -65,8 +65,8 @@ class LeaksParams(Params):
 
     def semantic(self) -> dict[str, Any]:
         """Return the parameters with the hashes of the benchmarks in place of their paths."""
-        found = super().semantic() | {"by_meaning": self.embeddings is not None}
+        parameters = super().semantic() | {"by_meaning": self.embeddings is not None}
         if self.benchmarks is not None:
             hashes = [f"{name} {file_sha256(path)}" for name, path in self.files()]
-            found["benchmarks"] = hashes or ["nothing"]
-        return found
+            parameters["benchmarks"] = hashes or ["nothing"]
+        return parameters

@@ -32,15 +32,15 @@ def run(tables: Tables, params: LeaksParams, context: Context) -> Result:
         pl.concat_str("shared_stem", "stem", separator="\n", ignore_nulls=True).alias("stem"),
         pl.col("options").list.eval(pl.element().struct.field("text")),
     )
-    found = [*_across_splits(questions, texts, params)]
-    across = Counter(leak.kind for leak in found)
+    listed = [*_across_splits(questions, texts, params)]
+    across = Counter(leak.kind for leak in listed)
     facts: dict[str, Any] = {"across_splits": {kind: across[kind] for kind in ("exact", "near")}}
     files: list[BenchmarkFile] = []
     if params.benchmarks is not None:
         leaks, files, facts["benchmarks"] = _in_benchmarks(questions, texts, params, context)
-        found += leaks
+        listed += leaks
     return Result(
-        tables={"leaks": Leak.to_frame(found), "benchmarks": BenchmarkFile.to_frame(files)},
+        tables={"leaks": Leak.to_frame(listed), "benchmarks": BenchmarkFile.to_frame(files)},
         counts=Counts(questions.height, questions.height),
         facts=facts,
         notes=notes("build_dataset.pipeline.leaks", **facts),
@@ -53,13 +53,13 @@ def _across_splits(questions: pl.DataFrame, texts: pl.DataFrame, params: LeaksPa
     near = near_pairs(texts, [SPLITS.index(split) for split in splits], params.similar)
     kinds = {pair: ("near", score) for pair, score in near.items()}
     kinds |= dict.fromkeys(exact_pairs(questions), ("exact", 1.0))  # exact wins over near
-    found = []
+    leaks = []
     for pair, (kind, score) in kinds.items():
         # test before validation before train
         one, other = sorted(pair, key=lambda row: -SPLITS.index(splits[row]))
         there = {"other_id": ids[other], "other_split": splits[other]}
-        found.append(Leak(question_id=ids[one], split=splits[one], kind=kind, score=score, **there))
-    return sorted(found, key=lambda item: (item.question_id, item.other_id or ""))
+        leaks.append(Leak(question_id=ids[one], split=splits[one], kind=kind, score=score, **there))
+    return sorted(leaks, key=lambda item: (item.question_id, item.other_id or ""))
 
 
 def _in_benchmarks(
@@ -79,9 +79,9 @@ def _in_benchmarks(
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
-            found = [_overlap(questions, whole, name, match, params) for match in matches]
-            here = [leak for leak in found if leak is not None]
-            phrases += len(found) - len(here)  # set phrases, names of laws, lists of options
+            overlaps = [_overlap(questions, whole, name, match, params) for match in matches]
+            here = [leak for leak in overlaps if leak is not None]
+            phrases += len(overlaps) - len(here)  # set phrases, names of laws, lists of options
             copies = {leak.question_id for leak in here if leak.kind == "copy"}
             alike = meaning.alike(read_texts(path)) if meaning else ()
             meant = [_leak(questions, name, match, "paraphrase", match.share, match.text) for match in alike]

@@ -57,11 +57,7 @@ class Windows(NamedTuple):
 
 
 def tokenise(texts: Sequence[str]) -> Tokens:
-    """The tokens of each text.
-
-    Punctuation and spaces only separate; single Latin letters are left out, so that it does not count whether
-    options are printed with their letters.
-    """
+    """Return the tokens of each text: no punctuation, no spaces, no single Latin letters, which label options."""
     points, text_of = code_points([symbols_kept(text.translate(_WIDE)) for text in texts])
     begins = np.searchsorted(text_of, np.arange(len(texts)))
     folds, kinds = _tables()
@@ -130,8 +126,7 @@ def _tables() -> tuple[NDArray[np.uint32], NDArray[np.uint8]]:
 _RUN = 4  # tokens of a run
 _SLOT_BITS = 24
 _CHUNK = 20_000
-_CROWD = 200
-"""Number of questions with the same run from which the run is a set phrase, no reason to compare them."""
+_CROWD = 200  # Number of questions with the same run from which the run is a set phrase, no reason to compare them.
 
 
 def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:
@@ -143,10 +138,7 @@ def exact_pairs(questions: pl.DataFrame) -> list[tuple[int, int]]:
 
 
 def near_pairs(texts: pl.DataFrame, splits: Sequence[int], least: float) -> dict[tuple[int, int], float]:
-    """Return the similarity (rapidfuzz's ratio, 0..1) of rows in different splits that are alike.
-
-    Their stems (``stem``, the shared one before it) and their ``options`` both have at least ``least`` in common.
-    """
+    """Return the similarity (0..1) of rows in different splits whose stems and options have ``least`` in common."""
     if texts.is_empty():
         return {}
     options = pl.col("options").list.sort().list.join("\n")  # their order makes no other question
@@ -186,8 +178,8 @@ def _runs(texts: list[str]) -> tuple[Hashes, NDArray[np.int32]]:
     """Return the hash and the text of every run, in as few bytes as they take."""
     parts = []
     for start in range(0, len(texts), _CHUNK):
-        found = windows(tokenise(texts[start : start + _CHUNK]), _RUN)
-        parts.append((found.hashes, found.rows + np.int32(start)))
+        runs = windows(tokenise(texts[start : start + _CHUNK]), _RUN)
+        parts.append((runs.hashes, runs.rows + np.int32(start)))
     return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
 
 

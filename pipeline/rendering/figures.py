@@ -24,10 +24,7 @@ COLOURS: tuple[str, ...] = tuple(_STYLE["colours"])
 
 @contextmanager
 def figure(width: float = 7.0, height: float = 3.6) -> Iterator[Figure]:
-    """A figure of ``width`` × ``height`` inches in the project's style.
-
-    Draw and ``save`` it within the block: the style belongs to the block.
-    """
+    """A figure of ``width`` × ``height`` inches in the project's style, to be saved within the block."""
     import matplotlib
     from matplotlib.figure import Figure
 

@@ -23,21 +23,14 @@ _VISIBLE |= {
 
 
 def render(template: str, /, **values: Any) -> bytes:
-    """Return a page from a template (``package:name``) that extends ``page.html``, in UTF-8.
-
-    Everything is escaped, also in scripts by ``|tojson``; characters that hide or turn text are shown by their names.
-    The caller wraps what is markup already (our own figures) in ``markupsafe.Markup``.
-    """
+    """Return a page from a template (``package:name``) that extends ``page.html``, all but ``Markup`` escaped."""
     package, _, name = template.partition(":")
     page = _environment(package).get_template(name).render(policy=_POLICY, **values)  # gaps are errors
     return page.translate(_VISIBLE).encode(errors="replace")
 
 
 def inline(svg: bytes) -> Markup:
-    """One of our own figures as part of a page, in the colour of its text.
-
-    Without the XML head, and without comments, which hold names of what is drawn.
-    """
+    """One of our own figures as part of a page, in the colour of its text; no XML head, no comments with names."""
     text = svg.decode().replace(INK, "currentColor")  # dark pages
     return Markup(re.sub(r"<!--.*?-->", "", text[text.index("<svg") :], flags=re.DOTALL))  # noqa: S704 - our own
 

@@ -71,15 +71,12 @@ def notes(package: str, **values: Any) -> list[str]:
 
 
 def environment(*packages: str, **options: Any) -> Environment:
-    """Return what renders the templates of packages, each in its folder ``templates``, the first that has one.
-
-    Unknown names are errors, and lines of tags leave no blank lines; ``options`` are further ones of jinja2.
-    """
+    """Return what renders the templates of packages, the first that has one; unknown names are errors."""
     loader = ChoiceLoader([PackageLoader(name) for name in dict.fromkeys(packages)])
     ours = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
-    made = Environment(loader=loader, **{**ours, **options})  # noqa: S701 - pages ask for autoescape
-    made.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
-    return made
+    rendering = Environment(loader=loader, **{**ours, **options})  # noqa: S701 - pages ask for autoescape
+    rendering.filters |= {"number": number, "percent": percent, "counted": counted, "minute": minute}
+    return rendering
 
 
 @cache

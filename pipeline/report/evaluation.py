@@ -35,8 +35,7 @@ knowledge."""
 
 _TABLES = {"subcategory": "cmb_subcategories"}  # tables beside the plots that are no dimension's
 _KINDS = _MIXED, _WRONG, _RIGHT = "disagree", "all-wrong", "all-right"
-_BUDGET = 250_000
-"""Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB."""
+_BUDGET = 250_000  # Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB.
 _ANSWERS = 3000  # answers on the page: each takes 250 bytes beside its text
 
 
@@ -115,10 +114,7 @@ def _runs(overall: pl.DataFrame) -> list[dict[str, Any]]:
 
 
 def answers_page(build: Build) -> bytes | None:
-    """Render up to ``report.answers`` questions with options and in free text; None where no model answered any.
-
-    Those on which models disagree come first, then those that none got right. Each model's first answer counts.
-    """
+    """Render up to ``report.answers`` questions with first answers, disagreements first; None where none was given."""
     frame = build.table("evaluate/predictions")
     if frame is None or not build.params.answers:
         return None

@@ -14,8 +14,7 @@ from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.questions import SPLITS
 from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
 
-_QUESTIONS = ("items", "questions")
-"""Units that share one scale: questions, and items that may become questions."""
+_QUESTIONS = ("items", "questions")  # Units that share one scale: questions, and items that may become questions.
 _SOURCES = 200  # rows of the table of source files
 _ALARMS = 12  # files whose losses are told one by one
 _MATRIX = 12  # sources of the matrix of overlaps, those that share most

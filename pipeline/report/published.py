@@ -15,7 +15,7 @@ from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.pipeline.report.build import WORDS
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, SPLIT_NAMES
-from build_dataset.schemas.taxonomy import Dimension, cmb_catalogue, dimensions
+from build_dataset.schemas.taxonomy import Dimension, dimensions, exam_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -150,8 +150,7 @@ def _counts(splits: Splits, keys: Mapping[str, pl.Expr]) -> pl.DataFrame:
 
 def _in_catalogue_order(counts: pl.DataFrame) -> pl.DataFrame:
     """Rows in the order of CMB's catalogue, with English names; what it does not list comes last."""
-    names = {kind.zh: kind.en for kind in cmb_catalogue()}
-    names |= {entry.zh: entry.en for kind in cmb_catalogue() for entry in kind.subcategories}
+    names = exam_names()
     places = {name: place for place, name in enumerate(names)}  # unknown names have none: nulls last
     columns = [pl.col(name) for name in _EXAM[:2]]
     english = (column.replace_strict(names, default=None, return_dtype=pl.String) for column in columns)

@@ -23,10 +23,7 @@ _DOTTED = re.compile(r"[a-z_]+(\.[a-z_]\w*)+")
 
 
 def fingerprint(target: str, params: Mapping[str, Any], inputs: Mapping[str, str], seed: int) -> str:
-    """Return the hash of everything that can change a stage's result.
-
-    ``target`` is the stage's ``module:function``; ``inputs`` are content hashes by table, as ``{"ocr/lines": "…"}``.
-    """
+    """Return the hash of all that can change a result; ``inputs`` are hashes by table: ``{"ocr/lines": "…"}``."""
     plain = json.dumps([params, dict(inputs), seed], sort_keys=True, ensure_ascii=False)
     return sha256(code_hash(target.partition(":")[0]), plain)
 

@@ -66,11 +66,7 @@ class Runner:
     def run(
         self, names: Sequence[str], *, force: bool = False, on_stage_done: Callable[[Report], None] | None = None
     ) -> bool:
-        """Run stages in the catalogue's order; return False when items wait for a further run.
-
-        ``force`` runs also what is done; the item store is used all the same. After a ``UserError`` the stages before
-        stay published.
-        """
+        """Run stages in the catalogue's order, also done ones if ``force``; return False when items wait for a run."""
         complete = True
         with publish.build_lock(self.build):
             for stage in STAGES:
@@ -91,13 +87,13 @@ class Runner:
 
     def states(self) -> dict[str, str]:
         """The state of every stage by name; what stands behind a stale stage is stale too."""
-        found: dict[str, str] = {}
+        states: dict[str, str] = {}
         for stage in STAGES:
-            found[stage.name] = self.state(stage)
-            behind = any(found.get(name) == "stale" for name in upstream_stages(stage))
-            if behind and found[stage.name] != "missing":
-                found[stage.name] = "stale"
-        return found
+            states[stage.name] = self.state(stage)
+            behind = any(states.get(name) == "stale" for name in upstream_stages(stage))
+            if behind and states[stage.name] != "missing":
+                states[stage.name] = "stale"
+        return states
 
     def state(self, stage: Stage) -> str:
         """``missing``, ``stale`` (its inputs as they stand, parameters or code changed), ``incomplete`` or ``done``."""

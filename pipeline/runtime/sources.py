@@ -42,15 +42,15 @@ def raw_files(dataset: DatasetParams) -> pl.DataFrame:
     if not dataset.raw.is_dir():
         raise UserError(f"no raw folder {dataset.raw}: make it and put exam papers there, or set dataset.raw")
     path = dataset.raw
-    found = []
+    files = []
     try:
         for name, path in sorted(papers(dataset).items()):  # by name: the same on every file system
-            found.append(RawFile(document=name, sha256=file_sha256(path), bytes=path.stat().st_size))
+            files.append(RawFile(document=name, sha256=file_sha256(path), bytes=path.stat().st_size))
     except OSError as error:
         raise UserError(f"{error.filename or path} cannot be read: {error.strerror}") from None
-    if not found:
+    if not files:
         raise UserError(f"nothing to read in {dataset.raw}: put exam papers there (PDF, images, DOCX, JSON, CSV, XLSX)")
-    return RawFile.to_frame(found)
+    return RawFile.to_frame(files)
 
 
 def papers(dataset: DatasetParams) -> dict[str, Path]:

@@ -47,7 +47,7 @@ class ItemStore:
 
     def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
         """Return the values of those ``keys`` that are there; a damaged one counts as absent and is made again."""
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         with self._lock, self._errors():
             connection = self._open()
             wanted = list(dict.fromkeys(keys))  # SQLite takes lists, keys may repeat
@@ -56,9 +56,9 @@ class ItemStore:
                 marks = ",".join("?" * len(some))
                 query = f"SELECT key, value, digest FROM items WHERE key IN ({marks})"  # noqa: S608 - marks only
                 rows = connection.execute(query, some)
-                found.update((key, json.loads(value)) for key, value, digest in rows if _whole(value, digest))
-            self._found.update(found)  # counted as reused
-        return found
+                values.update((key, json.loads(value)) for key, value, digest in rows if _whole(value, digest))
+            self._found.update(values)  # counted as reused
+        return values
 
     def put(self, key: str, value: Any) -> None:
         """Store a JSON value durably before returning. The same key again replaces it."""

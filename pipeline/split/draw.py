@@ -17,7 +17,7 @@ _KINDS = 16  # kinds of units that are tried in a stratum, the most common first
 _ROUNDS = 8  # times that a stratum is improved: each takes it as near to its ideal as two moves can
 
 Contents = tuple[tuple[int, int], ...]  # the content of a unit: (stratum, questions) pairs
-Pot = Sequence[int]  # strata whose quotas must add up to a total: all strata, or those of a subcategory
+QuotaGroup = Sequence[int]  # strata whose quotas must add up to a total: all strata, or those of a subcategory
 _Kinds = dict[Contents, list[int]]  # units by what they hold, in the order of lots
 
 
@@ -36,18 +36,18 @@ class SplitDraw:
         self,
         contents: Sequence[Contents],
         quotas: Sequence[Sequence[int]],
-        pots: Sequence[Pot],
+        quota_groups: Sequence[QuotaGroup],
         given: Mapping[int, int],
     ) -> None:
         """Take the units in the order of lots, and the splits that were decided before, which nothing changes."""
-        self._contents, self._quotas, self._pots, self._fixed = contents, quotas, pots, given.keys()
+        self._contents, self._quotas, self._quota_groups, self._fixed = contents, quotas, quota_groups, given.keys()
         self.need = [list(row) for row in quotas]
         """Questions that are still missing, by stratum and split; below 0 where there are too many."""
         self.split: dict[int, int] = {}  # of every unit that has one
-        self._totals: dict[int, list[int]] = {}  # questions of its pot by split, of every stratum
-        for pot in pots:
-            totals = [sum(quotas[stratum][split] for stratum in pot) for split in range(len(SPLITS))]
-            self._totals |= dict.fromkeys(pot, totals)
+        self._totals: dict[int, list[int]] = {}  # questions of its group by split, of every stratum
+        for quota_group in quota_groups:
+            totals = [sum(quotas[stratum][split] for stratum in quota_group) for split in range(len(SPLITS))]
+            self._totals |= dict.fromkeys(quota_group, totals)
         for unit, split in given.items():
             self.put(unit, split)
 
@@ -61,11 +61,7 @@ class SplitDraw:
         self.split[unit] = split
 
     def draw(self) -> None:
-        """Give every unit a split.
-
-        The units, in order, go to test if they fit into what all their strata still need there, else to validation,
-        else to train. As single questions always fit, a stratum misses its quota only by what groups do not allow.
-        """
+        """Give every unit a split: test if it fits into what all its strata need there, else validation, else train."""
         wanted = {split for split in _FILLED if any(row[split] for row in self._quotas)}
         for unit, content in enumerate(self._contents):
             if unit not in self._fixed:
@@ -89,28 +85,24 @@ class SplitDraw:
             self.put(min(movable, key=harm), split)
 
     def balance(self) -> None:
-        """Move single questions between train and the other splits until each pot has its totals.
-
-        A group that did not fit leaves its stratum short; a single question of another stratum of the same pot
-        makes up for it: each time from the stratum that is furthest behind its ideal proportion.
-        """
+        """Move single questions into or out of train until groups have their totals, from what is furthest behind."""
         singles: dict[int, list[int]] = {}
         for unit, content in enumerate(self._contents):
             if len(content) == 1 and content[0][1] == 1 and unit not in self._fixed:  # one question alone
                 singles.setdefault(content[0][0], []).append(unit)
-        for pot in self._pots:
+        for quota_group in self._quota_groups:
             for split in _FILLED:
-                short = sum(self.need[stratum][split] for stratum in pot)
+                short = sum(self.need[stratum][split] for stratum in quota_group)
                 source, target = (TRAIN, split) if short > 0 else (split, TRAIN)
                 for _ in range(abs(short)):
-                    if (moving := self._next(pot, singles, split, source)) is None:
+                    if (moving := self._next(quota_group, singles, split, source)) is None:
                         break
                     self.put(moving, target)
 
-    def _next(self, pot: Pot, singles: Mapping[int, list[int]], split: int, source: int) -> int | None:
+    def _next(self, quota_group: QuotaGroup, singles: Mapping[int, list[int]], split: int, source: int) -> int | None:
         """The next single question to move out of ``source``: the lowest lot in, the highest out."""
         order = 1 if source == TRAIN else -1  # out of train what is behind most, into it what is ahead
-        for stratum in sorted(pot, key=lambda stratum: (order * self._surplus(stratum)[split], stratum)):
+        for stratum in sorted(quota_group, key=lambda stratum: (order * self._surplus(stratum)[split], stratum)):
             for unit in singles.get(stratum, [])[::order]:
                 if self.split[unit] == source:
                     return unit
@@ -132,7 +124,7 @@ class SplitDraw:
                     self._apply(move, kinds[move.content])
 
     def _surplus(self, stratum: int) -> list[int]:
-        """Questions over the ideal by split, times the number of questions in the pot."""
+        """Questions over the ideal by split, times the number of questions in the group."""
         totals, quotas = self._totals[stratum], self._quotas[stratum]
         return [
             (quota - need) * sum(totals) - sum(quotas) * total
@@ -148,14 +140,14 @@ class SplitDraw:
 
     def _by_kind(self) -> dict[int, _Kinds]:
         """The movable units of each stratum that is off by what they hold; the commonest kinds alone."""
-        found: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
+        kinds_of: dict[int, _Kinds] = {stratum: {} for stratum in self._totals if self._is_off(stratum)}
         for unit, content in enumerate(self._contents):
             if unit not in self._fixed:
-                for stratum in found.keys() & {stratum for stratum, _ in content}:
-                    found[stratum].setdefault(content, []).append(unit)
-        for stratum, kinds in found.items():
-            found[stratum] = dict(sorted(kinds.items(), key=lambda kind: (-len(kind[1]), kind[0]))[:_KINDS])
-        return found
+                for stratum in kinds_of.keys() & {stratum for stratum, _ in content}:
+                    kinds_of[stratum].setdefault(content, []).append(unit)
+        for stratum, kinds in kinds_of.items():
+            kinds_of[stratum] = dict(sorted(kinds.items(), key=lambda kind: (-len(kind[1]), kind[0]))[:_KINDS])
+        return kinds_of
 
     def _best(self, kinds: _Kinds) -> tuple[_Move, ...]:
         """The one or two moves that help most; none when none helps."""

@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from build_dataset.pipeline.split.draw import Contents, SplitDraw
+from build_dataset.pipeline.stats.intervals import Floats
 from build_dataset.schemas.questions import SPLITS
 
 _WORK = 10_000_000  # units that are looked at in all rounds: bounds the time
 _ENOUGH = 50  # questions of a label whose share is told
-Floats = NDArray[np.float64]
 
 
 def ideals(
@@ -43,10 +43,7 @@ def ideals(
 def even_out(
     state: SplitDraw, contents: Sequence[Contents], held: csr_array, wanted: Floats, fixed: Mapping[int, int]
 ) -> None:
-    """Exchange units, but not ``fixed`` ones, until no exchange brings labels closer to what is ``wanted``.
-
-    ``held`` are questions by unit and label, ``wanted`` by label and split.
-    """
+    """Exchange units, not ``fixed`` ones, until none brings labels (``held`` by unit) closer to what is ``wanted``."""
     numbers: dict[Contents, int] = {}
     kinds = np.array([numbers.setdefault(content, len(numbers)) for content in contents], np.int64)
     kinds[list(fixed)] = -1
@@ -86,8 +83,8 @@ def even_out(
 def _lowest(values: Floats, starts: NDArray[np.int64]) -> list[int]:
     """The place of the lowest value in each run of places, the first of equal ones."""
     lowest = np.repeat(np.minimum.reduceat(values, starts), np.diff(starts, append=len(values)))
-    found = np.where(values == lowest, np.arange(len(values)), len(values))
-    first: list[int] = np.minimum.reduceat(found, starts).tolist()
+    candidates = np.where(values == lowest, np.arange(len(values)), len(values))
+    first: list[int] = np.minimum.reduceat(candidates, starts).tolist()
     return first
 
 
@@ -100,10 +97,10 @@ def labels_of(questions: pl.DataFrame, labels: pl.DataFrame, columns: Sequence[s
     return pl.concat(parts).drop_nulls().unique().sort("name", "label", "row")
 
 
-def deviations(found: pl.DataFrame, splits: Mapping[int, str]) -> dict[str, Any]:
+def deviations(labels: pl.DataFrame, splits: Mapping[int, str]) -> dict[str, Any]:
     """Lowest and highest share of test, by dimension, of labels with enough questions."""
     shares = (
-        found.with_columns(split=pl.col("row").replace_strict(splits, default=None, return_dtype=pl.String))
+        labels.with_columns(split=pl.col("row").replace_strict(splits, default=None, return_dtype=pl.String))
         .drop_nulls("split")
         .group_by("name", "label")
         .agg(size=pl.len(), share=(pl.col("split") == SPLITS[-1]).mean())

@@ -48,13 +48,13 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     known = parts.find_splits(questions, tables["merges"], parts.read_splits(releases)) if releases else {}
     units, given, retired = parts.keep_released(units, known)
     of_row, pooled = _strata(questions, tables["labels"], params)
-    found = margins.labels_of(questions, tables["labels"], [name for name in params.stratify_by if name in _EXAM])
-    state, numbers, quotas = _draw(units, given, of_row, params, found)
+    labels = margins.labels_of(questions, tables["labels"], [name for name in params.stratify_by if name in _EXAM])
+    state, numbers, quotas = _draw(units, given, of_row, params, labels)
     names = {stratum: stratum_name(stratum) for stratum in numbers}
     chosen = {row: SPLITS[state.split[number]] for number, unit in enumerate(units) for row in unit.rows}
     ids = questions["question_id"].to_list()
     twins = parts.twins_in_test(questions, tables["clusters"], chosen, known) if params.one_per_cluster_in_test else {}
-    shares = margins.deviations(found, chosen)
+    shares = margins.deviations(labels, chosen)
     chosen = {row: split for row, split in chosen.items() if row not in twins}
     table = [(ids[row], chosen[row], names[of_row[row]]) for row in sorted(chosen)]
     assignments = pl.DataFrame(table, Assignment.polars_schema(), orient="row")
@@ -80,7 +80,7 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     if params.method == "per_subcategory":
         facts["subcategories"] = len({stratum[:1] for stratum in numbers})
         facts["without_subcategory"] = sum(stratum[0] == NONE for stratum in of_row)
-    got = [sum(column) for column in zip(*quotas, strict=True)]
+    received = [sum(column) for column in zip(*quotas, strict=True)]
     return Result(
         tables={"assignments": assignments},
         counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired) + len(twins)),
@@ -92,7 +92,7 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
             )
         ],
         facts=facts,
-        notes=notes("build_dataset.pipeline.split", params=params, got=got, OTHER=OTHER, **facts),
+        notes=notes("build_dataset.pipeline.split", params=params, got=received, OTHER=OTHER, **facts),
     )
 
 
@@ -103,12 +103,12 @@ def _strata(questions: pl.DataFrame, labels: pl.DataFrame, params: SplitParams) 
     if by_subcategory:
         # CMB's subcategory comes first
         names = [params.subcategory, *(name for name in names if name != params.subcategory)]
-    found = parts.strata_of(questions, labels, names)
-    if by_subcategory and found and all(stratum[0] == NONE for stratum in found):
+    strata = parts.strata_of(questions, labels, names)
+    if by_subcategory and strata and all(stratum[0] == NONE for stratum in strata):
         raise UserError(_UNNAMED.format(name=params.subcategory))
-    final = parts.pool_small(Counter(found), params.min_stratum, keep=int(by_subcategory))
+    final = parts.pool_small(Counter(strata), params.min_stratum, keep=int(by_subcategory))
     pooled = sorted(before for before, after in final.items() if before != after)
-    return [final[values] for values in found], pooled
+    return [final[values] for values in strata], pooled
 
 
 def _draw(
@@ -121,25 +121,25 @@ def _draw(
     """The draw, the strata numbered in its order, and the quotas by stratum."""
     sizes = Counter(of_row[row] for unit in units for row in unit.rows)
     numbers = {stratum: number for number, stratum in enumerate(sorted(sizes))}
-    whole = params.method == "ratio"  # one pot of all strata; else one of each subcategory
-    pots: dict[Stratum, list[Stratum]] = {}
+    whole = params.method == "ratio"  # one group of all strata; else one of each subcategory
+    groups: dict[Stratum, list[Stratum]] = {}
     for stratum in numbers:
-        pots.setdefault(() if whole else stratum[:1], []).append(stratum)
+        groups.setdefault(() if whole else stratum[:1], []).append(stratum)
     contents: list[Contents] = [
         tuple(sorted(Counter(numbers[of_row[row]] for row in unit.rows).items())) for unit in units
     ]
-    units_in = Counter(pot for unit in units for pot in {() if whole else of_row[row][:1] for row in unit.rows})
+    units_in = Counter(group for unit in units for group in {() if whole else of_row[row][:1] for row in unit.rows})
     quotas: list[Row] = []
-    for pot, members in pots.items():
+    for group, members in groups.items():
         counts = [sizes[stratum] for stratum in members]
-        size, several = sum(counts), units_in[pot]
+        size, several = sum(counts), units_in[group]
         if whole:
             totals = parts.totals_by_share(size, several, params.shares())
         else:
             held_out = params.development_per_subcategory, params.test_per_subcategory
             totals = parts.totals_by_number(size, several, *held_out)
         quotas += parts.round_cells(counts, members, totals)
-    numbered = [[numbers[stratum] for stratum in members] for members in pots.values()]
+    numbered = [[numbers[stratum] for stratum in members] for members in groups.values()]
     state = SplitDraw(contents, quotas, numbered, given)
     state.draw()
     state.repair()
@@ -153,13 +153,13 @@ def _draw(
 
 def _off(state: SplitDraw, numbers: dict[Stratum, int]) -> list[str]:
     """Strata that groups (or an earlier release) keep more than a question from their quota."""
-    found = []
+    lines = []
     for stratum, number in numbers.items():
         needs = dict(zip(SPLITS, state.need[number], strict=True))
         if any(abs(need) > 1 for need in needs.values()):  # rounding alone makes one
-            told = (f"{split} {-need:+d}" for split, need in needs.items() if need)
-            found.append(f"{stratum_name(stratum)}: {', '.join(told)}")
-    return found
+            differences = (f"{split} {-need:+d}" for split, need in needs.items() if need)
+            lines.append(f"{stratum_name(stratum)}: {', '.join(differences)}")
+    return lines
 
 
 def _listed(name: str, items: list[str]) -> dict[str, Any]:

@@ -16,8 +16,7 @@ from build_dataset.pipeline.split.draw import TEST, TRAIN, VALIDATION
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import SPLITS
 
-_MIN_SHARED_STEM = 20
-"""Characters from which equal shared stems are the same case; shorter ones may be boilerplate."""
+_MIN_SHARED_STEM = 20  # Characters from which equal shared stems are the same case; shorter ones may be boilerplate.
 
 
 @dataclass(frozen=True)
@@ -31,13 +30,7 @@ class SplitUnit:
 
 
 def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> list[SplitUnit]:
-    """The units of ``questions``, in the order of their lots.
-
-    Joined are questions of one group, of one duplicate cluster, with one case text (a case printed in two
-    papers has two group ids), and with one content.
-
-    A question's lot is a hash of the seed and of what the question says; it depends on no other question.
-    """
+    """Return units in the order of their lots: one group, one cluster of duplicates, one case, or one content."""
     columns = questions.select(
         "group_id", "content_hash", case=pl.col("shared_stem").str.replace_all(r"\s+", "")
     ).with_columns(case=pl.when(pl.col("case").str.len_chars() >= _MIN_SHARED_STEM).then("case"))
@@ -47,12 +40,12 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     pairs = ties.select("row", first=pl.col("row").first().over("variable", "value")).cast(pl.Int64)
     units = pl.DataFrame({"unit": components(pairs.to_numpy(), questions.height)}).with_row_index("row")
     hashes, ids = questions["content_hash"].to_list(), questions["question_id"].to_list()
-    found = []
+    drawn = []
     for rows in units.group_by("unit").agg("row")["row"].to_list():
         lowest = min(hashes[row] for row in rows)
         lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
-        found.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
-    return sorted(found, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
+        drawn.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
+    return sorted(drawn, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
 
 
 def twins_in_test(
@@ -60,13 +53,13 @@ def twins_in_test(
 ) -> dict[int, int]:
     """The rows of test of which a twin stays there, and that twin's row: the one released before, else the first."""
     families: dict[str, int] = {}
-    found: dict[int, int] = {}
+    leaving: dict[int, int] = {}
     twins = questions.select("question_id").with_row_index("row").join(twins_of(clusters), on="question_id")
     rows = [(row not in known, row, family) for row, family in twins.select("row", "cluster_id").iter_rows()]
     for _, row, family in sorted(rows):
         if splits.get(row) == SPLITS[TEST] and families.setdefault(family, row) != row:
-            found[row] = families[family]
-    return found
+            leaving[row] = families[family]
+    return leaving
 
 
 def twins_of(clusters: pl.DataFrame) -> pl.DataFrame:
@@ -95,12 +88,7 @@ def strata_of(questions: pl.DataFrame, labels: pl.DataFrame, names: Sequence[str
 
 
 def pool_small(counts: Mapping[Stratum, int], minimum: int, keep: int = 0) -> dict[Stratum, Stratum]:
-    """Pool small strata, so that strata have at least ``minimum`` questions.
-
-    A stratum that is too small gives up its last value and is pooled with its neighbours that are too small
-    as well; if together they still are, they give up the value before, and so on up to one pool of all. The first
-    ``keep`` values are never given up; pools inside them may stay smaller.
-    """
+    """Pool strata below ``minimum`` with neighbours, giving up values from the last to the one after ``keep``."""
     final = {stratum: stratum for stratum in counts}
     for length in range(max(map(len, counts), default=0), keep, -1):  # the last value goes first
         sizes: Counter[Stratum] = Counter()
@@ -123,11 +111,7 @@ _KEEPS = (TEST, VALIDATION, TRAIN)
 
 
 def read_splits(releases: Sequence[Path]) -> pl.DataFrame:
-    """Return the questions of earlier releases, each once: ``question_id, stem, shared_stem, options, split``.
-
-    A question that was left out of a release and comes back is known from the one before. Of several releases the last
-    one's word counts.
-    """
+    """Return the questions of earlier releases with their splits, each once, as the last release has it."""
     parts = []
     for folder in reversed(releases):
         rows = read_release(folder, _COLUMNS)
@@ -138,21 +122,17 @@ def read_splits(releases: Sequence[Path]) -> pl.DataFrame:
 
 
 def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.DataFrame) -> dict[int, int]:
-    """The earlier split of every question that has one, by row number.
-
-    A question is known again by what it says, also after a correction, or by its id (``releases.match_released``); a
-    survivor also by the questions that were merged into it.
-    """
+    """Return the earlier split of every question that is known again (``releases.match_released``), by row number."""
     numbers = {name: number for number, name in enumerate(SPLITS)}
     by_id = dict(previous.select("question_id", "split").iter_rows())
     rows = {name: row for row, name in enumerate(questions["question_id"].to_list())}
     pairs = match_released(previous, questions, merges).select("old", "new")
     known = pl.col("question_id").is_in(pairs["old"].to_list())
     merged = merges.filter(~known).select("question_id", "survivor_id")
-    found: dict[int, set[int]] = {}
+    earlier: dict[int, set[int]] = {}
     for name, survivor in [*pairs.rows(), *merged.rows()]:
         if name in by_id and survivor in rows:
-            found.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
+            earlier.setdefault(rows[survivor], set()).add(numbers[by_id[name]])
     # Copies beyond the first, and what an older release calls by another id, say the same as one that is known.
     gone = previous.filter(~known)
     same = (
@@ -161,20 +141,14 @@ def find_splits(questions: pl.DataFrame, merges: pl.DataFrame, previous: pl.Data
         .join(gone.select("split", content=hashes_of(gone)), on="content")
     )
     for row, split in same.select("row", "split").iter_rows():
-        found.setdefault(row, {numbers[split]})
-    return {row: next(split for split in _KEEPS if split in splits) for row, splits in found.items()}
+        earlier.setdefault(row, {numbers[split]})
+    return {row: next(split for split in _KEEPS if split in splits) for row, splits in earlier.items()}
 
 
 def keep_released(
     units: Sequence[SplitUnit], known: Mapping[int, int]
 ) -> tuple[list[SplitUnit], dict[int, int], list[int]]:
-    """Give units the split that their members had before.
-
-    Where members of one unit were released in different splits (a new question links them, or a better
-    comparison found them alike), the unit goes to the split that must not leak: test before validation before
-    train. Members released in another split are retired from this release; they are never moved. Returned are the
-    units without the retired rows, the given split by unit number, and the retired rows.
-    """
+    """Return units without rows that another split released, their given splits (test first), and those rows."""
     kept: list[SplitUnit] = []
     given: dict[int, int] = {}
     retired: list[int] = []
@@ -214,11 +188,7 @@ def totals_by_share(size: int, units: int, shares: Sequence[Fraction]) -> Row:
 
 
 def totals_by_number(size: int, units: int, validation: int, test: int) -> Row:
-    """Questions by split: fixed numbers for validation and test, the rest train (CMB, table 2).
-
-    Where there are fewer questions than the two numbers together, half of the questions stay in train and
-    the other half is shared between validation and test in the proportion asked for.
-    """
+    """Return fixed numbers for validation and test, the rest train (CMB, table 2); half, where there are too few."""
     asked = validation + test
     if asked <= size:
         return [size - asked, validation, test]
@@ -265,10 +235,7 @@ def round_cells(sizes: Sequence[int], keys: Sequence[tuple[str, ...]], totals: S
 
 
 def _settle(ups: list[list[bool | None]], missing: Sequence[int]) -> None:
-    """Bring the columns to their totals by moving roundings up, from split to split or through a third one.
-
-    ``ups`` says of each cell whether it is rounded up; None where there is nothing to round.
-    """
+    """Bring columns to their totals by moving roundings up (None: nothing to round), also through a third split."""
     while True:
         off = [sum(map(bool, column)) - few for column, few in zip(zip(*ups, strict=True), missing, strict=True)]
         if not any(off):

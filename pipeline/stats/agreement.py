@@ -61,10 +61,7 @@ def value_of(coefficient: Coefficient, counts: LabelCounts) -> float | None:
 
 
 def interval(coefficient: Coefficient, counts: LabelCounts, draw: Resampling) -> tuple[float, float] | None:
-    """Return the 95 % percentile interval from a bootstrap over units; None where undefined in all resamples.
-
-    Units with equal ratings are exchangeable, so that lots are drawn for the distinct ones alone.
-    """
+    """Return the 95 % percentile bootstrap interval over units, equal ones drawn together; None where undefined."""
     if not counts.size:
         return None
     # three experts and three labels: ten distinct rows
@@ -76,11 +73,11 @@ def interval(coefficient: Coefficient, counts: LabelCounts, draw: Resampling) ->
     for begin in range(0, draw.resamples, block):
         size = min(block, draw.resamples - begin)
         values.append(coefficient(patterns, generator.multinomial(units, repeats / units, size=size)))
-    found = np.concatenate(values)
-    found = found[~np.isnan(found)]
-    if not found.size:
+    estimates = np.concatenate(values)
+    estimates = estimates[~np.isnan(estimates)]
+    if not estimates.size:
         return None
-    low, high = np.quantile(found, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    low, high = np.quantile(estimates, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
     return float(low), float(high)
 
 
@@ -92,21 +89,15 @@ def raw_agreement(counts: LabelCounts, weights: Weights) -> Values:
 
 
 def specific_agreement(counts: LabelCounts, weights: Weights) -> Values:
-    """Return how often a second expert chose the label of the first column where one did.
-
-    Source: Fleiss 1981, Statistical Methods for Rates and Proportions, section 13.1 (Dice's index for two experts).
-    """
+    """Return how often a second expert chose the first column's label where one did (Fleiss 1981, section 13.1)."""
     chosen, ratings = counts[:, 0], counts.sum(axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = (weights @ (chosen * (chosen - 1) / (ratings - 1))) / (weights @ chosen)
-    return np.asarray(found, dtype=np.float64)
+        agreement = (weights @ (chosen * (chosen - 1) / (ratings - 1))) / (weights @ chosen)
+    return np.asarray(agreement, dtype=np.float64)
 
 
 def krippendorff_alpha(counts: LabelCounts, weights: Weights) -> Values:
-    """Return Krippendorff's alpha, nominal; undefined with a single label.
-
-    Source: Krippendorff 2011, Computing Krippendorff's Alpha-Reliability, section C.
-    """
+    """Return Krippendorff's alpha, nominal (Krippendorff 2011, section C); undefined with a single label."""
     ratings = counts.sum(axis=1)
     disagreement = (ratings**2 - (counts**2).sum(axis=1)) / (ratings - 1)
     observed = weights @ disagreement
@@ -117,30 +108,21 @@ def krippendorff_alpha(counts: LabelCounts, weights: Weights) -> Values:
 
 
 def gwet_ac1(counts: LabelCounts, weights: Weights) -> Values:
-    """Return Gwet's AC1 over the labels that were used. A prevailing label does not pull it down, as it does kappa.
-
-    Source: Gwet 2008, Computing inter-rater reliability and its variance in the presence of high agreement.
-    """
+    """Return Gwet's AC1 (Gwet 2008) over the labels in use, which a prevailing label does not pull down."""
     shares = (weights @ (counts / counts.sum(axis=1, keepdims=True))) / weights.sum(axis=1)[:, None]
     expected = (shares * (1 - shares)).sum(axis=1) / max(counts.shape[1] - 1, 1)  # labels less one
     return _beyond_chance(raw_agreement(counts, weights), expected, counts)
 
 
 def fleiss_kappa(counts: LabelCounts, weights: Weights) -> Values:
-    """Return Fleiss' kappa, also where questions have different numbers of ratings; undefined with a single label.
-
-    Source: Fleiss 1971, Measuring nominal scale agreement among many raters.
-    """
+    """Return Fleiss' kappa (Fleiss 1971), for any numbers of ratings; undefined with a single label."""
     chosen = (weights @ counts).astype(np.float64)
     shares = chosen / chosen.sum(axis=1, keepdims=True)
     return _beyond_chance(raw_agreement(counts, weights), (shares**2).sum(axis=1), counts)
 
 
 def cohen_kappa(table: LabelCounts, weights: Weights) -> Values:
-    """Return Cohen's kappa of a ``pair_table``; undefined with a single label.
-
-    Source: Cohen 1960, A coefficient of agreement for nominal scales.
-    """
+    """Return Cohen's kappa (Cohen 1960) of a ``pair_table``; undefined with a single label."""
     labels = table.shape[1] // 2
     first, second = table[:, :labels], table[:, labels:]
     total = weights.sum(axis=1).astype(np.float64)
@@ -152,5 +134,5 @@ def cohen_kappa(table: LabelCounts, weights: Weights) -> Values:
 def _beyond_chance(observed: Values, expected: Values, counts: LabelCounts) -> Values:
     with np.errstate(divide="ignore", invalid="ignore"):
         # a single label is expected for certain
-        found = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
-    return found if counts.shape[1] > 1 else np.full_like(found, np.nan)
+        coefficient = np.where(expected < 1, (observed - expected) / (1 - expected), np.nan)
+    return coefficient if counts.shape[1] > 1 else np.full_like(coefficient, np.nan)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-_Z95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
+Z95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 ENOUGH = 30
 """Least number of observations for a useful share: with fewer its 95 % interval is wider than ± 18 points (Wilson, p
 = .5)."""
@@ -46,9 +46,9 @@ def interval_of_share(units: Iterable[Unit]) -> Interval | None:
     smaller for the few clusters that the variance is estimated from (Korn and Graubard 1998). A share of exactly 0 or
     1 shows no variance; then every cluster counts as one unit.
     """
-    found = list(units)
+    observations = list(units)
     # columns: sum of values, units
-    sums = _cluster_sums([unit.cluster for unit in found], [(unit.value, 1.0) for unit in found])
+    sums = _cluster_sums([unit.cluster for unit in observations], [(unit.value, 1.0) for unit in observations])
     total = float(sums[:, 1].sum())
     if not total:
         return None
@@ -72,14 +72,14 @@ def _effective_size(sums: Floats, share: float, total: float) -> float:
     variance = clusters / (clusters - 1) * float(residuals @ residuals) / total**2
     # Clusters that are more alike than chance would have them are luck, not knowledge: never above the units there are.
     size = min(total, share * (1 - share) / variance) if variance > 0 else total
-    return size * float(_Z95 / t.ppf(0.975, clusters - 1)) ** 2  # 5 clusters count half: (1.96 / 2.78)²
+    return size * float(Z95 / t.ppf(0.975, clusters - 1)) ** 2  # 5 clusters count half: (1.96 / 2.78)²
 
 
 def interval_of_mean(units: Iterable[Unit]) -> Interval | None:
     """Return the cluster-bootstrap interval of a mean, or of a mean difference."""
-    found = list(units)
-    rows = np.array([(unit.value, 1.0) for unit in found], dtype=float)
-    return bootstrap([unit.cluster for unit in found], rows, lambda sums: sums[..., 0] / sums[..., 1])
+    observations = list(units)
+    rows = np.array([(unit.value, 1.0) for unit in observations], dtype=float)
+    return bootstrap([unit.cluster for unit in observations], rows, lambda sums: sums[..., 0] / sums[..., 1])
 
 
 def bootstrap(
@@ -119,9 +119,9 @@ def wilson(successes: float, total: float) -> tuple[float, float]:
     """Return the 95 % score interval of a proportion (Wilson 1927), which holds its level near 0 and 1 too."""
     if total <= 0 or not 0 <= successes <= total + 1e-9:
         raise ValueError(f"no proportion: {successes} of {total}")
-    share, spread = successes / total, _Z95**2 / total
+    share, spread = successes / total, Z95**2 / total
     centre = (share + spread / 2) / (1 + spread)
-    half = _Z95 * sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
+    half = Z95 * sqrt(share * (1 - share) / total + spread / (4 * total)) / (1 + spread)
     low = 0.0 if isclose(successes, 0, abs_tol=1e-9) else centre - half
     high = 1.0 if isclose(successes, total) else centre + half
     return max(low, 0.0), min(high, 1.0)

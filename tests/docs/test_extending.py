@@ -46,6 +46,7 @@ def extended(tmp_path):
         "A cleaning filter",
         "An OCR engine",
         "A format of sources",
+        "A head of keys",
         "An item type",
         "A dimension",
         "A format that others read",
@@ -91,6 +92,16 @@ def test_the_guides_metric_stands_in_the_results_and_on_the_leaderboard(extended
     )
 
 
+def test_the_guides_metric_passes_the_tests_beside_it_once_the_golden_file_is_written_anew(extended):
+    shutil.copytree(ROOT / "tests", extended / "tests", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "pyproject.toml", extended)
+    beside = [f"tests/pipeline/evaluate/{name}" for name in ("test_metrics.py", "test_scoring.py", "results")]
+    for command in (["tests.pipeline.evaluate.results.test_golden"], ["pytest", "-n", "0", *beside]):
+        program = [sys.executable, "-m", *command]
+        done = subprocess.run(program, cwd=extended, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_the_guides_filter_rejects_and_its_format_is_written(extended):
     bank = extended / "raw" / "bank.csv"
     bank.parent.mkdir()
@@ -113,7 +124,7 @@ def test_the_guides_engine_source_format_and_item_type_are_read(extended):
     cards = "stem: 下列哪项正确\nA: 甲\nB: 乙\nC: 丙\nD: 丁\nanswer: C\n"
     (raw / "bank.cards").write_text(f"{cards}\n{cards.replace('正确', '错误')}", encoding="utf-8")
     (raw / "paper.txt").write_text(
-        "一、计算选择题\n1. 体重60kg的成人每日需水量约为\nA. 800ml\nB. 2000ml\nC. 4000ml\nD. 6000ml\n答案：B\n",
+        "一、计算选择题\n1. 体重60kg的成人每日需水量约为\nA. 800ml\nB. 2000ml\nC. 4000ml\nD. 6000ml\n速对表\n1. B\n",
         encoding="utf-8",
     )
     Image.new("RGB", (800, 600), "white").save(raw / "scan.png")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from build_dataset.annotation import learned_annotator
-from build_dataset.annotation.annotator import Identity
 from build_dataset.annotation.llm import limits
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.pipeline import annotate
@@ -229,30 +228,6 @@ def test_examples_come_from_what_was_pulled_and_change_the_prompt_s_hash(context
     assert shown == [2] * 6 + [2 + 2 * 2] * 6
     assert taught.facts["prompt_hash"] != plain.facts["prompt_hash"]
     assert taught.facts["shots"] == 2
-
-
-def bill(number: int, **more) -> AnnotationRequest:
-    given = {"prompt_tokens": 100, "completion_tokens": 10, "cost": 0.1234567} | more
-    return AnnotationRequest(question_id=f"q{number}", annotator="llm:m", prompt_hash="h", model="m", **given)
-
-
-@pytest.mark.parametrize(
-    ("rows", "told"),
-    [
-        ([bill(1), bill(2)], {"requests": 2, "prompt_tokens": 200, "completion_tokens": 20, "cost": 0.246913}),
-        ([bill(1), bill(2, cost=None)], {"requests": 2, "cost": None, "prompt_tokens": 200}),
-        ([bill(1, prompt_tokens=None)], {"requests": 1, "prompt_tokens": None, "cost": 0.123457}),
-        ([bill(1, unusable=2, unusable_cost=0.00000149)], {"unusable_calls": 2, "unusable_cost": 0.000001}),
-        ([bill(1, unseen=1, unseen_cost=0.5)], {"unseen_calls": 1, "unseen_cost_at_most": 0.5}),
-    ],
-)
-def test_a_bill_is_a_sum_to_six_places_and_unknown_where_a_part_is(rows, told) -> None:
-    found = annotate._bill(Identity("llm:m", "m", "h"), AnnotationRequest.to_frame(rows), "EUR")
-    assert {name: found[name] for name in told} == told
-    assert (found["model"], found["prompt_hash"], found["currency"]) == ("m", "h", "EUR")
-    wasted = {name for name in found if name.startswith("un")}
-    assert wasted == {name for name in told if name.startswith("un")}
-    assert annotate._bill(Identity("lexicon"), AnnotationRequest.to_frame(rows), "EUR") == {}
 
 
 @pytest.mark.parametrize("annotator", ["learned", "embeddings"])

@@ -13,7 +13,6 @@ import sys
 import time
 import zipfile
 from pathlib import PurePosixPath
-from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -26,7 +25,7 @@ from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.parse import stage as parse
 from build_dataset.pipeline.parse.params import ParseParams
 from build_dataset.pipeline.runtime.sources import raw_files
-from build_dataset.schemas.errors import UnreadableDocument, UserError
+from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question
 
 OPTIONS = "\nA. 甲\nB. 乙\nC. 丙\nD. 丁\n"
@@ -234,168 +233,8 @@ def test_no_room_is_one_line_and_leaves_nothing(box, tmp_path, monkeypatch):
     assert not [*(tmp_path / "build" / "unpacked").iterdir()]
 
 
-BY_HAND = "unpack what you need of it into this folder"
-
-
-class Container:
-    """A directory of files of some sizes."""
-
-    def __init__(self, *sizes):
-        self.infos = []
-        for number, size in enumerate(sizes):
-            info = zipfile.ZipInfo(f"{number}.pdf")
-            info.file_size = size
-            self.infos.append(info)
-
-    def infolist(self):
-        return self.infos
-
-
-@pytest.mark.parametrize(
-    ("sizes", "packed", "told"),
-    [
-        ((8_000_000_000,), 10**9, None),
-        ((8_000_000_000, 1), 10**9, "unpacks to 8,000 MB"),
-        ((100_000_000,), 1, None),
-        ((100_000_001,), 1, "unpacks to 100 MB"),
-        ((120_000_000,), 600_000, None),
-        ((120_000_001,), 600_000, "unpacks to 120 MB"),
-    ],
-)
-def test_an_archive_that_unpacks_to_too_much_is_refused(sizes, packed, told):
-    if told is None:
-        assert len(archives._checked(Container(*sizes), packed)) == len(sizes)
-        return
-    with pytest.raises(UnreadableDocument) as caught:
-        archives._checked(Container(*sizes), packed)
-    assert (caught.value.reason, caught.value.detail) == ("too_large", f"{told}: {BY_HAND}")
-
-
-def test_an_archive_of_more_than_20000_files_is_refused(monkeypatch):
-    monkeypatch.setattr(archives, "_parts", lambda info: ["a.pdf"])
-    assert len(archives._checked(Container(*[1] * 20_000), 20_000)) == 20_000
-    with pytest.raises(UnreadableDocument) as caught:
-        archives._checked(Container(*[1] * 20_001), 20_000)
-    assert caught.value.detail == f"20,001 files, more than 20,000: {BY_HAND}"
-
-
-@pytest.mark.parametrize(
-    ("content", "told"),
-    [
-        (b"PK\5\6" + bytes(8) + struct.pack("<L", 20_000_001), "a directory of 20 MB"),
-        (b"PK\5\6" + bytes(8) + struct.pack("<L", 20_000_000), None),
-        (b"PK\6\6" + bytes(36) + struct.pack("<Q", 2**33), "a directory of 8,590 MB"),
-        (b"PK\5\6" + bytes(8) + struct.pack("<L", 10**8) + bytes(66_000 - 16), "a directory of 100 MB"),
-        (b"PK\5\6" + bytes(8) + struct.pack("<L", 10**8) + bytes(66_001 - 16), None),
-    ],
-)
-def test_a_directory_of_more_than_twenty_megabytes_is_not_read(box, content, told):
-    box.write_bytes(content)
-    with pytest.raises(UnreadableDocument) as caught:
-        archives._opened(box)
-    if told is None:
-        assert caught.value.reason == "broken"
-    else:
-        assert (caught.value.reason, caught.value.detail) == ("too_large", f"{told}: {BY_HAND}")
-
-
-@pytest.mark.parametrize(("size", "refused"), [(4_000_000, False), (4_000_001, True)])
-def test_an_office_file_unpacks_to_four_times_the_largest_file(box, monkeypatch, size, refused):
-    pack(box, [("a", "x")])
-    monkeypatch.setattr(zipfile.ZipFile, "infolist", Container(size).infolist)
-    if not refused:
-        archives.check_archive(box, 1)
-        return
-    with pytest.raises(UnreadableDocument) as caught:
-        archives.check_archive(box, 1)
-    assert (caught.value.reason, caught.value.detail) == ("too_large", "unpacks to 4 MB")
-
-
-def test_a_member_keeps_32_folders_of_150_characters():
-    def parts(name):
-        return archives._parts(zipfile.ZipInfo(name))
-
-    assert parts("a" * 151) == ["a" * 150]
-    assert parts("b" + "a" * 149 + ".") == ["a" * 149 + "."]
-    assert parts("/".join(map(str, range(33)))) == [str(number) for number in range(1, 33)]
-    assert parts("/".join(map(str, range(32)))) == [str(number) for number in range(32)]
-    assert parts("../ ./a\\b/..") == ["__", "a", "b", "__"]
-    assert parts("/") == ["_"]
-
-
-def test_files_of_one_name_are_counted_from_two():
-    infos = [zipfile.ZipInfo(name) for name in ("x/a.pdf", "x/a.pdf", "a.pdf", "x/a.pdf")]
-    assert archives._names(infos) == ["x/a.pdf", "x/a (2).pdf", "a.pdf", "x/a (3).pdf"]
-
-
-@pytest.mark.parametrize(("now", "there"), [(4600, True), (4600.5, False)])
-def test_what_a_killed_process_left_is_removed_after_an_hour(box, tmp_path, monkeypatch, now, there):
-    pack(box, [("a.txt", "x")])
-    leftover = tmp_path / "build" / "unpacked" / ".part-x"
-    leftover.mkdir(parents=True)
-    os.utime(leftover, (1000, 1000))
-    monkeypatch.setattr(archives, "time", SimpleNamespace(time=lambda: now))
-    unpack(box, tmp_path / "build")
-    assert leftover.exists() is there
-
-
-@pytest.mark.parametrize(("size", "refused"), [(50_000_000, False), (50_000_001, True)])
-def test_an_office_file_of_more_than_fifty_megabytes_is_not_converted(tmp_path, monkeypatch, size, refused):
-    paper = tmp_path / "a.doc"
-    with paper.open("wb") as stream:
-        stream.truncate(size)
-    monkeypatch.setattr(archives.shutil, "which", lambda name: name)
-    monkeypatch.setattr(archives.shutil, "copyfile", lambda source, target: target.touch())
-    monkeypatch.setattr(archives, "file_sha256", lambda path: "0" * 64)
-    monkeypatch.setattr(archives, "_convert", lambda office, source, kind: source.with_suffix(f".{kind}").touch())
-    if refused:
-        with pytest.raises(UnreadableDocument) as caught:
-            archives.convert_office_file(paper, tmp_path / "build")
-        assert caught.value.detail == "more than 50 MB: save it as DOCX or PDF"
-        return
-    copy = archives.convert_office_file(paper, tmp_path / "build")
-    assert copy == tmp_path / "build" / "converted" / f"{'0' * 64}.docx"
-    assert archives.is_copy(copy)
-    assert not archives.is_copy(copy.with_name("0.docx"))
-    assert not archives.is_copy(tmp_path / copy.name)
-
-
 def member(name: str, **more: int) -> zipfile.ZipInfo:
     info = zipfile.ZipInfo(name)
     for field, value in more.items():
         setattr(info, field, value)
     return info
-
-
-def test_copies_are_numbered_and_keep_suffixes_that_are_short(box, tmp_path):
-    pack(box, [("a.PDF", "1"), ("b.longsuffix", "2"), ("c.d-e", "3"), ("d.12345678", "4"), ("e", "5")])
-    found = unpack(box, tmp_path / "build").members
-    assert [path.name for path in found.values()] == ["00000.pdf", "00001", "00002", "00003.12345678", "00004"]
-    assert [path.read_text() for path in found.values()] == [*"12345"]
-
-
-@pytest.mark.parametrize(
-    ("name", "flags", "shown"),
-    [
-        ("题".encode().decode("cp437"), 0, "题"),
-        ("题".encode("gbk").decode("cp437"), 0, "题"),
-        ("题", 0x800, "题"),
-        ("题", 0, "题"),
-    ],
-)
-def test_a_name_is_decoded_unless_its_mark_says_that_it_is(name, flags, shown):
-    assert archives._decoded(member(name, flag_bits=flags)) == shown
-
-
-@pytest.mark.parametrize(
-    ("more", "told"),
-    [
-        ({"flag_bits": 1}, "encrypted: needs a password to be opened; pack it without one"),
-        ({"flag_bits": 3}, "encrypted: needs a password to be opened; pack it without one"),
-        ({"compress_type": 12}, "unknown_format: of compression 12: unpack what you need of it into this folder"),
-    ],
-)
-def test_members_that_cannot_be_read_are_told_of(box, tmp_path, more, told):
-    with pytest.raises(UnreadableDocument) as caught:
-        archives._copy(zipfile.ZipFile(pack(box, [])), member("a.txt", **more), tmp_path / "a")
-    assert f"{caught.value.reason}: {caught.value.detail}" == told

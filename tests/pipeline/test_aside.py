@@ -19,7 +19,6 @@ from build_dataset.pipeline.aside import (
     items,
     shared_questions,
     source_losses,
-    workbook,
 )
 from build_dataset.pipeline.cli.app import app
 from build_dataset.pipeline.report.flow import loss_notices
@@ -246,16 +245,3 @@ def test_an_item_is_shown_as_text(content, text):
     said = json.dumps(content, ensure_ascii=False) if content else None
     [row] = aside_rows([rejection("bbbbbbbb-1-001", "r", said)], Documents(tables()["ocr/documents"]))
     assert row == AsideRow("bbbbbbbb-1-001", "b.pdf", "s", "r", "d", text)
-
-
-def test_a_cell_and_a_workbook_end_where_excel_does(monkeypatch):
-    rows = [["x" * 32_767], ["x" * 32_768], [None, 2.5, "y"]]
-    sheet = openpyxl.load_workbook(io.BytesIO(workbook("s", rows))).active
-    assert [len(sheet.cell(at, 1).value) for at in (1, 2)] == [32_767, 32_767]
-    assert [cell.value for cell in sheet[3]] == [None, 2.5, "y"]
-    monkeypatch.setattr(aside, "_ROWS", 2)
-    rows = [AsideRow(f"q{n}", "a", "s", "r", "d", "t") for n in range(5)]
-    sheet = openpyxl.load_workbook(io.BytesIO(aside_workbook(rows))).active
-    assert [cell.value for cell in sheet[1]][:3] == ["编号 ID", "文件 file", "阶段 stage"]
-    assert sheet.max_row == 3
-    assert sheet.title == "aside"

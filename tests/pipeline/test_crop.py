@@ -7,7 +7,6 @@ import hashlib
 import io
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pymupdf
@@ -259,55 +258,6 @@ def sheet(monkeypatch, paper):
     return draw
 
 
-def test_strips_stand_twelve_white_rows_apart(sheet):
-    picture = sheet((5, 4), (7, 6))
-    assert picture.size == (6, 5 + 12 + 7)
-    rows = np.asarray(picture)
-    assert rows[:, 0].tolist() == [0] * 5 + [255] * 12 + [0] * 7
-    assert rows[0].tolist() == [0] * 4 + [255] * 2
-
-
-@pytest.mark.parametrize(
-    ("size", "drawn"), [((2000, 4000), "whole"), ((2000, 4004), (1999, 4001)), ((80_000_000, 1), (25_298_221, 1))]
-)
-def test_a_sheet_has_at_most_eight_million_pixels(sheet, monkeypatch, size, drawn):
-    class Large:
-        width, height = size
-
-        def resize(self, smaller):
-            return smaller
-
-    large = Large()
-    monkeypatch.setattr(module, "as_picture", lambda pixels: large)
-    assert sheet((1, 1)) == (large if drawn == "whole" else drawn)
-
-
-def test_a_cut_is_its_box_with_six_points_around(monkeypatch, paper):
-    monkeypatch.setattr(module, "page_image", lambda paper, page: (np.zeros((600, 400, 3), np.uint8), 200.0, 300.0))
-    assert module._cut(paper, region(50, 60, 100, 80)).shape == (64, 124, 3)
-    assert module._cut(paper, region(2, 3, 100, 80)).shape == (172, 212, 3)
-    with pytest.raises(UserError) as caught:
-        module._cut(paper, region(207, 60, 220, 80, 2))
-    assert str(caught.value) == "paper.pdf page 2: the box lies outside of the page"
-
-
-def test_a_page_is_drawn_at_150_dots_an_inch(monkeypatch, paper):
-    asked = []
-    image = module.reader("pdf").image
-
-    def noted(self, path, page, params):
-        asked.append((page, params.dpi, params.max_pixels))
-        return image(path, page, params)
-
-    module._page_image.cache_clear()
-    monkeypatch.setattr(type(module.reader("pdf")), "image", noted)
-    shown, width, height = module.page_image(paper, 1)
-    assert asked == [(1, 150, 8_000_000)]
-    assert (width, height) == pytest.approx((400, 600))
-    assert shown.shape[1] == pytest.approx(400 * 150 / 72, abs=1)
-    module._page_image.cache_clear()
-
-
 @pytest.mark.parametrize(
     ("box", "strips"),
     [
@@ -328,33 +278,3 @@ def test_a_region_goes_on_in_its_column(box, strips):
 
 def test_a_line_of_pixels_stays_one():
     assert Image.open(io.BytesIO(module.jpeg(Image.new("L", (1200, 1)), 10**9))).size == (1100, 1)
-
-
-def test_a_picture_may_take_as_many_bytes_as_it_is_given_and_no_more(noisy):
-    regions = (region(50, 50, 90, 90),)
-
-    def kind(most: int) -> str:
-        return cut_out(CropTask(noisy, (("q", regions),), most)).get("q", "").partition(";")[0]
-
-    png = len(crop(noisy, regions))
-    smallest = len(module.jpeg(module._sheet(noisy, regions), 0))
-    assert [kind(most) for most in (png, png - 1, smallest, smallest - 1)] == [
-        "data:image/png",
-        "data:image/jpeg",
-        "data:image/jpeg",
-        "",
-    ]
-
-
-def test_the_questions_of_a_page_are_cut_out_together(built, tmp_path):
-    def question(name: str, pages: list[int] | None, document="paper.pdf", regions=(MARKED,)) -> SimpleNamespace:
-        return SimpleNamespace(question_id=name, document=document, pages=pages, regions=list(regions))
-
-    asked = [question("d", [2]), question("a", [1, 2]), question("b", [1]), question("c", None)]
-    asked += [question("e", [1], "absent.pdf"), question("f", [1], regions=())]
-    tasks = module._tasks(asked, SimpleNamespace(build=built, raw=tmp_path), 9)
-    assert [([name for name, _ in task.places], task.most) for task in tasks] == [
-        (["c"], 9),
-        (["b", "a"], 9),
-        (["d"], 9),
-    ]

@@ -44,11 +44,6 @@ def test_a_text_of_which_a_fifth_changed_is_known_again_under_another_id(changed
     assert found == ([("a", "b", changed == 0)] if known else [])
 
 
-@pytest.mark.parametrize(("length", "known"), [(11, False), (12, True)])
-def test_likeness_says_something_from_twelve_characters_on(length: int, known: bool) -> None:
-    assert bool(pairs(frame(a=LETTERS[:length]), frame(b="甲" + LETTERS[1:length]))) is known
-
-
 def test_the_most_alike_is_taken_and_each_only_once() -> None:
     old = frame(a=LETTERS, b=LETTERS[:18] + "甲乙")
     new = frame(x="丙" + LETTERS[1:18] + "甲乙", y="丙丁" + LETTERS[2:])

@@ -6,52 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 from build_dataset.pipeline.audit.params import AuditParams
-from build_dataset.pipeline.clean.params import CleanParams
-from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.export.params import ExportParams
-from build_dataset.pipeline.leaks.params import LeaksParams
 from build_dataset.pipeline.split.params import SplitParams
-from build_dataset.schemas.params import Params
-
-OPTIONS: dict[type[Params], dict[str, tuple]] = {
-    CleanParams: {
-        "keep_figures": (False,),
-        "keep_tables": (False,),
-        "keep_formulas": (False,),
-        "min_options": (2, 2),
-        "max_characters": (20_000, 100),
-        "max_garbled": (0.1, 0, 1),
-        "max_wrong": (0.01, 0, 1),
-    },
-    DedupParams: {"related": (0.8, 0.3, 1), "option": (0.75, 0.5, 1)},
-    AuditParams: {"wrong": (0.03, 0.001, 0.499), "verify": (0.5, 0.001, 0.999), "shown": (100, 1, 1000)},
-    LeaksParams: {
-        "ngram": (13, 5, 50),
-        "common": (10, 1),
-        "copied": (0.8, 0.001, 1),
-        "similar": (0.9, 0.8, 1),
-        "paraphrased": (0.85, 0.001, 1),
-    },
-    SplitParams: {
-        "test_per_subcategory": (400, 0),
-        "development_per_subcategory": (10, 0),
-        "min_stratum": (10, 1),
-        "seed": (None, 0, 2**32 - 1),
-    },
-    ExportParams: {"cmb_json": (True,), "cmexam_csv": (True,), "cmexam_xlsx": (False,), "tasks": ("",)},
-}
-
-
-@pytest.mark.parametrize("section", OPTIONS)
-def test_defaults_and_limits_of_each_option(section: type[Params]) -> None:
-    plain = section()
-    for name, (default, *limits) in OPTIONS[section].items():
-        assert getattr(plain, name) == default
-        for limit, sign in zip(limits, (-1, 1), strict=False):
-            assert getattr(section(**{name: limit}), name) == limit
-            beyond = limit + sign * (1 if isinstance(limit, int) and not isinstance(default, float) else 0.1)
-            with pytest.raises(ValidationError):
-                section(**{name: beyond})
 
 
 @pytest.mark.parametrize("value", [0, 1])

@@ -55,11 +55,7 @@ class Backend(Protocol):
     """The identity of the model: its endpoint and name, or the hash of its weights; empty for baselines."""
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
-        """One generation a prompt, in any order; ``advance`` is called with the number of prompts done.
-
-        Raises:
-            UserError: nothing can be generated at all, and the user can mend it.
-        """
+        """Yield a generation a prompt, in any order, and ``advance`` with each; ``UserError``: the user can mend it."""
 
     def expected(self, prompt: Prompt) -> float | None:  # noqa: ARG002
         """Return the probability of a right answer where the model only guesses; None otherwise."""

@@ -70,10 +70,7 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
 
 
 def marked(task: ReadingTask) -> FoundAnswer | None:
-    """An answer mark and letters in a sentence of their own, the last words about the answer: 【答案】: A、D.
-
-    Nothing that is said of options overrules it, and a list stays a list where one answer is asked for.
-    """
+    """An answer mark and letters in a sentence of their own, the last words about the answer: 【答案】: A、D."""
     found = [task.said.mention_at(match) for match in _P.own_mark.finditer(task.said.codes)]
     last = found[-1] if found else None
     if last is None or (task.answer_first and opens_with(task)):

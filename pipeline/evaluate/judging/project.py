@@ -56,10 +56,7 @@ def open_questions(
 def answers_given(
     predictions: Iterable[records.Prediction], questions: Iterable[records.OpenQuestion]
 ) -> list[GivenAnswer]:
-    """The answers in free text that can be scored, in the order of the predictions.
-
-    Those that were refused, empty or not given are not among them, as with a model that judges.
-    """
+    """Return the answers in free text that can be scored, in the order of the predictions."""
     asked = {(question.task, question.question_id): question for question in questions}
     found = []
     for row in predictions:
@@ -73,11 +70,7 @@ def answers_given(
 
 
 def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnswer]:
-    """At most ``size`` answers of each run, drawn by lot.
-
-    A question's lot depends on the seed and its id alone: all runs are sampled on the same questions, and a larger
-    sample holds the smaller one. First answers come before repetitions.
-    """
+    """Return at most ``size`` answers of each run, drawn by the questions' lots: a larger sample holds the smaller."""
     drawn = {each.sent.question_id: sha256(f"{seed}", "sample", each.sent.question_id) for each in given}
     ordered = sorted(given, key=lambda each: (each.sent.repeat, drawn[each.sent.question_id]))
     runs = dict.fromkeys(each.sent.run for each in given)
@@ -88,11 +81,7 @@ def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnsw
 def expert_judgements(
     scores: Iterable[records.AnswerScore], sent: Iterable[records.SentAnswer], counted: Sequence[str] = ()
 ) -> tuple[list[records.Judgement], int]:
-    """Experts' scores as judgements, for every run that gave the answer, in the order of the scores.
-
-    Those of the ``counted`` experts, of all when empty. Also returns how many scores are of answers that nobody gave,
-    since the runs were made anew.
-    """
+    """Return the ``counted`` experts' scores for every run that gave the answer, and how many nobody gave."""
     gave: dict[str, list[records.SentAnswer]] = defaultdict(list)
     for answer in sent:
         gave[answer.answer_id].append(answer)
@@ -153,11 +142,7 @@ class ScoringStatus:
 
 
 def push(params: EvaluateParams, review: ReviewParams, context: Context, *, adopt: bool = False) -> PushReport:
-    """Send a sample of every run's free texts to experts; again, it adds nothing.
-
-    An answer's task is named by what it shows. One that reads otherwise since the run was made anew is another task;
-    the old one is withdrawn unless somebody scored it.
-    """
+    """Send a sample of every run's free texts to experts; again, it adds only those that read otherwise now."""
     chosen = sample(_given(context.build), params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
     # Written first: a push that was interrupted has sent nothing whose author is not known here.

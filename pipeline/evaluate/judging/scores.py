@@ -62,10 +62,7 @@ def _expert_row(path: Path, number: int, row: Mapping[str, str]) -> Judgement:
 
 
 def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
-    """Every run's mean in each aspect and over all, by each judge, experts taken together.
-
-    Intervals are a bootstrap over cases: answers to one patient's questions are alike.
-    """
+    """Return every run's mean by judge, in each aspect and over all, with bootstrap intervals over cases."""
     found: dict[tuple[str, Task, str], dict[str, list[Judgement]]] = {}
     for row in judgements:
         who = EXPERTS if row.judge.startswith(EXPERT) else row.judge
@@ -100,15 +97,7 @@ def _means(rows: Sequence[Judgement]) -> list[float]:
 def judge_agreement(
     judgements: Sequence[Judgement], lengths: Mapping[_Key, int] | None = None, models: Mapping[str, str] | None = None
 ) -> list[JudgeAgreement]:
-    """Return the agreement of each judge with the experts' mean and with other judges, and of experts with each other.
-
-    Answer by answer, Pearson's and Spearman's correlation as CMB reports them (section 5.3, figure 5), and
-    Krippendorff's alpha for interval data; model by model, the correlation of ranks (its figure 3). Over the answers
-    that both scored; null where undefined.
-
-    The ``lengths`` of the answers in characters tell whether a judge likes long ones, the ``models`` of the runs
-    whether it likes its own.
-    """
+    """Return the agreement of judges with experts and each other, and among experts (CMB, section 5.3, figure 3)."""
     given, people, judges = _by_judge(judgements)
     found = []
     for aspect in _aspects():
@@ -140,10 +129,7 @@ def _aspects() -> list[str]:
 
 
 def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[str]]:
-    """Each judge's score of every answer in every aspect, the mean of those that have all; people, and models.
-
-    ``EXPERTS`` are one judge more, who gives the mean of the experts.
-    """
+    """Return each judge's scores by aspect with their average, ``EXPERTS`` being one judge; people; models."""
     scores: dict[tuple[str, str], dict[_Key, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in judgements:
         scores[row.judge, row.aspect][row.run, row.question_id, str(row.repeat)].append(row.score)
@@ -224,10 +210,7 @@ def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> Judge
 
 
 def interval_alpha(units: Sequence[Sequence[float]]) -> float | None:
-    """Krippendorff's alpha for interval data (Krippendorff 2011), of units that two or more scored.
-
-    None where no two values differ, as then nothing is expected by chance.
-    """
+    """Krippendorff's alpha for interval data (Krippendorff 2011) of doubly scored units; None where all are equal."""
     kept = [np.asarray(unit, dtype=float) for unit in units if len(unit) > 1]
     if not kept:
         return None

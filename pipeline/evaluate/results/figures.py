@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-MOST_RUNS = 6
-"""Models drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all."""
+MOST_RUNS = 6  # Models drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all.
 MOST_ROWS = 40  # runs in the heat map
 _NAME = 40  # characters of a run's name in a plot
 _HUMAN = "#8a8f98"  # grey: people are no model

@@ -34,8 +34,7 @@ from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Prefere
 from build_dataset.schemas.taxonomy import cmb_catalogue
 from build_dataset.schemas.wording import counted
 
-LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]
-"""Number of the table that each dimension has in the paper."""
+LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]  # Number of the table that each dimension has in the paper.
 
 
 def by_metric(view: View, table: Shown, name: str) -> Table | None:
@@ -116,10 +115,7 @@ def table_name(dimension: str) -> str:
 
 
 def categories(view: View, askings: Mapping[str, RunSettings]) -> Table | None:
-    """Tables 3 and 4: a row a model and prompt, a column a category; with examples in parentheses.
-
-    The average is over categories, as in the paper; the last column is over questions.
-    """
+    """Tables 3 and 4: a row a model and prompt, a column a category, with worked examples in parentheses."""
     labels = view.labels("exam_type")
     if not labels:
         return None
@@ -153,10 +149,7 @@ def _columns(view: View, run: str | None, labels: Sequence[str]) -> list[tuple[s
 
 
 def _pairs(runs: Iterable[str], askings: Mapping[str, RunSettings]) -> list[tuple[str, str | None, str | None]]:
-    """The rows: a name, the run without worked examples, and the run with them.
-
-    Runs that differ in their examples alone share a row, if there is one number of examples for the model.
-    """
+    """Return rows: a name, the run without worked examples and the one with them, if they differ in that alone."""
     groups: dict[tuple[str, str], list[str]] = {}
     for run in runs:
         key = (run, "") if run in REFERENCES else (askings[run].model, askings[run].prompt)

@@ -76,17 +76,6 @@ def given(questions: int, respondents: int, answers: int, pattern) -> np.ndarray
     return said
 
 
-def test_few_respondents_are_weighed_as_the_model_says():
-    """Values of the model as it was checked: another constant of it gives others."""
-    said = given(6, 4, 4, lambda i, j: (0 if i * j % 3 else (i + j) % 4) if (i + j) % 5 else None)
-    prior = np.log(np.full((6, 4), 0.01))
-    prior[:, 0] = np.log(0.97)
-    evidence, right = consensus(said, np.array([3, 3, 3, 4, 4, 3]), prior)
-    assert evidence[:, 0] == pytest.approx([-7.3567, -2.9244, -2.0303, -4.4735, -3.9846, -1.0865], abs=1e-3)
-    assert evidence[0] == pytest.approx([-7.3567, -5.1455, -5.4707, -7.8765], abs=1e-3)
-    assert right == pytest.approx([0.2487, 0.8152, 0.8099, 0.4011], abs=1e-3)
-
-
 @pytest.mark.parametrize(("respondents", "learned"), [(7, False), (8, True)])
 def test_from_eight_respondents_on_a_regression_is_heard_too(respondents: int, learned: bool):
     said = given(12, 9, 3, lambda i, j: (0 if i * j % 4 and i != 5 else 1 + (i + j) % 2) if (i + j) % 7 else None)
@@ -99,15 +88,6 @@ def test_from_eight_respondents_on_a_regression_is_heard_too(respondents: int, l
         alone, _ = consensus(*args)
     assert bool(abs(evidence - alone).max() > 0.1) is learned
     assert evidence[:, 1:] == pytest.approx(alone[:, 1:])
-
-
-def test_nine_respondents_are_weighed_as_both_models_say():
-    said = given(12, 9, 3, lambda i, j: (0 if i * j % 4 and i != 5 else 1 + (i + j) % 2) if (i + j) % 7 else None)
-    prior = np.log(np.full((12, 3), 0.02))
-    prior[:, 0] = np.log(0.96)
-    evidence, right = consensus(said, np.full(12, 3), prior)
-    assert evidence[:6, 0] == pytest.approx([-7.654, -7.919, -7.938, -7.588, -8.009, -8.181], abs=0.01)
-    assert right == pytest.approx([0, 0.9986, 0.4545, 0.9989, 0, 0.9985, 0.4, 0.9992, 0], abs=1e-3)
 
 
 def test_the_share_of_who_answered_one_question_is_how_probable_that_answer_is() -> None:

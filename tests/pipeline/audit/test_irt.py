@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
 from build_dataset.pipeline.audit.consensus import fit
 
@@ -43,13 +42,3 @@ def test_an_item_nobody_answered_has_the_prior():
     found = fit(right)
     assert np.allclose(found.difficulty[0, 0], 0)
     assert np.allclose(found.discrimination[0, 0], 1)
-
-
-def test_a_small_fit_has_the_values_of_the_model_as_it_was_checked():
-    right = np.array([[1, 0, 1, 1], [0, 0, 1, 1], [1, 1, np.nan, 1], [0, 0, 0, 1], [0.5, 1, 1, 0]])
-    found = fit(right)
-    assert found.abilities == pytest.approx([-0.5271, -1.3196, 0.5523, 1.2945], abs=1e-3)
-    assert found.difficulty[0] == pytest.approx([-1.0402, -3.1229, 1.0426], abs=1e-3)
-    assert found.difficulty[4] == pytest.approx([-0.4133, -2.2147, 1.3882], abs=1e-3)
-    assert found.discrimination[0] == pytest.approx([1.2155, -0.0066, 2.4377], abs=1e-3)
-    assert found.discrimination[4] == pytest.approx([0.338, -0.8008, 1.4767], abs=1e-3)

@@ -7,7 +7,7 @@ import pytest
 
 from build_dataset.pipeline.audit import stage as audit_stage
 from build_dataset.pipeline.audit.params import AuditParams
-from build_dataset.pipeline.audit.stage import _analysed, _quoted, _read, audit, run
+from build_dataset.pipeline.audit.stage import _analysed, _quoted, run
 from build_dataset.pipeline.audit.weighing import AuditCase
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.stage import Failure, Result
@@ -239,54 +239,6 @@ def test_an_item_is_correlated_with_the_rest_where_three_or_more_were_asked(peop
     assert [row["respondents"] for row in found.values()] == [3, 3, 3, 2, 3]
 
 
-@pytest.mark.parametrize(("models", "unpicked"), [(29, None), (30, ["B", "D"])])
-def test_options_that_nobody_picks_are_told_from_thirty_answers_on(models, unpicked) -> None:
-    said = {"q": {f"m{number}": frozenset("CA"[number > 1]) for number in range(models)}}
-    _, found = _analysed([asked("q")], said, sorted(said["q"]))
-    assert found["q"]["unpicked"] == unpicked
-
-
-@pytest.mark.parametrize("people", [False, True])
-def test_eight_models_are_told_with_their_abilities_and_people_are_no_model(people) -> None:
-    names = [f"m{number}" for number in range(8)]
-    said = {
-        f"q{row}": {
-            name: frozenset("A" if (row * at + at) % 3 else "BC"[row % 2])
-            for at, name in enumerate(names)
-            if (row + at) % 5
-        }
-        for row in range(5)
-    }
-    shares = (0.5, 0.25, None, 0.75, 1.0) if people else (None,) * 5
-    cases = [asked(f"q{row}", human_accuracy=share) for row, share in enumerate(shares)]
-    abilities, found = _analysed(cases, said, names)
-    assert len(abilities) == 8
-    assert min(abilities[1], abilities[2]) > 0.7 > -1 > max(abilities[0], abilities[3])
-    first = found["q0"]
-    assert (first["respondents"], first["right"]) == (6, 0.6667)
-    if people:
-        assert abilities[:3] == pytest.approx([-1.3362, 0.8699, 0.8172], abs=1e-3)
-        keys = ("difficulty", "difficulty_low", "difficulty_high")
-        assert [first[key] for key in keys] == pytest.approx([-0.51, -2.235, 1.215], abs=2e-3)
-        assert first["discrimination"] == round(first["discrimination"], 3)
-
-
-def test_who_was_heard_is_told_with_how_often_the_key_was_given() -> None:
-    texts = ["第一", "第二", "第三", "第四"]
-    rows = [make_question("问", texts, "A", question_id=f"q{n}", explanation="（A对BCD错）") for n in range(2)]
-    rows += [make_question("问", texts, "A", question_id="q2", explanation="（C对ABD错）")]
-    said = {"q0": {"m": frozenset("A"), "n": frozenset("A")}, "q1": {"m": frozenset("B")}, "q2": {"m": frozenset("A")}}
-    found = audit(Question.to_frame(rows), said, AuditParams()).respondents
-    told = [(each.respondent, each.kind, each.answers, each.agrees) for each in found]
-    assert told == [
-        ("explanation: marked", "explanation", 3, 0.6667),
-        ("m", "model", 3, 0.6667),
-        ("n", "model", 1, 1.0),
-    ]
-    assert found[0].reliability == 0.6
-    assert found[1].reliability == round(found[1].reliability, 4) != round(found[1].reliability, 2)
-
-
 @pytest.mark.parametrize(
     ("explanation", "one", "several"),
     [
@@ -302,70 +254,6 @@ def test_an_explanation_quotes_an_option_where_only_words_of_it_are_said(explana
     options = dict(zip("ABCD", ["心房扩大", "心室", "瓣膜", "心包"], strict=True))
     found = [_quoted(explanation, "题", options, wanted) for wanted in (False, True)]
     assert ["".join(each.answer or ()) if each else "" for each in found] == [one, several]
-
-
-def test_sixty_characters_of_quoted_words_are_told() -> None:
-    long = "".join(chr(0x5000 + place) for place in range(70))
-    found = _quoted(long, "题", {"A": long, "B": "心室"}, several=False)
-    assert found is not None
-    assert found.detail == long[:60]
-
-
-@pytest.mark.parametrize(("count", "batches"), [(500, []), (501, [500, 1]), (1000, [500, 500]), (1001, [500, 500, 1])])
-def test_workers_read_five_hundred_explanations_at_a_time(context, count, batches) -> None:
-    sizes, told = [], []
-
-    def call(function, items, *, timeout=None):
-        for batch in items:
-            sizes.append(len(batch))
-            yield batch, {each.question_id: each.question_id for each in batch}
-
-    context.map = call
-    cases = [asked(f"q{number}", explanation="本题考查心脏") for number in range(count)]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(audit_stage, "read_explanations", lambda rows: told.append(len(rows)) or {})
-        found, lost = _read([*cases, asked("none")], context)
-    assert (sizes, told, lost) == (batches, [] if batches else [count], [])
-    assert list(found) == ([f"q{number}" for number in range(count)] if batches else [])
-
-
-@pytest.mark.parametrize(("size", "shown"), [(6_000_000, 2), (6_000_001, 1), (12_000_001, 0)])
-def test_twelve_million_characters_of_pictures_are_on_the_page(context, monkeypatch, size, shown) -> None:
-    taken = []
-
-    def cut(questions, _context, most):
-        taken.append((len(questions), most))
-        return {each.question_id: "data:" + "x" * (size - 5) for each in questions}
-
-    monkeypatch.setattr(audit_stage, "crops", cut)
-    rows = [question(number, explanation="（C对ABD错）") for number in range(2)]
-    params = AuditParams(verify=0.1)
-    found = audit(Question.to_frame([*rows, question(5)]), {}, params)
-    assert [each.suspicion >= 0.1 for each in found.items] == [True, True, False]
-    page = audit_stage._page(found, {}, params, context)["index.html"].decode()
-    assert taken == [(2, 260_000)]
-    assert page.count("<img") == shown
-
-
-def test_a_page_shows_two_thousand_characters_of_an_explanation_and_who_said_what(context) -> None:
-    said = "（C对ABD错）" + "甲" * 3000
-    rows = [question(1, explanation=said), question(2)]
-    page = audited(context, rows).files["index.html"].decode()
-    assert page.count("甲") == 2000 - len("（C对ABD错）")
-    assert audit_stage._votes({"n": frozenset("B"), "m": frozenset("CA"), "o": frozenset("B")}) == [
-        ("B", ["n", "o"]),
-        ("AC", ["m"]),
-    ]
-    assert audit_stage._votes({"m": frozenset("B"), "n": frozenset("A")}) == [("A", ["n"]), ("B", ["m"])]
-
-
-@pytest.mark.parametrize("verify", [0.3, 0.31])
-def test_a_question_waits_from_the_suspicion_on_that_is_asked_for(verify) -> None:
-    case = asked("q")
-    case.suspicion = 0.3
-    waiting = audit_stage._review_items([case], AuditParams(verify=verify), {})
-    assert [item.item_id for item in waiting] == (["q"] if verify == 0.3 else [])
-    assert audit_stage._review_items([case], AuditParams(verify=verify), {"q": {}}) == []
 
 
 @pytest.mark.parametrize(("key", "kind", "letters"), [("A", "A1", "A"), ("A", "X", "AC"), ("AC", "A1", "AC")])

@@ -9,7 +9,6 @@ import pytest
 from build_dataset.pipeline.audit.weighing import (
     AuditCase,
     weigh_answers,
-    weigh_copies,
     weigh_experts,
     weigh_explanations,
     weigh_options,
@@ -54,12 +53,6 @@ def test_an_explanation_that_calls_several_right_is_evidence_for_no_answer() -> 
     weigh_explanations([found], {"q": Stated(None, "stated", "said")}, 0.03)
     assert told(found) == [("explanation", "stated", None, 2.0)]
     assert found.scores == {None: 2.0}
-
-
-def test_a_copy_with_another_key_is_right_in_nineteen_of_twenty() -> None:
-    found = case()
-    weigh_copies(found, {"x": B, "y": A})
-    assert told(found) == [("copies", "x", ["B"], round(log(0.95 * 3 / 0.05), 2))]
 
 
 @pytest.mark.parametrize(

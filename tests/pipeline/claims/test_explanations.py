@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.claims.explanations import Stated, asks_for_wrong, read_explanation
+from build_dataset.pipeline.claims.explanations import Stated, read_explanation
 from tests.growth import exponent
 
 OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
@@ -89,15 +89,3 @@ def test_what_says_nothing_says_nothing(explanation):
 @pytest.mark.parametrize("unit", ["（", "（A对", "A、", "（A对）", "不", "除外"])
 def test_hostile_text_takes_linear_time(unit):
     assert exponent(lambda count: read(unit * count, stem=unit * 50)) <= 1.4
-
-
-@pytest.mark.parametrize("asked", ["下列说法不对的是", "下列哪项除外", "不属于"])
-def test_what_is_asked_for_stands_in_the_last_sixty_characters(asked):
-    room = {"下列说法不对的是": 56, "下列哪项除外": 58, "不属于": 57}[asked]
-    assert asks_for_wrong(asked + "甲" * room)
-    assert not asks_for_wrong(asked + "甲" * (room + 1))
-
-
-def test_sixty_characters_of_the_verdicts_are_shown():
-    found = read_explanation("（A对）" * 21, "问", {"A": "甲", "B": "乙"}, several=False)
-    assert found.detail == ("A对 " * 21)[:60]

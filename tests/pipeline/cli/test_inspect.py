@@ -6,38 +6,11 @@ import json
 
 import pytest
 
-from build_dataset.pipeline.cli.inspect import _fields, _file_name, _page_range, _read, list_items
-from build_dataset.pipeline.cli.options import configure, examples
+from build_dataset.pipeline.cli.inspect import _read, list_items
+from build_dataset.pipeline.cli.options import configure
 from build_dataset.pipeline.inspect.bank import Sample
 from build_dataset.pipeline.review.folder import replace_table
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question, Rejection
-
-
-@pytest.mark.parametrize(
-    ("text", "pages"), [(None, None), ("3", range(3, 4)), (" 1-20 ", range(1, 21)), ("1-1", range(1, 2))]
-)
-def test_pages_are_named_by_the_first_and_the_last(text, pages):
-    assert _page_range(text) == pages
-
-
-@pytest.mark.parametrize("text", ["0-3", "9-2", "", "x", "1-", "1234567"])
-def test_other_ranges_are_refused(text):
-    with pytest.raises(UserError, match="write it as FIRST-LAST"):
-        _page_range(text)
-
-
-def test_a_name_that_had_to_change_ends_in_a_digest():
-    assert _file_name("paper-1.pdf") == "paper-1.pdf"
-    assert _file_name("题目.pdf") == "题目.pdf"
-    assert _file_name("a/b.pdf") == "a_b.pdf-e0633290"
-    assert _file_name("x" * 60) == "x" * 60
-    assert len(_file_name("x" * 61)) == 60 + 1 + 8
-
-
-def test_cells_are_cut_after_120_characters_and_empty_ones_left_out():
-    assert _fields({"a": 1, "b": None, "c": "x" * 117}) == "a: 1\nc: " + "x" * 117
-    assert _fields({"c": "x" * 118}) == "c: " + "x" * 117 + "…"
 
 
 def test_a_row_is_shown_as_the_question_that_it_became():
@@ -62,20 +35,6 @@ def test_a_row_is_shown_as_the_question_that_it_became():
         "答案 answer: AB",
     ]
     assert _read(Sample(1, {}, None, None)) == "—"
-
-
-def test_examples_end_the_help():
-    assert examples([]) is None
-    assert examples(["run"]) == "Example: [cyan]build-dataset run[/cyan]"
-    assert examples(["a", "b"]) == ("Examples:\n\n[cyan]build-dataset a[/cyan]\n\n[cyan]build-dataset b[/cyan]")
-
-
-def test_pairs_and_options_override_the_file(tmp_path):
-    path = tmp_path / "dataset.toml"
-    path.write_text('[dataset]\nname = "x"\n')
-    config = configure(path, ["dataset.seed = 7", "dataset.title=a=b"], {"split.ratios": "6:2:2", "ocr.dpi": None})
-    assert (config.dataset.seed, config.dataset.title) == (7, "a=b")
-    assert config.params("split").ratios == "6:2:2"
 
 
 REJECTED = (("q1", "a.pdf", "figure"), ("q2", "a.pdf", "figure"), ("q3", "b.pdf", "table"), ("q4", "b.pdf", "figure"))

@@ -25,13 +25,6 @@ def test_limits_under_which_libraries_hang_are_refused(monkeypatch, name, least,
     assert limits.too_little_memory().startswith(f"the limit on {told} are needed")
 
 
-def test_a_control_group_of_less_than_256_mb_is_refused(monkeypatch):
-    monkeypatch.setattr(limits, "_group_limits", lambda: [2**40, 256 * 1024**2])
-    assert limits.too_little_memory() is None
-    monkeypatch.setattr(limits, "_group_limits", lambda: [2**40, 255 * 1024**2])
-    assert "(cgroup) is 255 MB, at least 256 MB are needed" in limits.too_little_memory()
-
-
 @pytest.mark.parametrize(
     ("groups", "file", "limit", "found"),
     [

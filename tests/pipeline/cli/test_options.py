@@ -15,7 +15,6 @@ from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.cli import options as module
 from build_dataset.pipeline.cli.options import command, configure, examples, heading, stage_options
 from build_dataset.pipeline.config import ConfigBase
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.params import Params, option
 
 
@@ -161,12 +160,6 @@ def test_pairs_and_options_override_the_file_and_absent_options_do_not(file):
     assert configure(file, ["dataset.seed=7"], {"dataset.seed": 8}).dataset.seed == 8
     assert configure(file, ["dataset.seed=7"], {"dataset.seed": None}).dataset.seed == 7
     assert configure(file, ["dataset.title=a=b"]).dataset.title == "a=b"
-
-
-def test_a_pair_without_a_value_is_told_whole(file):
-    with pytest.raises(UserError) as caught:
-        configure(file, ["dataset.seed"])
-    assert str(caught.value) == "--set dataset.seed: write it as KEY=VALUE, e.g. --set dataset.seed=7"
 
 
 @pytest.mark.parametrize(("alone", "inner"), [(None, True), ("build:schema", True), ("build:schema", False)])

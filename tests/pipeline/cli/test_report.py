@@ -13,13 +13,10 @@ from rich.table import Table
 from build_dataset.pipeline import aside
 from build_dataset.pipeline.cli.report import (
     print_files,
-    print_json,
     print_line,
     print_stage,
     print_summary,
-    print_warning,
     print_whole,
-    reason_line,
     save,
     shown,
     sum_line,
@@ -52,12 +49,6 @@ def test_a_line_is_printed_as_it_is_however_long(terminal):
     assert stream.getvalue() == text + "\n"
 
 
-def test_a_line_has_no_colours_of_its_own():
-    stream = io.StringIO()
-    print_line("12 'x' True", console=Console(file=stream, force_terminal=True, color_system="standard"))
-    assert stream.getvalue() == "12 'x' True\n"
-
-
 @pytest.mark.parametrize(
     ("counts", "told"),
     [
@@ -72,13 +63,6 @@ def test_counts_add_up_in_a_line(counts, told):
     assert sum_line({"unit": "items", **counts}) == told
 
 
-def test_eight_reasons_are_named():
-    reasons = {f"r{n}": n for n in range(9)}
-    assert reason_line({"a": 3, "b": 1}) == "a 3, b 1"
-    assert reason_line(reasons) == "r0 0, r1 1, r2 2, r3 3, r4 4, r5 5, r6 6, r7 7, …"
-    assert reason_line(dict([*reasons.items()][:8])) == "r0 0, r1 1, r2 2, r3 3, r4 4, r5 5, r6 6, r7 7"
-
-
 def test_a_path_is_told_from_where_the_user_stands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert shown(tmp_path / "a" / "b") == "a/b"
@@ -91,25 +75,6 @@ def test_a_table_is_printed_whole_and_the_terminal_keeps_its_width(terminal):
     print_whole(table, console)
     assert "x" * 70 in stream.getvalue()
     assert console.width == 40
-
-
-def test_json_is_indented_and_chinese(capsys):
-    print_json({"a": ["甲"]})
-    assert capsys.readouterr().out == '{\n  "a": [\n    "甲"\n  ]\n}\n'
-
-
-def test_warnings_are_yellow():
-    stream = io.StringIO()
-    print_warning("x", Console(file=stream, force_terminal=True, color_system="standard"))
-    assert stream.getvalue() == "\x1b[33mx\x1b[0m\n"
-
-
-@pytest.mark.parametrize(("width", "whole"), [(990, True), (1200, False)])
-def test_a_table_is_widened_up_to_a_thousand_columns(terminal, width, whole):
-    console, stream = terminal
-    print_whole(Table("x" * width), console)
-    longest = max(map(len, stream.getvalue().splitlines()))
-    assert longest == (width + 4 if whole else 1000)
 
 
 class Loss(SimpleNamespace):
@@ -172,16 +137,6 @@ def test_a_file_of_which_nothing_is_left_is_red(wide):
     red = [line for line in wide.stream.getvalue().splitlines() if "\x1b[31m" in line]
     assert len(red) == 1
     assert "[f0]" in red[0]
-
-
-@pytest.mark.parametrize(("notices", "more"), [(0, ""), (8, ""), (9, "… and 1 more files; see the report")])
-def test_eight_files_are_warned_of(wide, notices, more):
-    wide.lose(losses(1), notices)
-    print_files(wide.config, 12, wide.console)
-    text = wide.stream.getvalue()
-    assert [f"warning: n{number}" in text for number in range(9)] == [number < min(notices, 8) for number in range(9)]
-    assert ("more files; see the report" in text) is bool(more)
-    assert more in text
 
 
 def manifest(**more):

@@ -9,12 +9,10 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.cli import results
 from build_dataset.pipeline.cli.app import app
-from build_dataset.pipeline.export import release
 from build_dataset.pipeline.finetune import train
-from build_dataset.pipeline.runtime import publish, runner
+from build_dataset.pipeline.runtime import publish
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.release import ReleaseRow
 from tests.conftest import ROOT
@@ -139,55 +137,11 @@ def test_a_release_that_is_there_is_only_uploaded(tmp_path, monkeypatch, there, 
     assert done == frozen + ([(push, False)] if push else [])
 
 
-@pytest.fixture
-def upload(monkeypatch):
-    plan = SimpleNamespace(files={"a.parquet": 1_234_567, "b.md": 1_000}, endpoint="https://hub")
-    monkeypatch.setattr(results, "find_spec", lambda name: name)
-    monkeypatch.setattr(release, "plan_upload", lambda dataset, repo: plan)
-    monkeypatch.setattr(release, "push_release", lambda dataset, found: "https://hub/[x]")
-    return plan
-
-
-def test_what_would_be_uploaded_is_told_before_anything_is_sent(tmp_path, told, upload):
-    results._push(config(tmp_path).dataset, "me/exam", yes=False)
-    assert told()[1] == [
-        "     1,234,567  a.parquet",
-        "         1,000  b.md",
-        "2 files, 1.2 MB, would go to https://hub/datasets/me/exam (private if new); nothing was sent: add --yes",
-    ]
-    results._push(config(tmp_path).dataset, "me/exam", yes=True)
-    assert told()[1][-1] == "✓ 2 files uploaded: https://hub/[x]"
-
-
 def test_without_its_package_nothing_is_uploaded(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "find_spec", lambda name: None)
     with pytest.raises(UserError) as caught:
         results._push(config(tmp_path).dataset, "me/exam", yes=True)
     assert str(caught.value) == "--push needs huggingface_hub: pip install huggingface_hub"
-
-
-@pytest.mark.parametrize(
-    ("facts", "since"),
-    [
-        ({"previous": None, "changes": None}, "the first release"),
-        (
-            {"previous": "0.9.0", "level": "minor", "changes": {"added": 1200, "removed": 0, "changed": 3}},
-            "minor since 0.9.0: 1,200 added, 3 changed",
-        ),
-        ({"previous": "0.9.0", "level": "patch", "changes": {"added": 0}}, "patch since 0.9.0: no changes"),
-    ],
-)
-def test_a_release_is_told_with_what_changed(tmp_path, told, monkeypatch, facts, since):
-    states = dict.fromkeys(stage_names(None, None), "done")
-    seen = []
-    monkeypatch.setattr(runner, "Runner", lambda config: SimpleNamespace(states=lambda: states))
-    monkeypatch.setattr(release, "freeze", lambda dataset, states: seen.append(list(states)) or facts)
-    results._freeze(config(tmp_path))
-    first, second, third = told()[1]
-    assert first == f"✓ released 1.0.0 ({since})"
-    assert second.endswith("releases/1.0.0: keep this folder, and publish it")
-    assert third == "  its questions keep their splits in every further run"
-    assert seen == [stage_names(None, "export")]
 
 
 @pytest.mark.parametrize(

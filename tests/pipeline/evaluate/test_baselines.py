@@ -4,10 +4,8 @@ from collections import Counter
 
 import pytest
 
-from build_dataset.annotation.llm.messages import Answer, ChatRequest, Usage
-from build_dataset.pipeline.evaluate import backends as module
 from build_dataset.pipeline.evaluate.backends import Setting, open_backend
-from build_dataset.pipeline.evaluate.params import MajorityModel, OpenAiModel, RandomModel
+from build_dataset.pipeline.evaluate.params import MajorityModel, RandomModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from tests.pipeline.evaluate.conftest import make_question
 
@@ -85,15 +83,6 @@ def test_a_guess_is_the_same_on_every_machine(context):
     assert list(zero.values()) == ["D", "D", "C", "AD", "ABC", "AB"], "no absent seed"
 
 
-@pytest.mark.parametrize(
-    ("key", "options", "choices"),
-    [("A", "BA", ["A", "B"]), ("AB", "AB", ["AB"]), ("AB", "CAB", ["AB", "AC", "BC", "ABC"]), ("AB", "A", ["A"])],
-)
-def test_every_guess_that_the_options_allow_is_possible(key, options, choices):
-    question = make_question(1, key, options=options)
-    assert ["".join(letters) for letters in module._choices(question)] == choices
-
-
 def test_a_baseline_says_letters_and_counts_each_question(context):
     backend, steps = open_backend(RandomModel(), Setting(context, [])), []
     made = list(backend.generate([Prompt(str(n), (), make_question(n)) for n in range(3)], steps.append))
@@ -109,14 +98,3 @@ def test_questions_without_a_key_teach_no_majority(context):
     assert list(answers(MajorityModel(), context, [make_question(9)], [*silent, make_question(4, "D")]).values()) == [
         "D"
     ]
-
-
-@pytest.mark.parametrize(("seed", "made_with"), [(None, None), (5, 7)])
-def test_a_reply_of_an_endpoint_is_told_whole(seed, made_with):
-    request = ChatRequest("p", ({"role": "user", "content": "x"},), sample=2)
-    usage = Usage(prompt_tokens=3, completion_tokens=4)
-    reply = Answer(request, "好\ud83d", "length", usage, 0.5, model="m-1")
-    found = module._generation(reply, OpenAiModel(model="m", seed=seed))
-    assert found == module.Generation(
-        "p", "好�", "length", prompt_tokens=3, completion_tokens=4, cost=0.5, seed=made_with, model="m-1"
-    )

@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from build_dataset.pipeline.evaluate import clinical as module
 from build_dataset.pipeline.evaluate.clinical import Case, conversation, item_id, load_cases, score_cases
 from build_dataset.pipeline.evaluate.prompting import Template
 from build_dataset.schemas.errors import UserError
@@ -32,33 +31,6 @@ def test_cases_are_read_with_numbers_as_ids(write):
     assert (first.id, first.title, first.description, len(first.turns)) == ("7", "题目", "病史", 3)
     assert (second.turns[0].question, second.turns[0].solution) == ("问0", "答0")
     assert [item_id(first, number) for number in range(2)] == ["clin-7-1", "clin-7-2"]
-
-
-def test_what_is_no_file_of_cases_is_told_whole(write):
-    with pytest.raises(UserError) as caught:
-        load_cases(None)
-    told = "the clinical task needs cases: set evaluate.cases to a file like CMB-Clin-qa.json"
-    assert str(caught.value) == told
-    path = write([case(), case("8"), case(7)])
-    with pytest.raises(UserError) as caught:
-        load_cases(path)
-    assert str(caught.value) == f"{path}: two cases have the id '7'"
-    with pytest.raises(UserError, match=r"cases\.json, item 2: "):
-        load_cases(write([case(), case("8", [])]))
-
-
-@pytest.mark.parametrize(("size", "read"), [(64 * 2**20, True), (64 * 2**20 + 1, False)])
-def test_a_file_of_more_than_64_mib_is_not_read(tmp_path, monkeypatch, size, read):
-    monkeypatch.setattr(module, "read_items", lambda path: [])
-    path = tmp_path / "cases.json"
-    with path.open("wb") as stream:
-        stream.truncate(size)
-    if read:
-        assert load_cases(path) == []
-    else:
-        with pytest.raises(UserError) as caught:
-            load_cases(path)
-        assert str(caught.value) == f"{path}: larger than 64 MiB, so it is no file of cases"
 
 
 @pytest.mark.parametrize("follow_up", ["又问{question}", None])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from build_dataset.pipeline.evaluate.comparing import compare_runs, holm, mcnemar, paired_p, ranking
+from build_dataset.pipeline.evaluate.comparing import compare_runs, holm, paired_p, ranking
 from build_dataset.pipeline.evaluate.scoring import Graded
 from build_dataset.schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
@@ -21,6 +21,10 @@ def answers(said: str, **changes) -> list[Graded]:
     return [
         Graded(make_question(number, "A", **changes), Outcome.ANSWERED, (letter,)) for number, letter in enumerate(said)
     ]
+
+
+def mcnemar(only_one: int, only_other: int) -> float:
+    return paired_p((str(at), 1 if at < only_one else -1) for at in range(only_one + only_other))
 
 
 def test_mcnemar_equals_published_values():

@@ -225,17 +225,16 @@ ANALYSES = [f"{letter}. {FOUR[letter]}：错误。\nB. 血压升高：正确。\
 @pytest.mark.parametrize(
     ("texts", "habit"),
     [
-        (ANSWERS, True),
-        (ANSWERS + ANALYSES[:6], True),
-        (ANSWERS + ANALYSES[:7], None),
-        (ANSWERS[:19], None),
-        ([*ANSWERS[:19], " "], None),
-        (ANALYSES, None),
-        (["交感神经兴奋，所以选B。"] * 30, None),
+        (ANSWERS * 2, True),
+        (ANSWERS * 2 + ANALYSES[:4], True),
+        (ANSWERS + ANALYSES, None),
+        (ANSWERS[:9], None),
+        ([*ANSWERS[:9], *[" "] * 40], None),
+        (["交感神经兴奋，所以选B。"] * 40, None),
         ([], None),
     ],
 )
-def test_outputs_that_open_with_their_answers_are_a_habit_when_three_in_four_of_twenty_do(texts, habit):
+def test_outputs_that_open_with_their_answers_are_a_habit_when_most_of_many_do(texts, habit):
     assert answers_first((text, FOUR) for text in texts) is habit
 
 
@@ -259,7 +258,7 @@ def test_outputs_that_open_with_their_answers_are_a_habit_when_three_in_four_of_
 )
 def test_a_run_whose_outputs_open_with_an_answer_in_any_manner_is_read_by_its_openings(opening):
     text = opening.format("D", text=FOUR["D"]) + "\n解析：A仅见于早期。因此选B。"
-    habit = answers_first([(text, FOUR)] * 20)
+    habit = answers_first([(text, FOUR)] * 40)
     assert habit is True
     assert [read(text, FOUR, multiple, habit) for multiple in (False, None)] == ["D", "D"]
 
@@ -298,24 +297,6 @@ def test_answers_stated_in_real_explanations_are_the_keys(shared_data):
             agreed["".join(found.letters) == item["Answer"]] += 1
     assert agreed.total() > 1400
     assert agreed[True] / agreed.total() >= 0.995
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "read"),
-    [(15_996, 80_000, True), (15_997, 80_000, False), (80_000, 47_998, True), (80_000, 47_999, False)],
-)
-def test_a_long_text_is_read_in_its_first_16000_and_its_last_48000_characters(before, after, read):
-    words = "这里是无关的文字。" * 9_000
-    found = extract(words[:before] + "答案是B。" + words[:after], dict.fromkeys("ABCD", ""))
-    assert (found.letters == ("B",)) is read
-
-
-@pytest.mark.parametrize(
-    ("first", "outputs", "habit"), [(19, 19, None), (14, 20, None), (15, 20, True), (16, 21, True), (17, 24, None)]
-)
-def test_three_quarters_of_twenty_outputs_that_open_with_their_answers_are_a_habit(first, outputs, habit):
-    texts = ["B。因为如此。"] * first + ["因为如此，所以选B。"] * (outputs - first)
-    assert answers_first((text, "ABCD") for text in [*texts, ""]) is habit
 
 
 @pytest.mark.parametrize("named", range(5))

@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.evaluate.clinical import load_cases, score_cases
+from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.evaluate.stage import problems, run
 from build_dataset.schemas.errors import UserError
@@ -131,27 +131,3 @@ def test_a_changed_file_of_cases_makes_the_stage_stale(cases):
 def answered(case=1, **answers):
     pairs = [{"question": "诊断？", "solution": "诊断为急性阑尾炎，应行手术。", **answers}]
     return {"id": case, "description": "右下腹痛", "QA_pairs": pairs}
-
-
-def test_answers_of_others_to_cases_are_scored_by_the_references_beside_them(tmp_path):
-    path = tmp_path / "answered.json"
-    given = {"model_answer_0": "诊断为急性阑尾炎，应行手术。", "model_answer_1": "诊断为急性阑尾炎"}
-    rows = [answered(1, **given), answered(2, **given)]
-    told, scores = score_cases(path, rows)
-    assert [row["rouge_l"] for row in told] == [1.0, pytest.approx(16 / 22), 1.0, pytest.approx(16 / 22)]
-    [bleu] = [score for score in scores if score.metric == "bleu_4"]
-    assert bleu.low <= bleu.value <= bleu.high
-    assert bleu.questions == 2
-
-
-@pytest.mark.parametrize(
-    ("rows", "said"),
-    [
-        ([answered()], "no question of a case holds model_answer"),
-        ([answered(model_answer="x"), answered(model_answer="y")], "clin-1-1 is answered twice"),
-        ([{"id": 1, "QA_pairs": []}], "item 1: "),
-    ],
-)
-def test_cases_without_answers_are_told_in_one_line(tmp_path, rows, said):
-    with pytest.raises(UserError, match=said):
-        score_cases(tmp_path / "answered.json", rows)

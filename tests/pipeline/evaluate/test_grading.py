@@ -15,7 +15,6 @@ from build_dataset.pipeline.evaluate.grading import (
     grade,
     libraries,
     read_output,
-    read_text,
     run_file,
     run_settings,
 )
@@ -30,22 +29,6 @@ from build_dataset.pipeline.evaluate.prompting import Prompt, Variant
 from build_dataset.schemas.evaluation import Outcome
 from build_dataset.schemas.identity import sha256
 from tests.pipeline.evaluate.conftest import make_question
-
-
-@pytest.mark.parametrize(
-    ("text", "finish", "outcome"),
-    [
-        ("首选甲药", "stop", Outcome.ANSWERED),
-        ("", "stop", Outcome.NO_ANSWER),
-        ("首选甲", "length", Outcome.TRUNCATED),
-        ("首选甲", "refusal", Outcome.REFUSED),
-        ("抱歉", "length", Outcome.REFUSED),
-        ("字" * 18 + "抱歉", "stop", Outcome.REFUSED),
-        ("字" * 19 + "抱歉", "stop", Outcome.ANSWERED),
-    ],
-)
-def test_a_refusal_of_free_text_stands_in_its_first_twenty_characters(text, finish, outcome):
-    assert read_text(text, finish) == (outcome, text)
 
 
 def test_letters_that_a_backend_chose_are_the_answer():

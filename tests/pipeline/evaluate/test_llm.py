@@ -41,11 +41,6 @@ def test_an_estimate_counts_what_each_output_takes_once(outputs, options, expect
     assert told(*outputs, **options) == expected
 
 
-def test_the_last_6000_characters_of_an_output_are_read():
-    sizes = [told(unread(1, size)).split(" tokens")[0] for size in (5999, 6000, 6001)]
-    assert sizes == [f"1 outputs to read, about {tokens}" for tokens in ("6,190", "6,191", "6,191")]
-
-
 @pytest.mark.parametrize(("options", "cost"), [({}, 0.6), ({"price_in": None, "price_out": None}, None)])
 def test_the_cost_of_all_replies_is_their_sum_or_unknown(serve, options, cost):
     server = serve(lambda question, earlier, body: Reply(content='{"answer": ["C", "A", "C"]}'))

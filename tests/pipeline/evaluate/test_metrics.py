@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-import numpy as np
 import pytest
 
 from build_dataset.pipeline.evaluate import metrics as module
-from build_dataset.pipeline.evaluate.metrics import METRICS, Mean, metric, score_items, share, shown_in
-from build_dataset.pipeline.evaluate.scoring import Graded, GradedText, Slice, Versions, count_overlap
+from build_dataset.pipeline.evaluate.metrics import Mean, score_items, share
+from build_dataset.pipeline.evaluate.scoring import Graded, GradedText, Slice, count_overlap
 from build_dataset.schemas.evaluation import Outcome, Task
 from tests.pipeline.evaluate.conftest import make_question
 
@@ -24,64 +23,8 @@ def graded(number: int, key: str, said: str | None, repeat: int = 0, **changes) 
     return Graded(make_question(number, key, **changes), outcome, letters, repeat=repeat)
 
 
-def test_rows_say_over_what_they_are_computed_and_where_they_are_shown():
-    assert [(row.name, row.over, row.shown, row.higher, row.brackets) for row in METRICS] == [
-        ("accuracy", ANSWERS, ANSWERS, True, True),
-        ("accuracy_without_weak", ANSWERS, ANSWERS, True, False),
-        ("expected_accuracy", ANSWERS, ANSWERS, None, False),
-        ("mean_accuracy", PEOPLE, ANSWERS, True, False),
-        ("accuracy_when_answered", ANSWERS, (), None, False),
-        ("partial_credit", ANSWERS, BOARD, True, False),
-        ("weighted_f1", ANSWERS, BOARD, True, True),
-        ("macro_f1", ANSWERS, ANSWERS, True, False),
-        ("no_answer_rate", BOTH, (*BOTH, "leaderboard"), None, False),
-        ("refused_rate", BOTH, (*BOTH, "leaderboard"), None, False),
-        ("truncated_rate", BOTH, (*BOTH, "leaderboard"), None, False),
-        ("voted_accuracy", VERSIONS, ANSWERS, True, False),
-        ("shuffle_consistency", VERSIONS, ANSWERS, True, True),
-        ("paraphrase_consistency", VERSIONS, ANSWERS, True, True),
-        ("none_option_consistency", VERSIONS, ANSWERS, True, True),
-        ("bleu_1", TEXTS, TEXTS, True, False),
-        ("bleu_4", TEXTS, TEXTS, True, True),
-        ("rouge_1", TEXTS, TEXTS, True, False),
-        ("rouge_2", TEXTS, TEXTS, True, False),
-        ("rouge_l", TEXTS, TEXTS, True, True),
-    ]
-    rates = ["no_answer_rate", "refused_rate", "truncated_rate"]
-    assert [row.name for row in shown_in("leaderboard")] == ["partial_credit", "weighted_f1", *rates]
-    assert metric("bleu_4").title == "BLEU-4"
-
-
-@pytest.mark.parametrize("outcome", [Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED])
-def test_a_rate_is_the_share_of_its_own_outcome(outcome):
-    row = module._rate("x", "t", outcome)
-    outcomes = (outcome, Outcome.ANSWERED, Outcome.ANSWERED, Outcome.ANSWERED)
-    items = [Graded(make_question(number), kind, None) for number, kind in enumerate(outcomes)]
-    assert row.measure.value(items) == 0.25
-    assert (row.name, row.title, row.over, row.shown) == ("x", "t", BOTH, (*BOTH, "leaderboard"))
-
-
-def test_metrics_of_versions_and_of_texts_are_better_when_higher():
-    versions = module._of_versions("x", "t", lambda item: item.voted())
-    assert (versions.over, versions.higher, versions.brackets) == (VERSIONS, True, True)
-    assert module._of_versions("x", "t", len, brackets=False).brackets is False
-    asked = (graded(1, "A", "A"), graded(1, "A", "A", 1))
-    missed = (graded(2, "A", "B"), graded(2, "A", "B", 1))
-    assert versions.measure.value([Versions(asked), Versions(missed), Versions(asked[:1])]) == 0.5
-    texts = module._of_texts("x", "t", module._rouge(0))
-    assert (texts.over, texts.shown, texts.higher, texts.brackets) == (TEXTS, TEXTS, True, False)
-
-
 def text(said: str, wanted: str, number: int = 0) -> GradedText:
     return GradedText(f"q{number}", f"q{number}", Outcome.ANSWERED, count_overlap(said, wanted))
-
-
-def test_bleu_and_rouge_of_one_text_are_counted_by_hand():
-    one = text("甲乙丙丁", "甲乙丁")
-    assert [module._rouge(column).value([one]) for column in range(3)] == pytest.approx([6 / 7, 2 / 5, 6 / 7])
-    assert module._bleu(1).value([one]) == pytest.approx(3 / 4)
-    assert module._bleu(2).value([one]) == pytest.approx(sqrt(3 / 4 * 1 / 3))
-    assert module._bleu(4).value([one]) == pytest.approx((3 / 4 * 1 / 3 * 1 / 4 * 1 / 4) ** 0.25)
 
 
 def test_a_mean_is_over_the_items_that_count():
@@ -103,39 +46,6 @@ def test_the_interval_of_a_share_is_that_of_the_items_that_count():
         ((middle - half) / (1 + z * z / n), (middle + half) / (1 + z * z / n))
     )
     assert found.method == "wilson"
-
-
-def test_rows_of_f1_are_the_key_the_answer_and_both_of_each_class():
-    items = [graded(1, "A", "A"), graded(2, "B", "A"), graded(3, "A", None), graded(4, "B", "CD")]
-    assert module._f1_rows(items).tolist() == [
-        [1, 0, 1, 0, 1, 0],
-        [0, 1, 1, 0, 0, 0],
-        [1, 0, 0, 0, 0, 0],
-        [0, 1, 0, 0, 0, 0],
-    ]
-
-
-def test_the_class_of_a_question_without_a_key_of_its_own_is_the_first_that_is_accepted():
-    appealed = make_question(1).model_copy(update={"answer": [], "accepted_answers": [["C"], ["D", "B"]]})
-    items = [Graded(appealed, Outcome.ANSWERED, ("A",)), graded(2, "C", "C")]
-    assert module._f1_rows(items).tolist() == [[1, 0, 0, 0, 0, 0], [0, 1, 0, 1, 0, 1]]
-
-
-@pytest.mark.parametrize(
-    ("sums", "weighted", "macro"),
-    [
-        ([3, 1, 2, 2, 2, 0], 0.6, 0.4),
-        ([2, 0, 2, 0, 2, 0], 1.0, 1.0),
-        ([4, 4, 2, 6, 2, 4], (2 / 3 * 4 + 0.8 * 4) / 8, (2 / 3 + 0.8) / 2),
-        ([4, 0, 2, 2, 2, 0], 2 / 3, 2 / 3),
-    ],
-)
-def test_f1_of_classes_is_weighted_by_their_questions_or_not_at_all(sums, weighted, macro):
-    counted = np.array(sums, float)
-    assert float(module._class_f1(counted, weighted=True)) == pytest.approx(weighted)
-    assert float(module._class_f1(counted, weighted=False)) == pytest.approx(macro)
-    assert float(module.metric("weighted_f1").measure.of(counted)) == pytest.approx(weighted)
-    assert float(module.metric("macro_f1").measure.of(counted)) == pytest.approx(macro)
 
 
 def test_asking_again_with_the_same_answers_leaves_the_interval_of_f1_as_it_is():

@@ -22,8 +22,6 @@ from build_dataset.pipeline.evaluate.scoring import (
     human_scores,
     mean_score,
     partial_credit,
-    review_status,
-    slices_of,
     tokens,
 )
 from build_dataset.schemas.evaluation import Outcome
@@ -277,34 +275,6 @@ def test_bleu_is_short_for_short_texts_and_halves_what_has_no_match(
     sums: tuple[int, ...], orders: int, value: float
 ) -> None:
     assert float(bleu(np.array(sums, float), orders)) == pytest.approx(value)
-
-
-@pytest.mark.parametrize(
-    ("stem", "shared", "label"),
-    [
-        (9, 0, "0–9"),
-        (10, 0, "10–19"),
-        (19, 0, "10–19"),
-        (5, 5, "10–19"),
-        (99, 0, "90–99"),
-        (100, 0, "100+"),
-        (250, 0, "100+"),
-    ],
-)
-def test_a_length_is_counted_in_tens_with_the_case(stem: int, shared: int, label: str) -> None:
-    row = make_question(1, stem="题" * stem, shared_stem="例" * shared or None)
-    assert [part.label for part in slices_of(row) if part.dimension == "length"] == [label]
-
-
-NAMES = ("disease_group", "clinical_department", "medical_discipline", "competency", "difficulty")
-
-
-@pytest.mark.parametrize(
-    ("settled", "status"), [(0, "unreviewed"), (1, "partly reviewed"), (4, "partly reviewed"), (5, "reviewed")]
-)
-def test_a_question_is_reviewed_when_all_five_labels_are_settled(settled: int, status: str) -> None:
-    row = make_question(1, **{f"{name}_status": "agreed" for name in NAMES[:settled]})
-    assert review_status(row) == status
 
 
 def test_a_mean_has_a_deviation_from_two_values_on() -> None:

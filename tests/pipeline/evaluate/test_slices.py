@@ -1,21 +1,13 @@
 from __future__ import annotations
 
-from math import exp
-
-import numpy as np
 import pytest
 
 from build_dataset.pipeline.evaluate.scoring import (
     Graded,
     Slice,
-    Versions,
-    bleu,
     by_slice,
     cluster_id,
-    count_overlap,
     dimension_names,
-    human_scores,
-    mean_score,
     review_status,
     slices_of,
 )
@@ -80,14 +72,6 @@ def question_of(length, **changes):
 
 
 @pytest.mark.parametrize(
-    ("length", "label"),
-    [(0, "0–9"), (9, "0–9"), (10, "10–19"), (19, "10–19"), (89, "80–89"), (99, "90–99"), (100, "100+"), (999, "100+")],
-)
-def test_lengths_are_cut_at_every_ten_characters(length, label):
-    assert labels(slices_of(question_of(length)), "length") == [label]
-
-
-@pytest.mark.parametrize(
     ("settled", "status"), [(0, "unreviewed"), (1, "partly reviewed"), (4, "partly reviewed"), (5, "reviewed")]
 )
 @pytest.mark.parametrize("how", ["agreed", "adjudicated", "single"])
@@ -110,98 +94,11 @@ def test_a_question_is_in_a_slice_for_all_that_is_known_of_it():
     ]
 
 
-def test_dimensions_stand_in_the_order_of_tables():
-    assert list(dimension_names()) == [
-        "overall",
-        "question_type",
-        "disease_group",
-        "clinical_department",
-        "medical_discipline",
-        "competency",
-        "difficulty",
-        "exam_type",
-        "exam_class",
-        "exam_subject",
-        "length",
-        "label_status",
-    ]
-    assert dimension_names()["length"] == "题长（字符） Question length (characters)"
-
-
 def test_labels_that_no_list_names_stand_last_by_their_names():
     questions = [make_question(number, exam_type=name) for number, name in enumerate(("乙考", "医师考试", "丙考"))]
     assert labels(by_slice(questions), "exam_type") == ["医师考试", "丙考", "乙考"]
     lengths = by_slice([question_of(length) for length in (120, 5, 95, 15)])
     assert labels(lengths, "length") == ["0–9", "10–19", "90–99", "100+"]
-
-
-@pytest.mark.parametrize(
-    ("said", "wanted", "sums", "rouge"),
-    [
-        ("甲乙丙丁", "甲乙丁", (3, 1, 0, 0, 4, 3, 2, 1, 3), (6 / 7, 2 / 5, 6 / 7)),
-        ("甲", "甲", (1, 0, 0, 0, 1, 0, 0, 0, 1), (1.0, 0.0, 1.0)),
-        ("甲甲甲", "甲", (1, 0, 0, 0, 3, 2, 1, 0, 1), (0.5, 0.0, 0.5)),
-        ("丁丙乙甲", "甲乙丙丁", (4, 0, 0, 0, 4, 3, 2, 1, 4), (1.0, 0.0, 0.25)),
-        ("甲乙丙丁戊", "甲乙丙丁戊", (5, 4, 3, 2, 5, 4, 3, 2, 5), (1.0, 1.0, 1.0)),
-        ("", "甲", (0, 0, 0, 0, 0, 0, 0, 0, 1), (0.0, 0.0, 0.0)),
-    ],
-)
-def test_what_a_text_shares_with_its_reference_is_counted(said, wanted, sums, rouge):
-    found = count_overlap(said, wanted)
-    assert found.sums == sums
-    assert found.rouge == pytest.approx(rouge)
-
-
-@pytest.mark.parametrize(
-    ("sums", "orders", "value"),
-    [
-        ((3, 1, 0, 0, 4, 3, 2, 1, 3), 1, 3 / 4),
-        ((3, 1, 0, 0, 4, 3, 2, 1, 4), 1, 3 / 4),
-        ((3, 1, 0, 0, 4, 3, 2, 1, 6), 1, 3 / 4 * exp(1 - 6 / 4)),
-        ((3, 1, 0, 0, 4, 3, 2, 1, 3), 2, (3 / 4 * 1 / 3) ** (1 / 2)),
-        ((3, 0, 0, 0, 4, 3, 2, 1, 3), 4, (3 / 4 * 1 / 6 * 1 / 8 * 1 / 8) ** (1 / 4)),
-        ((1, 0, 0, 0, 1, 0, 0, 0, 1), 4, 0.0),
-        ((1, 0, 0, 0, 1, 0, 0, 0, 1), 1, 1.0),
-        ((0, 0, 0, 0, 4, 3, 2, 1, 3), 4, 0.0),
-    ],
-)
-def test_bleu_of_sums(sums, orders, value):
-    assert float(bleu(np.array(sums), orders)) == pytest.approx(value)
-    assert float(bleu(np.array(sums))) == float(bleu(np.array(sums), 4))
-
-
-def test_a_score_has_a_deviation_from_two_repetitions_on():
-    part = Slice("overall", "全部", "all")
-    about = {"run": "m", "metric": "accuracy", "questions": 3}
-    one, two = mean_score([0.5], part=part, **about), mean_score([0.25, 0.75], part=part, **about)
-    assert (one.value, one.sd, one.repeats, one.low, one.high, one.interval) == (0.5, None, 1, None, None, None)
-    assert (two.value, two.sd, two.repeats) == (0.5, pytest.approx(0.125**0.5), 2)
-
-
-def test_people_without_a_number_of_them_have_no_weight():
-    questions = [make_question(1, human_accuracy=0.4, respondents=0), make_question(2, human_accuracy=0.6)]
-    (only,) = human_scores(Slice("overall", "全部", "all"), questions)
-    assert (only.metric, only.value, only.questions, only.run) == ("mean_accuracy", 0.5, 2, "human")
-
-
-@pytest.mark.parametrize(
-    ("asked", "alike"),
-    [
-        ([(None, "A"), ("order 1", "A")], True),
-        ([(None, "A"), ("order 1", "B")], False),
-        ([(None, "A"), ("order 1", "A"), ("order 2", "B")], False),
-        ([(None, "A"), ("paraphrase", "B")], None),
-        ([(None, "A")], None),
-        ([("order 1", "A")], None),
-        ([(None, None), ("order 1", None)], True),
-    ],
-)
-def test_versions_are_alike_when_all_got_one_answer(asked, alike):
-    items = [
-        Graded(make_question(1), Outcome.ANSWERED, said and tuple(said), variant=variant) for variant, said in asked
-    ]
-    again = Graded(make_question(1), Outcome.ANSWERED, ("D",), repeat=1)
-    assert Versions((*items, again)).alike("order") is alike, "the first repetition alone counts"
 
 
 def test_questions_of_a_case_are_one_cluster():

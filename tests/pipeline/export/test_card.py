@@ -5,9 +5,9 @@ import json
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.export.card import _licence_page, size_category
+from build_dataset.pipeline.export.card import size_category
 from build_dataset.pipeline.rendering.markdown import code
-from build_dataset.schemas.release import BenchmarkFile, Leak
+from build_dataset.schemas.release import Leak
 from build_dataset.schemas.taxonomy import dimensions
 
 
@@ -44,19 +44,6 @@ def test_labels_that_do_not_occur_are_counted(export, tables):
     assert f"Labels of this dimension that do not occur: {unused}." in section.split("###")[0]
 
 
-def test_a_hundred_files_are_named_and_the_others_counted(export, tables):
-    tables["benchmarks"] = BenchmarkFile.to_frame(
-        BenchmarkFile(
-            file=f"b{number:03d}.jsonl", sha256="0", records=1, overlaps=0, copies=0, test_overlaps=0, test_copies=0
-        )
-        for number in range(103)
-    )
-    card = export(tables).described["README.md"].decode()
-    assert "`b099.jsonl`" in card
-    assert "`b100.jsonl`" not in card
-    assert "… and 3 more files." in card
-
-
 def test_exact_and_near_duplicates_are_told_apart(export, tables):
     near = Leak(question_id="a", split="test", kind="near", score=0.9, other_id="b", other_split="train")
     tables["leaks"] = Leak.to_frame([near, near.model_copy(update={"question_id": "c"})])
@@ -75,29 +62,3 @@ def test_the_metadata_name_the_key_and_leave_out_what_was_set_aside(export, tabl
 
 def test_code_that_begins_with_a_back_quote_alone_is_padded_too():
     assert code("`a") == "`` `a ``"
-
-
-@pytest.mark.parametrize(
-    ("questions", "size"),
-    [
-        (9_999, "1K<n<10K"),
-        (10_000, "10K<n<100K"),
-        (99_999, "10K<n<100K"),
-        (100_000, "100K<n<1M"),
-        (999_999, "100K<n<1M"),
-    ],
-)
-def test_each_size_category_begins_where_the_last_one_ends(questions: int, size: str):
-    assert size_category(questions) == size
-
-
-@pytest.mark.parametrize(
-    ("name", "page"),
-    [
-        ("Apache-2.0", "https://choosealicense.com/licenses/apache-2.0/"),
-        ("cc0-1.0", "https://choosealicense.com/licenses/cc0-1.0/"),
-        (" All rights reserved ", "All rights reserved"),
-    ],
-)
-def test_a_licence_with_an_identifier_has_a_page(name: str, page: str):
-    assert _licence_page(name) == page

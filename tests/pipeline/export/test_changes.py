@@ -252,16 +252,6 @@ def test_a_changelog_names_what_changed_but_not_what_was_added():
     assert "| added: new 新增 | 1 | 0 | 0 | 1 |" in told
 
 
-def test_a_changelog_names_twenty_of_a_kind_and_counts_the_others():
-    before = {"train": [row(f"q{number:02d}") for number in range(23)]}
-    told = changes_told(before, {"train": [row(f"q{number:02d}", stem="改") for number in range(23)]})
-    assert "`q19`" in told
-    assert "`q20`" not in told
-    assert "… and 3 more in `changes.parquet`" in told
-    told = changes_told(before, {"train": [row(f"q{number:02d}", stem="改") for number in range(20)]})
-    assert "more in" not in told.split("### changed")[1]
-
-
 def test_new_columns_alone_are_a_change_too():
     fewer = old(**BASE).drop("explanation")
     comparison = ReleaseComparison("1.1.0", "1.0.0", compare(fewer, splits(**BASE)), "1.1.0", "")

@@ -10,26 +10,18 @@ import pytest
 
 from build_dataset.pipeline.crop import find_paper
 from build_dataset.pipeline.explain import StageEvent
-from build_dataset.pipeline.inspect import page as module
 from build_dataset.pipeline.inspect.page import (
     Fate,
     ItemCard,
-    PageMark,
     PaperTables,
-    _became,
-    _boxes,
-    _facts,
-    _fate,
     _marked,
-    _reading_order,
-    _texts,
     draw_page,
     inspect_page,
     item_cards,
     page_views,
     view_paper,
 )
-from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Step, Trace
+from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Trace
 from build_dataset.schemas.errors import UserError
 
 
@@ -164,96 +156,15 @@ def test_each_finding_stands_on_its_line_and_the_place_that_it_quotes_is_marked(
     assert _marked(card, "入栈序列为1,2, ,n<b>") == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"
 
 
-@pytest.mark.parametrize(
-    ("quoted", "marked"), [("甲" * 4, True), ("甲" * 3, False), ("甲" * 120, True), ("甲" * 121, False)]
-)
-def test_quotations_of_4_to_120_characters_are_marked(quoted, marked):
-    card = ItemCard("x", Fate.WAITING, [StageEvent("parse", "waiting", "r", f"r: '{quoted}'")])
-    assert ("<mark>" in _marked(card, quoted)) is marked
-
-
-@pytest.mark.parametrize(
-    ("confidence", "outcomes", "fate"),
-    [
-        (None, [], Fate.KEPT),
-        (0.9, [], Fate.KEPT),
-        (0.89, [], Fate.DOUBTFUL),
-        (0.5, ["merged"], Fate.MERGED),
-        (1.0, ["merged", "rejected"], Fate.REJECTED),
-        (1.0, ["rejected", "waiting"], Fate.WAITING),
-    ],
-)
-def test_the_fate_of_an_item_is_the_one_to_look_at_first(confidence, outcomes, fate):
-    events = [StageEvent("clean", outcome, "r", None) for outcome in outcomes]
-    assert _fate(ItemCard("x", Fate.KEPT, events, {"confidence": confidence})) is fate
-
-
 def line(order: int, text: str = "题", kind: str = "text") -> Line:
     box = Box(x0=10, y0=20 * order, x1=100, y1=20 * order + 15)
     return Line(document="a", page=1, order=order, kind=kind, text=text, box=box, column=0, confidence=None)
-
-
-def test_lines_become_blocks_of_the_same_items_and_regions_on_top():
-    one = ItemCard("one", Fate.KEPT, question={"number": 3})
-    two = ItemCard("two", Fate.WAITING, question={"number": 0})
-    lines = [line(1), line(2), line(3, "", "figure"), line(4), line(5)]
-    marks = [
-        *[_became(each, [one], {}) for each in lines[:2]],
-        _became(lines[2], [], {}),
-        _became(lines[3], [one, two], {}),
-        _became(lines[4], [], {(1, 5): Fate.COVER}),
-    ]
-    assert marks == [
-        PageMark("kept", ("one",), "3"),
-        PageMark("kept", ("one",), "3"),
-        PageMark("none", (), ""),
-        PageMark("waiting", ("one", "two"), "3–0"),
-        PageMark("cover", (), ""),
-    ]
-    boxes = _boxes(lines, marks)
-    assert [(mark.style, mark.label) for mark in boxes] == [
-        ("kept", "3"),
-        ("waiting", "3–0"),
-        ("cover", ""),
-        ("figure", "图 figure"),
-    ]
-    assert (boxes[0].box.y0, boxes[0].box.y1) == (20, 55)
-    assert [mark.label for mark in _texts(lines, marks)] == ["题", "题", "［图 figure］", "题", "题"]
-
-
-def test_items_that_stand_nowhere_follow_their_neighbour_by_id():
-    def trace(name, page, first):
-        return Trace(document="d", item_id=name, spans=[Span(page=page, first=first, last=first)], steps=[])
-
-    traces = [trace("b", 1, 5), trace("a", 2, 0)]
-    assert _reading_order(traces, ["c", "b", "a"]) == ["b", "c", "a"]
-    assert _reading_order([], ["b", "a"]) == ["a", "b"]
-
-
-def test_a_paper_of_more_pages_than_120_is_shown_in_part(built, monkeypatch):
-    assert module.MAX_PAGES == 120
-    monkeypatch.setattr(module, "MAX_PAGES", 1)
-    first = view_paper(built.build, built.raw, "paper.pdf")
-    assert [sheet.page.page for sheet in first.sheets] == [1]
-    assert first.notes == ["Pages 1–1 of 2; --pages FIRST-LAST shows others."]
-    with pytest.raises(UserError, match="has pages 1-2; ask for 1 of them at most"):
-        view_paper(built.build, built.raw, "paper.pdf", range(1, 3))
-    monkeypatch.setattr(module, "MAX_PAGES", 2)
-    assert view_paper(built.build, built.raw, "paper.pdf", range(2, 3)).notes == [
-        "Pages 2–2 of 2; --pages FIRST-LAST shows others."
-    ]
-    assert view_paper(built.build, built.raw, "paper.pdf").notes == []
 
 
 def test_the_facts_of_a_paper_are_told(view, built):
     digest = PaperTables(built.build, "paper.pdf").document.sha256
     assert view.facts[0] == ("format 格式", "pdf, 2 pages")
     assert view.facts[-1] == ("sha256", digest[:16])
-
-
-@pytest.mark.parametrize(("pages", "most"), [(1, 260_000), (34, 260_000), (35, 257_142), (120, 75_000)])
-def test_pictures_share_9_million_bytes(pages, most):
-    assert min(module._MAX_BYTES, module._BUDGET // pages) == most
 
 
 def paper(lines, traces=(), keys=None, sheets=(), **about) -> PaperTables:
@@ -269,42 +180,9 @@ def spans(page: int, first: int, last: int) -> list[Span]:
     return [Span(page=page, first=first, last=last)]
 
 
-def step(part: str, first: int, last: int) -> Step:
-    return Step(part=part, rule="r", detail=None, spans=spans(1, first, last))
-
-
 def on(page: int, order: int, text: str = "题", kind: str = "text", *, boxed: bool = True) -> Line:
     one = line(order, text, kind)
     return one.model_copy(update={"page": page} | ({} if boxed else {"box": None}))
-
-
-LINES = [
-    *(on(1, 0, kind="header"), on(1, 1), on(1, 2), on(1, 3), on(1, 4, "", "figure"), on(1, 5), on(1, 6)),
-    *(on(1, 7, ""), on(2, 0), on(2, 1), on(2, 2, kind="footer"), on(2, 3)),
-]
-OWN = Trace(document="a", item_id="a", spans=spans(1, 1, 3), steps=[step("head", 1, 2), step("key", 3, 3)])
-ITEM = Trace(document="a", item_id="q", spans=[*spans(1, 2, 2), *spans(2, 1, 1)], steps=[])
-
-
-@pytest.mark.parametrize("keys", [{}, {"a": "paper"}, {"other": "a"}])
-def test_every_line_of_text_has_the_fate_of_its_step_or_none(keys) -> None:
-    made = paper(LINES, [OWN, ITEM], keys)
-    rest = Fate.KEY if "a" in keys else Fate.UNUSED
-    assert made.items == {(1, 2): ["q"], (2, 1): ["q"]}
-    assert made.fates == {
-        (1, 0): Fate.RUNNING,
-        (1, 1): Fate.HEAD,
-        (1, 3): Fate.KEY,
-        (1, 5): rest,
-        (1, 6): rest,
-        (1, 7): rest,
-        (2, 0): rest,
-        (2, 2): Fate.RUNNING,
-        (2, 3): rest,
-    }
-    runs = {name: [(one.page, one.order) for one in run] for name, run in made.unused.items()}
-    unused = {"unused-1-5": [(1, 5), (1, 6)], "unused-2-0": [(2, 0)], "unused-2-3": [(2, 3)]}
-    assert runs == ({} if "a" in keys else unused)
 
 
 def sheet(number: int, width: float = 100.0, method: str = "ocr", reason: str | None = None) -> Page:
@@ -335,20 +213,3 @@ def test_a_page_without_layout_shows_its_lines(about, width, boxed, shows) -> No
     assert [*marks.values()] == [[]]
     assert [view.page.page for view in page_views(made, cards, range(1, 3))] == [1, 2]
     assert [view.page.page for view in page_views(made, cards, range(2, 3))] == [2]
-
-
-def test_the_facts_name_ways_of_reading_the_exam_and_keys() -> None:
-    pages = [sheet(1), sheet(2, reason="garbled: x"), sheet(3, reason="garbled: y"), sheet(4, method="text_layer")]
-    plain = paper([], sheets=pages)
-    assert _facts(plain) == [
-        ("format 格式", "pdf, 2 pages"),
-        ("read by 读取", "ocr 1, ocr (garbled) 2, text_layer 1"),
-        ("sha256", "0123456789abcdef"),
-    ]
-    told = paper([], keys={"a": "p", "k2": "a", "k1": "a"}, exam_type="医师", exam_subject="内科", pages=1)
-    assert _facts(told)[0] == ("format 格式", "pdf, 1 page")
-    assert _facts(told)[2:5] == [
-        ("exam 考试", "医师 · 内科"),
-        ("answers of 所答试卷", "p"),
-        ("answers from 答案来自", "k1, k2"),
-    ]

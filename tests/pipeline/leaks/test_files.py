@@ -1,4 +1,3 @@
-import csv
 import json
 
 import polars as pl
@@ -102,55 +101,6 @@ def test_a_record_beyond_all_measure_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "_BLOCK", 50)
     with pytest.raises(UserError, match="cannot be read"):
         read(write(tmp_path / "a.json", '[{"question": "' + "x" * 1000 + '"}]'))
-
-
-@pytest.mark.parametrize(
-    ("lines", "records"),
-    [
-        (199, [(1, 199)]),
-        (200, [(1, 200), (181, 20)]),
-        (201, [(1, 200), (181, 21)]),
-        (380, [(1, 200), (181, 200), (361, 20)]),
-    ],
-)
-def test_plain_text_is_cut_at_two_hundred_lines_with_twenty_in_both(tmp_path, lines, records):
-    path = write(tmp_path / "a.txt", "x\n" * lines)
-    assert [(one.line, one.text.count("\n") + 1) for one in read_texts(path)] == records
-    assert all(one.lines for one in read_texts(path))
-
-
-def test_a_line_of_plain_text_ends_at_a_mebi_of_characters(tmp_path):
-    path = write(tmp_path / "a.md", "x" * (2**20 + 1))
-    assert [len(line) for _, text in read(path) for line in text.split("\n")] == [2**20, 1]
-
-
-def test_a_cell_of_a_csv_may_have_as_many_characters_as_a_record(tmp_path):
-    read(write(tmp_path / "a.csv", "Question\nx\n"))
-    assert csv.field_size_limit() == 2**26
-
-
-@pytest.mark.parametrize(("length", "read_whole"), [(100, True), (101, False)])
-def test_a_line_of_the_greatest_length_is_read(tmp_path, monkeypatch, length, read_whole):
-    monkeypatch.setattr(files, "_LONGEST", 100)
-    path = write(tmp_path / "a.jsonl", '"' + "x" * (length - 2) + '"')
-    if read_whole:
-        assert read(path) == [(1, "x" * 98)]
-        return
-    with pytest.raises(UserError) as caught:
-        read(path)
-    why = "line 1 is longer than 100 characters"
-    assert (
-        str(caught.value) == f"the benchmark {path} cannot be read ({why}): put it right or take it out of the folder"
-    )
-
-
-def test_a_reason_is_told_up_to_two_hundred_characters(tmp_path, monkeypatch):
-    def refuse(path):
-        raise ValueError("x" * 300 + "\nmore")
-
-    monkeypatch.setitem(files.READERS, ".txt", refuse)
-    with pytest.raises(UserError, match=rf"\({'x' * 200}\):"):
-        read(tmp_path / "a.txt")
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "gb18030"])

@@ -2,14 +2,13 @@ import csv
 import json
 import random
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.leaks.files import BenchmarkText
-from build_dataset.pipeline.leaks.overlap import Index, _blocks, _longest, asks_the_same, is_phrase, lines_shared
+from build_dataset.pipeline.leaks.overlap import Index, lines_shared
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.release import BenchmarkFile, Leak
 
@@ -206,11 +205,6 @@ def test_blocks_do_not_change_what_is_found(monkeypatch):
     assert len(whole[0]) > 40
 
 
-def test_windows_that_overlap_make_one_run_although_set_phrases_between_them_are_left_out():
-    assert _longest(np.array([0, 5, 30, 31]), 13) == (0, 18, 0)
-    assert _longest(np.array([0, 20, 21, 40]), 13) == (20, 34, 1)
-
-
 DISORDERS = ("甲状腺功能亢进症", "原发性醛固酮增多症", "嗜铬细胞瘤综合征", "皮质醇增多症患者")
 
 
@@ -269,54 +263,9 @@ def test_long_options_under_another_stem_are_no_leak(leaks, tmp_path):
     assert [row[1] for row in listed(leaks(asked, benchmarks=folder))] == ["copy"]
 
 
-@pytest.mark.parametrize(("count", "size", "blocks"), [(10_001, 1, [5000, 5000, 1]), (7, 400_000, [3, 3, 1])])
-def test_records_are_compared_some_thousand_or_a_million_characters_at_a_time(count, size, blocks):
-    records = (BenchmarkText(line, "x" * size) for line in range(count))
-    assert [len(block) for block in _blocks(records)] == blocks
-
-
-@pytest.mark.parametrize(
-    ("text", "phrase"),
-    [
-        ("肝心脾肺肾胃胆", True),
-        ("肝心脾肺肾胃胆肠", False),
-        ("《药品管理法》规定患者男45岁最可能的诊断是肝心", True),
-        ("肝心脾肺，肾、胃胆", True),
-    ],
-)
-def test_a_run_of_less_than_eight_letters_of_its_own_is_a_phrase(text: str, phrase: bool):
-    assert is_phrase(text) is phrase
-
-
-@pytest.mark.parametrize(("others", "same"), [(0, True), (5, True), (6, False), (10, False)])
-def test_a_stem_is_asked_where_three_fifths_of_it_stand(others: int, same: bool):
-    stem = "肝心脾肺肾胃胆肠骨血"
-    assert asks_the_same(stem, "甲乙丙丁戊己庚辛壬癸"[:others] + stem[others:]) is same
-
-
 def test_the_share_of_lines_counts_their_letters():
     assert lines_shared("肝心\n脾肺肾\n胃", "脾肺肾A. 胃") == pytest.approx(4 / 6)
     assert lines_shared("", "胃") == 0
-
-
-@pytest.mark.parametrize(("shared", "found"), [(12, False), (13, True), (20, True)])
-def test_a_run_of_thirteen_tokens_is_told_with_its_place(leaks, tmp_path, shared: int, found: bool):
-    stem = "中年女性阵发性头痛心悸大汗三年发作时血压显著升高"
-    text = f"甲乙丙{stem[2 : 2 + shared]}丁戊己"
-    (tmp_path / "b.txt").write_text(f"另一行\n{text}\n", encoding="utf-8")
-    leaked = leaks({"a": ("test", stem, DISORDERS)}, benchmarks=tmp_path).tables["leaks"].rows(named=True)
-    told = [(row["kind"], row["span"], row["start"], row["end"], row["line"], row["rows"]) for row in leaked]
-    assert told == ([("overlap", stem[2 : 2 + shared], 2, 2 + shared, 2, 1)] if found else [])
-    if found:
-        tokens = len(stem) + sum(map(len, DISORDERS))
-        assert leaked[0]["score"] == pytest.approx(shared / tokens, abs=1e-4)
-
-
-def test_a_span_is_shown_up_to_two_hundred_characters(leaks, tmp_path):
-    stem = "".join(chr(0x5000 + place) for place in range(250))
-    (tmp_path / "b.txt").write_text(stem, encoding="utf-8")
-    (row,) = leaks({"a": ("test", stem, DISORDERS)}, benchmarks=tmp_path).tables["leaks"].rows(named=True)
-    assert (row["span"], row["start"], row["end"]) == (stem[:200], 0, 250)
 
 
 @pytest.mark.parametrize(("tokens", "short"), [(7, 1), (8, 0)])

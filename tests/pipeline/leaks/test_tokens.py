@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.leaks.tokens import _tables, joined, tokenise, windows
+from build_dataset.pipeline.leaks.tokens import joined, tokenise, windows
 
 TEXTS = st.lists(st.text(st.characters(codec="utf-8"), max_size=40), max_size=6)
 
@@ -105,27 +105,6 @@ def test_hashes_of_tokens_and_runs_are_the_same_on_every_machine():
     runs = windows(found, 3)
     assert runs.hashes.tolist() == [8611981746469039973, 1813666727387749988, 2441067576865924404]
     assert (runs.rows.tolist(), runs.places.tolist()) == ([0, 0, 0], [0, 1, 2])
-
-
-@pytest.mark.parametrize(
-    ("first", "kinds"),
-    [
-        (0x3004, [0, 1, 1, 1, 0]),
-        (0x3040, [0, 1, 1]),
-        (0x30FE, [1, 1, 0]),
-        (0x33FF, [0, 1]),
-        (0x9FFF, [1, 2]),
-        (0xABFF, [0, 1]),
-        (0xD7A3, [1, 0]),
-        (0xF8FF, [0, 1]),
-        (0xFB00, [2]),
-        (0x20000, [1]),
-        (0x2F, [0, 2]),
-        (0x5A, [2, 0]),
-    ],
-)
-def test_blocks_of_ideographs_are_told_from_letters_at_both_ends(first, kinds):
-    assert _tables()[1][first : first + len(kinds)].tolist() == kinds
 
 
 @pytest.mark.parametrize(

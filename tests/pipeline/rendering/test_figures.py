@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import warnings
 
 import pytest
-from PIL import Image
 
 from build_dataset.pipeline.rendering import figures
-from build_dataset.pipeline.rendering.figures import both_formats, figure, save
+from build_dataset.pipeline.rendering.figures import figure, save
 
 
 def _bars(kind):
@@ -28,16 +26,6 @@ def test_no_chinese_glyph_is_missing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert _bars("png").startswith(b"\x89PNG")
-
-
-def test_a_figure_is_7_by_3_6_inches_and_200_dots_an_inch():
-    with figure() as drawn:
-        assert [*drawn.get_size_inches()] == [7.0, 3.6]
-        png = Image.open(io.BytesIO(save(drawn, "png")))
-        assert set(both_formats("x", drawn)) == {"figures/x.svg", "figures/x.png"}
-    assert png.size == (1400, 720)
-    assert png.convert("RGBA").getpixel((0, 0)) == (255, 255, 255, 255), "a white ground"
-    assert "Software" not in png.info
 
 
 def test_an_svg_has_no_ground_and_no_date():

@@ -10,7 +10,7 @@ import pytest
 
 from build_dataset.pipeline.aside import SourceLoss
 from build_dataset.pipeline.report import flow
-from build_dataset.pipeline.report.build import Build, StageRun, notice
+from build_dataset.pipeline.report.build import Build, notice
 from build_dataset.pipeline.report.params import ReportParams
 from build_dataset.schemas.annotations import Label
 from build_dataset.schemas.dataset import DatasetParams
@@ -85,43 +85,6 @@ def test_the_matrix_is_of_the_sources_that_share_most(monkeypatch, sources) -> N
     assert values["matrix"][0][1:] == ([9] if sources == 2 else [1] * (len(shown) - 2) + [9 if sources == 12 else 1])
     assert values["shared"]["s00"] == sources - 2 + 9
     assert (len(values["sources"]), values["more"]) == (sources, 0)
-
-
-@pytest.mark.parametrize(("count", "more"), [(200, 0), (201, 1)])
-def test_two_hundred_sources_are_listed(monkeypatch, count, more) -> None:
-    losses = [SourceLoss(f"{number}", kept=1) for number in range(count)]
-    monkeypatch.setattr(flow, "source_losses", lambda find: losses)
-    values = flow.sources(build()).values
-    assert (len(values["sources"]), values["more"], values["names"], values["matrix"]) == (200, more, [], [])
-
-
-def test_what_waits_before_the_release_is_missing_and_what_waits_later_is_unsettled() -> None:
-    clean = manifest("clean", 1, waiting={"r": 3}, **rows(questions=1))
-    ocr = manifest("ocr", 1, waiting={"r": 2})
-    review = manifest("review", 1, waiting={"r": 1})
-    quiet = manifest("dedup", 1, **rows(questions=1))
-    told = list(flow._unsettled(build(ocr, clean, quiet, review)))
-    assert [each.lost for each in told] == [5, 0]
-    assert "1 question" in told[1].english
-    assert "1 questions" not in told[1].english
-    assert [each.lost for each in flow._unsettled(build(review))] == [0]
-    assert list(flow._unsettled(build(quiet))) == []
-
-
-def test_stages_that_did_not_end_ran_before_their_input_or_not_at_all_are_told() -> None:
-    made = {"questions.parquet": {"rows": 1, "sha256": "new"}, "rejects.parquet": {"rows": 0, "sha256": "r"}}
-    parse = manifest("parse", 1, outputs=made, inputs={"raw/files": "x"})
-    clean = manifest("clean", 1, inputs={"parse/questions": "old", "parse/rejects": "r"}, complete=False)
-    dedup = manifest("dedup", 1, inputs={"parse/questions": "new"})
-    found = build(parse, clean, dedup)
-    assert found.outdated == {"clean": ["parse"]}
-    told = [each.english for each in flow._unfinished(found)]
-    assert len(told) == 3
-    assert ["clean" in line for line in told] == [True, True, False]
-    assert "export" in told[2]
-    assert "dedup" not in "".join(told)
-    assert found.stage("none").manifest == {}
-    assert StageRun("x").reasons == {"rejected": {}, "waiting": {}}
 
 
 @pytest.mark.parametrize(

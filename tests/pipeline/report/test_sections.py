@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import json
-
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.report import content, evaluation, flow, published, texts
+from build_dataset.pipeline.report import content, flow, texts
 from build_dataset.pipeline.report.build import Build, Section
 from build_dataset.pipeline.report.params import ReportParams
-from build_dataset.schemas.annotations import Agreement, Calibration, Label
+from build_dataset.schemas.annotations import Agreement
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.documents import Page
-from build_dataset.schemas.evaluation import Judgement, Score, Task
-from build_dataset.schemas.questions import Cluster, Merge, ReviewItem
-from build_dataset.schemas.release import BenchmarkFile, Change, Leak
 from build_dataset.schemas.taxonomy import dimensions
 
-from .conftest import manifest, manifests, question, questions, released, splits
+from .conftest import manifest, manifests, released, splits
 
 
 def build(tables, *ran, **params) -> Build:
@@ -31,41 +25,6 @@ def english(section: Section | None) -> list[str]:
 
 def exported(**rows) -> dict[str, pl.DataFrame]:
     return {f"export/{name}": frame for name, frame in splits(**rows).items()}
-
-
-def read(page: int, confidence: float | None) -> Page:
-    return Page(
-        document="a.pdf",
-        page=page,
-        width=1,
-        height=1,
-        method="ocr",
-        reason=None,
-        engine="e",
-        engine_version="1",
-        confidence=confidence,
-        lines=1,
-    )
-
-
-def test_pages_below_0_9_are_doubtful_and_30_of_them_listed():
-    rows = [read(page, page / 100) for page in range(50, 96)]
-    section = texts.reading(build({"ocr/pages": Page.to_frame(rows)}, manifest("ocr", 1, facts={"pages_lost": [1, 2]})))
-    assert section.values["doubtful_count"] == 40
-    assert [row["page"] for row in section.values["doubtful"]] == [*range(50, 80)]
-    assert section.values["ways"][0] | {"mean": 0} == {
-        "method": "ocr",
-        "engine": "e",
-        "reason": None,
-        "pages": 46,
-        "documents": 1,
-        "mean": 0,
-        "lowest": 0.5,
-    }
-    assert len(section.notices) == 2
-    sure = texts.reading(build({"ocr/pages": Page.to_frame([read(1, 0.9)])}))
-    assert (sure.values["doubtful_count"], english(sure)) == (0, [])
-    assert texts.reading(build({})) is None
 
 
 @pytest.mark.parametrize(
@@ -93,64 +52,9 @@ def test_the_place_of_a_question_is_told_as_far_as_it_is_known(found, shown):
     assert texts.source_place(found) == shown
 
 
-def test_a_text_is_compared_over_four_times_of_what_is_shown():
-    same, other = "甲" * 39 + "乙" * 9, "甲" * 39 + "丙" * 9
-    left, _ = texts.mark_differences(same, other, 10)
-    assert (left.pieces, left.more) == ([("甲" * 10, False)], 38)
-    whole, _ = texts.mark_differences("甲乙丙丁", "甲乙戊己", 10)
-    assert whole.pieces == [("甲乙", False), ("丙丁", True)], "half of it is the same"
-    apart, _ = texts.mark_differences("甲乙丙丁戊", "甲乙一二三", 10)
-    assert apart.pieces == [("甲乙丙丁戊", True)]
-
-
 def test_a_marked_line_break_is_made_visible_and_an_empty_text_stays():
     assert texts.mark_differences("甲乙丙丁\n", "甲乙丙丁", 9)[0].pieces[-1] == ("⏎\n", True)
     assert texts.clip(None, 5) == texts.CutText([], 0)
-
-
-def conflict(copies: int) -> pl.DataFrame:
-    rows = [question(f"q{n}", "题干", answer=["ABCDE"[n % 5]]) for n in range(copies)]
-    item = ReviewItem(
-        item_id="q0",
-        question_ids=[row["question_id"] for row in rows],
-        stage="dedup",
-        reason="conflicting_answers",
-        detail="A or B" * 20,
-        item=json.dumps(rows),
-    )
-    return ReviewItem.to_frame([item])
-
-
-def test_four_copies_of_a_conflict_are_shown_beside_the_first():
-    section = texts.conflicts(build({"dedup/review": conflict(6)}, characters=40))
-    [shown] = section.values["conflicts"]
-    assert (section.values["count"], section.values["all_copies"], section.values["shown"]) == (1, 6, 1)
-    assert [card.question_id for card in shown["cards"]] == ["q0", "q1", "q2", "q3"]
-    assert (shown["copies"], len(shown["detail"])) == (6, 40)
-    assert [card.answer for card in shown["cards"]] == [("A", True), ("B", True), ("C", True), ("D", True)]
-    assert section.notices[0].lost == 6
-    assert texts.conflicts(build({"dedup/review": ReviewItem.to_frame([])})) is None
-    assert texts.conflicts(build({})) is None
-
-
-def test_merges_and_twins_are_shown_by_kind():
-    stems = {39: "甲" * 9 + "乙", 40: "甲" * 10, 0: "甲" * 10}
-    rows = [question(f"q{n:02}", stems.get(n, f"第{n}题")) for n in range(45)]
-    merges = [Merge(question_id=f"q0{n}", survivor_id="q00", kind="exact", score=n / 10, reason="r") for n in (1, 2, 3)]
-    clusters = [Cluster(question_id=f"q{n:02}", cluster_id="c", kind="number") for n in range(45)]
-    tables = {
-        "clean/questions": questions(*rows),
-        "dedup/merges": Merge.to_frame(merges),
-        "dedup/clusters": Cluster.to_frame(clusters),
-    }
-    section = texts.duplicates(build(tables, pairs=1))
-    [merged], [twins] = section.values["merged"], section.values["twins"]
-    assert [pair["said"] for pair in merged["pairs"]] == ["score 0.100 · r"]
-    assert (merged["kind"], merged["count"], twins["kind"], twins["count"]) == ("exact", 3, "number", 45)
-    [pair] = twins["pairs"]
-    assert [card.question_id for card in pair["cards"]] == ["q00", "q39"], "the first 40 of a cluster are compared"
-    assert section.values["clusters"] == 1
-    assert texts.duplicates(build({**tables, "dedup/merges": Merge.to_frame([])})).values["merged"] == []
 
 
 def test_lengths_fall_into_bins_whose_upper_edge_belongs_to_them():
@@ -205,53 +109,6 @@ def test_labels_are_counted_by_split_with_shares_and_those_that_are_settled():
     assert set(section.files) == {f"tables/labels.{kind}" for kind in ("parquet", "csv", "md", "tex")}
 
 
-@pytest.mark.parametrize(("asked", "few"), [(29, True), (30, False)])
-def test_labels_with_fewer_than_30_test_questions_are_few(asked, few):
-    rows = [released(f"q{n}", difficulty="易") for n in range(asked)]
-    section = content.labels(build(exported(test=rows), figures=False))
-    assert bool(section.notices) is few
-
-
-def test_leaks_are_shown_by_kind_the_worst_first():
-    leaks = [
-        Leak(question_id=f"q{n}", split="test", kind="near", score=n / 10, other_id="o", other_split="train")
-        for n in (3, 9, 5)
-    ]
-    leaks += [Leak(question_id="q1", split="test", kind="copy", score=1.0, file="b", line=1, span="题" * 99)] * 2
-    section = content.leaking(build({"leaks/leaks": Leak.to_frame(leaks)}, examples=2, characters=40))
-    assert {name: section.values[name] for name in ("across", "published", "files")} == {
-        "across": 3,
-        "published": 1,
-        "files": 0,
-    }
-    copy, near = section.values["kinds"]
-    assert [row["question_id"] for row in near["rows"]] == ["q9", "q5"]
-    assert (near["kind"], near["count"], copy["kind"], copy["count"]) == ("near", 3, "copy", 2)
-    assert copy["rows"][0]["span"] == texts.CutText([("题" * 40, False)], 59)
-    assert len(section.notices) == 3
-    file = BenchmarkFile(file="b", sha256="0" * 64, records=5, overlaps=0, copies=0, test_overlaps=0, test_copies=0)
-    tables = {"leaks/leaks": Leak.to_frame([]), "leaks/benchmarks": BenchmarkFile.to_frame([file])}
-    quiet = content.leaking(build(tables))
-    assert (quiet.values["files"], quiet.values["across"], english(quiet)) == (1, 0, [])
-    assert content.leaking(build({})) is None
-
-
-def test_changes_name_six_columns_of_each_kind():
-    columns = ["a", "b", "c", "d", "e", "f", "g"]
-    rows = [
-        Change(question_id=f"q{n}", change="changed", split="train", previous_split="train", columns=columns)
-        for n in range(4)
-    ]
-    rows += [
-        Change(question_id="r1", change="moved", split="test", previous_split="train", columns=[]),
-        Change(question_id="r2", change="moved", split="validation", previous_split="test", columns=[]),
-    ]
-    section = content.changes(build({"export/changes": Change.to_frame(rows)}, examples=2))
-    changed, moved = section.values["kinds"]
-    assert changed == {"kind": "changed", "count": 4, "columns": "a 4, b 4, c 4, d 4, e 4, f 4", "ids": ["q0", "q2"]}
-    assert (moved["kind"], moved["count"], english(section)) == ("moved", 2, [])
-
-
 def test_the_split_is_told_with_what_missed_its_share():
     stage = manifest("split", 9, facts={"pooled_strata_count": 2, "retired": 0}, params={"seed": 1})
     section = content.splitting(build({}, stage))
@@ -266,138 +123,6 @@ def agreed(**more) -> Agreement:
 
 def agreement(*rows) -> Section | None:
     return content.agreement(build({"review/agreement": Agreement.to_frame(rows)}))
-
-
-def test_agreement_below_0_667_of_all_experts_is_weak():
-    assert english(agreement(agreed())) == []
-    assert english(agreement(agreed(reviewers="a & b", alpha=0.1))) == []
-    assert english(agreement(agreed(alpha=None))) == []
-    [told] = english(agreement(agreed(alpha=0.666), agreed(dimension="other", alpha=0.1)))
-    assert "0.67, other 0.10" in told
-    assert agreement(agreed(items=0)) is None
-    assert len(agreement(agreed(), agreed(dimension="other", items=1)).values["rows"]) == 2
-    assert len(agreement(agreed(), agreed(dimension="other", items=0)).values["rows"]) == 1
-    assert content.agreement(build({})) is None
-
-
-def test_agreement_by_label_begins_with_the_least_and_lists_40_rows():
-    labels = [agreed(label=f"l{n:02}", alpha=(50 - n) / 100) for n in range(45)]
-    slices = [agreed(slice="batch 1"), agreed(slice="batch 1", label="x")]
-    pair = [agreed(label="x", reviewers="a & b")]
-    values = agreement(agreed(), agreed(reviewers="a & b"), *labels, *slices, *pair).values
-    assert [row["reviewers"] for row in values["rows"]] == ["all", "a & b"]
-    by_label, by_slice = values["more"]
-    assert (by_label["count"], len(by_label["rows"])) == (45, 40)
-    assert [row["label"] for row in by_label["rows"][:2]] == ["l44", "l43"]
-    assert (by_slice["count"], by_slice["rows"][0]["slice"]) == (1, "batch 1")
-
-
-def test_who_labelled_is_counted_by_dimension():
-    plain = {"label": "易", "label_en": "e", "reviewers": [], "estimate": False}
-    rows = [
-        Label(question_id="1", dimension="difficulty", status="unreviewed", annotator="lexicon", **plain),
-        Label(question_id="2", dimension="difficulty", status="agreed", annotator=None, **plain),
-        Label(question_id="3", dimension="difficulty", status="agreed", annotator="m", **plain | {"estimate": True}),
-        Label(question_id="3", dimension="competency", status="agreed", annotator="m", **plain | {"estimate": True}),
-    ]
-    section = content.labelling(build({"review/labels": Label.to_frame(rows)}))
-    assert section.values["totals"] == {"difficulty": 3, "competency": 1}
-    assert section.values["by_status"] == {
-        ("competency", "agreed"): 1,
-        ("difficulty", "agreed"): 2,
-        ("difficulty", "unreviewed"): 1,
-    }
-    assert section.values["annotators"] == ["lexicon", "m"]
-    assert len(section.notices) == 3
-    assert "25 %" in english(section)[0]
-
-
-def test_annotators_compared_on_fewer_than_30_labels_are_counted():
-    plain = dict.fromkeys(Calibration.model_fields) | {
-        "dimension": "competency",
-        "accuracy": 0.9,
-        "low": 0.7,
-        "high": 0.97,
-        "same": 18,
-        "kappa": 0.8,
-    }
-    rows = [
-        Calibration(**plain | {"annotator": name, "reference": who, "items": items})
-        for name, who, items in (("b", "experts", 29), ("a", "experts", 30), ("c", "other", 1))
-    ]
-    values = content.calibration(build({"calibrate/calibration": Calibration.to_frame(rows)})).values
-    assert ([row["annotator"] for row in values["rows"]], values["few"]) == (["a", "b"], 1)
-
-
-def score(metric="accuracy", value=0.5, run="m", **more) -> Score:
-    plain = {"dimension": "overall", "label": "全部", "label_en": "all", "questions": 100, "low": 0.4, "high": 0.6}
-    return Score(run=run, metric=metric, value=value, **plain | more)
-
-
-def evaluated(*scores) -> Section:
-    return evaluation.evaluation(build({"evaluate/scores": Score.to_frame(scores)}, figures=False))
-
-
-def test_fewer_than_100_questions_and_more_than_5_percent_without_an_answer_are_told():
-    assert len(english(evaluated(score()))) == 0
-    assert "99 questions only" in english(evaluated(score(questions=99)))[0]
-    unread = [score("no_answer_rate", 0.02), score("refused_rate", 0.02), score("truncated_rate", 0.01)]
-    assert english(evaluated(score(), *unread)) == []
-    [told] = english(evaluated(score(), *unread, score("truncated_rate", 0.02)))
-    assert "m 6 %" in told
-
-
-def test_a_run_is_a_row_with_its_accuracy_and_rates():
-    section = evaluated(
-        score(value=None, low=None, high=None, run="n"),
-        score("mean_accuracy", 0.7),
-        score("refused_rate", 0.1),
-        score(dimension="length", value=0.1),
-    )
-    assert section.values["rows"] == [
-        {
-            "run": "m",
-            "accuracy": 0.7,
-            "rates": {"mean_accuracy": 0.7, "refused_rate": 0.1},
-            "low": 0.4,
-            "high": 0.6,
-            "questions": 100,
-        }
-    ]
-
-
-@pytest.mark.parametrize(
-    ("texts", "lengths"),
-    [
-        (0, (400, 4000)),
-        (56, (400, 4000)),
-        (57, (400, 3985)),
-        (312, (400, 401)),
-        (313, (400, 0)),
-        (625, (400, 0)),
-        (626, (399, 0)),
-    ],
-)
-def test_texts_of_a_page_of_answers_share_250_000_characters(texts, lengths):
-    assert evaluation._lengths(build({}), texts) == lengths
-
-
-def test_grades_are_means_by_judge_and_the_experts_are_one():
-    plain = {"run": "m", "task": Task.EXPLANATION, "question_id": "q"}
-    fields = dict.fromkeys(Judgement.model_fields)
-    rows = [
-        Judgement(**fields | plain | {"judge": judge, "aspect": aspect, "score": score, "repeat": repeat})
-        for judge, aspect, score, repeat in (
-            ("j", "fluency", 4, 0),
-            ("j", "fluency", 1, 1),
-            ("expert:a", "fluency", 5, 0),
-            ("expert:b", "fluency", 2, 0),
-        )
-    ]
-    grades = evaluation._grades(build({"evaluate/judgements": Judgement.to_frame(rows)}))
-    [found] = grades.values()
-    assert [(grade["who"], grade["mean"]) for grade in found] == [("j", 4), ("专家 experts", 3.5)]
-    assert [part[2] for part in found[1]["parts"]] == [3.5]
 
 
 def test_the_funnel_is_drawn_on_one_scale_and_empty_splits_are_told():
@@ -422,66 +147,3 @@ def test_figures_at_a_glance_are_absent_where_nothing_ran():
     assert values["parts"] == {"kept": 0, "merged": 0, "rejected": 0, "waiting": 0}
     assert (values["total"], values["keys"], values["by_ocr"], values["labels"], values["seen"]) == (0, 0, 0, 0, 0)
     assert (values["pages"], values["released"]) == (None, False)
-
-
-@pytest.mark.parametrize(("items", "shown"), [(1, [0]), (2, [0, 1]), (3, [0, 1, 2]), (7, [0, 3, 5]), (10, [0, 4, 7])])
-def test_examples_of_a_reason_are_spread_evenly(items, shown):
-    rows = [
-        ReviewItem(item_id=f"q{n}", question_ids=[], stage="parse", reason="r", detail="d" * 50) for n in range(items)
-    ]
-    tables = {"parse/review": ReviewItem.to_frame(rows)}
-    ran = manifest("parse", 0, waiting={"r": items, "conflicting_answers": 1})
-    group, apart = flow.waiting(build(tables, ran, characters=40)).values["groups"]
-    assert [example["id"] for example in group["examples"]] == [f"q{n}" for n in shown]
-    assert group["examples"][0]["detail"] == "d" * 40
-    assert (apart["apart"], apart["examples"], group["apart"]) == (True, [], False)
-    assert flow.waiting(build(tables, ran, examples=0)).values["groups"][0]["examples"] == []
-
-
-def test_200_sources_are_listed_12_of_them_warned_of_and_12_compared():
-    rows = [
-        ReviewItem(item_id=f"{n:03}.pdf", question_ids=[], stage="ocr", reason="broken", detail="d") for n in range(203)
-    ]
-    left_out = {f"{n}.xlsx": ["sheet 2"] for n in range(14)}
-    ran = manifest("ocr", 0, rejected={"broken": 203}, facts={"left_out": left_out})
-    rejects = ReviewItem.to_frame(rows).select("item_id", "stage", "reason", "detail", "item")
-    section = flow.sources(build({"ocr/rejects": rejects}, ran))
-    assert (len(section.values["sources"]), section.values["more"]) == (200, 3)
-    assert len(section.notices) == 12 + 1 + 12
-    assert "191 more files" in english(section)[12]
-    twelve = manifest("ocr", 0, rejected={"broken": 12})
-    assert len(flow.sources(build({"ocr/rejects": rejects.head(12)}, twelve)).notices) == 12
-
-
-def test_figure_2_is_laid_out_by_the_sizes_of_its_dimensions(monkeypatch):
-    drawn = []
-    monkeypatch.setattr(published, "both_formats", lambda name, figure: drawn.append(figure) or {})
-    train = [released(f"q{n}", "题" * n, difficulty="易" if n > 10 else "难") for n in range(1, 21)]
-    published.figure2(splits(train=train, test=[released("t", "题" * 9, difficulty="易")]))
-    [figure] = drawn
-    assert [*figure.get_size_inches()] == pytest.approx([13.5, 8.6])
-    axes = {axis.get_title().split("\n")[0]: axis for axis in figure.axes}
-    length, difficulty = axes["Question length within the interquartile range"], axes["Difficulty"]
-    grid = length.get_gridspec()
-    assert (grid.get_width_ratios(), grid.get_height_ratios()) == ([1, 1, 0.9], [1.1, 1.2, 1, 1])
-    bars = [(bar.get_x(), bar.get_y(), bar.get_width(), bar.get_height()) for bar in length.patches]
-    assert bars[:10] == [pytest.approx((place - 0.425, 0, 0.85, 1)) for place in range(6, 16)]
-    assert bars[23] == pytest.approx((9 - 0.425, 1, 0.85, 1)), "the test question on top"
-    bars = [(bar.get_x(), bar.get_y(), bar.get_width(), bar.get_height()) for bar in difficulty.patches]
-    assert bars[:2] == [(0, -0.375, 10, 0.75), (0, 0.625, 10, 0.75)]
-    assert bars[-1] == (10, 0.625, 1, 0.75)
-    assert difficulty.get_ylim() == (-0.7, 1.7)
-    assert [tick.get_text() for tick in difficulty.get_yticklabels()] == ["难", "易 Easy"]
-    assert {tick.get_fontsize() for tick in difficulty.get_yticklabels()} == {7.5}
-    sizes = [(axis.title.get_fontsize(), axis.xaxis.label.get_fontsize()) for axis in (length, difficulty)]
-    assert sizes == [(9, 7.5), (9, 7.5)]
-    assert length.yaxis.label.get_fontsize() == 7.5
-    assert not length.get_xgridlines()[0].get_visible()
-    assert not difficulty.get_ygridlines()[0].get_visible()
-    [absent] = axes["Area of competency"].texts
-    assert (absent.get_text(), absent.get_position()) == ("no label 无标签", (0.5, 0.5))
-
-
-@pytest.mark.parametrize(("length", "shown"), [(13, "题" * 13), (14, "题" * 13 + "…")])
-def test_names_of_labels_in_a_figure_are_cut_after_13_characters(length, shown):
-    assert published._label_name(dimensions()["competency"], "题" * length) == shown

@@ -102,56 +102,6 @@ def is_gone(pid):
     return False
 
 
-class InstantPool:
-    """A pool whose tasks are done as they are handed out."""
-
-    def __init__(self):
-        self.given, self.stopped = [], []
-
-    def schedule(self, function, args, timeout):
-        self.given.append((args, timeout))
-        future = Future()
-        future.set_result(function(*args))
-        return future
-
-    def stop(self):
-        self.stopped.append("stop")
-
-    def join(self):
-        self.stopped.append("join")
-
-
-@pytest.mark.parametrize("workers", [1, 2, 5])
-def test_three_tasks_a_worker_are_handed_out_ahead(monkeypatch, workers):
-    pool, taken = InstantPool(), []
-    monkeypatch.setattr(module, "ProcessPool", lambda *given, **named: pool)
-    found = LocalExecutor(workers)
-    results = found.map(workers_square, (taken.append(number) or number for number in range(100)), 2.5)
-    next(results)
-    assert taken == list(range(3 * workers))
-    assert pool.given == [([number], 2.5) for number in taken]
-    results.close()
-    assert pool.stopped == ["stop", "join"], "what still runs is stopped"
-    assert found._pool is None
-
-
-def workers_square(number):
-    return number * number
-
-
-def test_a_map_that_ends_by_itself_keeps_its_workers(monkeypatch):
-    pool, made = InstantPool(), []
-    monkeypatch.setattr(module, "ProcessPool", lambda *given, **named: made.append((given, named)) or pool)
-    found = LocalExecutor(3)
-    for _ in range(2):
-        assert dict(found.map(workers_square, range(4), None)) == {0: 0, 1: 1, 2: 4, 3: 9}
-    ((given, named),) = made
-    context = named.pop("context")
-    assert (given, context.get_start_method()) == ((3,), "spawn")
-    assert named == {"max_tasks": 400, "initializer": module._go_first}
-    assert pool.stopped == []
-
-
 def test_there_are_as_many_workers_as_cores_where_no_number_is_given(monkeypatch):
     assert LocalExecutor().workers == LocalExecutor(0).workers == available_cores()
     monkeypatch.setattr(os, "sched_getaffinity", lambda process: {3, 5, 7} if process == 0 else set())
@@ -192,12 +142,6 @@ def test_each_way_to_fail_has_its_reason(error, failure):
     future = Future()
     future.set_exception(error)
     assert module._outcome(future) == failure
-
-
-def test_a_worker_offers_itself_to_the_system_first(monkeypatch, tmp_path):
-    monkeypatch.setattr(module, "Path", lambda place: tmp_path / Path(place).name)
-    module._go_first()
-    assert (tmp_path / "oom_score_adj").read_text() == "500"
 
 
 def test_ctrl_c_is_held_back_while_workers_start_and_only_then():

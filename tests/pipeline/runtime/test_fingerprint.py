@@ -1,4 +1,3 @@
-import hashlib
 import json
 import sys
 from pathlib import Path
@@ -108,24 +107,6 @@ def home(tmp_path, monkeypatch):
     return package
 
 
-def test_only_names_below_a_package_of_ours_are_modules(home):
-    (home / "text.py").touch()
-    (home.parent / "copyright.py").touch()
-    assert module._source("copy") == home / "__init__.py"
-    assert module._source("copy.text") == home / "text.py"
-    assert module._source("copy.text.function") is None
-    assert module._source("copyright") is None
-
-
-def test_a_module_is_taken_before_a_package_of_its_name(home):
-    (home / "text").mkdir()
-    (home / "text" / "__init__.py").touch()
-    assert module._source("copy.text") == home / "text" / "__init__.py"
-    module._source.cache_clear()
-    (home / "text.py").touch()
-    assert module._source("copy.text") == home / "text.py"
-
-
 @pytest.mark.parametrize(
     ("source", "mentions", "opens"),
     [
@@ -149,30 +130,6 @@ def test_what_a_module_names_is_found_in_each_way_to_name_it(home, source, menti
     assert (found.mentions, found.opens, found.file) == (mentions, opens, home / "text.py")
 
 
-def test_data_files_are_all_but_code(home):
-    for name in ("a.toml", "b.py", "templates/c.html", "__pycache__/d.pyc"):
-        (home / name).touch()
-    assert sorted(module._data_files("copy")) == [home / "a.toml", home / "templates" / "c.html"]
-    assert list(module._data_files("other")) == []
-
-
-def test_the_hash_of_code_is_that_of_its_files_by_path(home):
-    (home / "__init__.py").write_text("import copy.text\n")
-    (home / "text.py").write_text("files('copy')\n")
-    (home / "templates" / "c.html").write_text("page")
-    (home / "a.toml").write_text("data")
-    (home / "templates" / "inner").mkdir()
-    digest = hashlib.sha256()
-    for name, content in (
-        ("copy/__init__.py", module._module("copy").digest),
-        ("copy/a.toml", b"data"),
-        ("copy/templates/c.html", b"page"),
-        ("copy/text.py", module._module("copy.text").digest),
-    ):
-        digest.update(name.encode() + b"\0" + content + b"\0")
-    assert module._code_hash("copy") == digest.hexdigest()
-
-
 def test_pages_beside_a_package_count_and_those_beside_a_module_do_not(home):
     (home / "templates" / "c.html").write_text("one")
     (home / "text.py").write_text("x = 1\n")
@@ -180,15 +137,6 @@ def test_pages_beside_a_package_count_and_those_beside_a_module_do_not(home):
     (home / "templates" / "c.html").write_text("two")
     assert module._code_hash("copy") != before[0]
     assert module._code_hash("copy.text") == before[1]
-
-
-def test_the_state_is_that_of_every_file_but_what_python_keeps(home):
-    (home / "a.toml").write_text("data")
-    for name in ("__pycache__/x.json", "old.pyc"):
-        (home / name).write_text("kept")
-    digest = hashlib.sha256(sys.version.encode())
-    digest.update(b"copy/__init__.py\0\0copy/a.toml\0data\0")
-    assert module._state() == digest.hexdigest()
 
 
 def test_hashes_are_kept_while_the_state_is_the_same(home, monkeypatch):

@@ -3,7 +3,6 @@ import os
 import pytest
 from filelock import FileLock
 
-from build_dataset.pipeline.runtime import publish as module
 from build_dataset.pipeline.runtime.publish import build_lock
 from build_dataset.schemas.errors import UserError
 
@@ -54,21 +53,6 @@ def test_a_held_folder_is_refused_at_once_and_in_one_line(tmp_path, monkeypatch)
         pass
     told = f"another build-dataset (process {os.getpid()}) is writing {folder}: wait for it to finish"
     assert (str(caught.value), waits) == (told, [0, 0])
-
-
-@pytest.mark.parametrize("there", [False, True])
-def test_the_holders_number_is_awaited_half_a_second(tmp_path, monkeypatch, there):
-    naps = []
-    monkeypatch.setattr(module.time, "sleep", naps.append)
-    if there:
-        (tmp_path / "pid").touch()  # not written yet
-    assert module._holder(tmp_path / "pid") == "unknown"
-    assert naps == [0.05] * 10
-
-
-def test_the_holders_number_is_read_as_soon_as_it_is_there(tmp_path, monkeypatch):
-    monkeypatch.setattr(module.time, "sleep", lambda _: (tmp_path / "pid").write_text("12"))
-    assert module._holder(tmp_path / "pid") == "12"
 
 
 def test_a_place_that_is_no_folder_is_told_whole(tmp_path):

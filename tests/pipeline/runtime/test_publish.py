@@ -3,7 +3,6 @@ import json
 
 import duckdb
 import polars as pl
-import pyarrow.parquet as pq
 import pytest
 
 from build_dataset.pipeline.runtime.publish import (
@@ -12,7 +11,6 @@ from build_dataset.pipeline.runtime.publish import (
     find_rows,
     find_table,
     intact_manifest,
-    is_ours,
     read_manifest,
     read_table,
     recover,
@@ -182,15 +180,6 @@ def test_a_manifest_that_was_edited_is_none(tmp_path, edit):
     assert read_manifest(tmp_path / "parse") is None
 
 
-@pytest.mark.parametrize(("rows", "groups"), [(20_000, [20_000]), (20_001, [20_000, 1])])
-def test_a_table_is_written_in_groups_with_zstd_and_statistics(tmp_path, rows, groups):
-    write_table(pl.DataFrame({"n": range(rows)}), tmp_path / "t.parquet")
-    meta = pq.read_metadata(tmp_path / "t.parquet")
-    assert [meta.row_group(number).num_rows for number in range(meta.num_row_groups)] == groups
-    column = meta.row_group(0).column(0)
-    assert (column.compression, column.statistics.max) == ("ZSTD", 19_999)
-
-
 def test_a_seal_is_the_same_on_every_machine():
     seal = "036e31737d6f7ef1"
     assert sealed({"b": 1, "a": "甲"}) == {"b": 1, "a": "甲", "seal": seal}
@@ -201,33 +190,6 @@ def test_a_seal_is_the_same_on_every_machine():
 def test_a_manifest_that_is_no_object_of_a_stage_is_none(tmp_path, text):
     (tmp_path / "manifest.json").write_text(text)
     assert read_manifest(tmp_path) is None
-
-
-def test_a_manifest_is_whole_only_with_files_of_its_sizes(tmp_path):
-    publish(tmp_path / "parse")
-    card = tmp_path / "parse" / "cards" / "README.md"
-    card.write_bytes(b"123456789")
-    assert intact_manifest(tmp_path / "parse") is not None, "nine bytes as before"
-    for content in (b"12345678", b"1234567890"):
-        card.write_bytes(content)
-        assert intact_manifest(tmp_path / "parse") is None
-    assert intact_manifest(tmp_path / "other") is None
-
-
-@pytest.mark.parametrize(
-    ("names", "ours"),
-    [
-        ([], True),
-        (["rejects.parquet"], False),
-        (["review.parquet", "x"], False),
-        (["rejects.parquet", "review.parquet"], True),
-        (["rejects.parquet", "review.parquet", "x"], True),
-    ],
-)
-def test_a_folder_is_a_stages_when_it_is_empty_or_holds_both_tables(tmp_path, names, ours):
-    for name in names:
-        (tmp_path / name).touch()
-    assert is_ours(tmp_path) is ours
 
 
 def test_a_file_in_the_place_of_a_folder_is_told_and_stays(tmp_path):

@@ -1,7 +1,5 @@
 """Faults of a cluster, simulated; tests/services/test_ray.py has a real one."""
 
-import os
-import platform
 import socket
 import sys
 from pathlib import Path
@@ -119,14 +117,6 @@ def test_a_run_that_reads_nothing_asks_no_cluster(config, monkeypatch):
         preflight(config, ["parse"])
 
 
-@pytest.mark.parametrize(
-    ("cpus", "gpus", "each", "workers"),
-    [(1, 0, 0, 1), (3.9, 0, 0, 3), (8, 1, 0.5, 2), (8, 1, 0.4, 2), (1, 9, 1, 1), (9, 2, 1, 2), (2, 1, 1, 1)],
-)
-def test_workers_are_whole_and_the_scarcer_thing_limits_them(cpus, gpus, each, workers):
-    assert fitting_workers(cpus, gpus, each) == workers
-
-
 @pytest.mark.parametrize(("cpus", "gpus", "each"), [(0.9, 0, 0), (8, 0.4, 0.5)])
 def test_no_room_for_one_worker_is_told_whole(cpus, gpus, each):
     with pytest.raises(UserError) as caught:
@@ -135,70 +125,6 @@ def test_no_room_for_one_worker_is_told_whole(cpus, gpus, each):
         f"[executor] the Ray cluster has {cpus:g} CPUs and {gpus:g} GPUs, a worker needs 1 and {each:g}: "
         "join a machine that has them, or set num_gpus"
     )
-
-
-def test_the_versions_that_machines_share_are_named_in_their_order(tmp_path):
-    for number in range(9):
-        (tmp_path / f"{number}.pdf").write_bytes(b"x" * 5)
-    names = [name for name, _ in expected(tmp_path)]
-    assert names[:2] == ["Python", "build-dataset with the code"]
-    assert names[2:12] == list(ray_executor._READING)
-    assert len(names) == 12 + 8, "eight files are enough"
-    assert {found for name, found in expected(tmp_path) if name.endswith(".pdf")} == {"5 bytes"}
-    assert len(expected(None)) == 12
-
-
-def test_what_a_machine_has_is_named_by_version_or_size(tmp_path):
-    (tmp_path / "a.pdf").write_bytes(b"123")
-    major, minor, _ = platform.python_version_tuple()
-    assert ray_executor._found("Python") == f"{major}.{minor}"
-    assert ray_executor._found(str(tmp_path / "a.pdf")) == "3 bytes"
-    assert ray_executor._found(str(tmp_path)) == ray_executor._found(str(tmp_path / "b.pdf")) == "absent"
-    assert ray_executor._found("no-such-package-of-ours") == "not installed"
-    assert len(ray_executor._found("build-dataset with the code")) == 12
-
-
-def test_what_a_machine_lacks_is_told_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(ray_executor.platform, "node", lambda: "n1")
-    paper = str(tmp_path / "a.pdf")
-    told = f"n1 does not see {paper} with 3 bytes: mount the raw folder at the same path everywhere"
-    assert lacks(((paper, "3 bytes"),)) == told
-    monkeypatch.setattr(ray_executor, "_found", lambda name: "1.0")
-    assert lacks((("numpy", "1.0"), ("pillow", "2.0"))) == "n1 has pillow 1.0, this machine 2.0: install the same"
-    assert lacks((("numpy", "1.0"),)) is None
-
-
-@pytest.mark.parametrize(
-    ("address", "asked"), [("10.0.0.7:6379", ("10.0.0.7", 6379)), ("[fd00::7]:1", ("fd00::7", 1)), ("auto", None)]
-)
-def test_the_head_is_asked_for_five_seconds(monkeypatch, address, asked):
-    calls = []
-    monkeypatch.setattr(
-        ray_executor.socket,
-        "create_connection",
-        lambda place, patience: calls.append((place, patience)) or SimpleNamespace(close=lambda: None),
-    )
-    ray_executor._probe(address)
-    assert calls == ([(asked, 5.0)] if asked else [])
-
-
-@pytest.mark.parametrize(
-    ("address", "token", "told"),
-    [
-        ("auto", "x", "is it up, has this machine joined it (`ray start --head`)? docs/scale.md says how"),
-        (
-            "h:1",
-            None,
-            "is it up, has this machine joined it (`ray start --address=h:1`), "
-            "does it want its token (RAY_AUTH_TOKEN)? docs/scale.md says how",
-        ),
-    ],
-)
-def test_a_cluster_that_does_not_answer_has_a_remedy(monkeypatch, address, token, told):
-    monkeypatch.delenv("RAY_AUTH_TOKEN", raising=False)
-    if token:
-        monkeypatch.setenv("RAY_AUTH_TOKEN", token)
-    assert ray_executor._remedy(address) == told
 
 
 def test_the_configuration_names_the_executor(tmp_path):
@@ -277,33 +203,6 @@ def ray(monkeypatch):
     return found
 
 
-def test_a_map_keeps_as_many_items_in_flight_as_there_is_room(ray):
-    taken = []
-    executor = RayExecutor(workers=3, gpus=0.5)
-    results = executor.map(abs, (taken.append(number) or -number for number in range(9)), 2.0)
-    assert next(results) == (0, 0)
-    assert taken == [0, 1, 2, 3], "three in flight and one that waits"
-    assert ray.options == {"num_cpus": 1, "num_gpus": 0.5, "max_retries": 2, "max_calls": 0}
-    assert ray.waits == [(1, 1, 120.0), (3, 1, None)]
-    results.close()
-    assert ray.cancelled == [(abs, -1, 2.0), (abs, -2, 2.0)]
-    assert ray.waits[-1] == (2, 2, 10.0)
-    assert (ray.left, executor._ray, executor._joined) == (1, None, False)
-
-
-def test_a_map_that_ends_stays_joined_until_it_is_closed(ray):
-    executor = RayExecutor()
-    for _ in range(2):
-        assert dict(executor.map(abs, range(-3, 0), None)) == {-3: 3, -2: 2, -1: 1}
-    (joined,) = ray.joined
-    assert joined == {"address": "auto", "log_to_driver": False, "logging_level": 40, "configure_logging": False}
-    assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
-    assert (executor._room, ray.left) == (4, 0), "a worker for each CPU"
-    executor.close()
-    executor.close()
-    assert ray.left == 1
-
-
 def test_a_cluster_that_a_script_joined_is_not_left(ray):
     ray.initialized = True
     executor = RayExecutor()
@@ -355,18 +254,6 @@ def test_the_room_of_a_cluster_is_told_and_the_cluster_left(ray):
     ray.initialized = True
     room("auto", 0)
     assert ray.left == 2
-
-
-def test_an_address_without_a_cluster_is_told_by_the_first_line(ray, monkeypatch):
-    def refuse(**named):
-        raise ConnectionError(" nobody there\nmore")
-
-    monkeypatch.setattr(ray, "init", refuse)
-    monkeypatch.setenv("RAY_AUTH_TOKEN", "x")
-    with pytest.raises(UserError) as caught:
-        room("auto", 0)
-    remedy = ray_executor._remedy("auto")
-    assert str(caught.value) == f"[executor] no Ray cluster at 'auto' (nobody there): {remedy}"
 
 
 def test_another_gpu_takes_another_child(monkeypatch):

@@ -3,7 +3,6 @@ import json
 import platform
 from dataclasses import replace
 from importlib.metadata import version
-from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -244,12 +243,6 @@ def test_a_report_of_what_was_done_before_has_no_time_and_no_items():
     assert (report.seconds, report.reused, report.added, report.notes) == (0.0, 0, 0, ())
 
 
-def test_reasons_are_told_from_the_most_frequent_and_then_by_name():
-    found = module._tally(["b", "a", "c", "c", "b", "c"])
-    assert list(found.items()) == [("c", 3), ("b", 2), ("a", 1)]
-    assert list(module._tally(["b", "a"]).items()) == [("a", 1), ("b", 1)]
-
-
 def test_a_manifest_says_all_of_a_result(runner):
     def waits(tables, params, context):
         review = [
@@ -296,18 +289,6 @@ def test_a_run_is_complete_only_when_every_stage_is(runner):
     assert runner().run([]) is True
 
 
-def test_the_ledger_tells_a_run_to_the_second_and_the_millisecond(runner, monkeypatch):
-    clock = iter([10.0, 11.23456])
-    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: next(clock)))
-    told = []
-    runner().run(["ocr"], on_stage_done=told.append)
-    (entry,) = [json.loads(line) for line in (runner.build / "runs.jsonl").read_text().splitlines()]
-    assert entry["seconds"] == 1.235
-    assert told[0].seconds == pytest.approx(1.23456)
-    assert (told[0].added, told[0].reused) == (entry["added"], entry["reused"]) == (2, 0)
-    assert len(entry["started"]) == len("2024-01-01T00:00:00+00:00")
-
-
 @pytest.mark.parametrize(("given", "named"), [((5,), True), ((5, "full"), True), ((5, "full", "mine"), False)])
 def test_an_error_of_the_disk_names_the_stages_folder_where_it_names_none(runner, given, named):
     def broken(tables, params, context):
@@ -319,13 +300,3 @@ def test_an_error_of_the_disk_names_the_stages_folder_where_it_names_none(runner
     place = str(runner.build / "ocr")
     expected = None if len(given) == 1 else place if named else "mine"
     assert caught.value.filename == expected
-
-
-def test_lost_items_and_other_columns_are_told_whole(runner):
-    counts = Counts(2, 1)
-    with pytest.raises(LostItemsError) as caught:
-        module._check(STAGES[0], Result({"words": Word.to_frame([])}, counts))
-    assert str(caught.value) == f"ocr: {counts} does not add up"
-    with pytest.raises(TypeError) as caught:
-        module._check(STAGES[0], Result({"words": pl.DataFrame({"x": [1]})}, Counts(1, 1)))
-    assert str(caught.value) == "ocr/words does not have the columns of Word"

@@ -3,12 +3,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
-import threading
 from contextlib import closing
 
 import pytest
 
-from build_dataset.pipeline.runtime import store as module
 from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.schemas.errors import UserError
 
@@ -127,45 +125,6 @@ def test_a_store_of_an_earlier_version_is_read_and_goes_on(tmp_path):
     assert store.get_many(["old", "new", "torn"]) == {"old": {"x": 1}, "new": 2}
 
 
-@pytest.mark.parametrize(("keys", "queries"), [(0, 0), (1, 1), (500, 1), (501, 2), (1000, 2), (1001, 3)])
-def test_keys_are_looked_up_500_at_a_time_and_each_once(tmp_path, keys, queries):
-    store, told = ItemStore(tmp_path / "s.sqlite"), []
-    store.put("0", 7)
-    store._connection.set_trace_callback(told.append)
-    wanted = [str(number) for number in range(keys)]
-    assert store.get_many(wanted * 2) == ({"0": 7} if keys else {})
-    assert sum(text.startswith("SELECT") for text in told) == queries
-
-
-def test_a_store_is_opened_to_wait_for_others_and_for_every_thread(tmp_path, monkeypatch):
-    given, connect = [], sqlite3.connect
-    monkeypatch.setattr(module.sqlite3, "connect", lambda path, **named: given.append(named) or connect(path, **named))
-    store = ItemStore(tmp_path / "a" / "b" / "s.sqlite")
-    thread = threading.Thread(target=store.put, args=("key", 1))
-    thread.start()
-    thread.join()
-    assert store.get("key") == 1
-    assert given == [{"timeout": 30, "check_same_thread": False}]
-    modes = [store._connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")]
-    assert modes == ["wal", 1], "NORMAL"
-
-
-def test_a_value_is_kept_as_short_json_with_a_digest(tmp_path):
-    store = ItemStore(tmp_path / "s.sqlite")
-    store.put("key", {"a": ["甲", 1]})
-    row = store._connection.execute("SELECT key, value, digest FROM items").fetchall()
-    assert row == [("key", '{"a":["甲",1]}', bytes.fromhex("da5a1ddc7de3813a"))]
-
-
-def test_a_store_that_is_closed_opens_again(tmp_path):
-    store = ItemStore(tmp_path / "s.sqlite")
-    store.close()
-    store.put("key", 1)
-    store.close()
-    assert store._connection is None
-    assert (store.get("key"), store.reused, store.added) == (1, 0, 1)
-
-
 def test_another_database_is_told_whole(tmp_path):
     path = tmp_path / "s.sqlite"
     change(path, "CREATE TABLE items (value TEXT, key TEXT)")
@@ -181,11 +140,3 @@ def test_a_store_in_a_place_that_cannot_be_opened_is_told_whole(tmp_path):
         ItemStore(tmp_path / "s.sqlite").get("key")
     advice = "check the disk (over a network, that it gives locks) and run again"
     assert str(caught.value) == f"{tmp_path}/s.sqlite: unable to open database file: {advice}"
-
-
-@pytest.mark.parametrize(
-    ("value", "digest", "whole"),
-    [("{}", None, True), ("{", None, False), (b"{}", None, False), ("{}", b"x", False), (None, None, False)],
-)
-def test_a_value_without_a_digest_must_be_json(value, digest, whole):
-    assert module._whole(value, digest) is whole

@@ -5,11 +5,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 from fractions import Fraction
-from itertools import product
 
 import pytest
 
-from build_dataset.pipeline.split.draw import Contents, SplitDraw, _Move
+from build_dataset.pipeline.split.draw import Contents, SplitDraw
 from build_dataset.pipeline.split.units import round_cells, totals_by_share
 
 POTS = [[0, 1], [2, 3]]
@@ -157,33 +156,6 @@ def test_units_go_where_they_went(case: tuple[int, int, int, int]) -> None:
     assert steps(seed, units=units, most=most, fixed=fixed) == GOLDEN[case]
 
 
-def distances(state: SplitDraw) -> int:
-    return sum(part * part for stratum in range(len(state.need)) for part in state._surplus(stratum))
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_change_of_moves_is_that_of_the_sum_of_squares(seed: int) -> None:
-    state = collection(seed)
-    state.draw()
-    before = distances(state)
-    units = random.Random(seed).sample(range(24), 6)
-    for unit, target in product(units, range(3)):
-        source = state.split[unit]
-        if source == target:
-            continue
-        content = state._contents[unit]
-        said = state._change([_Move(content, source, target)], state._surpluses([content]))
-        state.put(unit, target)
-        assert distances(state) - before == said
-        state.put(unit, source)
-    one, other = (next(unit for unit in range(24) if state.split[unit] == split) for split in (0, 2))
-    contents = [state._contents[unit] for unit in (one, other)]
-    said = state._change([_Move(contents[0], 0, 2), _Move(contents[1], 2, 0)], state._surpluses(contents))
-    state.put(one, 2)
-    state.put(other, 0)
-    assert distances(state) - before == said
-
-
 def of_one(quota: list[int], *sizes: int, splits: str = "", fixed: int = 0) -> SplitDraw:
     """Units of one stratum, the first of them in their splits, the first few of those fixed."""
     given = {unit: int(splits[unit]) for unit in range(fixed)}
@@ -205,49 +177,6 @@ def test_the_lowest_lots_that_fit_go_to_test_then_to_validation() -> None:
     assert drawn([8, 1, 1], 4, 3, 3) == ("021", [[4, -2, -2]]), "the units that harm least fill empty splits"
     assert drawn([2, 1, 1], 4) == ("0", [[-2, 1, 1]]), "one unit is not taken out of train"
     assert drawn([2, 1, 1], 2, 2) == ("20", [[0, 1, -1]])
-
-
-def test_a_stratum_is_off_from_a_whole_question_on() -> None:
-    assert [of_one([8, 1, 1], *[1] * 10, splits=splits)._is_off(0) for splits in ("0000000012", "0000000022")] == [
-        False,
-        True,
-    ]
-    state = of_one([8, 1, 1], *[1] * 10, splits="0000000022")
-    assert state._surplus(0) == [0, -10, 10]
-
-
-def test_moves_empty_no_split_and_take_no_unit_twice() -> None:
-    state = of_one([8, 1, 1], 1, 1, 1, 1, splits="0012")
-    kinds = {((0, 1),): [0, 1, 2, 3]}
-    units = Counter(state.split.values())
-
-    def allowed(*moves: tuple[int, int]) -> bool:
-        return state._allowed([_Move(((0, 1),), *move) for move in moves], kinds, units)
-
-    assert [allowed((0, 2)), allowed((1, 2)), allowed((0, 2), (0, 1))] == [True, False, False]
-    assert [allowed((1, 0), (0, 1)), allowed((1, 0), (2, 1)), allowed((1, 0), (1, 2))] == [True, False, False]
-    assert [(move.source, move.target) for move in state._possible(kinds)] == [
-        (0, 1), (0, 2), (1, 0), (1, 2), (2, 0), (2, 1),
-    ]  # fmt: skip
-    assert [(move.source, move.target) for move in state._possible({((0, 1),): [2]})] == [(1, 0), (1, 2)]
-
-
-def test_the_highest_lot_leaves_a_filled_split_and_the_lowest_train() -> None:
-    state = of_one([4, 1, 1], *[1] * 6, splits="002222")
-    state._apply(_Move(((0, 1),), 2, 0), range(6))
-    assert told(state)[0] == "002220"
-    state._apply(_Move(((0, 1),), 0, 1), range(6))
-    assert told(state)[0] == "102220"
-
-
-def test_sixteen_kinds_of_units_are_tried_the_commonest_first() -> None:
-    sizes = [*range(17, 0, -1), 17]
-    state = of_one([sum(sizes) - 2, 1, 1], *sizes, splits="0" * 17 + "2")
-    (kinds,) = state._by_kind().values()
-    assert list(kinds) == [((0, 17),), *(((0, size),) for size in range(1, 16))]
-    assert kinds[((0, 17),)] == [0, 17]
-    fixed = of_one([8, 1, 1], *[1] * 10, splits="2222222222", fixed=7)
-    assert fixed._by_kind() == {0: {((0, 1),): [7, 8, 9]}}
 
 
 def test_single_questions_make_up_for_what_a_pot_lacks() -> None:

@@ -1,19 +1,9 @@
 from fractions import Fraction
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.split.units import (
-    OTHER,
-    find_units,
-    pool_small,
-    round_cells,
-    totals_by_number,
-    totals_by_share,
-)
-from build_dataset.schemas.questions import Cluster, Question
-from tests.making import make_question
+from build_dataset.pipeline.split.units import OTHER, pool_small, round_cells, totals_by_number, totals_by_share
 
 EIGHT = (Fraction(8, 10), Fraction(1, 10), Fraction(1, 10))
 
@@ -96,25 +86,3 @@ def test_small_tables_are_rounded_as_checked_by_hand():
     assert round_cells([7, 5, 3, 5], keys, [16, 2, 2]) == [[5, 1, 1], [4, 0, 1], [3, 0, 0], [4, 1, 0]]
     assert round_cells([10, 10], [("甲",), ("乙",)], [16, 2, 2]) == [[8, 1, 1], [8, 1, 1]]
     assert round_cells([1, 1, 1], [("甲",), ("乙",), ("丙",)], [1, 1, 1]) == [[0, 0, 1], [0, 1, 0], [1, 0, 0]]
-
-
-@pytest.mark.parametrize(("size", "minimum", "pooled"), [(9, 10, True), (10, 10, False)])
-def test_strata_below_the_least_number_are_pooled(size: int, minimum: int, pooled: bool):
-    found = pool_small({("甲", "a"): size, ("甲", "b"): 20}, minimum)
-    assert found[("甲", "b")] == ("甲", "b")
-    assert (found[("甲", "a")] != ("甲", "a")) is pooled
-    kept = pool_small({("甲", "a"): 1, ("乙", "a"): 1}, minimum, keep=1)
-    assert kept == {("甲", "a"): ("甲", OTHER), ("乙", "a"): ("乙", OTHER)}
-
-
-@pytest.mark.parametrize(("length", "units"), [(19, 2), (20, 1)])
-def test_a_case_of_twenty_characters_is_known_again_in_another_paper(length: int, units: int):
-    case = "肝心脾肺肾胃胆肠骨血脑髓皮毛筋肉眼耳鼻舌"[:length]
-    made = [
-        make_question(stem, question_id=name, group_id=name, shared_stem=f" {case}", document=name)
-        for name, stem in (("a", "首选药物"), ("b", "首选检查"))
-    ]
-    found = find_units(Question.to_frame(made), Cluster.to_frame([]), 7)
-    assert len(found) == units
-    assert sorted(row for unit in found for row in unit.rows) == [0, 1]
-    assert [unit.rank for unit in found] == sorted(unit.rank for unit in found)

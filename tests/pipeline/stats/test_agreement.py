@@ -5,13 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from build_dataset.pipeline.stats import agreement
 from build_dataset.pipeline.stats.agreement import (
     Coefficient,
-    LabelCounts,
     Resampling,
-    Values,
-    Weights,
     cohen_kappa,
     count_labels,
     fleiss_kappa,
@@ -95,17 +91,3 @@ def test_two_labels_have_a_coefficient() -> None:
 
 def test_two_columns_of_which_one_is_used_have_no_kappa() -> None:
     assert value_of(fleiss_kappa, count_labels(["aa", "aa"], "ab")) is None
-
-
-@pytest.mark.parametrize(("cells", "sizes"), [(1, [1, 1, 1, 1, 1]), (4, [2, 2, 1]), (6, [3, 2]), (10, [5]), (100, [5])])
-def test_resamples_are_drawn_in_blocks(monkeypatch: pytest.MonkeyPatch, cells: int, sizes: list[int]) -> None:
-    monkeypatch.setattr(agreement, "_RESAMPLES_AT_ONCE", cells)
-    seen: list[int] = []
-
-    def counted(counts: LabelCounts, weights: Weights) -> Values:
-        assert (weights.sum(axis=1) == 3).all()
-        seen.append(len(weights))
-        return raw_agreement(counts, weights)
-
-    interval(counted, count_labels(["aa", "ab", "aa"]), Resampling(5, 3))
-    assert seen == sizes

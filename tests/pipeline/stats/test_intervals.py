@@ -128,57 +128,10 @@ def test_wilson_refuses_what_is_no_proportion(successes, total):
         wilson(successes, total)
 
 
-def clusters(*values: list[float]) -> list[Unit]:
-    """A cluster a list."""
-    return [Unit(str(number), value) for number, own in enumerate(values) for value in own]
-
-
-@pytest.mark.parametrize(
-    ("units", "low", "high", "method"),
-    [
-        (clusters([1], [0], [1]), 0.207660, 0.938508, "wilson"),
-        (clusters([1], [0], [0.5]), 0.036171, 0.963829, "cluster_wilson"),
-        (clusters([1, 0], [1, 1], [0]), 0.063802, 0.970601, "cluster_wilson"),
-        (clusters([1, 1, 0], [1, 0], [0], [1]), 0.146315, 0.912069, "cluster_wilson"),
-        (clusters([1, 0], [1, 0]), 0.006081, 0.993919, "cluster_wilson"),
-        (clusters([0.5, 0.5], [0.5, 0.5], [0.5]), 0.056336, 0.943664, "cluster_wilson"),
-        (clusters([1, 1], [1]), 0.342380, 1.0, "cluster_wilson"),
-        (clusters([1 - 1e-13, 1], [1]), 0.342380, 1.0, "cluster_wilson"),
-        (clusters([0, 0], [0], [0]), 0.0, 0.561497, "cluster_wilson"),
-        (clusters([1e-13, 0], [0], [0]), 0.0, 0.561497, "cluster_wilson"),
-        (clusters([1, 1], [1, 1], [1, 1], [0, 0]), 0.130690, 0.983570, "cluster_wilson"),
-        (clusters([1, 0, 0, 0, 0], [0, 0, 0, 0, 0]), 0.000552, 0.957207, "cluster_wilson"),
-    ],
-)
-def test_a_share_of_few_clusters_has_exactly_this_interval(
-    units: list[Unit], low: float, high: float, method: str
-) -> None:
-    found = interval_of_share(units)
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
-    assert found.method == method
-
-
 def test_one_observation_alone_has_wilsons_interval() -> None:
     found = interval_of_share([Unit("one", 1)])
     assert found is not None
     assert (found.low, found.high, found.method) == (*wilson(1, 1), "wilson")
-
-
-@pytest.mark.parametrize(
-    ("units", "low", "high"),
-    [
-        (clusters([0], [1.5]), 0.0, 1.5),
-        (clusters([0], [1], [4.3], [9.1], [2.7], [7.9], [3.3]), 1.164646, 7.203781),
-        (clusters([0.3, 1.1], [2.9], [4.7, 5.3, 1.9], [3.1], [0.7], [1.3, 8.9]), 0.951450, 4.543746),
-        (clusters(*([float(number * number % 31)] for number in range(25))), 9.222589, 15.777411),
-    ],
-)
-def test_a_mean_has_exactly_this_interval(units: list[Unit], low: float, high: float) -> None:
-    found = interval_of_mean(units)
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-6)
-    assert found.method == "cluster_bootstrap"
 
 
 def test_a_sum_that_is_off_by_rounding_is_still_a_proportion() -> None:
@@ -187,10 +140,3 @@ def test_a_sum_that_is_off_by_rounding_is_still_a_proportion() -> None:
     assert wilson(5 - 1e-7, 5)[1] < 1.0
     with pytest.raises(ValueError, match="no proportion"):
         wilson(5 + 2e-9, 5)
-
-
-def test_wilsons_interval_of_few_is_exactly_this() -> None:
-    assert wilson(3, 10) == pytest.approx((0.107791, 0.603222), abs=1e-6)
-    assert wilson(1, 1) == (pytest.approx(0.206549, abs=1e-6), 1.0)
-    assert wilson(0.01, 1) == pytest.approx((2.589779e-05, 0.797556), abs=1e-6)
-    assert wilson(0.99, 1) == pytest.approx((0.202444, 0.999974), abs=1e-6)

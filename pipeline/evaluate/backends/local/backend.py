@@ -91,10 +91,7 @@ class Engine:
         return [sum(row[len(row) - count :]) for row, count in zip(rows, wanted, strict=True)]
 
     def _inputs(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
-        """Input tensors, shape (prompts, width), padded between the head and the tails, with the head's cache.
-
-        ``generate`` wants the head among the tokens, a forward pass what is new alone.
-        """
+        """Input tensors (prompts, width), padded between head and tails; ``whole``: with the head's own tokens."""
         torch, head = self._torch, list(batch.head)
         width = max(len(tail.tokens) for tail in batch.tails)
         pad = self.tokenizer.pad_token_id
@@ -172,10 +169,7 @@ class Sampler:
 def run_jobs(
     options: TransformersModel, devices: list[str], jobs: deque[PromptBatch], tokenizer: Any = None
 ) -> Iterator[tuple[PromptBatch, Answers | Full]]:
-    """Process every batch, one worker a device; a single device works in this process.
-
-    A batch that does not fit in memory is returned unprocessed; the caller may add its halves to the ``jobs``.
-    """
+    """Yield every batch with its outputs, one worker a device; one that does not fit in memory comes back undone."""
     if len(devices) == 1:
         engine = Engine(options, devices[0], tokenizer)
         while jobs:

@@ -153,11 +153,7 @@ class LocalBackend(Backend, ABC):
         return PreparedPrompt(prompt, tokens, choices, key, text, seed)
 
     def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], tuple[Choice, ...]]:
-        """Return the prompt's tokens and every option's continuation of them, cut as lm-evaluation-harness cuts them.
-
-        Prompt and continuation are encoded together and cut where the prompt alone ends; spaces at its end belong to
-        the continuation. Tokens that all letters begin with go to the prompt: they tell the letters not apart.
-        """
+        """Return the prompt's tokens and every option's continuation, cut as lm-evaluation-harness cuts them."""
         how = self._options.compare
         shown = {"letter": "{0.label}", "spaced_letter": " {0.label}"}.get(how, "{0.text}")
         said = [(option.label, shown.format(option)) for option in prompt.asked().options]

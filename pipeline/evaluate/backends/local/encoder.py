@@ -18,11 +18,7 @@ NOT_READ = {"labels", "shown", "several"}  # tensors of a batch that the model d
 
 
 def choice_batch(rows: Sequence[ReleaseRow], *, tokenizer: Any, longest: int) -> dict[str, Any]:
-    """Tensors of shape (questions, options, tokens), ``labels`` and ``shown`` (questions, options), ``several``.
-
-    Options that a question lacks are padding, told by ``shown``; where question and option are too long, the longer
-    one of the two is cut.
-    """
+    """Tensors (questions, options, tokens) with ``labels``, ``shown`` (false: padding) and ``several``."""
     import torch
 
     width = max(len(row.options) for row in rows)

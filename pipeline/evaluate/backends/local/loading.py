@@ -54,10 +54,7 @@ def missing_packages(options: LocalModel | MultipleChoiceModel) -> str | None:
 
 
 def missing_model(options: LocalModel) -> str | None:
-    """Return the line that says why a model cannot be had; None where it is a folder, in the cache or on the hub.
-
-    The hub is asked once and for 5 seconds at most: its own client tries again for a minute and more.
-    """
+    """Return the line that says why a model cannot be had, or None; the hub is asked once, for 5 seconds at most."""
     name, adapter = options.model, options.adapter
     if Path(name).is_dir():
         return f"adapter {adapter}: no such folder" if adapter and not Path(adapter).exists() else None
@@ -101,10 +98,7 @@ def versions(options: LocalModel | MultipleChoiceModel) -> dict[str, str]:
 
 
 def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> str:
-    """The text to be continued, by the model's own chat ``template``, or with turns as bare text.
-
-    Then each answer stands below its question and a blank line between pairs, as CMB asks models that know no chat.
-    """
+    """Return the text to be continued: by the model's chat ``template``, or bare turns as CMB writes them."""
     if not template:
         return "".join(f"{turn['content']}{_ENDS[turn['role']]}" for turn in messages)
     turns = list(messages)

@@ -20,11 +20,7 @@ _RANKS = (8, 16, 32, 64, 128, 256, 320, 512)
 
 
 class VllmBackend(LocalBackend):
-    """Hands vLLM all prompts at once; it batches them itself and reads heads that prompts share once.
-
-    Where the likeliest letter is to be chosen, likelihoods are among the letters alone; those of ``transformers`` are
-    among all tokens. Which letter is the likeliest is the same.
-    """
+    """Hands vLLM all prompts at once, which it batches; likelihoods are among the letters alone."""
 
     _options: VllmModel
 

@@ -235,18 +235,6 @@ def test_two_devices_have_a_batch_in_work_and_one_waiting_each(monkeypatch: pyte
     assert (waiting, queue) == ([4, 4, 4, 3, 2, 1], ["a", "b"])
 
 
-def test_a_worker_answers_when_it_was_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(backend, "_ENGINE", None)
-    (batch,) = batches_of(1)
-    with pytest.raises(RuntimeError, match="not started"):
-        backend._work(batch)
-    engine = SimpleNamespace(answers=lambda batch: [1.0])
-    monkeypatch.setattr(backend, "Engine", lambda options, device: engine)
-    queue: Any = SimpleNamespace(get=lambda: "cpu")
-    backend._start(TransformersModel(model="m"), queue)
-    assert backend._work(batch) == [1.0]
-
-
 @pytest.mark.parametrize(
     ("ends", "own", "new", "found"),
     [

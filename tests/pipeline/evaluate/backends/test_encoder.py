@@ -58,33 +58,6 @@ def test_questions_are_read_once_the_longest_first_batch_by_batch() -> None:
     assert (len(made.batches), made.loads, len(again), steps[3:]) == (3, 1, 5, [1] * 5)
 
 
-def test_scores_are_stored_by_the_weights_the_question_and_its_limit() -> None:
-    (one, other) = (prompt.asked() for prompt in asked(3, 3))
-    key = backend()._key(one)
-    assert backend(max_input=8)._key(one) != key
-    assert backend(batch_size=1)._key(one) == key
-    assert backend()._key(one.model_copy(update={"options": other.options})) != key
-    made = backend()
-    made._weights = "v"
-    assert made._key(one) != key
-
-
-@pytest.mark.parametrize(
-    ("answer", "scores", "letters"),
-    [
-        ("A", [0.1, 0.1, 0.0, 0.0], "A"),
-        ("A", [-3.0, -2.0, -1.0, -0.5], "D"),
-        ("AB", [0.0, 0.0, 0.0, 0.0], "AB"),
-        ("AB", [1.0, 1.0, 0.1, 0.0], "ABC"),
-        ("AB", [1.0, 1.0, 0.1, 0.01], "ABCD"),
-        ("AB", [-1.0, -1.0, -1.0, 5.0], "AD"),
-    ],
-)
-def test_several_are_those_above_one_half_and_two_at_least(answer: str, scores: list[float], letters: str) -> None:
-    found = encoder._generation(Prompt("p", (), make_question(1, answer)), scores)
-    assert (found.text, found.letters) == (letters, tuple(letters))
-
-
 def test_a_model_must_be_a_folder_and_is_known_by_its_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(encoder, "missing_packages", lambda options: None)
     monkeypatch.setattr(encoder, "fingerprint", lambda folder: f"hash of {folder.name}")

@@ -43,17 +43,6 @@ def test_of_a_file_longer_than_three_samples_the_bytes_between_are_not_read(
     assert (loading.fingerprint(tmp_path) != before) is seen
 
 
-@pytest.mark.parametrize(("changed", "seen"), [((1 << 20) - 1, True), (1 << 20, False)])
-def test_a_sample_is_a_mebibyte(tmp_path: Path, changed: int, seen: bool) -> None:
-    size = 3 * (1 << 20) + 1
-    (tmp_path / "w").write_bytes(bytes(size))
-    before = loading.fingerprint(tmp_path)
-    with (tmp_path / "w").open("r+b") as file:
-        file.seek(changed)
-        file.write(b"b")
-    assert (loading.fingerprint(tmp_path) != before) is seen
-
-
 def test_hidden_files_and_folders_do_not_count(tmp_path: Path) -> None:
     (tmp_path / "w").write_text("a")
     before = loading.fingerprint(tmp_path)
@@ -139,13 +128,6 @@ def test_without_a_connection_no_hub_is_asked(
     told = loading.missing_model(VllmModel(model="org/m"))
     assert told == (f"{HERE}, and HF_HUB_OFFLINE is set" if offline else None)
     assert bool(hub["asked"]) is not offline
-
-
-def test_versions_are_those_of_the_libraries_that_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = {"torch": "2", "transformers": "5", "vllm": "1"}
-    monkeypatch.setattr(loading, "_version", there.get)
-    assert loading.versions(TransformersModel(model="m")) == {"torch": "2", "transformers": "5"}
-    assert loading.versions(VllmModel(model="m")) == {"vllm": "1"}
 
 
 class Tokens:

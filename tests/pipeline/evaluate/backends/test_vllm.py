@@ -149,13 +149,6 @@ def test_a_rank_is_rounded_up_to_one_that_vllm_has(
     assert tuple(found) == rooms
 
 
-@pytest.mark.parametrize("text", ["{}", "[]", "no JSON", '{"r": "x"}', '{"r": null}'])
-def test_an_adapter_without_a_rank_cannot_be_loaded(tmp_path: Any, text: str) -> None:
-    (tmp_path / "adapter_config.json").write_text(text, encoding="utf-8")
-    with pytest.raises(UserError, match="cannot be loaded"):
-        vllm._rank(str(tmp_path))
-
-
 def test_an_error_of_vllm_is_one_line_and_its_processes_end(library: dict[str, Any]) -> None:
     engine = library["engine"]
     engine.step = lambda: 1 / 0

@@ -244,30 +244,3 @@ def test_a_rule_reads_what_it_is_for_and_nothing_else(
     assert isinstance(first, bool | None)
     assert isinstance(stem, str | None)
     assert read(rule, text, options, multiple, first=first, stem=stem) == found
-
-
-def test_a_clause_of_six_characters_echoes_the_stem() -> None:
-    stem = "链球菌感染的首选治疗药物是"
-    assert read("echoed", "首选治疗药物是青霉素。", "drugs", False, stem=stem) == ("A", "青霉素")
-    assert read("echoed", "选治疗药物是青霉素。", "drugs", False, stem=stem) is None
-
-
-def test_a_clause_of_fifteen_latin_letters_echoes_the_stem() -> None:
-    said = {
-        clause: read("echoed", f"{clause} Atropine.", "english", False, stem=f"Here the {clause}")
-        for clause in ("best drug to use is", "best drug of it is")
-    }
-    assert said == {"best drug to use is": ("B", "Atropine"), "best drug of it is": None}
-
-
-@pytest.mark.parametrize(("length", "echoes"), [(79, False), (80, True)])
-def test_characters_more_than_eighty_before_an_option_are_not_compared_with_the_stem(length: int, echoes: bool) -> None:
-    stem = "多" * (length - 1) + "是"
-    found = read("echoed", f"少{stem}青霉素", "drugs", False, stem=stem)
-    assert found == (("A", "青霉素") if echoes else None)
-
-
-@pytest.mark.parametrize(("words", "found"), [("有下列哪一种情况", True), ("有下列哪一种情况呢", False)])
-def test_what_is_said_of_an_option_ends_like_the_last_ten_characters_of_the_stem(words: str, found: bool) -> None:
-    said = read("predicated", "青霉素属于抗血小板药物。", "drugs", False, stem=f"抗血小板药物{words}")
-    assert said == (("A", "青霉素") if found else None)
