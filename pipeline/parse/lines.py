@@ -1,15 +1,16 @@
 """The lines of a paper as the parser sees them: folded, heads behind text split off, in one script."""
 
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from itertools import groupby
+from itertools import accumulate, groupby
 from typing import TYPE_CHECKING
 
 from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.parse.heads import split_heads
 from build_dataset.pipeline.parse.running import without_running
-from build_dataset.pipeline.parse.text import fold, private_labels
+from build_dataset.pipeline.parse.text import fold, private_labels, width
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, Line, LineKind, Span
 from build_dataset.schemas.grouping import group_values
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _P = Patterns(__name__)
 REGIONS = (LineKind.FIGURE, LineKind.TABLE, LineKind.FORMULA)
 Margins = dict[int, tuple[float, float]]
+WIDEST = 0.98  # share of lines without boxes that are within the paper's width: addresses are not
+SHORT_OF = 0.6  # up to this part of its column a line ends: a long word that did not fit left 0.35 free
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +128,31 @@ def _converter() -> "OpenCC":
     from opencc import OpenCC
 
     return OpenCC("s2tw")
+
+
+class ColumnEdges:
+    """The right edges of the columns of a paper; of one without layout, the width of its widest lines."""
+
+    def __init__(self, pieces: Sequence[ParsedLine]) -> None:
+        widths = sorted(width(piece.text) for piece in pieces if piece.box is None)
+        self.widest = widths[int(WIDEST * (len(widths) - 1))] if widths else 0
+        boxes = sorted((piece.box.x0, piece.box.x1) for piece in pieces if piece.box)
+        self.starts = [start for start, _ in boxes]
+        self.ends = list(accumulate((end for _, end in boxes), max))
+
+    def of(self, box: Box) -> float:
+        """Return the farthest end of the lines that stand over or under a box."""
+        return self.ends[bisect_left(self.starts, box.x1) - 1]
+
+    def ends_short(self, piece: ParsedLine) -> bool:
+        """Return whether a line has so much room left that the one under it does not go on from it."""
+        if piece.box is None:
+            return width(piece.text) < SHORT_OF * self.widest
+        return piece.box.x1 - piece.box.x0 < SHORT_OF * (self.of(piece.box) - piece.box.x0)
+
+
+def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = True) -> bool:
+    """Return whether a line ends what it says: by its words, or short of the edge of its column."""
+    if piece.box is None or (by_words and _P.ends.search(piece.text.rstrip())):
+        return True
+    return piece.box.x1 < edges.of(piece.box) - 2 * (piece.box.y1 - piece.box.y0)

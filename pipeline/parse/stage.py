@@ -7,13 +7,12 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from build_dataset.annotation.llm.messages import ChatRequest
-from build_dataset.pipeline.parse import gates
 from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
 from build_dataset.pipeline.parse.cut import cut
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.examine import examine
 from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
+from build_dataset.pipeline.parse.judge import check_gates
 from build_dataset.pipeline.parse.keylines import answers_apart
 from build_dataset.pipeline.parse.keys import key_of
 from build_dataset.pipeline.parse.lines import ParsedLine, in_one_script, line_part, parsed_lines, place_of
@@ -21,7 +20,7 @@ from build_dataset.pipeline.parse.outline import Pointing, Role
 from build_dataset.pipeline.parse.pairing import pair_keys
 from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish
 from build_dataset.pipeline.parse.params import ParseParams, PointParams
-from build_dataset.pipeline.parse.parts import fold_copies, joint_answers
+from build_dataset.pipeline.parse.parts import fold_copies
 from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
 from build_dataset.pipeline.parse.shapes import in_lines
@@ -186,18 +185,6 @@ def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
         if not (alone and again):
             kept.append(part)
     return kept
-
-
-def check_gates(paper: ParsedPaper) -> None:
-    """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
-    joint_answers(paper.drafts)
-    gates.check_questions(paper)
-    gates.check_answers(paper)
-    paper.gaps = gates.find_gaps(paper)
-    gates.check_shifts(paper)
-    examine(paper)
-    searches = (gates.count_mismatches, gates.unread_keys, gates.unread_questions)
-    paper.mismatches = [found for search in searches for found in search(paper)]
 
 
 def _number_sections(drafts: Sequence[Draft]) -> None:

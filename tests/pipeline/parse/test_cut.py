@@ -21,7 +21,7 @@ def roles(text):
     """A letter for the role of each line, the numbers of the items, and those that may be items."""
     outline = cut(answers_apart(parsed_lines(lines_of(text))))
     numbers = [(item.number, item.last, item.run) for item in outline.items]
-    return "".join(LETTER[role] for role in outline.roles), numbers, [value for _, value in outline.rivals]
+    return "".join(LETTER[role] for role in outline.roles), numbers, [value for _, value in outline.unchosen_numbers]
 
 
 @pytest.mark.parametrize(
@@ -292,6 +292,6 @@ def test_a_model_keeps_the_printed_number_where_it_is_the_same() -> None:
 
 def test_a_model_settles_the_rivals_within_its_lines() -> None:
     pieces = parsed_lines(lines_of(f"{items(1, 2)}\n5. 丙\n{FOUR}\n{items(3)}"))
-    assert [value for _, value in cut(pieces).rivals] == [5]
+    assert [value for _, value in cut(pieces).unchosen_numbers] == [5]
     for first, last, left in ((10, 14, []), (11, 14, [5]), (5, 9, [5]), (5, 10, [])):
-        assert [value for _, value in cut(pieces, [Pointing(first, last, (), frozenset())]).rivals] == left
+        assert [value for _, value in cut(pieces, [Pointing(first, last, (), frozenset())]).unchosen_numbers] == left

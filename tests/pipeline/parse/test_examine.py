@@ -8,16 +8,18 @@ import pytest
 
 from benchmarks.papers.silent import HOLE, printed_lines
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.examine import examine
 from build_dataset.pipeline.parse.fields import concluded_answer
 from build_dataset.pipeline.parse.keys import Key
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.outline import Block, NumberedItem, Outline
 from build_dataset.pipeline.parse.paper import ParsedPaper, finish
+from build_dataset.pipeline.parse.layout_checks import LAYOUT
+from build_dataset.pipeline.parse.paper_checks import COMPARED
+from build_dataset.pipeline.parse.question_checks import CONTENT
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from build_dataset.schemas.documents import LineKind, Part, Step
 from tests.pipeline.parse.conftest import lines_of
-from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, items, told
+from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, check, items, told
 
 
 def waits(outcome, number):
@@ -298,7 +300,7 @@ def examined(*drafts, **outline):
     preamble = [ParsedLine(text, 1, None, None, LineKind.TEXT) for text in outline.pop("before", [])]
     whole = Outline(blocks=blocks, preamble=preamble, **outline)
     paper = ParsedPaper("x.pdf", [], [], list(drafts), Key(), None, "", whole)
-    examine(paper)
+    check(paper, [*CONTENT, *COMPARED, *LAYOUT])
     return [draft.flags for draft in drafts]
 
 
@@ -328,13 +330,6 @@ LINES = lines("下列", "A. 甲")
 )
 def test_a_title_or_a_number_at_the_edge_of_a_page_inside_a_question(pieces, found):
     assert reasons(question(pieces=pieces)) == [found]
-
-
-@pytest.mark.parametrize(("number", "next_ones"), [(2, [3, 4, 5, 6, 7]), (None, [1, 2, 3, 4, 5])])
-def test_the_answer_of_one_of_the_next_five_questions_in_an_explanation(number, next_ones):
-    found = [at for at in range(12) if reasons(question(number, explanation=f"甲 {at}. A 肝")) != [[]]]
-    assert found == next_ones
-    assert reasons(question(2, explanation="甲 3. A 肝 4. B 肾")) == [["text_left_over"]]
 
 
 @pytest.mark.parametrize(
@@ -389,11 +384,6 @@ def test_twenty_characters_on_both_sides_show_what_cannot_be_read():
         ({"explanation": "的甲"}, ["text_left_over"]),
         ({"explanation": "甲的"}, []),
         ({"options": "B.甲乙 丙"}, ["label_inside_text"]),
-        ({"number": 1, "stem": "甲\n3. 乙"}, []),
-        ({"number": 2, "stem": "甲\n3. 乙"}, ["may_hold_another"]),
-        ({"number": 3, "stem": "甲\n3. 乙"}, []),
-        ({"number": None, "stem": "甲\n1. 乙"}, ["may_hold_another"]),
-        ({"number": 2, "stem": "甲\n3. 乙\n4. 丙"}, []),
         ({"options": "甲 乙 甲 丁"}, ["options_alike"]),
         ({"options": "甲 乙 丙 丁"}, []),
     ],
@@ -606,23 +596,3 @@ def test_an_item_without_options_names_questions_too(text, waits):
     aside.options = []
     found = ["case_missing"] if waits else []
     assert reasons(aside, question(2), question(3)) == [[], found, found]
-
-
-@pytest.mark.parametrize(
-    ("heads", "style", "before", "waits"),
-    [
-        (["一", "1. 某人就诊"], "paren", [], True),
-        (["一", "1. 某人就诊"], "dot", [], False),
-        (["一"], "paren", ["1. 某人就诊"], True),
-        (["1. 某人就诊"], "paren", [], False),
-        (["一", "（1）某人就诊"], "paren", [], False),
-        (["一", "1) 某人就诊"], "paren", [], False),
-        (["一", "1. 请填写在答题卡"], "paren", [], False),
-        (["一", "1. 某人就诊", "说明"], "paren", [], True),
-    ],
-)
-def test_parts_in_brackets_under_a_number_with_a_dot_may_lack_their_case(heads, style, before, waits):
-    block = Block(list(heads))
-    items = [NumberedItem(number, number, 0, [], block, style=style) for number in (1, 2)]
-    found = reasons(*[question(number, block=block) for number in (1, 2)], before=before, items=items)
-    assert found == [["case_missing"] if waits else []] * 2

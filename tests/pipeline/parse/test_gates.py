@@ -10,27 +10,32 @@ from typing import Any
 import pytest
 
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.gates import (
-    check_answers,
-    check_questions,
-    check_shifts,
-    compare_items,
-    count_mismatches,
-    find_gaps,
-    under_options,
-    unread_keys,
-    unread_questions,
-)
+from build_dataset.pipeline.parse.judge import count_mismatches, find_gaps, unread_keys, unread_questions
 from build_dataset.pipeline.parse.keys import Key
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.outline import Block, Outline
 from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
-from build_dataset.pipeline.parse.rooms import ColumnEdges
+from build_dataset.pipeline.parse.paper_checks import ANSWERS, COMPARED, set_aside_without_options
+from build_dataset.pipeline.parse.question_checks import STRUCTURE, under_options
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from build_dataset.pipeline.parse.text import without_digits
 from build_dataset.schemas.documents import Box, LineKind, Part
 from tests.pipeline.parse.conftest import lines_of
-from tests.pipeline.parse.short import DOCUMENT, FIVE, FOUR, items
+from tests.pipeline.parse.short import DOCUMENT, FIVE, FOUR, check, items
+
+
+def check_questions(paper):
+    set_aside_without_options(paper)
+    check(paper, [*STRUCTURE, *ANSWERS], *(one.reason for one in STRUCTURE[:-1]), "no_options", "duplicate_number")
+    check(paper, STRUCTURE, "several_answers")
+
+
+def check_answers(paper):
+    check(paper, ANSWERS, "answer_in_text", "several_answers", "no_answer")
+
+
+def check_shifts(paper):
+    check(paper, ANSWERS, "answers_disagree")
 
 
 def judged(text):
@@ -304,7 +309,7 @@ def reasons(drafts: Sequence[Draft]) -> list[list[str]]:
 
 
 def compared(own: Sequence[Draft], widest: int = 0) -> list[list[tuple[str, str]]]:
-    compare_items(own, own, ColumnEdges(drawn("甲" * widest)))
+    check(replace(paper_of(own), pieces=drawn("甲" * widest)), COMPARED)
     return [one.flags for one in own]
 
 

@@ -11,27 +11,21 @@ import pytest
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.keys import Key
-from build_dataset.pipeline.parse.lines import ParsedLine
-from build_dataset.pipeline.parse.outline import Block, Outline, Role
-from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
-from build_dataset.pipeline.parse.rooms import (
-    ColumnEdges,
-    Rooms,
-    _breaks,
+from build_dataset.pipeline.parse.layout_checks import (
+    LAYOUT,
     _fewest_options,
     _has_fewer_options,
     _may_hold_more,
-    _most,
     _not_closed,
-    _white,
-    check_rivals,
-    check_rooms,
-    has_label,
-    is_complete_line,
 )
+from build_dataset.pipeline.parse.line_gaps import LineGaps, _breaks, _most, white_between
+from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
+from build_dataset.pipeline.parse.options import has_label
+from build_dataset.pipeline.parse.outline import Block, Outline, Role
+from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from build_dataset.schemas.documents import Box, Line, LineKind
-from tests.pipeline.parse.short import DOCUMENT, FOUR, items
+from tests.pipeline.parse.short import DOCUMENT, FOUR, check, items
 
 THREE = items(1, 2, 3)
 STEM = "1. 第1项的第一行文字没有说完它继续写到下一行\n于是对的是\n" + FOUR + "\n" + items(2, 3)
@@ -214,11 +208,11 @@ def sheet(
     return paper
 
 
-def rooms_of(pieces: Sequence[ParsedLine], drafts: Sequence[Draft], heads: Sequence[int] = ()) -> Rooms:
-    return Rooms(sheet(pieces, drafts, heads), ColumnEdges(pieces))
+def rooms_of(pieces: Sequence[ParsedLine], drafts: Sequence[Draft], heads: Sequence[int] = ()) -> LineGaps:
+    return LineGaps(sheet(pieces, drafts, heads), ColumnEdges(pieces))
 
 
-def holes(rooms: Rooms) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
+def holes(rooms: LineGaps) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
     kinds = (rooms.holes, rooms.before_heads)
     known, heads = ({place: round(lines, 3) for place, lines in kind.items()} for kind in kinds)
     return known, heads
@@ -276,11 +270,11 @@ def test_a_line_that_stands_lower_is_complete_two_heights_before_the_edge(
     ],
 )
 def test_the_white_between_a_line_and_the_next_of_its_column(below: ParsedLine, white: float | None) -> None:
-    assert _white((spot("甲", 0), below)) == white
+    assert white_between((spot("甲", 0), below)) == white
 
 
 def test_no_white_is_known_under_a_line_without_a_box() -> None:
-    assert _white((replace(spot("甲", 0), box=None), spot("乙", 15))) is None
+    assert white_between((replace(spot("甲", 0), box=None), spot("乙", 15))) is None
 
 
 @pytest.mark.parametrize(
@@ -450,7 +444,7 @@ def test_columns_of_a_last_page_may_be_balanced(other: float, expected: object) 
 def checked(
     pieces: Sequence[ParsedLine], drafts: Sequence[Draft], gaps: Sequence[Gap] = (), heads: Sequence[int] = ()
 ) -> list[list[tuple[str, str]]]:
-    check_rooms(sheet(pieces, drafts, heads, gaps), drafts, ColumnEdges(pieces))
+    check(sheet(pieces, drafts, heads, gaps), LAYOUT)
     return [one.flags for one in drafts]
 
 
@@ -703,6 +697,12 @@ def test_what_is_shared_after_a_lost_number_may_hold_it() -> None:
     assert [at for at, _ in neighbours([2, 4, 5], [3], _2=same, _4=same, _5=same)] == [2]
 
 
+def unchosen(numbers: list[tuple[ParsedLine, int]], drafts: list[Draft]) -> None:
+    paper = sheet([], drafts)
+    paper.outline.unchosen_numbers = numbers
+    check(paper, LAYOUT)
+
+
 def test_a_line_that_begins_like_another_question_makes_all_concerned_wait() -> None:
     pieces = lay(*[5.0] * 9)
     drafts = [own_draft(at, pieces[2 * at : 2 * at + 2]) for at in range(5)]
@@ -710,7 +710,7 @@ def test_a_line_that_begins_like_another_question_makes_all_concerned_wait() -> 
     drafts[0].run = 1
     other = replace(own_draft(3, []), run=1)
     rival = replace(pieces[3], text="3. " + "甲" * 30)
-    check_rivals([(rival, 3)], [*drafts, other])
+    unchosen([(rival, 3)], [*drafts, other])
     told = [("may_hold_another", f"a line begins like number 3: {'3. ' + '甲' * 17!r}")]
     assert [one.flags for one in [*drafts, other]] == [[], told, [], told, told, []]
 
@@ -718,11 +718,11 @@ def test_a_line_that_begins_like_another_question_makes_all_concerned_wait() -> 
 def test_a_rival_before_the_first_question_names_none() -> None:
     pieces = lay(*[5.0] * 3)
     drafts = [own_draft(1, pieces[1:2]), own_draft(2, pieces[2:])]
-    check_rivals([(pieces[0], 2)], drafts)
+    unchosen([(pieces[0], 2)], drafts)
     assert [one.flags for one in drafts] == [[], []]
-    check_rivals([(pieces[1], 2)], drafts)
+    unchosen([(pieces[1], 2)], drafts)
     assert [len(one.flags) for one in drafts] == [1, 1]
-    check_rivals([], drafts)
+    unchosen([], drafts)
     assert [len(one.flags) for one in drafts] == [1, 1]
 
 

@@ -1,0 +1,69 @@
+"""Checks: what makes a question of a paper wait. Each is registered beside its function, with its reason and an example.
+
+``judge`` runs all of them in one order: the first reason that a question has names it.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.line_gaps import LineGaps
+from build_dataset.pipeline.parse.lines import ColumnEdges
+from build_dataset.pipeline.parse.paper import ParsedPaper
+
+
+class Judged:
+    """A paper that is checked, its keys applied: its questions that are not set aside, the edges of its columns."""
+
+    def __init__(self, paper: ParsedPaper) -> None:
+        self.paper, self.edges = paper, ColumnEdges(paper.pieces)
+        self.questions = [draft for draft in paper.questions if not draft.set_aside]
+
+    @cached_property
+    def gaps(self) -> LineGaps:
+        """The white between its lines."""
+        return LineGaps(self.paper, self.edges)
+
+
+class Scope(StrEnum):
+    """The part of a paper that a check is called with, and what it yields."""
+
+    QUESTION = "question"  # a question and its paper → a detail for each finding
+    PAPER = "paper"  # the paper → questions, each with a detail
+
+
+class Check(NamedTuple):
+    """A check: for each finding of its function a question waits under its reason."""
+
+    reason: str
+    function: Callable[..., Iterable[Any]]
+    scope: Scope
+    example: str
+
+    def findings(self, judged: Judged) -> Iterable[tuple[Draft, str]]:
+        """Return the questions for which it finds something, with details."""
+        if self.scope is Scope.PAPER:
+            return self.function(judged)
+        return ((draft, detail) for draft in judged.questions for detail in self.function(draft, judged))
+
+
+class Checks(list[Check]):
+    """Checks in their order."""
+
+    def of_question(self, reason: str, example: str) -> Callable[[Any], Any]:
+        """Register the function below, which looks at one question."""
+        return lambda function: self.append(Check(reason, function, Scope.QUESTION, example)) or function
+
+    def of_paper(self, reason: str, example: str) -> Callable[[Any], Any]:
+        """Register the function below, which compares the questions of a paper."""
+        return lambda function: self.append(Check(reason, function, Scope.PAPER, example)) or function
+
+
+def run_checks(paper: ParsedPaper, checks: Sequence[Check]) -> None:
+    """Flag the questions of a paper for which checks find something, in place."""
+    judged = Judged(paper)
+    for check in checks:
+        for draft, detail in check.findings(judged):
+            draft.flag(check.reason, detail)
