@@ -31,7 +31,7 @@ from build_dataset.pipeline.parse.fields import (
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
 from build_dataset.pipeline.parse.options import OptionRun, find_run
 from build_dataset.pipeline.parse.outline import Block, Group, NumberedItem, Outline
-from build_dataset.pipeline.parse.text import join_lines
+from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind, Part
 from build_dataset.schemas.grouping import group_values

@@ -13,7 +13,7 @@ from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE, OptionRun, find_run, find_runs
 from build_dataset.pipeline.parse.outline import Cutting, Role
 from build_dataset.pipeline.parse.running import is_title
-from build_dataset.pipeline.parse.text import join_lines
+from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)

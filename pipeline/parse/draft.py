@@ -19,7 +19,7 @@ from build_dataset.pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcem
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.outline import Block, NumberedItem, PointedItem
-from build_dataset.pipeline.parse.text import join_lines
+from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, LineKind, Part, Step
 from build_dataset.schemas.grouping import group_values

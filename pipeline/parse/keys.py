@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import by_text
+from build_dataset.pipeline.parse.folding import spaceless
 from build_dataset.pipeline.parse.heads import announcement, numeral_value
 from build_dataset.pipeline.parse.keylines import KeyLine
 from build_dataset.pipeline.parse.outline import Outline
@@ -34,7 +35,7 @@ class AppealNote(NamedTuple):
 def corrections(text: str) -> list[AppealNote]:
     """The corrections in a note such as 第43題答A、C給分."""
     found: list[AppealNote] = []
-    for clause in _P.clause.finditer(_P.bracketed.sub(r"\1", re.sub(r"\s+", "", text))):
+    for clause in _P.clause.finditer(_P.bracketed.sub(r"\1", spaceless(text))):
         numbers = tuple(int(number) for number in re.findall(r"\d+", clause["named"]))
         note, verdict = clause[0].strip("，,"), clause["verdict"]
         stated = _P.accepted.search(verdict) or _P.changed.search(verdict)

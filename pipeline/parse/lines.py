@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from build_dataset.pipeline.characters import is_traditional, script_of
 from build_dataset.pipeline.parse.heads import split_heads
 from build_dataset.pipeline.parse.running import without_running
-from build_dataset.pipeline.parse.text import fold, private_labels, width
+from build_dataset.pipeline.parse.folding import fold, private_labels, width
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, Line, LineKind, Span
 from build_dataset.schemas.grouping import group_values

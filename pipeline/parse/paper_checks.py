@@ -12,7 +12,7 @@ from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF, ParsedLine
 from build_dataset.pipeline.parse.options import find_labels, find_run, opens_option
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.parse.question_checks import GOES_ON, last_option_lines, texts_of, under_options
-from build_dataset.pipeline.parse.text import without_digits
+from build_dataset.pipeline.parse.folding import structural, without_digits
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SEVERAL_ANSWERS
@@ -133,7 +133,7 @@ def _named_elsewhere(judged: Judged) -> Findings:
     named = group_values(((draft.section, draft.number or 0), draft) for draft in alone)
     for holder in judged.paper.drafts:
         texts = [text for _, text in texts_of(holder)] if holder.options else [text_of(holder.pieces)]
-        found = next((found for text in texts if (found := _P.named.search(text))), None)
+        found = next((found for text in texts if (found := _P.named.search(structural(text)))), None)
         if found is None or (not holder.options and found[0].startswith("答")):  # 答：2-4分钟
             continue
         first, last = (int(number) for number in found.groups() if number)

@@ -1,7 +1,6 @@
 """Questions that share an item, its options, a case or an answer: taken apart, or given what is shared."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from build_dataset.pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OptionRun, find_run, find_runs
 from build_dataset.pipeline.parse.outline import NumberedItem
-from build_dataset.pipeline.parse.text import join_lines
+from build_dataset.pipeline.parse.folding import join_lines, without_blanks
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
 from build_dataset.schemas.grouping import group_values
@@ -277,7 +276,7 @@ def _likeness(one: Draft, other: Draft) -> float:
 def _text(draft: Draft) -> str:
     """Return the text of a question without widths and spaces."""
     told = draft.stem + "".join(label + text for label, text in draft.options)
-    return re.sub(r"[\s_（）()]+", "", unicodedata.normalize("NFKC", told))
+    return without_blanks(told)
 
 
 def joint_answers(drafts: Sequence[Draft]) -> None:

@@ -14,7 +14,7 @@ from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
 from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option
 from build_dataset.pipeline.parse.running import is_title
-from build_dataset.pipeline.parse.text import without_digits
+from build_dataset.pipeline.parse.folding import spaceless, structural, without_digits
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
 
@@ -107,7 +107,8 @@ def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[s
     """Texts that a row of a group matches, each by its first one; but for parts only the first such text."""
     rows = [(row, pattern) for row, pattern in _TEXTS if row["group"] == group]
     for name, text in [*texts_of(draft), ("explanation", draft.explanation or "")]:
-        matches = ((row, pattern.search(text)) for row, pattern in rows if name.split()[0] in row["of"])
+        shown = text if group == "characters" else structural(text)
+        matches = ((row, pattern.search(shown)) for row, pattern in rows if name.split()[0] in row["of"])
         row, found = next(((row, found) for row, found in matches if found), (None, None))
         if row and found and row["reason"] == reason:
             near, code = repr(text[max(0, found.start() - 20) : found.end() + 20]), f"U+{ord(found[0][0]):04X}"
@@ -195,7 +196,7 @@ def _is_one_paragraph(draft: Draft, edges: ColumnEdges) -> bool:
 
 @CONTENT.of_question("options_alike", "A. 甲 B. 甲")
 def _alike_options(draft: Draft, _: Judged) -> Iterable[str]:
-    bare = Counter(re.sub(r"\s+", "", text) for _, text in draft.options if text)
+    bare = Counter(spaceless(text) for _, text in draft.options if text)
     if same := [text for text, times in bare.items() if times > 1]:
         yield f"two options say {same[0][:20]!r}"
 

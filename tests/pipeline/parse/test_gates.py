@@ -18,7 +18,7 @@ from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
 from build_dataset.pipeline.parse.paper_checks import ANSWERS, COMPARED, set_aside_without_options
 from build_dataset.pipeline.parse.question_checks import STRUCTURE, under_options
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
-from build_dataset.pipeline.parse.text import without_digits
+from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.schemas.documents import Box, LineKind, Part
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import DOCUMENT, FIVE, FOUR, check, items
