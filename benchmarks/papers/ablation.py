@@ -48,6 +48,7 @@ class Trial:
         self.document = 0
 
     def switch(self, name: str) -> Switch:
+        """Return the switch of that name."""
         return self.switches.setdefault(name, Switch(name))
 
 
@@ -169,7 +170,9 @@ def generated(papers: int, seed: int) -> Iterator[Read]:
         damage = silent.INJECTIONS[at % len(silent.INJECTIONS)](random, paper)
         state, boxes = random.getstate(), at % 3 > 0
 
-        def read(paper: Any = damage.paper or paper, damage: Any = damage, state: Any = state, boxes: bool = boxes) -> str:
+        def read(
+            paper: Any = damage.paper or paper, damage: Any = damage, state: Any = state, boxes: bool = boxes
+        ) -> str:
             random.setstate(state)
             silent.random = random  # type: ignore[attr-defined]
             return repr(silent.outcome_of(paper, damage, boxes=boxes))

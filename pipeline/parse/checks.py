@@ -1,11 +1,11 @@
-"""Checks: what makes a question of a paper wait. Each is registered beside its function, with its reason and an example.
+"""Checks: what makes a question of a paper wait. Each is registered beside its function with reason and example.
 
 ``judge`` runs all of them in one order: the first reason that a question has names it.
 """
 
 from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse.draft import Draft
@@ -50,15 +50,19 @@ class Check(NamedTuple):
 
 
 class Checks(list[Check]):
-    """Checks in their order."""
+    """Checks in their order; its methods register the function below them."""
 
     def of_question(self, reason: str, example: str) -> Callable[[Any], Any]:
-        """Register the function below, which looks at one question."""
-        return lambda function: self.append(Check(reason, function, Scope.QUESTION, example)) or function
+        """Register a check of one question."""
+        return partial(self._register, reason, Scope.QUESTION, example)
 
     def of_paper(self, reason: str, example: str) -> Callable[[Any], Any]:
-        """Register the function below, which compares the questions of a paper."""
-        return lambda function: self.append(Check(reason, function, Scope.PAPER, example)) or function
+        """Register a check that compares the questions of a paper."""
+        return partial(self._register, reason, Scope.PAPER, example)
+
+    def _register(self, reason: str, scope: Scope, example: str, function: Any) -> Any:
+        self.append(Check(reason, function, scope, example))
+        return function
 
 
 def run_checks(paper: ParsedPaper, checks: Sequence[Check]) -> None:

@@ -27,7 +27,6 @@ BOUNDARIES = {
 UNCHOSEN = 1.4  # the weight of a number that is printed like one of a question (1.0) and has options (0.4)
 UNCLEAR = 0.3  # largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日
 SHORT = 24  # width below which a line may be the end of the words before it
-TITLED = 5  # least number of marks like 第1题 with options for this style to number the questions
 
 
 def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
@@ -160,7 +159,7 @@ def _numbers(cutting: Cutting) -> None:
     numbers = [mark for index, text in texts if (mark := heads.number_candidate(index, text))]
     marks = _without_parts(numbers, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
-    weighed = _within_titles(weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups))
+    weighed = weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
     for mark in best_chain(weighed, boundaries) or unnumbered_items(cutting.pieces):
         cutting.number(mark)
     clear = {mark.line for mark in marks if mark.weight > UNCLEAR}  # not 38.5℃
@@ -195,19 +194,6 @@ def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate,
     if mark.value != item.last + 1 and not listed and not any(map(opens_option, texts[1:])):
         return False
     return not split_fields("\n".join(texts)).opened
-
-
-def _within_titles(marks: list[NumberCandidate]) -> list[NumberCandidate]:
-    """Marks without the lists between 第3题 and 第4题, where questions are numbered so: explanations hold them."""
-    titled = [mark for mark in marks if mark.style is NumberStyle.TITLE]
-    answered = sum(mark.options for mark in titled)
-    if answered < TITLED or 2 * answered < len(titled):
-        return marks
-    inside: set[int] = set()
-    for mark, after in pairwise(titled):
-        if after.value == mark.last + 1:
-            inside.update(range(mark.line + 1, after.line))
-    return [mark for mark in marks if mark.style is NumberStyle.TITLE or mark.line not in inside]
 
 
 def _without_parts(marks: Sequence[NumberCandidate], pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:

@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import starmap, zip_longest
 from typing import NamedTuple
 
-from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.folding import READ, join_lines, unpunctuated
+from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -200,7 +200,9 @@ def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> 
         hits = hits or [label for label, option in latin if said.startswith(option)]  # B超检查
         if len(hits) == 1:
             return hits[0]
-        named = [label for part in re.split("[,，;；、\n]", text) for label, option in texts if unpunctuated(part) == option]
+        named = [
+            label for part in re.split("[,，;；、\n]", text) for label, option in texts if unpunctuated(part) == option
+        ]
         if len({*named}) == 1 + len(re.findall("[,，;；、\n]", text)) > 1:  # 答案：青霉素，红霉素
             return "".join(sorted(named))
     return None

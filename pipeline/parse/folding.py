@@ -29,8 +29,10 @@ _FOLDED = {
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
 _DIGITS = str.maketrans("lI|O", "1110")
-_SIGNS = str.maketrans({**dict.fromkeys("‐‑‒–―−﹘﹣－⁃", "-"), **dict.fromkeys("∼〜˜", "~"), **dict.fromkeys("‘’ʼ′", "'")})
-"""Hyphens, dashes and minus signs, waves, and quotes, each as one; — stays, since two of them are a dash of a sentence."""
+_SIGNS = str.maketrans(
+    {**dict.fromkeys("‐‑‒–―−﹘﹣－⁃", "-"), **dict.fromkeys("∼〜˜", "~"), **dict.fromkeys("‘’ʼ′", "'")}
+)
+"""Hyphens, dashes and minus signs, waves, and quotes, each as one; — stays: two of them are a dash of a sentence."""
 
 
 @lru_cache(READ)

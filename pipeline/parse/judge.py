@@ -12,7 +12,7 @@ from build_dataset.pipeline.parse.numbering import GAP
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.paper import Gap, Mismatch, ParsedPaper
 from build_dataset.pipeline.parse.paper_checks import ANSWERS, COMPARED, set_aside_without_options
-from build_dataset.pipeline.parse.parts import joint_answers
+from build_dataset.pipeline.parse.parts import share_joint_answers
 from build_dataset.pipeline.parse.question_checks import CONTENT, STRUCTURE
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.grouping import group_values
@@ -24,7 +24,7 @@ _LABELLED = 2.0  # the mean strength of labels at the starts of lines
 
 def check_gates(paper: ParsedPaper) -> None:
     """Find what a paper lacks and flag its doubtful questions, in place; items without options are set aside."""
-    joint_answers(paper.drafts)
+    share_joint_answers(paper.drafts)
     set_aside_without_options(paper)
     paper.gaps = find_gaps(paper)
     run_checks(paper, CHECKS)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
+from build_dataset.pipeline.parse.folding import READ, structural
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE
-from build_dataset.pipeline.parse.folding import READ, structural
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -163,7 +163,7 @@ def _row(
     return " ".join(parts), True, end
 
 
-def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Pieces in which lines of answers hold nothing else, and whole answers.
 
     The head before them goes (参考答案：1-5 ABCDE, 多选题：1.ABC 2.BD); a line that goes on in the middle of an answer

@@ -1,21 +1,18 @@
 """Checks of the layout: what lines may have held that were not read, by the room that they left."""
 
 from bisect import bisect_left, bisect_right
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
-from build_dataset.pipeline.parse.heads import WITHOUT_CASE
 from build_dataset.pipeline.parse.line_gaps import FAR, LineGaps, white_between
 from build_dataset.pipeline.parse.lines import REGIONS, is_complete_line, place_of
 from build_dataset.pipeline.parse.options import find_labels, find_run, has_label
 from build_dataset.schemas.grouping import group_values
 
 BEFORE_LABEL = 1.5  # the room, in lines, that may stand before the line of an option
-CASE_LINES = 2  # the room that the head of a shared text and its text take at least
 LAYOUT = Checks()
 Findings = Iterable[tuple[Draft, str]]
 
@@ -38,39 +35,6 @@ def _room_inside(draft: Draft, judged: Judged) -> Iterable[str]:
         if ends and place_of(above) in gaps.breaks and not is_complete_line(above, judged.edges):
             yield f"a page ends after {above.text[-20:]!r}, which may go on"
             return
-
-
-@LAYOUT.of_paper("room_inside", "C. 丙 / (room for an option) / 二、多选题, where all others have four options")
-def _room_for_option(judged: Judged) -> Findings:
-    fewest = _fewest_options(judged.questions)
-    for draft in judged.questions if judged.gaps.drawn else ():
-        fewer = _has_fewer_options(draft, fewest)
-        if fewer and not draft.suffix and draft.pieces and place_of(draft.pieces[-1]) in judged.gaps.before_heads:
-            yield draft, f"{fewer}, and there is room for a line after it"
-
-
-@LAYOUT.of_paper("case_missing", "D. 丁 / (room for a head and a case) / 4. 该患者首选的是")
-def _room_for_case(judged: Judged) -> Findings:
-    """Find questions that follow room for a head and a case, up to the next head."""
-    items = judged.paper.items
-    own = [draft for draft in items if draft.pieces]
-    least = min((len(draft.pieces) for draft in own if draft.options), default=1)
-    lost = Counter(gap.section for gap in judged.paper.gaps)
-    places = [place_of(draft.pieces[0]) for draft in own]
-    passed = 0  # the questions before this one follow an earlier hole
-    grouped = judged.gaps.drawn and any(draft.group_headed for draft in items)
-    for place, count in sorted(judged.gaps.holes.items()) if grouped else ():
-        first = bisect_right(places, place)
-        if not 0 < first < len(own) or own[first - 1].set_aside:
-            continue
-        if count < CASE_LINES + least * lost[own[first].section]:  # room for the lost questions alone
-            continue
-        for at in range(max(first, passed), len(own)):
-            draft = own[at]
-            if draft.group or draft.block is not own[first].block or draft.announced in WITHOUT_CASE:
-                break
-            yield draft, f"a head and a case may have stood before number {own[first].number}"
-            passed = at + 1
 
 
 @LAYOUT.of_paper("may_hold_another", "5. 首选的是 … / (6 was not read) 乙的首选是 … / 7. …")

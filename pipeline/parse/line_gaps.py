@@ -39,7 +39,6 @@ class LineGaps:
         self.following = {place_of(one): other for one, other in pairwise(pieces)}
         self.before = {place_of(other): one for one, other in pairwise(pieces)}
         self.holes: dict[Place, float] = {}  # places of lines after which others were lost, and how many
-        self.before_heads: dict[Place, float] = {}  # the same where the room may be that before a head
         # what fills room without being read: lines of pages and sites, and figures with the labels at their edges
         filled = [*paper.running, *(piece for piece in pieces if piece.kind in REGIONS)]
         self.filled = group_values((piece.page, piece.box) for piece in filled if piece.box)
@@ -80,8 +79,8 @@ class LineGaps:
         for white, (above, below) in found:
             lines = (white - self.usual) / (self.height + self.usual)  # how many lines would fit
             allowed = self.apart.get(place_of(below), 0.0) if is_complete_line(above, self.edges) else 0.0
-            if white > most and not self._is_filled(above, below):
-                (self.holes if lines >= allowed else self.before_heads)[place_of(above)] = lines
+            if white > most and lines >= allowed and not self._is_filled(above, below):
+                self.holes[place_of(above)] = lines
 
     def _is_filled(self, above: ParsedLine, below: ParsedLine) -> bool:
         """Return whether a line that was left out, or a figure, stands between two lines or beside the second."""

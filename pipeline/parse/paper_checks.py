@@ -8,11 +8,17 @@ from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.checks import Checks, Judged
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import split_fields
+from build_dataset.pipeline.parse.folding import structural, without_digits
 from build_dataset.pipeline.parse.lines import REGIONS, SHORT_OF, ParsedLine
 from build_dataset.pipeline.parse.options import find_labels, find_run, opens_option
 from build_dataset.pipeline.parse.paper import ParsedPaper
-from build_dataset.pipeline.parse.question_checks import GOES_ON, last_option_lines, texts_of, under_options
-from build_dataset.pipeline.parse.folding import structural, without_digits
+from build_dataset.pipeline.parse.question_checks import (
+    GOES_ON,
+    MAX_NUMBER_AHEAD,
+    last_option_lines,
+    texts_of,
+    under_options,
+)
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SEVERAL_ANSWERS
@@ -26,7 +32,6 @@ REPEATED, SHORT = 3, 8
 """Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
 that are longer than so many characters need to stand in two items only."""
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
-MAX_NUMBER_AHEAD = 5  # a text may speak of questions whose numbers are so many further on: 回答 of 7 to 8 patients
 MAX_CASE_QUESTIONS = 9  # most questions on one case; those after a case that no head announces may be its
 ANSWERS, COMPARED = Checks(), Checks()
 Findings = Iterable[tuple[Draft, str]]
@@ -195,20 +200,6 @@ def _first_of_group(judged: Judged) -> Findings:
             yield from ((draft, f"what is shared may hold it; {why}") for draft in members)
 
 
-@COMPARED.of_paper("may_hold_another", "一、单选题（共10题） over an eleventh question")
-def _beyond_announced(judged: Judged) -> Findings:
-    numbered = (draft for draft in judged.paper.drafts if draft.number is not None and not draft.entry)
-    for members in group_values((id(draft.block), draft) for draft in numbered).values():
-        stated = heads.announcement(members[0].block.text).count
-        if stated is None or (stated > 1 and len({draft.section for draft in members}) > 1):
-            continue
-        first = min(draft.number or 0 for draft in members)
-        for draft in members:
-            if (place := (draft.number or 0) - first + 1) > stated:
-                why = f"its head announces {stated}, this is number {place}"
-                yield draft, f"a head before it was not read: {why}"
-
-
 @COMPARED.of_paper("foot_inside", "D. 丁 / 某某题库 under the options of three items")
 def _repeated_feet(judged: Judged) -> Findings:
     whole = [draft for draft in judged.questions if not draft.suffix]
@@ -277,3 +268,20 @@ def _answer_before_first(judged: Judged) -> Findings:
     if first and first[-1].answer is None and fields.answers and not fields.explanation:
         why = "an answer stands before the first question, so each may be the next one's"
         yield from ((draft, why) for draft in first)
+
+
+@COMPARED.of_paper("case_missing", "（1）… （2）… under 1. 男，35岁: it may be their case")
+def _parts_of_number(judged: Judged) -> Findings:
+    outline = judged.paper.outline
+    styles = {id(item.block): item.style for item in reversed(outline.items)}
+    opening = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
+    for block in outline.blocks:
+        lines, opening = opening + block.heads[1:], [] if id(block) in styles else opening
+        marks = [mark for at, text in enumerate(lines) if (mark := heads.number_candidate(at, text))]
+        if not marks or marks[-1].weight < 1 or marks[-1].style is heads.NumberStyle.PAREN:
+            continue
+        told = lines[marks[-1].line]
+        in_brackets = styles.get(id(block)) == heads.NumberStyle.PAREN and not heads.INSTRUCTION.search(told)
+        for draft in judged.questions if in_brackets else ():
+            if draft.block is block:
+                yield draft, f"it may be a part of {told[:20]!r}"

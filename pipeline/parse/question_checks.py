@@ -11,18 +11,20 @@ from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.checks import Check, Checks, Judged, Scope
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
+from build_dataset.pipeline.parse.folding import spaceless, structural, without_digits
 from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
 from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option
 from build_dataset.pipeline.parse.running import is_title
-from build_dataset.pipeline.parse.folding import spaceless, structural, without_digits
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
 
 _P = Patterns(__name__)
 FOOT, GOES_ON = _P.foot, _P.goes_on
+MAX_NUMBER_AHEAD = 5  # a text may speak of questions whose numbers are so many further on: 1. A 肝… 2. 3. D
 LONG, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it
 _LABELS_INSIDE = _P.table("labels_inside")
 _TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]  # parts that stop a question
+EVERY = ("parts", "middle")  # groups of which every text that one matches is told, not the first alone
 STRUCTURE, CONTENT = Checks(), Checks()
 
 
@@ -73,11 +75,26 @@ def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
         yield "what looks like an option's label stands inside a text"
 
 
-@STRUCTURE.of_question("text_left_over", "D. 丁 1.A 2.B")
-def _key_inside(draft: Draft, _: Judged) -> Iterable[str]:
-    texts = (text for name, text in texts_of(draft) if name != "case")
-    if left := next(filter(_P.left_over.search, texts), ""):
-        yield f"{left[-40:]!r} may not belong to the question"
+def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[str]:
+    """Find texts that a row of a group matches, each by its first one: all of them, or of some groups one text."""
+    rows = [(row, pattern) for row, pattern in _TEXTS if row["group"] == group]
+    for name, text in [*texts_of(draft), ("explanation", draft.explanation or "")]:
+        shown = text if group == "characters" else structural(text)
+        matches = ((row, pattern.search(shown)) for row, pattern in rows if name.split()[0] in row["of"])
+        row, found = next(((row, found) for row, found in matches if found), (None, None))
+        if row and found and row["reason"] == reason:
+            near, code = text[max(0, found.start() - 20) : found.end() + 20], f"U+{ord(found[0][0]):04X}"
+            yield row["says"].format(name=name, near=near, code=code, head=text[:20], tail=text[-40:])
+        if found and group not in EVERY:
+            return
+
+
+def _text_checks(group: str) -> list[Check]:
+    examples = {row["reason"]: row["example"] for row, _ in _TEXTS if row["group"] == group}
+    return [Check(why, partial(_texts_found, group, why), Scope.QUESTION, one) for why, one in examples.items()]
+
+
+STRUCTURE += _text_checks("key")
 
 
 @STRUCTURE.of_question("no_stem", "1. A. 甲 B. 乙")
@@ -103,39 +120,10 @@ def _several_answers(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"answer {draft.answer} under a head for one answer"
 
 
-def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[str]:
-    """Texts that a row of a group matches, each by its first one; but for parts only the first such text."""
-    rows = [(row, pattern) for row, pattern in _TEXTS if row["group"] == group]
-    for name, text in [*texts_of(draft), ("explanation", draft.explanation or "")]:
-        shown = text if group == "characters" else structural(text)
-        matches = ((row, pattern.search(shown)) for row, pattern in rows if name.split()[0] in row["of"])
-        row, found = next(((row, found) for row, found in matches if found), (None, None))
-        if row and found and row["reason"] == reason:
-            near, code = repr(text[max(0, found.start() - 20) : found.end() + 20]), f"U+{ord(found[0][0]):04X}"
-            yield row["says"].format(name=name, near=near, code=code)
-        if found and group != "parts":
-            return
+CONTENT += [check for group in ("characters", "parts", "middle") for check in _text_checks(group)]
 
 
-def _text_checks(group: str) -> list[Check]:
-    examples = {row["reason"]: row["example"] for row, _ in _TEXTS if row["group"] == group}
-    return [Check(why, partial(_texts_found, group, why), Scope.QUESTION, one) for why, one in examples.items()]
-
-
-CONTENT += [*_text_checks("characters"), *_text_checks("parts")]
-
-
-@CONTENT.of_question("text_left_over", "解析：，故选A")
-def _begins_in_the_middle(draft: Draft, _: Judged) -> Iterable[str]:
-    told = draft.explanation or ""
-    if _P.broken.match(told) or told.startswith(("的", "了")):
-        yield f"its explanation begins in the middle: {told[:20]!r}"
-    for label, text in draft.options:
-        if _P.broken.match(text):
-            yield f"option {label} begins in the middle: {text[:20]!r}"
-
-
-@CONTENT.of_question("label_inside_text", "D. 丁F. 己; C. B.肾动脉狭窄")
+@CONTENT.of_question("label_inside_text", "D. 丁F. 己")
 def _labels_inside(draft: Draft, _: Judged) -> Iterable[str]:
     form = next((step.rule for step in draft.steps if step.part is Part.OPTIONS), "")
     forms = [_LABELS_INSIDE[form]] if form in _LABELS_INSIDE else list(_LABELS_INSIDE.values())
@@ -148,9 +136,6 @@ def _labels_inside(draft: Draft, _: Judged) -> Iterable[str]:
             letters = [found[1].upper() for found in labels.finditer(told)]
             if name != "case" and any(ord(after) == ord(before) + 1 for before, after in pairwise(letters)):
                 yield f"labels stand in {name}: {''.join(letters)}"
-    for label, text in draft.options:
-        if _P.another_label.match(text):
-            yield f"option {label} begins with a label: {text[:20]!r}"
 
 
 @CONTENT.of_question("case_inside", "D. 丁 / 男，45岁。上腹痛3天")
@@ -240,13 +225,6 @@ def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"answer {draft.answer}, but {text[:30]!r} stands beside it"
 
 
-@CONTENT.of_question("answer_in_text", "case: …首选（B）, … of a question on it")
-def _shown_answer(draft: Draft, _: Judged) -> Iterable[str]:
-    shown = {found[1] for found in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
-    if shown and explained_together(draft):
-        yield f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
-
-
 @CONTENT.of_question("case_missing", "（2～3题共用题干） with the case above it")
 def _no_case(draft: Draft, _: Judged) -> Iterable[str]:
     if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
@@ -262,3 +240,11 @@ def _page_edge(draft: Draft, _: Judged) -> Iterable[str]:
             text = piece.text.strip()
             if piece is not draft.pieces[0] and (is_title(text) or _P.number_alone.fullmatch(text)):
                 yield f"{text[:30]!r} stands at the edge of a page inside it"
+
+
+@CONTENT.of_question("text_left_over", "解析：…肾主水。3. D, of number 2")
+def _next_answer(draft: Draft, _: Judged) -> Iterable[str]:
+    for answer in _P.next_answer.finditer(draft.explanation or ""):
+        if (draft.number or 0) < int(answer[1]) <= (draft.number or 0) + MAX_NUMBER_AHEAD:
+            yield f"its explanation holds an answer to number {answer[1]}"
+            return

@@ -9,9 +9,9 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
+from build_dataset.pipeline.parse.folding import CJK, fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
 from build_dataset.pipeline.parse.options import find_labels, opens_option
-from build_dataset.pipeline.parse.folding import CJK, fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Line, LineKind
 from build_dataset.schemas.grouping import group_values
@@ -58,7 +58,9 @@ def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
     gone = {letters_alone(line.text) for line in lines if (line.page, line.order) not in known}
     gone = {words for words in gone if len(words) >= _LONG}
     edges = _edges(kept).items() if gone else ()
-    misread = {at for at, line in edges if any(fuzz.ratio(letters_alone(line.text), words) >= MISREAD for words in gone)}
+    misread = {
+        at for at, line in edges if any(fuzz.ratio(letters_alone(line.text), words) >= MISREAD for words in gone)
+    }
     return [line for line in kept if id(line) not in misread]
 
 

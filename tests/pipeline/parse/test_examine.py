@@ -10,10 +10,10 @@ from benchmarks.papers.silent import HOLE, printed_lines
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import concluded_answer
 from build_dataset.pipeline.parse.keys import Key
-from build_dataset.pipeline.parse.lines import ParsedLine
-from build_dataset.pipeline.parse.outline import Block, NumberedItem, Outline
-from build_dataset.pipeline.parse.paper import ParsedPaper, finish
 from build_dataset.pipeline.parse.layout_checks import LAYOUT
+from build_dataset.pipeline.parse.lines import ParsedLine
+from build_dataset.pipeline.parse.outline import Block, Outline
+from build_dataset.pipeline.parse.paper import ParsedPaper, finish
 from build_dataset.pipeline.parse.paper_checks import COMPARED
 from build_dataset.pipeline.parse.question_checks import CONTENT
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
@@ -219,11 +219,6 @@ def test_each_answer_of_a_key_document_stands_under_its_own_head():
     ] * 2
 
 
-def test_questions_beyond_the_number_that_their_head_announces_wait(parse):
-    outcome = parse(f"一、单选题（共2题）\n{items(1, 2, 3)}")
-    assert [waits(outcome, number) for number in (2, 3)] == [[], ["may_hold_another"]]
-
-
 def test_what_is_shared_waits_where_its_first_question_was_not_found(parse):
     case = f"（3～5题共用题干）\n{CASE}\n第3项没有编号\n{FOUR}\n"
     outcome = parse(f"{items(1)}\n{case}{items(4, 5)}")
@@ -233,14 +228,6 @@ def test_what_is_shared_waits_where_its_first_question_was_not_found(parse):
 def test_a_question_with_options_between_two_answers_waits(parse):
     outcome = parse(f"{items(1)}\n答案：A\n第2项没有编号\n{FOUR}\n答案：A\n{items(3)}\n答案：C")
     assert "several_option_runs" in waits(outcome, 1)
-
-
-def test_the_section_before_one_that_only_its_key_has_waits(parse):
-    paper = f"一、A1型题\n{items(1, 2)}\n三、X型题\n{items(1, 2)}"
-    key = "参考答案\n一、A1型题\n1.A 2.B\n二、A2型题\n1.C 2.D\n三、X型题\n1.AB 2.CD"
-    outcome = parse(f"{paper}\n{key}")
-    waiting = [item.item_id[-5:] for item in outcome.review if item.reason == "may_hold_another"]
-    assert waiting == ["1-001", "1-002"]
 
 
 def test_a_long_last_option_is_sound_where_its_lines_are_full():
@@ -356,14 +343,6 @@ def test_what_stands_before_the_first_question_is_of_its_section():
 
 
 PART = [Step(part=Part.SHARED, rule="parts_of_an_item", detail=None, spans=[])]
-
-
-@pytest.mark.parametrize(
-    ("case", "steps", "found"),
-    [("患有（A）病", PART, ["answer_in_text"]), ("患有（E）病", PART, []), ("患有（A）病", [], []), (None, PART, [])],
-)
-def test_an_answer_in_the_text_that_parts_share(case, steps, found):
-    assert reasons(question(shared_stem=case, steps=[*steps])) == [found]
 
 
 def test_twenty_characters_on_both_sides_show_what_cannot_be_read():
