@@ -34,7 +34,7 @@ class Scope(StrEnum):
     PAPER = "paper"  # the paper → questions, each with a detail
 
 
-class Check(NamedTuple):
+class ParseCheck(NamedTuple):
     """A check: for each finding of its function a question waits under its reason."""
 
     reason: str
@@ -49,7 +49,7 @@ class Check(NamedTuple):
         return ((draft, detail) for draft in judged.questions for detail in self.function(draft, judged))
 
 
-class Checks(list[Check]):
+class Checks(list[ParseCheck]):
     """Checks in their order; its methods register the function below them."""
 
     def of_question(self, reason: str, example: str) -> Callable[[Any], Any]:
@@ -61,11 +61,11 @@ class Checks(list[Check]):
         return partial(self._register, reason, Scope.PAPER, example)
 
     def _register(self, reason: str, scope: Scope, example: str, function: Any) -> Any:
-        self.append(Check(reason, function, scope, example))
+        self.append(ParseCheck(reason, function, scope, example))
         return function
 
 
-def run_checks(paper: ParsedPaper, checks: Sequence[Check]) -> None:
+def run_checks(paper: ParsedPaper, checks: Sequence[ParseCheck]) -> None:
     """Flag the questions of a paper for which checks find something, in place."""
     judged = Judged(paper)
     for check in checks:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from build_dataset.pipeline.parse.checks import Check, run_checks
+from build_dataset.pipeline.parse.checks import ParseCheck, run_checks
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SHARED_OPTIONS, announcement, number_candidate
 from build_dataset.pipeline.parse.layout_checks import LAYOUT
@@ -18,7 +18,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
-CHECKS: tuple[Check, ...] = (*STRUCTURE, *ANSWERS, *CONTENT, *COMPARED, *LAYOUT)
+CHECKS: tuple[ParseCheck, ...] = (*STRUCTURE, *ANSWERS, *CONTENT, *COMPARED, *LAYOUT)
 _LABELLED = 2.0  # the mean strength of labels at the starts of lines
 
 

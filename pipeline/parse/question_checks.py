@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.checks import Check, Checks, Judged, Scope
+from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck, Scope
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import spaceless, structural, without_digits
@@ -89,9 +89,9 @@ def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[s
             return
 
 
-def _text_checks(group: str) -> list[Check]:
+def _text_checks(group: str) -> list[ParseCheck]:
     examples = {row["reason"]: row["example"] for row, _ in _TEXTS if row["group"] == group}
-    return [Check(why, partial(_texts_found, group, why), Scope.QUESTION, one) for why, one in examples.items()]
+    return [ParseCheck(why, partial(_texts_found, group, why), Scope.QUESTION, one) for why, one in examples.items()]
 
 
 STRUCTURE += _text_checks("key")

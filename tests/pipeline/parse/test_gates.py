@@ -11,7 +11,7 @@ import pytest
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.folding import without_digits
-from build_dataset.pipeline.parse.judge import count_mismatches, find_gaps, unread_keys, unread_questions
+from build_dataset.pipeline.parse.judge import CHECKS, count_mismatches, find_gaps, unread_keys, unread_questions
 from build_dataset.pipeline.parse.keys import Key
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.outline import Block, Outline
@@ -811,3 +811,8 @@ def test_a_line_under_the_last_option_may_be_told_of_the_next_questions_of_its_g
 
 def test_a_gap_before_the_announced_last_number_is_told_by_its_neighbours() -> None:
     assert find_gaps(paper_of([draft(1), draft(3)], count=3)) == [Gap(1, 2, "the numbers around it are there")]
+
+
+def test_every_check_has_a_reason_and_an_example() -> None:
+    assert all(re.fullmatch(r"[a-z_]+", one.reason) and one.example for one in CHECKS)
+    assert len({one.function for one in CHECKS}) == len(CHECKS)
