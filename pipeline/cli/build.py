@@ -173,10 +173,10 @@ def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> N
 
 
 def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) -> None:
-    from build_dataset.pipeline.parse.stage import to_point
+    from build_dataset.pipeline.parse.stage import pointing_requests
 
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
-    _, requests = to_point(documents, tables["lines"], params.llm, context)
+    _, requests = pointing_requests(documents, tables["lines"], params.llm, context)
     print_line(params.llm.estimate([request for _, request in requests]))
 
 

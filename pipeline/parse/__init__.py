@@ -3,7 +3,7 @@
 =========================== ===========================================================================================
 pass                        modules
 =========================== ===========================================================================================
-1. lines                    ``lines``: ``running`` heads dropped, characters folded (``text``) and mended
+1. lines                    ``lines``: ``running`` heads dropped, characters folded (``folding``) and mended
 2. what a line may be       ``heads``: numbers and heads in every style of printing, what they announce;
                             ``keylines`` finds the key, ``cloze`` the blanks of items
 3. what a line is           ``cut``: ``numbering`` weighs the numbers and chooses those that run contiguously;
@@ -11,7 +11,7 @@ pass                        modules
 4. drafts                   ``assemble``: ``fields`` splits an item, ``options`` finds its options,
                             ``draft`` holds both; ``parts`` takes items of several questions apart
 5. keys                     ``keys`` finds and applies them and reads notes, ``pairing`` matches key documents
-6. judgement                ``gates``, ``examine``, ``rooms`` flag doubts
+6. judgement                ``judge``: the table of ``checks``, of questions, papers and layout
 7. records                  ``paper``, with the reasons of every cut
 =========================== ===========================================================================================
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from build_dataset.pipeline.parse.cell_labels import Pairs
 from build_dataset.pipeline.parse.cells import Options, string, unpacked
-from build_dataset.pipeline.parse.text import fold
+from build_dataset.pipeline.parse.folding import fold
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 

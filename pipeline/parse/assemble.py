@@ -14,8 +14,8 @@ from build_dataset.pipeline.parse.draft import (
     ItemText,
     pointed_fields,
     set_aside,
+    strip_item_type,
     take_marks,
-    take_tag,
     text_of,
 )
 from build_dataset.pipeline.parse.fields import (
@@ -28,10 +28,10 @@ from build_dataset.pipeline.parse.fields import (
     stated_answers,
     without_text,
 )
+from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import SET_ASIDE, SHARED_OPTIONS, announcement, case_end
 from build_dataset.pipeline.parse.options import OptionRun, find_run
 from build_dataset.pipeline.parse.outline import Block, Group, NumberedItem, Outline
-from build_dataset.pipeline.parse.text import join_lines
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind, Part
 from build_dataset.schemas.grouping import group_values
@@ -180,7 +180,7 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
         draft.number, draft.suffix = None, f"i{item.number:03d}"
         draft.flag("parts_and_options_differ", "its blanks and their options were not read")
     _answer(draft, fields, reading)
-    take_tag(draft)
+    strip_item_type(draft)
     # The dot of its number on another page, or the number again before its options: （69）. （69）A.
     draft.stem = _P.lost_dot.sub("", draft.stem)
     again = _P.number_again.search(draft.stem)
@@ -276,17 +276,19 @@ def _use_shared(draft: Draft, reading: ItemText, common: OptionRun, shared: _Sha
     if shared.run is common:
         draft.group = f"b{shared.count}"
     if run is not None:
-        draft.carries = True
+        draft.options_belong_to_next = True
         shared.replace(run)
 
 
 def _flag_shifted(drafts: Sequence[Draft]) -> None:
     """Flag shared options that follow question after question: they may be each question's own."""
-    shifted = {id(one.block) for one, other in pairwise(drafts) if one.carries and other.carries}
+    shifted = {
+        id(one.block) for one, other in pairwise(drafts) if one.options_belong_to_next and other.options_belong_to_next
+    }
     for draft, after in zip_longest(drafts, drafts[1:]):
         if draft.shared_options and id(draft.block) in shifted:
             draft.flag("parts_and_options_differ", "options follow every question, so none may be shared")
-        elif draft.carries and (after is None or after.block is not draft.block):
+        elif draft.options_belong_to_next and (after is None or after.block is not draft.block):
             draft.flag("parts_and_options_differ", "options follow it that no question shares: they may be its own")
 
 

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
+from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import GroupHead, NumberStyle
 from build_dataset.pipeline.parse.keylines import line_pairs
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE, OptionRun, find_run, find_runs
 from build_dataset.pipeline.parse.outline import Cutting, Role
 from build_dataset.pipeline.parse.running import is_title
-from build_dataset.pipeline.parse.text import join_lines
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)

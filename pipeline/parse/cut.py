@@ -24,10 +24,9 @@ BOUNDARIES = {
     Role.KEY_HEAD: Boundary(0.3, key=True),
     Role.ANSWERS: Boundary(0.5, key=True),
 }
-RIVAL = 1.4  # the weight of a number that is printed like one of a question (1.0) and has options (0.4)
+UNCHOSEN = 1.4  # the weight of a number that is printed like one of a question (1.0) and has options (0.4)
 UNCLEAR = 0.3  # largest weight by form at which a number may still be a quantity: 38.5℃, 20支/日
 SHORT = 24  # width below which a line may be the end of the words before it
-TITLED = 5  # least number of marks like 第1题 with options for this style to number the questions
 
 
 def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
@@ -38,8 +37,8 @@ def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Out
     for pointing in pointings:
         _point(cutting, pointing)
     outline = Builder(cutting).build()
-    rivals = (mark for mark in cutting.rivals if cutting.roles[mark.line] is Role.TEXT)
-    outline.rivals = [(pieces[mark.line], mark.value) for mark in rivals]
+    unchosen = (mark for mark in cutting.unchosen if cutting.roles[mark.line] is Role.TEXT)
+    outline.unchosen_numbers = [(pieces[mark.line], mark.value) for mark in unchosen]
     return outline
 
 
@@ -48,7 +47,7 @@ def _point(cutting: Cutting, pointing: Pointing) -> None:
     for index in range(pointing.first, pointing.last + 1):
         cutting.roles[index] = Role.RUNNING if index in pointing.dropped else Role.TEXT
         cutting.marks.pop(index, None)
-    cutting.rivals = [mark for mark in cutting.rivals if not pointing.first <= mark.line <= pointing.last]
+    cutting.unchosen = [mark for mark in cutting.unchosen if not pointing.first <= mark.line <= pointing.last]
     for item in pointing.items:
         line, text = item.stem[0], cutting.pieces[item.stem[0]].text
         mark = heads.number_candidate(line, text)
@@ -160,14 +159,14 @@ def _numbers(cutting: Cutting) -> None:
     numbers = [mark for index, text in texts if (mark := heads.number_candidate(index, text))]
     marks = _without_parts(numbers, cutting.pieces)
     boundaries = {index: BOUNDARIES[role] for index, role in enumerate(cutting.roles) if role in BOUNDARIES}
-    weighed = _within_titles(weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups))
+    weighed = weigh_candidates(cutting.pieces, marks, sorted(boundaries), cutting.groups)
     for mark in best_chain(weighed, boundaries) or unnumbered_items(cutting.pieces):
         cutting.number(mark)
     clear = {mark.line for mark in marks if mark.weight > UNCLEAR}  # not 38.5℃
-    cutting.rivals = _rivals([mark for mark in weighed if mark.line in clear], cutting)
+    cutting.unchosen = _unchosen([mark for mark in weighed if mark.line in clear], cutting)
 
 
-def _rivals(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[NumberCandidate]:
+def _unchosen(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[NumberCandidate]:
     """Return the numbers that were not chosen and look like those of questions.
 
     Either options follow and the style is a clear one, or it is the first inside an item in the item's style, before
@@ -182,7 +181,7 @@ def _rivals(weighed: Sequence[NumberCandidate], cutting: Cutting) -> list[Number
         alike = item is not None and mark.style is item.style
         runs_on = bool(following and (following.style, following.value) == (mark.style, mark.value + 1))
         likely = alike and item and _may_be_next(cutting, item, mark, runs_on=runs_on)
-        if likely or (mark.options and mark.weight >= RIVAL):
+        if likely or (mark.options and mark.weight >= UNCHOSEN):
             found.append(mark)
         item = None if alike else item
     return found
@@ -195,19 +194,6 @@ def _may_be_next(cutting: Cutting, item: NumberCandidate, mark: NumberCandidate,
     if mark.value != item.last + 1 and not listed and not any(map(opens_option, texts[1:])):
         return False
     return not split_fields("\n".join(texts)).opened
-
-
-def _within_titles(marks: list[NumberCandidate]) -> list[NumberCandidate]:
-    """Marks without the lists between 第3题 and 第4题, where questions are numbered so: explanations hold them."""
-    titled = [mark for mark in marks if mark.style is NumberStyle.TITLE]
-    answered = sum(mark.options for mark in titled)
-    if answered < TITLED or 2 * answered < len(titled):
-        return marks
-    inside: set[int] = set()
-    for mark, after in pairwise(titled):
-        if after.value == mark.last + 1:
-            inside.update(range(mark.line + 1, after.line))
-    return [mark for mark in marks if mark.style is NumberStyle.TITLE or mark.line not in inside]
 
 
 def _without_parts(marks: Sequence[NumberCandidate], pieces: Sequence[ParsedLine]) -> list[NumberCandidate]:

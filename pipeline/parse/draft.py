@@ -15,11 +15,11 @@ from build_dataset.pipeline.parse.fields import (
     split_fields,
     stated_answers,
 )
+from build_dataset.pipeline.parse.folding import join_lines
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans
 from build_dataset.pipeline.parse.options import find_run
 from build_dataset.pipeline.parse.outline import Block, NumberedItem, PointedItem
-from build_dataset.pipeline.parse.text import join_lines
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, LineKind, Part, Step
 from build_dataset.schemas.grouping import group_values
@@ -99,7 +99,7 @@ class Draft:
     group_last: int | None = None  # the first and the last number that the head of its group names
     options_in_cells: bool = False  # every table in it begins with one of its options' labels
     shared_options: bool = False
-    carries: bool = False  # options follow it that are taken for those of the next questions
+    options_belong_to_next: bool = False  # options follow it that are taken for those of the next questions
     shared_pieces: list[ParsedLine] = field(default_factory=list)  # the pieces of its shared stem or options
     section: int = 0
     entry: bool = False  # it is an entry of a key: an answer or explanation without a stem
@@ -155,7 +155,7 @@ class Draft:
         return sorted(kind.value for kind in kinds) or None
 
 
-def take_tag(draft: Draft) -> None:
+def strip_item_type(draft: Draft) -> None:
     """[多选题]（2分） before a stem says what the item is and earns, 题目： what follows: no parts of it."""
     if draft.options:
         draft.stem = _P.options_follow.sub("", _P.stem_follows.sub("", draft.stem))

@@ -8,8 +8,8 @@ from functools import lru_cache
 from itertools import starmap, zip_longest
 from typing import NamedTuple
 
+from build_dataset.pipeline.parse.folding import READ, join_lines, unpunctuated
 from build_dataset.pipeline.parse.options import find_run
-from build_dataset.pipeline.parse.text import READ, join_lines
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -189,18 +189,20 @@ def filled_blank(stem: str, labels: Sequence[str], *, anywhere: bool) -> tuple[s
 def by_text(answer_texts: Sequence[str], options: Sequence[tuple[str, str]]) -> str | None:
     """The letter of the option whose text an answer repeats, if there is exactly one."""
     for text in answer_texts:
-        said = _bare(text)
+        said = unpunctuated(text)
         if re.fullmatch(r"[A-K]{1,11}", said):
             continue
         # 答案：青霉素, 答案：B 青霉素
-        texts = [(label, _bare(option)) for label, option in options]
+        texts = [(label, unpunctuated(option)) for label, option in options]
         hits = [label for label, option in texts if option and said in (option, f"{label}{option}")]
         # 答案：B超 with other text behind it is no letter B
-        latin = [(label, _bare(option)) for label, option in options if _P.latin_first.match(option)]
+        latin = [(label, unpunctuated(option)) for label, option in options if _P.latin_first.match(option)]
         hits = hits or [label for label, option in latin if said.startswith(option)]  # B超检查
         if len(hits) == 1:
             return hits[0]
-        named = [label for part in re.split("[,，;；、\n]", text) for label, option in texts if _bare(part) == option]
+        named = [
+            label for part in re.split("[,，;；、\n]", text) for label, option in texts if unpunctuated(part) == option
+        ]
         if len({*named}) == 1 + len(re.findall("[,，;；、\n]", text)) > 1:  # 答案：青霉素，红霉素
             return "".join(sorted(named))
     return None
@@ -210,20 +212,16 @@ def without_text(
     explanation: str | None, answer_texts: Sequence[str], options: Sequence[tuple[str, str]]
 ) -> str | None:
     """The explanation without the option's text that an answer repeats; its first letter may be read as a label."""
-    known = {_bare(text) for _, text in options}
-    said = tuple(text for text in map(_bare, answer_texts) if text in known or text[1:] in known)
+    known = {unpunctuated(text) for _, text in options}
+    said = tuple(text for text in map(unpunctuated, answer_texts) if text in known or text[1:] in known)
     lines = (explanation or "").split("\n")
-    return "\n".join(line for line in lines if not any(text.endswith(_bare(line)) for text in said)) or None
+    return "\n".join(line for line in lines if not any(text.endswith(unpunctuated(line)) for text in said)) or None
 
 
 def repeats_answer(explanation: str, answer: str, options: Sequence[tuple[str, str]]) -> bool:
     """Return whether an explanation is the text of the answer again, as in 答案：A 青霉素."""
-    texts = [_bare(text) for label, text in options if label in answer]
-    return _bare(explanation) in (*texts, "".join(texts))
-
-
-def _bare(text: str) -> str:
-    return re.sub(r"[\s。．.，,；;：:]+", "", text)
+    texts = [unpunctuated(text) for label, text in options if label in answer]
+    return unpunctuated(explanation) in (*texts, "".join(texts))
 
 
 def concluded_answer(explanation: str | None) -> str | None:

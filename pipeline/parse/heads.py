@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import NamedTuple
 
-from build_dataset.pipeline.parse.text import CJK, true_digits
+from build_dataset.pipeline.parse.folding import CJK, structural
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
@@ -78,7 +78,7 @@ def number_candidate(line: int, text: str) -> NumberCandidate | None:
     given = _P.given.match(text)
     before = given or _P.starred.match(text)
     start = before.end() if before else 0
-    mark = _mark(line, true_digits(text[start:]))
+    mark = _mark(line, structural(text[start:]))
     if mark is None or not before:
         return mark
     letters = re.sub(r"[^A-K]", "", (given[1] or given[2] or "") if given else "")
@@ -108,7 +108,7 @@ def split_heads(text: str) -> list[str]:
     section = _P.glued_section.search(text) if "题" in text or "題" in text else None
     cuts = [section.start()] if section else []  # …手术二、X型题
     if re.search("共用|共享|公用", text):
-        cuts += [found.start() for found in _P.glued_group.finditer(text)]
+        cuts += [found.start() for found in _P.glued_group.finditer(structural(text))]
     edges = [0, *sorted(cuts), len(text)]
     return [text[start:end].strip(" ") for start, end in pairwise(edges)]
 
@@ -179,6 +179,7 @@ def _group_span(found: re.Match[str] | None) -> tuple[int, int] | None:
 
 def group_head(text: str) -> GroupHead | None:
     """The head of shared text that a line is, if it is one."""
+    text = structural(text)
     found = next((found for form in _GROUPS if (found := form.match(text))), None)
     named = _group_span(found)
     if found and named:
@@ -195,7 +196,7 @@ def group_head(text: str) -> GroupHead | None:
 
 def case_end(text: str) -> tuple[int, int, int] | None:
     """The questions a case names at its end, and where its words for that begin; None where it names none."""
-    found = _P.asks_for.search(text)
+    found = _P.asks_for.search(structural(text))
     named = _group_span(found)
     return (*named, found.start()) if found and named else None
 
@@ -209,7 +210,7 @@ def opens_case(text: str, *, named: bool) -> int | None:
 
 def span_head(text: str) -> GroupHead | None:
     """A line that is nothing but a span of numbers: [71-75], （3～4题）."""
-    named = _group_span(_P.span_alone.match(text))
+    named = _group_span(_P.span_alone.match(structural(text)))
     return GroupHead(*named, options=False, end=len(text)) if named else None
 
 
@@ -234,7 +235,7 @@ def stated_total(text: str) -> int | None:
 def announcement(head: str) -> Announcement:
     """Read a head with its instructions, e.g. 一、单项选择题：1～40小题，每小题2分."""
     kind = _kind(head.split("\n", 1)[0]) or _kind(head)  # the head's own line first, then its instructions
-    span = _P.span.search(head)  # 1～40小题
+    span = _P.span.search(structural(head))  # 1～40小题
     first, last = (int(span[1]), int(span[2])) if span else (0, 0)
     return Announcement(kind, _number(_P.count.search(head)), (first, last) if first < last else None)
 

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation, split_fields
+from build_dataset.pipeline.parse.folding import READ, structural
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OPTION_LINE
-from build_dataset.pipeline.parse.text import READ, true_digits
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -47,7 +47,7 @@ def line_pairs(text: str) -> tuple[KeyPair, ...]:
     Letters apart (``A B C E``) are one answer only where they stand in order and no number is missing from the
     line; small letters are read where at least three numbers run on.
     """
-    bare = true_digits(text.strip().lstrip("、，,；;"))  # 、1.A; l.A
+    bare = structural(text.strip().lstrip("、，,；;"))  # 、1.A; l.A
     pairs = _pairs(bare)
     if any(abs(after.number - before.number) >= FAR for before, after in pairwise(pairs)):
         return ()
@@ -163,7 +163,7 @@ def _row(
     return " ".join(parts), True, end
 
 
-def answers_apart(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Pieces in which lines of answers hold nothing else, and whole answers.
 
     The head before them goes (参考答案：1-5 ABCDE, 多选题：1.ABC 2.BD); a line that goes on in the middle of an answer
@@ -206,7 +206,7 @@ def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
     for index, piece in enumerate(pieces):
         below = [piece.text for piece in pieces[index + 1 : index + 1 + ANSWERED_WITHIN]]
         may_be = heads.may_be_key_head(piece.text) and any(
-            line_pairs(text) or _P.entry.match(true_digits(text)) or grid(below, at) for at, text in enumerate(below)
+            line_pairs(text) or _P.entry.match(structural(text)) or grid(below, at) for at, text in enumerate(below)
         )
         if (may_be or heads.is_key_head(piece.text)) and not _marks_one_answer(pieces, index):
             found.add(index)

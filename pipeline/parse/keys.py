@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import by_text
+from build_dataset.pipeline.parse.folding import spaceless
 from build_dataset.pipeline.parse.heads import announcement, numeral_value
 from build_dataset.pipeline.parse.keylines import KeyLine
 from build_dataset.pipeline.parse.outline import Outline
@@ -34,7 +35,7 @@ class AppealNote(NamedTuple):
 def corrections(text: str) -> list[AppealNote]:
     """The corrections in a note such as 第43題答A、C給分."""
     found: list[AppealNote] = []
-    for clause in _P.clause.finditer(_P.bracketed.sub(r"\1", re.sub(r"\s+", "", text))):
+    for clause in _P.clause.finditer(_P.bracketed.sub(r"\1", spaceless(text))):
         numbers = tuple(int(number) for number in re.findall(r"\d+", clause["named"]))
         note, verdict = clause[0].strip("，,"), clause["verdict"]
         stated = _P.accepted.search(verdict) or _P.changed.search(verdict)
@@ -162,7 +163,6 @@ def apply_entries(key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], 
     noted: set[int] = set()
     heads = Counter(run.head for run in key.runs if run.head)
     places = _places(key.runs, {section: titles.get(section, 0) for section in sorted(by_section)})
-    before: list[int] = []
     for run in key.runs:
         told = places.get(run.title)  # 第二套答案
         targets = _targets(run, by_section, waiting[run.rule], heads) if told is None else told
@@ -170,10 +170,8 @@ def apply_entries(key: Key, drafts: Sequence[Draft], titles: Mapping[int, int], 
         if span and run.entries.keys().isdisjoint(range(span[0], span[1] + 1)):
             targets = []  # 答案（11～20题） over 1.A 2.B: nobody knows from which number it counts
         if not targets:
-            _flag_sections(run, [by_section[section] for section in before])
             unmatched.extend((0, number) for number in run.entries)
             continue
-        before = targets
         waiting[run.rule] = [section for section in waiting[run.rule] if section not in targets]
         noted |= run.noted
         sections = {section: by_section[section] for section in targets}
@@ -214,16 +212,6 @@ def counted_place(title: str) -> int:
     if told.isdecimal():
         return int(told)
     return ord(told) - ord("A") + 1 if told.isascii() and told else numeral_value(told) or 0
-
-
-def _flag_sections(run: KeyRun, sections: Sequence[dict[int, list[Draft]]]) -> None:
-    """Flag the section before a key section that the paper lacks: it may contain both sections."""
-    names = {name for numbers in sections for name in _names(numbers)}
-    if not run.head or run.head in names or not any(entry.letters for entry in run.entries.values()):
-        return
-    for draft in (draft for numbers in sections for found in numbers.values() for draft in found):
-        if draft.options:
-            draft.flag("may_hold_another", f"its key has a section that was not found: {run.head[:20]!r}")
 
 
 def _targets(run: KeyRun, by_section: Sections, pending: list[int], heads: Counter[str]) -> list[int]:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
-from build_dataset.pipeline.parse.text import READ, join_lines
+from build_dataset.pipeline.parse.folding import READ, join_lines
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)

@@ -109,7 +109,7 @@ class Outline:
     instructions: list[ParsedLine] = field(default_factory=list)  # lines under heads, before the first item
     groups: list[Group] = field(default_factory=list)
     roles: list[Role] = field(default_factory=list)  # of every piece, in order: the trace
-    rivals: list[tuple[ParsedLine, int]] = field(default_factory=list)
+    unchosen_numbers: list[tuple[ParsedLine, int]] = field(default_factory=list)
     """Lines inside items that look like the beginning of one, and their numbers."""
     prose: list[str] = field(default_factory=list)  # all lines but those of answers
 
@@ -123,7 +123,7 @@ class Cutting:
     answers: dict[int, KeyLine] = field(default_factory=dict)
     groups: dict[int, GroupHead] = field(default_factory=dict)
     marks: dict[int, NumberCandidate] = field(default_factory=dict)  # the numbers of items
-    rivals: list[NumberCandidate] = field(default_factory=list)  # not chosen, with options under them
+    unchosen: list[NumberCandidate] = field(default_factory=list)  # not chosen, with options under them
     pointed: dict[int, PointedItem] = field(default_factory=dict)  # by their first line
     parts: set[int] = field(default_factory=set)  # lines inside an item, whatever number they begin with
 

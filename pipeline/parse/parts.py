@@ -1,7 +1,6 @@
 """Questions that share an item, its options, a case or an answer: taken apart, or given what is shared."""
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
@@ -12,11 +11,11 @@ from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse.cloze import Blank, Cloze, read_parts
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import Fields
+from build_dataset.pipeline.parse.folding import join_lines, without_blanks
 from build_dataset.pipeline.parse.heads import CIRCLED_DIGITS, announcement, is_case
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.options import OptionRun, find_run, find_runs
 from build_dataset.pipeline.parse.outline import NumberedItem
-from build_dataset.pipeline.parse.text import join_lines
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Part
 from build_dataset.schemas.grouping import group_values
@@ -248,7 +247,7 @@ def continue_cases(drafts: Sequence[Draft]) -> None:
         draft.add_trace(Part.SHARED, "as_above", found[0], named.pieces)
 
 
-def fold_copies(drafts: Sequence[Draft]) -> None:
+def merge_copies(drafts: Sequence[Draft]) -> None:
     """Make entries of a key of questions that a paper prints again with their answers, as answer books do, in place.
 
     A run of the numbering is a copy where most of its questions say what an earlier one of their number says. Where a
@@ -277,10 +276,10 @@ def _likeness(one: Draft, other: Draft) -> float:
 def _text(draft: Draft) -> str:
     """Return the text of a question without widths and spaces."""
     told = draft.stem + "".join(label + text for label, text in draft.options)
-    return re.sub(r"[\s_（）()]+", "", unicodedata.normalize("NFKC", told))
+    return without_blanks(told)
 
 
-def joint_answers(drafts: Sequence[Draft]) -> None:
+def share_joint_answers(drafts: Sequence[Draft]) -> None:
     """Questions without an answer before one whose answer has a letter for each of them, in place.
 
     They get a letter each where they follow one patient: the first tells the case, the others speak of 该患者.

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Reason
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.examine import FOOT
 from build_dataset.pipeline.parse.lines import REGIONS, place_of
 from build_dataset.pipeline.parse.outline import PointedItem, Pointing, Role
 from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.parse.params import PointParams
+from build_dataset.pipeline.parse.question_checks import FOOT
 from build_dataset.pipeline.parse.running import is_title
 from build_dataset.pipeline.stage import Store
 

@@ -9,9 +9,9 @@ from rapidfuzz import fuzz
 
 from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
+from build_dataset.pipeline.parse.folding import CJK, fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
 from build_dataset.pipeline.parse.options import find_labels, opens_option
-from build_dataset.pipeline.parse.text import CJK, fold, width, without_digits
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Line, LineKind
 from build_dataset.schemas.grouping import group_values
@@ -55,10 +55,12 @@ def without_running(lines: list[Line]) -> list[Line]:
 def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
     """The lines without those at edges of pages that are running lines but for a character: 型2017年下半年…第 5 页."""
     known = {(line.page, line.order) for line in kept}
-    gone = {_words(line.text) for line in lines if (line.page, line.order) not in known}
+    gone = {letters_alone(line.text) for line in lines if (line.page, line.order) not in known}
     gone = {words for words in gone if len(words) >= _LONG}
     edges = _edges(kept).items() if gone else ()
-    misread = {at for at, line in edges if any(fuzz.ratio(_words(line.text), words) >= MISREAD for words in gone)}
+    misread = {
+        at for at, line in edges if any(fuzz.ratio(letters_alone(line.text), words) >= MISREAD for words in gone)
+    }
     return [line for line in kept if id(line) not in misread]
 
 
@@ -126,7 +128,7 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     belongs to questions keeps its place among them. It is cut off where it is glued to another line, too.
     """
     places = group_values(
-        (_words(line.text), index)
+        (letters_alone(line.text), index)
         for index, line in enumerate(lines)
         if line.kind is LineKind.TEXT and _LONG <= len(line.text) <= 80
     )
@@ -137,15 +139,10 @@ def _without_scattered(lines: list[Line]) -> list[Line]:
     # Any few signs and digits may stand between its letters.
     forms = (r"[\W\d_]{0,4}".join(map(re.escape, words)) for words in sorted(running))
     glued = re.compile("|".join(rf"^{form}(?=.)|(?<=.){form}$" for form in forms))
-    kept = [line for line in lines if line.kind is not LineKind.TEXT or _words(line.text) not in running]
+    kept = [line for line in lines if line.kind is not LineKind.TEXT or letters_alone(line.text) not in running]
     return [
         line.model_copy(update={"text": glued.sub("", line.text)}) if glued.search(line.text) else line for line in kept
     ]
-
-
-def _words(text: str) -> str:
-    """Return the letters of a line: （C3 类）第6批 and （C类）第 6 批 are the same."""
-    return re.sub(r"[\W\d_]+", "", fold(text))
 
 
 def _is_scattered(found: Sequence[int], lines: Sequence[Line]) -> bool:
@@ -178,7 +175,7 @@ def _spaceless(line: Line) -> str:
         return ""
     asks = _P.asks.search(folded) or _P.letters.fullmatch(folded) or heads.number_candidate(0, folded)
     known = asks or _P.field.match(folded) or heads.group_head(folded) or _opens(folded)
-    return "" if known else re.sub(r"\s+", "", folded)
+    return "" if known else spaceless(folded)
 
 
 def _apart(found: list[int], lines: list[Line], others: list[int], edges: Mapping[int, float]) -> int:

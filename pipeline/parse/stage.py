@@ -7,24 +7,29 @@ from pathlib import PurePosixPath
 import polars as pl
 
 from build_dataset.annotation.llm.messages import ChatRequest
-from build_dataset.pipeline.parse import gates
 from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
 from build_dataset.pipeline.parse.cut import cut
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.examine import examine
 from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
-from build_dataset.pipeline.parse.keylines import answers_apart
+from build_dataset.pipeline.parse.judge import check_gates
+from build_dataset.pipeline.parse.keylines import split_answer_lines
 from build_dataset.pipeline.parse.keys import key_of
-from build_dataset.pipeline.parse.lines import ParsedLine, in_one_script, line_part, parsed_lines, place_of
+from build_dataset.pipeline.parse.lines import (
+    ParsedLine,
+    in_one_script,
+    line_part,
+    parsed_lines,
+    place_of,
+    plain_notation,
+)
 from build_dataset.pipeline.parse.outline import Pointing, Role
 from build_dataset.pipeline.parse.pairing import pair_keys
 from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish
 from build_dataset.pipeline.parse.params import ParseParams, PointParams
-from build_dataset.pipeline.parse.parts import fold_copies, joint_answers
+from build_dataset.pipeline.parse.parts import merge_copies
 from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
-from build_dataset.pipeline.parse.shapes import in_lines
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
 from build_dataset.schemas.documents import Document, Line, SourceRow, Trace
@@ -77,7 +82,7 @@ def problems(params: ParseParams, dataset: DatasetParams) -> list[str]:  # noqa:
     return [f"[parse.llm] {missing}"] if missing else []
 
 
-def to_point(
+def pointing_requests(
     documents: Documents, lines: pl.DataFrame, params: PointParams, context: Context
 ) -> tuple[list[ParsedPaper], list[tuple[AskedLines, ChatRequest]]]:
     """Return the judged papers, and the requests for those of their lines where gates failed."""
@@ -111,7 +116,7 @@ def _judged(
 
 def _point(documents: Documents, lines: pl.DataFrame, params: PointParams, context: Context) -> Pointed:
     """Ask a model where gates failed, and keep of its answers what passes all gates."""
-    before, requests = to_point(documents, lines, params, context)
+    before, requests = pointing_requests(documents, lines, params, context)
     found = ask(requests, params, context.store)
     after, _ = _judged(documents, lines, found.pointings, context)
     found.pointings = {
@@ -158,13 +163,13 @@ def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
 
 def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = _numbered_once(answers_apart(in_one_script(in_lines(parsed_lines(lines)))))
+    parts = _numbered_once(split_answer_lines(in_one_script(plain_notation(parsed_lines(lines)))))
     kept = {place_of(piece) for piece in parts}
     running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
     outline = cut(parts, pointings)
     running += [piece for piece, role in zip(parts, outline.roles, strict=True) if role is Role.RUNNING]
     drafts = drafts_of(outline)
-    fold_copies(drafts)
+    merge_copies(drafts)
     _number_sections(drafts)
     text = "\n".join(piece.text for piece in parts)
     key = key_of(outline, drafts)
@@ -186,18 +191,6 @@ def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
         if not (alone and again):
             kept.append(part)
     return kept
-
-
-def check_gates(paper: ParsedPaper) -> None:
-    """Check the structural gates, after all keys were applied: doubts, gaps, announced counts."""
-    joint_answers(paper.drafts)
-    gates.check_questions(paper)
-    gates.check_answers(paper)
-    paper.gaps = gates.find_gaps(paper)
-    gates.check_shifts(paper)
-    examine(paper)
-    searches = (gates.count_mismatches, gates.unread_keys, gates.unread_questions)
-    paper.mismatches = [found for search in searches for found in search(paper)]
 
 
 def _number_sections(drafts: Sequence[Draft]) -> None:
@@ -236,7 +229,7 @@ def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Co
     for name in sorted(tabular - {*tables["rows"]["document"]}):
         outcome.into += 1
         outcome.reject(name, "no_questions", f"{name}: it has no rows")
-    outcome.notes += _astray(params.sources, documents)
+    outcome.notes += _unknown_sources(params.sources, documents)
     return outcome
 
 
@@ -256,7 +249,7 @@ def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str
     return found
 
 
-def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
+def _unknown_sources(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
     """Return the entries of ``[sources]`` that name no file: most often typing errors."""
     known = {name for document in documents for name in (document, PurePosixPath(document).name)}
     return [

@@ -3,6 +3,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from build_dataset.pipeline.parse.judge import CHECKS
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
 
@@ -32,8 +34,8 @@ def test_the_table_of_gates_has_every_reason_that_the_parser_gives():
     folder = DOCS.parent / "pipeline" / "parse"
     code = "\n".join(path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.py")))
     patterns = tomllib.loads((folder / "patterns.toml").read_text(encoding="utf-8"))
-    texts = [*patterns["examine"]["texts"], *patterns["row_texts"]["unusual"]]
-    code += "".join(f'.flag("{row["reason"]}"' for row in texts)
+    named = [row["reason"] for row in patterns["row_texts"]["unusual"]] + [check.reason for check in CHECKS]
+    code += "".join(f'.flag("{reason}"' for reason in named)
     listed = {row["reason"] for row in tomllib.loads((DOCS / "gates.toml").read_text(encoding="utf-8"))["gates"]}
     given = re.compile(r'\.flag\(\s*"(\w+)"|doubts(?:\.append\(| = \[)\("(\w+)"')
     assert {one or other for one, other in given.findall(code)} - listed == set()

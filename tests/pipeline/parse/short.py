@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from build_dataset.pipeline.parse.checks import run_checks
 from build_dataset.pipeline.parse.stage import check_gates
 from build_dataset.schemas.documents import Document
 
@@ -31,6 +32,11 @@ def told(outcome):
 def judged(paper):
     check_gates(paper)
     return paper
+
+
+def check(paper, checks, *reasons):
+    """Run checks, those for some reasons alone if any are named."""
+    run_checks(paper, [one for one in checks if not reasons or one.reason in reasons])
 
 
 def texts(question):

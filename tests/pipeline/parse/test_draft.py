@@ -13,8 +13,8 @@ from build_dataset.pipeline.parse.draft import (
     ItemText,
     pointed_fields,
     set_aside,
+    strip_item_type,
     take_marks,
-    take_tag,
     text_of,
 )
 from build_dataset.pipeline.parse.fields import split_fields
@@ -195,7 +195,7 @@ def test_a_table_of_options_is_no_attachment() -> None:
 )
 def test_the_tag_of_a_stem(stem: str, options: list[tuple[str, str]], tag: str, expected: str) -> None:
     one = draft(stem, options=options)
-    take_tag(one)
+    strip_item_type(one)
     assert (one.tag, one.stem) == (tag, expected)
 
 

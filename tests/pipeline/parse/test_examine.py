@@ -8,16 +8,18 @@ import pytest
 
 from benchmarks.papers.silent import HOLE, printed_lines
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.examine import examine
 from build_dataset.pipeline.parse.fields import concluded_answer
 from build_dataset.pipeline.parse.keys import Key
+from build_dataset.pipeline.parse.layout_checks import LAYOUT
 from build_dataset.pipeline.parse.lines import ParsedLine
-from build_dataset.pipeline.parse.outline import Block, NumberedItem, Outline
+from build_dataset.pipeline.parse.outline import Block, Outline
 from build_dataset.pipeline.parse.paper import ParsedPaper, finish
+from build_dataset.pipeline.parse.paper_checks import COMPARED
+from build_dataset.pipeline.parse.question_checks import CONTENT
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from build_dataset.schemas.documents import LineKind, Part, Step
 from tests.pipeline.parse.conftest import lines_of
-from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, items, told
+from tests.pipeline.parse.short import CASE, DOCUMENT, FOUR, THREE, check, items, told
 
 
 def waits(outcome, number):
@@ -217,11 +219,6 @@ def test_each_answer_of_a_key_document_stands_under_its_own_head():
     ] * 2
 
 
-def test_questions_beyond_the_number_that_their_head_announces_wait(parse):
-    outcome = parse(f"一、单选题（共2题）\n{items(1, 2, 3)}")
-    assert [waits(outcome, number) for number in (2, 3)] == [[], ["may_hold_another"]]
-
-
 def test_what_is_shared_waits_where_its_first_question_was_not_found(parse):
     case = f"（3～5题共用题干）\n{CASE}\n第3项没有编号\n{FOUR}\n"
     outcome = parse(f"{items(1)}\n{case}{items(4, 5)}")
@@ -231,14 +228,6 @@ def test_what_is_shared_waits_where_its_first_question_was_not_found(parse):
 def test_a_question_with_options_between_two_answers_waits(parse):
     outcome = parse(f"{items(1)}\n答案：A\n第2项没有编号\n{FOUR}\n答案：A\n{items(3)}\n答案：C")
     assert "several_option_runs" in waits(outcome, 1)
-
-
-def test_the_section_before_one_that_only_its_key_has_waits(parse):
-    paper = f"一、A1型题\n{items(1, 2)}\n三、X型题\n{items(1, 2)}"
-    key = "参考答案\n一、A1型题\n1.A 2.B\n二、A2型题\n1.C 2.D\n三、X型题\n1.AB 2.CD"
-    outcome = parse(f"{paper}\n{key}")
-    waiting = [item.item_id[-5:] for item in outcome.review if item.reason == "may_hold_another"]
-    assert waiting == ["1-001", "1-002"]
 
 
 def test_a_long_last_option_is_sound_where_its_lines_are_full():
@@ -298,7 +287,7 @@ def examined(*drafts, **outline):
     preamble = [ParsedLine(text, 1, None, None, LineKind.TEXT) for text in outline.pop("before", [])]
     whole = Outline(blocks=blocks, preamble=preamble, **outline)
     paper = ParsedPaper("x.pdf", [], [], list(drafts), Key(), None, "", whole)
-    examine(paper)
+    check(paper, [*CONTENT, *COMPARED, *LAYOUT])
     return [draft.flags for draft in drafts]
 
 
@@ -330,13 +319,6 @@ def test_a_title_or_a_number_at_the_edge_of_a_page_inside_a_question(pieces, fou
     assert reasons(question(pieces=pieces)) == [found]
 
 
-@pytest.mark.parametrize(("number", "next_ones"), [(2, [3, 4, 5, 6, 7]), (None, [1, 2, 3, 4, 5])])
-def test_the_answer_of_one_of_the_next_five_questions_in_an_explanation(number, next_ones):
-    found = [at for at in range(12) if reasons(question(number, explanation=f"甲 {at}. A 肝")) != [[]]]
-    assert found == next_ones
-    assert reasons(question(2, explanation="甲 3. A 肝 4. B 肾")) == [["text_left_over"]]
-
-
 @pytest.mark.parametrize(
     ("before", "answer", "found"),
     [
@@ -363,14 +345,6 @@ def test_what_stands_before_the_first_question_is_of_its_section():
 PART = [Step(part=Part.SHARED, rule="parts_of_an_item", detail=None, spans=[])]
 
 
-@pytest.mark.parametrize(
-    ("case", "steps", "found"),
-    [("患有（A）病", PART, ["answer_in_text"]), ("患有（E）病", PART, []), ("患有（A）病", [], []), (None, PART, [])],
-)
-def test_an_answer_in_the_text_that_parts_share(case, steps, found):
-    assert reasons(question(shared_stem=case, steps=[*steps])) == [found]
-
-
 def test_twenty_characters_on_both_sides_show_what_cannot_be_read():
     found = [("unreadable_characters", f"U+FFFD in stem: '{'长' * 20}\ufffd{'短' * 20}'")]
     assert examined(question(stem="长" * 30 + "\ufffd" + "短" * 30)) == [found]
@@ -389,11 +363,6 @@ def test_twenty_characters_on_both_sides_show_what_cannot_be_read():
         ({"explanation": "的甲"}, ["text_left_over"]),
         ({"explanation": "甲的"}, []),
         ({"options": "B.甲乙 丙"}, ["label_inside_text"]),
-        ({"number": 1, "stem": "甲\n3. 乙"}, []),
-        ({"number": 2, "stem": "甲\n3. 乙"}, ["may_hold_another"]),
-        ({"number": 3, "stem": "甲\n3. 乙"}, []),
-        ({"number": None, "stem": "甲\n1. 乙"}, ["may_hold_another"]),
-        ({"number": 2, "stem": "甲\n3. 乙\n4. 丙"}, []),
         ({"options": "甲 乙 甲 丁"}, ["options_alike"]),
         ({"options": "甲 乙 丙 丁"}, []),
     ],
@@ -606,23 +575,3 @@ def test_an_item_without_options_names_questions_too(text, waits):
     aside.options = []
     found = ["case_missing"] if waits else []
     assert reasons(aside, question(2), question(3)) == [[], found, found]
-
-
-@pytest.mark.parametrize(
-    ("heads", "style", "before", "waits"),
-    [
-        (["一", "1. 某人就诊"], "paren", [], True),
-        (["一", "1. 某人就诊"], "dot", [], False),
-        (["一"], "paren", ["1. 某人就诊"], True),
-        (["1. 某人就诊"], "paren", [], False),
-        (["一", "（1）某人就诊"], "paren", [], False),
-        (["一", "1) 某人就诊"], "paren", [], False),
-        (["一", "1. 请填写在答题卡"], "paren", [], False),
-        (["一", "1. 某人就诊", "说明"], "paren", [], True),
-    ],
-)
-def test_parts_in_brackets_under_a_number_with_a_dot_may_lack_their_case(heads, style, before, waits):
-    block = Block(list(heads))
-    items = [NumberedItem(number, number, 0, [], block, style=style) for number in (1, 2)]
-    found = reasons(*[question(number, block=block) for number in (1, 2)], before=before, items=items)
-    assert found == [["case_missing"] if waits else []] * 2

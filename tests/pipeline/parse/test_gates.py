@@ -10,27 +10,32 @@ from typing import Any
 import pytest
 
 from build_dataset.pipeline.parse.draft import Draft
-from build_dataset.pipeline.parse.gates import (
-    check_answers,
-    check_questions,
-    check_shifts,
-    compare_items,
-    count_mismatches,
-    find_gaps,
-    under_options,
-    unread_keys,
-    unread_questions,
-)
+from build_dataset.pipeline.parse.folding import without_digits
+from build_dataset.pipeline.parse.judge import CHECKS, count_mismatches, find_gaps, unread_keys, unread_questions
 from build_dataset.pipeline.parse.keys import Key
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.outline import Block, Outline
 from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
-from build_dataset.pipeline.parse.rooms import ColumnEdges
+from build_dataset.pipeline.parse.paper_checks import ANSWERS, COMPARED, set_aside_without_options
+from build_dataset.pipeline.parse.question_checks import STRUCTURE, under_options
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
-from build_dataset.pipeline.parse.text import without_digits
 from build_dataset.schemas.documents import Box, LineKind, Part
 from tests.pipeline.parse.conftest import lines_of
-from tests.pipeline.parse.short import DOCUMENT, FIVE, FOUR, items
+from tests.pipeline.parse.short import DOCUMENT, FIVE, FOUR, check, items
+
+
+def check_questions(paper):
+    set_aside_without_options(paper)
+    check(paper, [*STRUCTURE, *ANSWERS], *(one.reason for one in STRUCTURE[:-1]), "no_options", "duplicate_number")
+    check(paper, STRUCTURE, "several_answers")
+
+
+def check_answers(paper):
+    check(paper, ANSWERS, "answer_in_text", "several_answers", "no_answer")
+
+
+def check_shifts(paper):
+    check(paper, ANSWERS, "answers_disagree")
 
 
 def judged(text):
@@ -117,11 +122,6 @@ def test_the_key_goes_on_after_the_last_number(size, expected):
 @pytest.mark.parametrize(("size", "expected"), [(2, 1), (3, 0), (4, 1)])
 def test_a_head_announces_its_items(size, expected):
     assert len(waiting(f"一、单选题（共{size}题）\n{items(1, 2, 3)}", "count_differs")) == expected
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 2), (2, 1), (3, 0)])
-def test_items_beyond_the_announced_number_wait(size, expected):
-    assert len(waiting(f"一、单选题（共{size}题）\n{items(1, 2, 3)}", "may_hold_another")) == expected
 
 
 @pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 1), (4, 1), (9, 1)])
@@ -304,7 +304,7 @@ def reasons(drafts: Sequence[Draft]) -> list[list[str]]:
 
 
 def compared(own: Sequence[Draft], widest: int = 0) -> list[list[tuple[str, str]]]:
-    compare_items(own, own, ColumnEdges(drawn("甲" * widest)))
+    check(replace(paper_of(own), pieces=drawn("甲" * widest)), COMPARED)
     return [one.flags for one in own]
 
 
@@ -759,37 +759,6 @@ def test_the_first_number_of_a_shared_text_has_to_be_found(
     assert compared([*drafts, draft(9, group_first=1)]) == [expected, expected, []]
 
 
-@pytest.mark.parametrize(
-    ("head", "numbers", "sections", "flagged"),
-    [
-        ("共3题", [1, 2, 3], [1, 1, 1], []),
-        ("共2题", [1, 2, 3], [1, 1, 1], [3]),
-        ("共2题", [5, 6, 7], [1, 1, 1], [7]),
-        ("共2题", [5, 6, 7], [1, 1, 2], []),
-        ("共1题", [5, 6, 7], [1, 1, 2], [6, 7]),
-        ("甲", [5, 6, 7], [1, 1, 1], []),
-    ],
-)
-def test_questions_beyond_the_announced_number_stand_under_an_unread_head(
-    head: str, numbers: list[int], sections: list[int], flagged: list[int]
-) -> None:
-    block = Block([head])
-    drafts = [draft(at, block=block, section=section) for at, section in zip(numbers, sections, strict=True)]
-    found = compared([*drafts, draft(None, block=block), draft(9, block=block, entry=True)])
-    assert [at for at, flags in zip(numbers, found[: len(numbers)], strict=True) if flags] == flagged
-    assert found[len(numbers) :] == [[], []]
-    stated = head[1:2]
-    assert [flags for flags in found if flags] == [
-        [
-            (
-                "may_hold_another",
-                f"a head before it was not read: its head announces {stated}, this is number {at - numbers[0] + 1}",
-            )
-        ]
-        for at in flagged
-    ]
-
-
 UNDER = ["题", "A.甲", "B.乙", "C.丙", "D.丁"]
 
 
@@ -842,3 +811,8 @@ def test_a_line_under_the_last_option_may_be_told_of_the_next_questions_of_its_g
 
 def test_a_gap_before_the_announced_last_number_is_told_by_its_neighbours() -> None:
     assert find_gaps(paper_of([draft(1), draft(3)], count=3)) == [Gap(1, 2, "the numbers around it are there")]
+
+
+def test_every_check_has_a_reason_and_an_example() -> None:
+    assert all(re.fullmatch(r"[a-z_]+", one.reason) and one.example for one in CHECKS)
+    assert len({one.function for one in CHECKS}) == len(CHECKS)

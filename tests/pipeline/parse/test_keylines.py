@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from build_dataset.pipeline.parse.keylines import answer_lines, answers_apart, grid, key_heads, line_pairs
+from build_dataset.pipeline.parse.keylines import answer_lines, grid, key_heads, line_pairs, split_answer_lines
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.schemas.documents import LineKind
 
@@ -139,7 +139,7 @@ def test_a_short_row_that_was_recognised_is_not_read(text, expected):
     ],
 )
 def test_answers_stand_apart_from_their_head(text, expected):
-    assert [piece.text for piece in answers_apart(lines(text))] == expected
+    assert [piece.text for piece in split_answer_lines(lines(text))] == expected
 
 
 @pytest.mark.parametrize(
@@ -377,12 +377,12 @@ def test_lines_that_open_a_key(text: str, expected: list[int]) -> None:
     ],
 )
 def test_a_line_of_answers_holds_whole_answers_and_nothing_else(text: str, expected: list[str]) -> None:
-    assert [piece.text for piece in answers_apart(lines(text))] == expected
+    assert [piece.text for piece in split_answer_lines(lines(text))] == expected
 
 
 def test_answers_behind_their_head_are_not_centred() -> None:
     centred = [replace(piece, centred=True) for piece in lines("参考答案：1.A 2.B\n参考答案")]
-    assert [(piece.text, piece.centred) for piece in answers_apart(centred)] == [
+    assert [(piece.text, piece.centred) for piece in split_answer_lines(centred)] == [
         ("参考答案：", True),
         ("1.A 2.B", False),
         ("参考答案", True),

@@ -15,10 +15,10 @@ from build_dataset.pipeline.parse.parts import (
     Parts,
     SubItem,
     continue_cases,
-    fold_copies,
-    joint_answers,
+    merge_copies,
     part_drafts,
     parts_with_options,
+    share_joint_answers,
     split_off,
     stems_after_options,
 )
@@ -391,7 +391,7 @@ def copied(stems, answers):
     second = [
         drafted(number, 1, stem, answer) for number, (stem, answer) in enumerate(zip(stems, answers, strict=True), 1)
     ]
-    fold_copies([*first, *second])
+    merge_copies([*first, *second])
     assert not any(one.entry for one in first)
     return [one.number for one in second if one.entry], [one.number for one in first if one.flags]
 
@@ -421,7 +421,7 @@ def test_three_questions_printed_again_with_their_answers_are_entries(stems, ans
 def test_what_differs_in_a_copy_is_told_by_sixty_characters():
     first = [drafted(number, stem="长" * 70) for number in (1, 2, 3)]
     second = [drafted(number, 1, "短" + "长" * 69, "A") for number in (1, 2, 3)]
-    fold_copies([*first, *second])
+    merge_copies([*first, *second])
     assert first[0].flags == [("copies_differ", f"printed again, it reads otherwise: {'短' + '长' * 59!r}")]
 
 
@@ -429,16 +429,16 @@ def test_parts_and_entries_are_no_copies():
     first = [drafted(number, stem=STEM) for number in (1, 2, 3)]
     for more in ({"suffix": "a"}, {"entry": True}, {"options": ""}):
         second = [drafted(number, 1, STEM, "A", **more) for number in (1, 2, 3)]
-        fold_copies([*first, *second])
+        merge_copies([*first, *second])
         assert [one.entry for one in second] == [more.get("entry", False)] * 3
     explained = [drafted(number, 1, STEM, explanation="因为") for number in (1, 2, 3)]
-    fold_copies([*first, *explained])
+    merge_copies([*first, *explained])
     assert [one.entry for one in explained] == [True] * 3
 
 
 def joint(*drafts):
     """Answers, and the places of questions that wait, that share a group and that have a case."""
-    joint_answers(drafts)
+    share_joint_answers(drafts)
     places = [
         [at for at, one in enumerate(drafts) if told(one)]
         for told in (lambda one: one.flags, lambda one: one.group, lambda one: one.shared_stem)

@@ -11,27 +11,21 @@ import pytest
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.keys import Key
-from build_dataset.pipeline.parse.lines import ParsedLine
-from build_dataset.pipeline.parse.outline import Block, Outline, Role
-from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
-from build_dataset.pipeline.parse.rooms import (
-    ColumnEdges,
-    Rooms,
-    _breaks,
+from build_dataset.pipeline.parse.layout_checks import (
+    LAYOUT,
     _fewest_options,
     _has_fewer_options,
     _may_hold_more,
-    _most,
     _not_closed,
-    _white,
-    check_rivals,
-    check_rooms,
-    has_label,
-    is_complete_line,
 )
+from build_dataset.pipeline.parse.line_gaps import LineGaps, _breaks, _most, white_between
+from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
+from build_dataset.pipeline.parse.options import has_label
+from build_dataset.pipeline.parse.outline import Block, Outline, Role
+from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from build_dataset.schemas.documents import Box, Line, LineKind
-from tests.pipeline.parse.short import DOCUMENT, FOUR, items
+from tests.pipeline.parse.short import DOCUMENT, FOUR, check, items
 
 THREE = items(1, 2, 3)
 STEM = "1. 第1项的第一行文字没有说完它继续写到下一行\n于是对的是\n" + FOUR + "\n" + items(2, 3)
@@ -214,14 +208,12 @@ def sheet(
     return paper
 
 
-def rooms_of(pieces: Sequence[ParsedLine], drafts: Sequence[Draft], heads: Sequence[int] = ()) -> Rooms:
-    return Rooms(sheet(pieces, drafts, heads), ColumnEdges(pieces))
+def rooms_of(pieces: Sequence[ParsedLine], drafts: Sequence[Draft], heads: Sequence[int] = ()) -> LineGaps:
+    return LineGaps(sheet(pieces, drafts, heads), ColumnEdges(pieces))
 
 
-def holes(rooms: Rooms) -> tuple[dict[tuple[int, int], float], dict[tuple[int, int], float]]:
-    kinds = (rooms.holes, rooms.before_heads)
-    known, heads = ({place: round(lines, 3) for place, lines in kind.items()} for kind in kinds)
-    return known, heads
+def holes(rooms: LineGaps) -> dict[tuple[int, int], float]:
+    return {place: round(lines, 3) for place, lines in rooms.holes.items()}
 
 
 HEAD_BLOCK = Block()
@@ -276,11 +268,11 @@ def test_a_line_that_stands_lower_is_complete_two_heights_before_the_edge(
     ],
 )
 def test_the_white_between_a_line_and_the_next_of_its_column(below: ParsedLine, white: float | None) -> None:
-    assert _white((spot("甲", 0), below)) == white
+    assert white_between((spot("甲", 0), below)) == white
 
 
 def test_no_white_is_known_under_a_line_without_a_box() -> None:
-    assert _white((replace(spot("甲", 0), box=None), spot("乙", 15))) is None
+    assert white_between((replace(spot("甲", 0), box=None), spot("乙", 15))) is None
 
 
 @pytest.mark.parametrize(
@@ -326,12 +318,12 @@ def test_more_white_than_usual_inside_a_question_is_a_hole(
 ) -> None:
     pieces = lay(*whites, confidence=confidence)
     rooms = rooms_of(pieces, [own_draft(1, pieces)])
-    assert holes(rooms) == (expected, {})
+    assert holes(rooms) == expected
 
 
 def test_one_recognised_line_makes_all_boxes_uncertain() -> None:
     pieces = lay(5, 5, 5, 23)
-    assert holes(rooms_of([replace(pieces[0], confidence=0.9), *pieces[1:]], [own_draft(1, pieces)])) == ({}, {})
+    assert holes(rooms_of([replace(pieces[0], confidence=0.9), *pieces[1:]], [own_draft(1, pieces)])) == {}
     bare = [replace(one, box=None) for one in pieces]
     assert rooms_of(bare, [own_draft(1, bare)]).drawn is False
 
@@ -341,9 +333,7 @@ def in_threes(*after: float) -> list[ParsedLine]:
     return lay(*(white for one in after for white in (5, 5, one)), 5, 5)
 
 
-@pytest.mark.parametrize(
-    ("white", "expected"), [(14, ({}, {})), (14.5, ({(1, 8): 0.633}, {})), (100, ({(1, 8): 6.333}, {}))]
-)
+@pytest.mark.parametrize(("white", "expected"), [(14, {}), (14.5, {(1, 8): 0.633}), (100, {(1, 8): 6.333})])
 def test_more_white_than_usual_after_a_question_is_a_hole(white: float, expected: object) -> None:
     pieces = in_threes(5, 5, white, 5)
     drafts = [own_draft(at, pieces[3 * at : 3 * at + 3]) for at in range(5)]
@@ -352,12 +342,7 @@ def test_more_white_than_usual_after_a_question_is_a_hole(white: float, expected
 
 @pytest.mark.parametrize(
     ("white", "end", "expected"),
-    [
-        (14, 50.0, ({}, {})),
-        (27.4, 50.0, ({}, {(1, 8): 1.493})),
-        (27.5, 50.0, ({(1, 8): 1.5}, {})),
-        (27.4, 100.0, ({(1, 8): 1.493}, {})),
-    ],
+    [(14, 50.0, {}), (27.4, 50.0, {}), (27.5, 50.0, {(1, 8): 1.5}), (27.4, 100.0, {(1, 8): 1.493})],
 )
 def test_a_page_leaves_room_for_a_line_and_a_half_before_a_head(white: float, end: float, expected: object) -> None:
     pieces = in_threes(5, 5, white, 5)
@@ -366,13 +351,11 @@ def test_a_page_leaves_room_for_a_line_and_a_half_before_a_head(white: float, en
     assert holes(rooms_of(pieces, drafts, heads=[9])) == expected
 
 
-@pytest.mark.parametrize(("white", "expected"), [(42.4, ({}, {(1, 8): 2.493})), (42.5, ({(1, 8): 2.5}, {}))])
+@pytest.mark.parametrize(("white", "expected"), [(42.4, {}), (42.5, {(1, 8): 2.5})])
 def test_a_page_leaves_room_for_two_lines_and_a_half_before_a_key(white: float, expected: object) -> None:
     pieces = in_threes(5, 5, white, 5)
     drafts = [own_draft(at, pieces[3 * at : 3 * at + 3], entry=at > 2) for at in range(5)]
     assert holes(rooms_of(pieces, [*drafts, own_draft(9, [], entry=True)])) == expected
-    plain = [own_draft(at, pieces[3 * at : 3 * at + 3]) for at in range(3)]
-    assert holes(rooms_of(pieces, plain))[1] == {}
 
 
 def test_the_head_of_a_case_is_the_first_of_its_lines() -> None:
@@ -433,7 +416,7 @@ def test_pages_that_stand_back_from_nearly_all_others(
 ) -> None:
     pieces, drafts = on_pages(count, short, low)
     rooms = rooms_of(pieces, drafts)
-    assert {place: lines for place, lines in holes(rooms)[0].items() if place[1] == 3} == expected
+    assert {place: lines for place, lines in holes(rooms).items() if place[1] == 3} == expected
     assert rooms.breaks == {(page, 3) for page in range(1, count)}
 
 
@@ -444,13 +427,13 @@ def test_columns_of_a_last_page_may_be_balanced(other: float, expected: object) 
     pieces, drafts = on_pages(4)
     last = [spot("甲", 0, 0, 5), spot("乙", 50, 1, 5), spot("丙", 0, 2, 5, 60, 90), spot("丁", other, 3, 5, 60, 90)]
     rooms = rooms_of([*pieces, *last], [*drafts, own_draft(9, last)])
-    assert {place: lines for place, lines in holes(rooms)[0].items() if place == (5, 1)} == expected
+    assert {place: lines for place, lines in holes(rooms).items() if place == (5, 1)} == expected
 
 
 def checked(
     pieces: Sequence[ParsedLine], drafts: Sequence[Draft], gaps: Sequence[Gap] = (), heads: Sequence[int] = ()
 ) -> list[list[tuple[str, str]]]:
-    check_rooms(sheet(pieces, drafts, heads, gaps), drafts, ColumnEdges(pieces))
+    check(sheet(pieces, drafts, heads, gaps), LAYOUT)
     return [one.flags for one in drafts]
 
 
@@ -506,15 +489,6 @@ def test_a_stem_that_is_full_at_the_end_of_a_page_may_go_on(last: str, next_text
     assert checked(pieces, [own_draft(1, pieces)]) == [expected]
     together = [one[0], full, replace(lay(5, 5)[2], text=next_text)]
     assert checked(together, [own_draft(1, together)]) == [[]]
-
-
-def test_a_question_with_fewer_options_than_all_others_may_go_on_before_a_head() -> None:
-    pieces = in_threes(5, 5, 20, 5)
-    fewer = "it has 2 options, all others have 3 or more, and there is room for a line after it"
-    for counts, expected in (([3, 3, 2], [("room_inside", fewer)]), ([3, 2, 2], []), ([2, 3, 3], [])):
-        drafts = [own_draft(at, pieces[3 * at : 3 * at + 3], count) for at, count in enumerate(counts)]
-        drafts.append(own_draft(4, pieces[12:15], 3))
-        assert checked(pieces, drafts, heads=[9])[2] == expected
 
 
 def test_a_part_of_an_item_has_no_room_of_its_own() -> None:
@@ -619,52 +593,6 @@ def test_a_question_over_two_pages_is_not_closed() -> None:
     assert _not_closed(bare, rooms_of(pieces, [own_draft(1, pieces)])) is None
 
 
-def cases(white: float) -> tuple[list[ParsedLine], list[Draft]]:
-    """Six questions of three lines; white after the third; one of them under a head of a case."""
-    pieces = in_threes(5, 5, white, 5, 5)
-    drafts = [own_draft(at, pieces[3 * at : 3 * at + 3]) for at in range(6)]
-    drafts[0].group_headed, drafts[0].group = True, "g"
-    return pieces, drafts
-
-
-def missing(drafts: Sequence[Draft]) -> list[int | None]:
-    return [one.number for one in drafts if one.is_flagged("case_missing")]
-
-
-@pytest.mark.parametrize(
-    ("white", "lost", "expected"),
-    [(34.9, 0, []), (35.0, 0, [3, 4, 5]), (79.9, 1, []), (80.0, 1, [3, 4, 5]), (124.9, 2, []), (125.0, 2, [3, 4, 5])],
-)
-def test_questions_behind_room_for_a_head_and_a_case_lack_them(white: float, lost: int, expected: list[int]) -> None:
-    pieces, drafts = cases(white)
-    checked(pieces, drafts, [Gap(1, 90 + at, "") for at in range(lost)])
-    assert missing(drafts) == expected
-    told = [("case_missing", "a head and a case may have stood before number 3")]
-    assert [flag for one in drafts for flag in one.flags if flag[0] == "case_missing"] == told * len(expected)
-
-
-def test_a_case_is_missing_up_to_the_next_group_head_or_kind_without_one() -> None:
-    for change, expected in (
-        ({"group": "h"}, [3, 4]),
-        ({"block": Block()}, [3, 4]),
-        ({"block": Block(["单选题"])}, [3, 4]),
-        ({"tag": "单选题"}, [3, 4]),
-        ({"tag": "B1型题"}, [3, 4, 5]),
-    ):
-        pieces, drafts = cases(50)
-        drafts[5] = replace(drafts[5], **change)
-        checked(pieces, drafts)
-        assert missing(drafts) == expected
-    pieces, drafts = cases(50)
-    drafts[0].group_headed = False
-    checked(pieces, drafts)
-    assert missing(drafts) == []
-    pieces, drafts = cases(50)
-    drafts[2].set_aside = ("fill_in", "")
-    checked(pieces, drafts)
-    assert missing(drafts) == []
-
-
 def neighbours(numbers: Sequence[int], lost: Sequence[int], **more: dict[str, Any]) -> list[tuple[int | None, str]]:
     """The questions that may hold a lost number, and why; of a full last line."""
     drafts = [own_draft(at, [spot("甲", 20 * at, at, end=100)], **more.get(f"_{at}", {})) for at in numbers]
@@ -703,6 +631,12 @@ def test_what_is_shared_after_a_lost_number_may_hold_it() -> None:
     assert [at for at, _ in neighbours([2, 4, 5], [3], _2=same, _4=same, _5=same)] == [2]
 
 
+def unchosen(numbers: list[tuple[ParsedLine, int]], drafts: list[Draft]) -> None:
+    paper = sheet([], drafts)
+    paper.outline.unchosen_numbers = numbers
+    check(paper, LAYOUT)
+
+
 def test_a_line_that_begins_like_another_question_makes_all_concerned_wait() -> None:
     pieces = lay(*[5.0] * 9)
     drafts = [own_draft(at, pieces[2 * at : 2 * at + 2]) for at in range(5)]
@@ -710,7 +644,7 @@ def test_a_line_that_begins_like_another_question_makes_all_concerned_wait() -> 
     drafts[0].run = 1
     other = replace(own_draft(3, []), run=1)
     rival = replace(pieces[3], text="3. " + "甲" * 30)
-    check_rivals([(rival, 3)], [*drafts, other])
+    unchosen([(rival, 3)], [*drafts, other])
     told = [("may_hold_another", f"a line begins like number 3: {'3. ' + '甲' * 17!r}")]
     assert [one.flags for one in [*drafts, other]] == [[], told, [], told, told, []]
 
@@ -718,11 +652,11 @@ def test_a_line_that_begins_like_another_question_makes_all_concerned_wait() -> 
 def test_a_rival_before_the_first_question_names_none() -> None:
     pieces = lay(*[5.0] * 3)
     drafts = [own_draft(1, pieces[1:2]), own_draft(2, pieces[2:])]
-    check_rivals([(pieces[0], 2)], drafts)
+    unchosen([(pieces[0], 2)], drafts)
     assert [one.flags for one in drafts] == [[], []]
-    check_rivals([(pieces[1], 2)], drafts)
+    unchosen([(pieces[1], 2)], drafts)
     assert [len(one.flags) for one in drafts] == [1, 1]
-    check_rivals([], drafts)
+    unchosen([], drafts)
     assert [len(one.flags) for one in drafts] == [1, 1]
 
 
@@ -738,25 +672,13 @@ def test_the_end_of_a_page_without_a_box_tells_nothing() -> None:
     pieces, drafts = on_pages(5, {2: 15})
     pieces[11] = replace(pieces[11], box=None)
     drafts[2].pieces[3] = pieces[11]
-    assert {place for place in holes(rooms_of(pieces, drafts))[0] if place[1] == 3} == {(2, 3)}
+    assert {place for place in holes(rooms_of(pieces, drafts)) if place[1] == 3} == {(2, 3)}
 
 
 def test_questions_of_one_line_have_no_usual_white() -> None:
     pieces = lay(5, 5)
     assert rooms_of(pieces, [own_draft(at, [piece]) for at, piece in enumerate(pieces)]).usual == 0.0
     assert not ColumnEdges([]).ends_short(ParsedLine("", 1, None, None, LineKind.TEXT))
-
-
-def test_of_two_holes_the_first_names_the_missing_case() -> None:
-    whites = [5.0] * 44
-    whites[0] = whites[2] = 50
-    pieces = in_threes(*whites)
-    drafts = [own_draft(at, pieces[3 * at : 3 * at + 3]) for at in range(45)]
-    drafts[44].group_headed, drafts[44].group = True, "g"
-    checked(pieces, drafts)
-    assert missing(drafts) == list(range(1, 44))
-    told = [detail for one in drafts for reason, detail in one.flags if reason == "case_missing"]
-    assert told == ["a head and a case may have stood before number 1"] * 43
 
 
 def test_a_question_that_is_whole_and_alone_holds_no_lost_number() -> None:

@@ -1,6 +1,11 @@
-"""Characters: widths folded where they carry no meaning, private-use labels read, lines joined to paragraphs."""
+"""Forms of texts that read alike: what questions keep, what structure is read from, what texts are compared by.
+
+Texts keep their hyphens, dashes, minus signs and quotes as they are printed (CK‑MB with U+2011 stays so); structure is
+read from a copy, ``structural``, in which every kind of them is one.
+"""
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
@@ -18,12 +23,16 @@ _FOLDED = {
     **WIDE,
     0xFF03: "#",
     0xFF0A: "*",
-    **dict.fromkeys((0x00A0, 0x2002, 0x2003, 0x3000), " "),
+    **dict.fromkeys((0x00A0, 0x1680, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000), " "),
     **dict.fromkeys((*INVISIBLE, *range(0x09), *range(0x0B, 0x20)), ""),
 }
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
 _DIGITS = str.maketrans("lI|O", "1110")
+_SIGNS = str.maketrans(
+    {**dict.fromkeys("‐‑‒–―−﹘﹣－⁃", "-"), **dict.fromkeys("∼〜˜", "~"), **dict.fromkeys("‘’ʼ′", "'")}
+)
+"""Hyphens, dashes and minus signs, waves, and quotes, each as one; — stays: two of them are a dash of a sentence."""
 
 
 @lru_cache(READ)
@@ -36,9 +45,29 @@ def fold(text: str) -> str:
     return _P.wide_gap.sub("\t", narrow).strip(" \r\n")
 
 
-def true_digits(text: str) -> str:
-    """Letters that stand for digits in numbers read from an image (``l0.``, ``1O.``), as digits; same length."""
-    return _P.confused.sub(lambda found: found[0].translate(_DIGITS), text)
+def structural(text: str) -> str:
+    """Return a text as numbers, ranges and keys are read from it, of the same length: l0. is 10., 1‑5 is 1-5."""
+    return _P.confused.sub(lambda found: found[0].translate(_DIGITS), text.translate(_SIGNS))
+
+
+def spaceless(text: str) -> str:
+    """A text without white space."""
+    return re.sub(r"\s+", "", text)
+
+
+def unpunctuated(text: str) -> str:
+    """A text without white space, stops, commas and colons, as answers repeat those of options: B 青霉素。."""
+    return re.sub(r"[\s。．.，,；;：:]+", "", text)
+
+
+def letters_alone(text: str) -> str:
+    """The letters of a text: （C3 类）第6批 and （C类）第 6 批 are the same."""
+    return re.sub(r"[\W\d_]+", "", fold(text))
+
+
+def without_blanks(text: str) -> str:
+    """A text without widths, white space, brackets and blanks, by which copies of a question are compared."""
+    return re.sub(r"[\s_（）()]+", "", unicodedata.normalize("NFKC", text))
 
 
 def private_labels(texts: Iterable[str]) -> dict[int, str]:

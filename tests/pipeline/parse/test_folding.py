@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from build_dataset.pipeline.parse.text import fold, join_lines, private_labels, true_digits, width, without_digits
+from build_dataset.pipeline.parse.folding import fold, join_lines, private_labels, structural, width, without_digits
+from build_dataset.pipeline.parse.heads import announcement, group_head
+from build_dataset.pipeline.parse.keylines import line_pairs
+from tests.pipeline.parse.short import items, told
 
 
 @pytest.mark.parametrize(
@@ -41,7 +46,7 @@ def test_widths_are_folded_and_gaps_become_columns(text, expected):
     ],
 )
 def test_letters_that_stand_for_digits(text, expected):
-    assert true_digits(text) == expected
+    assert structural(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -164,3 +169,30 @@ def test_the_joint_of_two_lines(text: str, expected: str) -> None:
 @pytest.mark.parametrize(("text", "size"), [("", 0), ("a", 1), ("甲", 2), ("a甲，", 5)])
 def test_the_width_of_a_text(text: str, size: int) -> None:
     assert width(text) == size
+
+
+HYPHENS = "-‐‑‒–―−﹘﹣－"
+
+
+@pytest.mark.parametrize("sign", HYPHENS)
+def test_ranges_are_read_with_every_kind_of_hyphen_dash_and_minus_sign(sign: str) -> None:
+    assert [pair.letters for pair in line_pairs(f"1{sign}5 DEBBC")] == list("DEBBC")
+    head = group_head(f"（3{sign}5题共用题干）")
+    assert head is not None
+    assert (head.first, head.last) == (3, 5)
+    assert announcement(f"一、单选题（1{sign}40题）").span == (1, 40)
+
+
+@given(st.text(max_size=40))
+def test_structure_is_read_from_a_copy_of_the_same_length(text: str) -> None:
+    assert len(structural(text)) == len(text)
+
+
+def test_texts_keep_their_hyphens_and_lose_the_width_of_their_spaces() -> None:
+    assert fold("CK‑MB 升高 5−3\u2009mg") == "CK‑MB 升高 5−3 mg"
+
+
+@pytest.mark.parametrize("sign", HYPHENS)
+def test_a_key_of_ranges_is_applied_whatever_its_hyphens_are(parse, sign: str) -> None:
+    paper = items(1, 2, 3, 4, 5) + f"\n参考答案\n1{sign}5 DABBC"
+    assert told(parse(paper)) == ["1D", "2A", "3B", "4B", "5C"]

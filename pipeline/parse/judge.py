@@ -1,0 +1,127 @@
+"""The judgement of a paper whose keys were applied: what it lacks, and all checks of its questions in one order."""
+
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+
+from build_dataset.pipeline.parse.checks import ParseCheck, run_checks
+from build_dataset.pipeline.parse.draft import Draft
+from build_dataset.pipeline.parse.heads import INSTRUCTION, SHARED_OPTIONS, announcement, number_candidate
+from build_dataset.pipeline.parse.layout_checks import LAYOUT
+from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
+from build_dataset.pipeline.parse.numbering import GAP
+from build_dataset.pipeline.parse.options import find_run
+from build_dataset.pipeline.parse.paper import Gap, Mismatch, ParsedPaper
+from build_dataset.pipeline.parse.paper_checks import ANSWERS, COMPARED, set_aside_without_options
+from build_dataset.pipeline.parse.parts import share_joint_answers
+from build_dataset.pipeline.parse.question_checks import CONTENT, STRUCTURE
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.grouping import group_values
+
+_P = Patterns(__name__)
+CHECKS: tuple[ParseCheck, ...] = (*STRUCTURE, *ANSWERS, *CONTENT, *COMPARED, *LAYOUT)
+_LABELLED = 2.0  # the mean strength of labels at the starts of lines
+
+
+def check_gates(paper: ParsedPaper) -> None:
+    """Find what a paper lacks and flag its doubtful questions, in place; items without options are set aside."""
+    share_joint_answers(paper.drafts)
+    set_aside_without_options(paper)
+    paper.gaps = find_gaps(paper)
+    run_checks(paper, CHECKS)
+    searches = (count_mismatches, unread_keys, unread_questions)
+    paper.mismatches = [mismatch for search in searches for mismatch in search(paper)]
+
+
+def find_gaps(paper: ParsedPaper) -> list[Gap]:
+    """Numbers missing from sections that have questions with options, and those after the last that a key answers."""
+    found: list[Gap] = []
+    of_section = group_values((draft.section, draft) for draft in paper.items)
+    sections = [one for one in sorted(of_section) if any(draft.options for draft in of_section[one])]
+    for section in sections:
+        members = of_section[section]
+        if not (numbers := {draft.number for draft in members if draft.number is not None}):
+            continue
+        first, last = min(numbers), max(numbers)
+        above = {draft.number or 0 for draft in of_section.get(section - 1, ())}
+        start = _resumed(members, max(above, default=0)) or (1 if first <= GAP else first)
+        end, why = last, "the numbers around it are there"
+        stated = _stated_last(members, first, paper.count if len(sections) == 1 else None)
+        if stated is not None and last < stated:
+            end, why = stated, f"the paper announces {stated}"
+        while (section, end + 1) in paper.unmatched:  # 1 … 18, and 19.A 20.C in the key
+            end, why = end + 1, "its key answers it"
+        found.extend(Gap(section, number, why) for number in range(start, end + 1) if number not in numbers)
+    return found
+
+
+def _resumed(members: Sequence[Draft], above: int) -> int | None:
+    """The number at which the numbering of the section before goes on, as if the items between were numbered by it.
+
+    After 396 an author typed 2 … 45, then 441: the 44 items between are those from 397 to 440, and nothing is missing.
+    """
+    for place, (one, other) in enumerate(pairwise(draft.number or 0 for draft in members), 1):
+        if other > one + 1 and other == above + place + 1:
+            return other
+    return None
+
+
+def _stated_last(members: Sequence[Draft], first: int, count: int | None) -> int | None:
+    """The last number a section or the paper announces."""
+    spans = [announcement(draft.block.text).span for draft in members]
+    lasts = [span[1] for span in spans if span]
+    lasts += [draft.group_last for draft in members if draft.group_last is not None]
+    if count is not None:
+        lasts.append(count if first == 1 else first + count - 1)
+    return max(lasts) if lasts else None
+
+
+def count_mismatches(paper: ParsedPaper) -> Iterable[Mismatch]:
+    """Heads that announce another number of items than stand under them."""
+    for members in group_values((id(draft.block), draft) for draft in paper.items).values():
+        head = members[0].block.text
+        stated = announcement(head).count
+        numbers = {(draft.number, draft.suffix if draft.number is None else "") for draft in members}
+        if stated is not None and stated != len(numbers):
+            line = head.split("\n", 1)[0][:40]
+            yield "count_differs", line, f"{stated} announced, {len(numbers)} found"
+
+
+def unread_keys(paper: ParsedPaper) -> list[Mismatch]:
+    """Heads of keys under which no answer was read, and keys that answer less than half of the questions."""
+    size, silent = len(paper.questions), len(paper.silent)
+    if 2 * silent <= size:  # the key was read
+        return []
+    if paper.keyed:
+        return [("key_not_read", "its key", f"{size - silent} of {size} questions are answered")]
+    heads = [block.heads[0][:40] for block in paper.outline.blocks if block.is_key]
+    return [("key_not_read", head, "no answer was read under this head") for head in heads]
+
+
+def unread_questions(paper: ParsedPaper) -> Iterable[Mismatch]:
+    """Find numbered questions and runs of options that stand outside of all items.
+
+    Looked at: what stands before the first item, under heads, after a key. Options in the head of a section that
+    shares them are none, nor are those of an example on the cover or in explanations after a key.
+    """
+    cover = _texts(paper.outline.preamble)
+    example = any(map(_P.example.search, cover))
+    yield from _look(cover, "before the first question", options=not example)
+    for block in paper.outline.blocks:
+        if not block.is_key and announcement(block.text).kind not in {*SHARED_OPTIONS, "K"}:
+            yield from _look(block.heads[1:], f"under {block.name[:20]}", options=True)
+    yield from _look(_texts(paper.outline.after_keys), "after the key", options=False)
+
+
+def _texts(pieces: Iterable[ParsedLine]) -> list[str]:
+    return [piece.text for piece in pieces if piece.kind not in REGIONS]
+
+
+def _look(texts: list[str], where: str, *, options: bool) -> Iterable[Mismatch]:
+    numbered = (text for text in texts if number_candidate(0, text) and not INSTRUCTION.search(text))
+    asked = [*filter(_P.asks.search, numbered)]  # 3. 首选的是（ ）
+    run = find_run("\n".join(texts)) if options else None
+    labels = run is not None and len(run.options) > 2 and run.strength >= _LABELLED
+    if asked or labels:
+        line = asked[0] if asked else next((text for text in texts if text.strip()), "")
+        told = f"what looks like a question stands {where} and was not read"
+        yield "text_left_over", line.strip()[:40], told

@@ -1,0 +1,250 @@
+"""Checks of one question: its structure, what stands in its texts, its answer against what stands beside it."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import partial
+from itertools import pairwise
+
+from build_dataset.pipeline.claims.explanations import contradiction
+from build_dataset.pipeline.parse import heads
+from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck, Scope
+from build_dataset.pipeline.parse.draft import Draft, text_of
+from build_dataset.pipeline.parse.fields import opens_field, split_fields
+from build_dataset.pipeline.parse.folding import spaceless, structural, without_digits
+from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
+from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option
+from build_dataset.pipeline.parse.running import is_title
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Part
+
+_P = Patterns(__name__)
+FOOT, GOES_ON = _P.foot, _P.goes_on
+MAX_NUMBER_AHEAD = 5  # a text may speak of questions whose numbers are so many further on: 1. A 肝… 2. 3. D
+LONG, TIMES = 60, 4  # an option longer than this, and so many times the others, may hold what follows it
+_LABELS_INSIDE = _P.table("labels_inside")
+_TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]  # parts that stop a question
+EVERY = ("parts", "middle")  # groups of which every text that one matches is told, not the first alone
+STRUCTURE, CONTENT = Checks(), Checks()
+
+
+def texts_of(draft: Draft) -> Iterator[tuple[str, str]]:
+    """Return the parts of a question by name: stem, case, options."""
+    yield "stem", draft.stem
+    if draft.shared_stem:
+        yield "case", draft.shared_stem
+    yield from ((f"option {label}", text) for label, text in draft.options)
+
+
+def last_option_lines(draft: Draft) -> list[ParsedLine]:
+    """Return the line on which an item's last label stands and those under it, up to its answer."""
+    texts = [piece.text for piece in draft.pieces]
+    end = next((i for i, text in enumerate(texts) if i and opens_field(text)), len(texts))
+    labels = (i for i, text in enumerate(texts[:end]) if i == 0 or has_label(text) or opens_option(text))
+    return draft.pieces[max(labels, default=0) : end]
+
+
+def under_options(draft: Draft) -> list[str]:
+    """Lines of an item after the one on which its last label stands, up to its explanation; its first line aside."""
+    texts = [piece.text for piece in last_option_lines(draft)[1:]]
+    return [text for text in texts if len(without_digits(text)) > 3 and not GOES_ON.match(text)]
+
+
+def explained_together(draft: Draft) -> bool:
+    """Return whether its explanation speaks of all parts of its item: what it concludes may be of another part."""
+    return any(step.rule == "parts_of_an_item" for step in draft.steps)
+
+
+@STRUCTURE.of_question("options_not_contiguous", "A. 甲 C. 丙")
+def _labels_in_order(draft: Draft, _: Judged) -> Iterable[str]:
+    labels = [label for label, _ in draft.options]
+    if len(labels) < 2 or labels != [chr(65 + i) for i in range(len(labels))]:
+        yield f"labels {' '.join(labels)}"
+
+
+@STRUCTURE.of_question("empty_option", "A. 甲 B. C. 丙")
+def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
+    if empty := [label for label, text in draft.options if not text]:
+        yield f"no text at {' '.join(empty)}"
+
+
+@STRUCTURE.of_question("label_inside_text", "A. 甲C.乙")
+def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
+    twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
+    if twice or any(_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"):
+        yield "what looks like an option's label stands inside a text"
+
+
+def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[str]:
+    """Find texts that a row of a group matches, each by its first one: all of them, or of some groups one text."""
+    rows = [(row, pattern) for row, pattern in _TEXTS if row["group"] == group]
+    for name, text in [*texts_of(draft), ("explanation", draft.explanation or "")]:
+        shown = text if group == "characters" else structural(text)
+        matches = ((row, pattern.search(shown)) for row, pattern in rows if name.split()[0] in row["of"])
+        row, found = next(((row, found) for row, found in matches if found), (None, None))
+        if row and found and row["reason"] == reason:
+            near, code = text[max(0, found.start() - 20) : found.end() + 20], f"U+{ord(found[0][0]):04X}"
+            yield row["says"].format(name=name, near=near, code=code, head=text[:20], tail=text[-40:])
+        if found and group not in EVERY:
+            return
+
+
+def _text_checks(group: str) -> list[ParseCheck]:
+    examples = {row["reason"]: row["example"] for row, _ in _TEXTS if row["group"] == group}
+    return [ParseCheck(why, partial(_texts_found, group, why), Scope.QUESTION, one) for why, one in examples.items()]
+
+
+STRUCTURE += _text_checks("key")
+
+
+@STRUCTURE.of_question("no_stem", "1. A. 甲 B. 乙")
+def _no_stem(draft: Draft, _: Judged) -> Iterable[str]:
+    if not draft.shared_stem and not re.search(r"\w", draft.stem):
+        yield "no text before the options"
+
+
+@STRUCTURE.of_question("answer_not_in_options", "答案：E, of A to D")
+def _absent_answer(draft: Draft, _: Judged) -> Iterable[str]:
+    labels, letters = dict(draft.options), draft.answer or ""
+    told = f"options {' '.join(sorted(labels))}"
+    if not {*letters} <= {*labels} or len({*letters}) != len(letters):
+        yield f"answer {letters}, {told}"
+    strange = [answer for answer in draft.accepted or [] if not {*answer} <= {*labels}]
+    if letters and strange:
+        yield f"accepted {' '.join(strange)}, {told}"
+
+
+@STRUCTURE.of_question("several_answers", "一、单选题 … 答案：AC")
+def _several_answers(draft: Draft, _: Judged) -> Iterable[str]:
+    if len(draft.answer or "") > 1 and draft.announced in heads.ONE_ANSWER:
+        yield f"answer {draft.answer} under a head for one answer"
+
+
+CONTENT += [check for group in ("characters", "parts", "middle") for check in _text_checks(group)]
+
+
+@CONTENT.of_question("label_inside_text", "D. 丁F. 己")
+def _labels_inside(draft: Draft, _: Judged) -> Iterable[str]:
+    form = next((step.rule for step in draft.steps if step.part is Part.OPTIONS), "")
+    forms = [_LABELS_INSIDE[form]] if form in _LABELS_INSIDE else list(_LABELS_INSIDE.values())
+    last, text = draft.options[-1]
+    for labels in forms:
+        later = [found[1].upper() for found in labels.finditer(text)]
+        if any(last < letter <= chr(ord(last) + 4) for letter in later):
+            yield f"a label stands in option {last}: {text[-30:]!r}"
+        for name, told in texts_of(draft):
+            letters = [found[1].upper() for found in labels.finditer(told)]
+            if name != "case" and any(ord(after) == ord(before) + 1 for before, after in pairwise(letters)):
+                yield f"labels stand in {name}: {''.join(letters)}"
+
+
+@CONTENT.of_question("case_inside", "D. 丁 / 男，45岁。上腹痛3天")
+def _case_inside(draft: Draft, _: Judged) -> Iterable[str]:
+    cases = [label for label, text in draft.options if heads.is_case(text)]
+    ends_with_case = len(draft.options) > 2 and cases == [draft.options[-1][0]]
+    if ends_with_case or any(map(heads.tells_of_patient, under_options(draft))):
+        yield f"option {draft.options[-1][0]} alone tells of a patient"
+    inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
+    if inside and len(inside.options) > 2 and inside.strength > 2:
+        yield "options stand in the case"
+    if draft.stem and draft.shared_stem and _P.asks_in_case.search(draft.shared_stem):
+        yield f"a question stands in the case: {draft.shared_stem[-20:]!r}"
+
+
+@CONTENT.of_question("label_inside_text", "C. 丙 / A. 甲 B. 乙")
+def _label_before_a(draft: Draft, _: Judged) -> Iterable[str]:
+    for place, piece in enumerate(draft.pieces):
+        if place and (found := _P.later_label.match(piece.text)):
+            if found[1] != "A":
+                yield f"a line before option A begins with {found[1]}"
+            return
+        if any(label.letter == "A" and label.strength > 1 for label in find_labels(piece.text)):
+            return
+
+
+@CONTENT.of_question("option_too_long", "D. 丁 and a paragraph that is none of it")
+def _long_option(draft: Draft, judged: Judged) -> Iterable[str]:
+    sizes = sorted((len(text), label) for label, text in draft.options)
+    (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
+    long = longest > LONG and longest > TIMES * second and not draft.shared_options
+    if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, judged.edges)):
+        yield f"{label} has {longest} characters, the others at most {second}"
+
+
+def _is_one_paragraph(draft: Draft, edges: ColumnEdges) -> bool:
+    """Return whether the last option runs over full lines without a stop: no other text stands under it."""
+    last = max((i for i, piece in enumerate(draft.pieces) if has_label(piece.text)), default=0)
+    lines = draft.pieces[last:]
+    full = len(lines) > 1 and not any(is_complete_line(piece, edges) for piece in lines[:-1])
+    return full and not re.search(r"[？?。](?=.)", draft.options[-1][1])
+
+
+@CONTENT.of_question("options_alike", "A. 甲 B. 甲")
+def _alike_options(draft: Draft, _: Judged) -> Iterable[str]:
+    bare = Counter(spaceless(text) for _, text in draft.options if text)
+    if same := [text for text, times in bare.items() if times > 1]:
+        yield f"two options say {same[0][:20]!r}"
+
+
+@CONTENT.of_question("several_option_runs", "答案：A / 2 was not read … A. 甲 B. 乙 / 答案：B")
+def _options_between_answers(draft: Draft, _: Judged) -> Iterable[str]:
+    text = text_of(draft.pieces)
+    answers = [opened for opened in split_fields(text).opened if opened.answer]
+    if len(answers) < 2 or draft.suffix:
+        return
+    run = find_run("\n".join(text.split("\n")[answers[0].line : answers[-1].line]))
+    if run is not None and len(run.options) >= min(3, len(draft.options)):
+        yield f"options stand between two answers: {run.options[0][1][:20]!r}"
+
+
+@CONTENT.of_question("readings_differ", "text layer 不宜用, picture 宜用")
+def _readings_differ(draft: Draft, _: Judged) -> Iterable[str]:
+    if other := next((piece for piece in draft.all_pieces if piece.other), None):
+        yield f"read as {other.text!r} and as {other.other!r}"
+
+
+CONTENT += _text_checks("powers")
+
+
+@CONTENT.of_question("explanation_disagrees", "答案：B 解析：… 故选A")
+def _verdict(draft: Draft, _: Judged) -> Iterable[str]:
+    why = contradiction(draft.explanation, draft.stem, dict(draft.options), draft.answer or "")
+    if why and not explained_together(draft):
+        yield why
+
+
+@CONTENT.of_question("answers_disagree", "答案：B（丙）; 答案：A⏎B")
+def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
+    told = (draft.explanation or "").strip()
+    found = _P.beside.match(told)
+    text = found[1] if found else told
+    own = {*(draft.answer or "")}
+    texts = {label for label, option in draft.options if text and option.strip() == text}
+    row = _P.letters_beside.match(text)
+    if own and not texts & own and (texts or (row and own != {*re.findall("[A-K]", row[0])})):
+        yield f"answer {draft.answer}, but {text[:30]!r} stands beside it"
+
+
+@CONTENT.of_question("case_missing", "（2～3题共用题干） with the case above it")
+def _no_case(draft: Draft, _: Judged) -> Iterable[str]:
+    if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
+        return
+    if draft.group_headed or "A3/A4" in (draft.announced, heads.announcement(draft.key_head).kind):
+        yield "A3/A4: no case stands before it"
+
+
+@CONTENT.of_question("foot_inside", "C. 丙 / 12 / D. 丁, where a page ends")
+def _page_edge(draft: Draft, _: Judged) -> Iterable[str]:
+    for above, below in pairwise(draft.pieces):
+        for piece in (above, below) if above.page != below.page else ():
+            text = piece.text.strip()
+            if piece is not draft.pieces[0] and (is_title(text) or _P.number_alone.fullmatch(text)):
+                yield f"{text[:30]!r} stands at the edge of a page inside it"
+
+
+@CONTENT.of_question("text_left_over", "解析：…肾主水。3. D, of number 2")
+def _next_answer(draft: Draft, _: Judged) -> Iterable[str]:
+    for answer in _P.next_answer.finditer(draft.explanation or ""):
+        if (draft.number or 0) < int(answer[1]) <= (draft.number or 0) + MAX_NUMBER_AHEAD:
+            yield f"its explanation holds an answer to number {answer[1]}"
+            return
