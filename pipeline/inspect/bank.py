@@ -89,8 +89,16 @@ def read_bank(
 def _view(source: SourceTable, most: int) -> TableView:
     ends: Counter[str] = Counter()
     shown: list[Sample] = []
+    caught = source.caught()
+    of_source = [(one.question, [(doubt.reason, doubt.detail)]) for doubt in caught.doubts for one in doubt.readings]
+    read = {
+        one.question_id: (one, why)
+        for one, why in [*of_source, *((one.question, one.doubts) for one in caught.readings)]
+    }
     for row, found in source.rows:
-        question, doubts = (None, [(found.reason, found.detail)]) if isinstance(found, RowError) else found
+        question, doubts = (
+            (None, [(found.reason, found.detail)]) if isinstance(found, RowError) else read[found[0].question_id]
+        )
         if question and not question.answer:  # the parser keeps it, clean does not
             doubts = [*doubts, ("no_answer", "it has no key; the clean stage rejects it")]
         end = doubts[0][0] if doubts else "kept"  # the first reason counts
@@ -99,7 +107,9 @@ def _view(source: SourceTable, most: int) -> TableView:
             why = f"{end}: {doubts[0][1]}" if doubts and isinstance(source.columns, Columns) else None
             shown.append(Sample(row.row, json.loads(row.fields), question, why))
     columns = source.columns.facts() if isinstance(source.columns, Columns) else {}
-    return TableView(source.name, columns, source.told(), ends, shown)
+    return TableView(
+        source.name, columns, [*(one.detail for one in caught.doubts), *caught.notes, *source.told()], ends, shown
+    )
 
 
 _CMEXAM = {"areaofcompetency": "competency", "difficultylevel": "difficulty"}

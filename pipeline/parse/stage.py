@@ -269,17 +269,10 @@ def _astray(sources: Iterable[str], documents: Iterable[str]) -> list[str]:
 def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     """Put the rows of a table where they belong, and tell of a table that was stopped or has no key."""
     outcome.into += len(source.rows)
-    doubts = source.doubts()
-    held: dict[str, list[Question]] = {}
     for row, found in source.rows:
         if isinstance(found, RowError):
             outcome.reject(f"{row.document}#{row.row}", found.reason, found.detail, row.fields)
-        elif doubt := next((one for one in doubts if found[0].question_id in one.ids), None):
-            held.setdefault(doubt.reason, []).append(found[0])
-        else:
-            outcome.take(*found)
-    for doubt in doubts:
-        outcome.doubt(f"{source.name}#{doubt.reason}", doubt.reason, doubt.detail, held.get(doubt.reason, []))
+    outcome.take_source(source.name, source.caught())
     if isinstance(source.columns, Columns):
         outcome.columns[source.name] = source.columns.facts()
     outcome.notes += [f"{source.name}: {told}" for told in source.told()]

@@ -238,9 +238,10 @@ def test_fields_nested_beyond_reason_are_rejected():
 def test_cmexam_rows_all_parse(shared_data):
     lines = (shared_data / "cmexam" / "val_dev.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [SourceRow(document="rows.jsonl", row=n, fields=line) for n, line in enumerate(lines, 1)]
-    found = questions_of(rows, DOCUMENT).rows
+    source = questions_of(rows, DOCUMENT)
+    found = source.rows
     assert len(found) == 3400
-    doubted = Counter(reason for _, (_, doubts) in found for reason, _ in doubts)
+    doubted = Counter(reason for one in source.caught().readings for reason, _ in one.doubts)
     # Explanations of other questions, and keys that they correct; stems whose beginning was lost.
     assert doubted == {"explanation_disagrees": 5, "case_missing": 3}
     for source, (question, _) in found:
