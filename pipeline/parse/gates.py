@@ -58,7 +58,7 @@ def _check_options(draft: Draft) -> None:
     labels = [label for label, _ in draft.options]
     if len(labels) < 2 or labels != [chr(65 + i) for i in range(len(labels))]:
         draft.flag("options_not_contiguous", f"labels {' '.join(labels)}")
-    if empty := [label for label, text in draft.options if not text]:
+    if empty := [label for label, text in draft.options if not text or _P.placeholder.fullmatch(text)]:
         draft.flag("empty_option", f"no text at {' '.join(empty)}")
     texts = [draft.stem, *(text for _, text in draft.options)]
     twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)

@@ -19,7 +19,7 @@ from build_dataset.pipeline.parse.keys import key_of
 from build_dataset.pipeline.parse.lines import ParsedLine, in_one_script, line_part, parsed_lines, place_of
 from build_dataset.pipeline.parse.outline import Pointing, Role
 from build_dataset.pipeline.parse.pairing import pair_keys
-from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish
+from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish, trace_of_paper
 from build_dataset.pipeline.parse.params import ParseParams, PointParams
 from build_dataset.pipeline.parse.parts import fold_copies, joint_answers
 from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
@@ -132,22 +132,28 @@ def _papers(
         outcome.reject(name, "no_questions", f"{name}: no text was read from it")
     papers, read = _judged(documents, lines, pointings, context)
     outcome.extend(read)
-    for paper in (one for one in papers if not one.is_key):
-        if not paper.items:
+    for paper in papers:
+        if paper.is_key:
+            outcome.traces.append(trace_of_paper(paper))
+        elif not paper.items:
             why = f"{paper.document}: no numbered question was found in its text"
             outcome.reject(paper.document, "no_questions", why)
-            continue
-        outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
-        declared = declared_for(paper.document, params.sources).get(None)
-        finished = finish(paper, documents[paper.document], declared)
-        outcome.extend(finished)
-        if finished.questions and all(question.answer is None for question in finished.questions):
-            path = PurePosixPath(paper.document)
-            outcome.notes.append(
-                f"{path}: {len(finished.questions)} questions without a key; put one beside it, named like it and "
-                f"_answers ({path.stem}_answers{path.suffix}), or they are rejected as no_answer"
-            )
+        else:
+            _finish(paper, documents[paper.document], params, outcome)
     return outcome
+
+
+def _finish(paper: ParsedPaper, document: Document, params: ParseParams, outcome: ParseOutcome) -> None:
+    """Add the records of a paper, and tell where its questions have no key."""
+    outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
+    finished = finish(paper, document, declared_for(paper.document, params.sources).get(None))
+    outcome.extend(finished)
+    if finished.questions and all(question.answer is None for question in finished.questions):
+        path = PurePosixPath(paper.document)
+        outcome.notes.append(
+            f"{path}: {len(finished.questions)} questions without a key; put one beside it, named like it and "
+            f"_answers ({path.stem}_answers{path.suffix}), or they are rejected as no_answer"
+        )
 
 
 def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
