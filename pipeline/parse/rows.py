@@ -302,6 +302,10 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
         exam_type=text.get("exam_type") or document.exam_type,
         exam_class=text.get("exam_class") or document.exam_class,
         exam_subject=text.get("exam_subject") or document.exam_subject,
+        year=text.get("year"),
+        chapter=text.get("chapter"),
+        points=cells.number(text.get("points")),
+        link=link if (link := text.get("link")) and link.startswith(("http://", "https://")) else None,
         content_hash=content,
     )
     return question, doubts
