@@ -18,6 +18,7 @@ from rich.text import Text
 
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.cli.report import (
+    print_doubts,
     print_files,
     print_json,
     print_line,
@@ -151,6 +152,7 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
     if waiting:
         _print_decided(rows)
         return
+    print_doubts(config)
     numbers = (Column(name, justify="right") for name in (*_COUNTS, "time", "cost"))
     table = Table("stage", "state", *numbers)
     for row in rows:

@@ -179,7 +179,7 @@ class ParseOutcome:
             else:
                 self.questions.append(question)
         self.review += [_waiting_source(f"{name}#{doubt.reason}", doubt) for doubt in caught.doubts]
-        self.notes += [*(doubt.detail for doubt in caught.doubts), *(f"{name}: {told}" for told in caught.notes)]
+        self.notes += [f"{name}: {told}" for told in caught.notes]
 
     def extend(self, other: ParseOutcome) -> None:
         """Add another's."""
