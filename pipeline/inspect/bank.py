@@ -13,6 +13,7 @@ from build_dataset.pipeline.ocr.assemble import DocumentState, Exam, document_of
 from build_dataset.pipeline.ocr.interfaces import RowReader
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.ocr.readers.docx import DocxReader
 from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
 from build_dataset.pipeline.parse.columns import Columns, Unclear
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
@@ -76,9 +77,11 @@ def read_bank(
     be read is a ``UserError``.
     """
     try:
-        if not isinstance(find_reader(path, params), RowReader):
+        if not isinstance(find_reader(path, params), RowReader | DocxReader):
             return None
         facts = inspect_file(FileTask(document, path, params))  # limits of size hold here too
+        if facts.rows is None:  # a Word document with text
+            return None
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
     file = RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)

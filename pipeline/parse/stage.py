@@ -146,7 +146,14 @@ def _papers(
 def _finish(paper: ParsedPaper, document: Document, params: ParseParams, outcome: ParseOutcome) -> None:
     """Add the records of a paper, and tell where its questions have no key."""
     outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
-    finished = finish(paper, document, declared_for(paper.document, params.sources).get(None))
+    declared = declared_for(paper.document, params.sources).get(None) or SourceParams()
+    if columns := declared.headers():
+        named = ", ".join(sorted(columns))
+        outcome.notes.append(
+            f'[sources."{paper.document}"] names columns ({named}), but it was read as a text: no table in it has them '
+            f"as its header, or most of it stands outside of tables; move the table to a file of its own"
+        )
+    finished = finish(paper, document, declared)
     outcome.extend(finished)
     if finished.questions and all(question.answer is None for question in finished.questions):
         path = PurePosixPath(paper.document)
