@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
-from itertools import combinations
+from itertools import accumulate, combinations
 from pathlib import Path
 from typing import Any
 
@@ -45,9 +45,9 @@ class Documents:
 
     def of(self, item: str) -> str | None:
         """Return the document of an id: the document's own, ``bank.csv#12`` or ``3f9a1c2e-1-017``."""
-        head = item.rpartition("#")[0]
+        heads = accumulate(item.split("#"), "{}#{}".format)  # bank.xlsx#Sheet1#repeated_text
         near = self._prefixes.get(item[:8])
-        return next((name for name in (item, head) if name in self.rows), near)
+        return next((name for name in heads if name in self.rows), near)
 
 
 @dataclass(frozen=True)
@@ -191,6 +191,22 @@ class SourceLoss:
         if self.refused:
             return f"{in_both_languages(self.refused)}: not read"
         return "".join(f"{in_both_languages(name)} {count:,}" for name, count in self.reasons.most_common(1))
+
+
+@dataclass(frozen=True)
+class SourceDoubt:
+    """A doubt about a whole source, which one line of ``dataset.toml`` settles."""
+
+    reason: str
+    questions: int
+    detail: str
+
+
+def source_doubts(read: Read) -> list[SourceDoubt]:
+    """Return the doubts about whole sources, that of most questions first."""
+    rows = _rows(read("parse/review"), "item_id", "question_ids", "reason", "detail")
+    found = [SourceDoubt(reason, len(ids), told) for name, ids, reason, told in rows if name.endswith(f"#{reason}")]
+    return sorted(found, key=lambda doubt: (-doubt.questions, doubt.detail))
 
 
 def source_losses(read: Read) -> list[SourceLoss]:

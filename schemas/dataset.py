@@ -70,7 +70,6 @@ class SourceParams(Params):
     comment: str | None = option(None, "Column of comments")
     ignore: list[str] = option([], "Columns of long texts that are no part of a question")
     furniture: list[str] = option([], "Texts printed at many of its items that are no part of them; they are cut off")
-    repeated: Literal["cut", "keep"] | None = option(None, "What to do with a text that most questions repeat")
     accept: list[Acceptable] = option([], "Reasons that a person has looked at: they stop none of its questions")
     explanations: Literal["ignore"] | None = option(
         None, "Let no explanation speak against a key: it lists wrong options"
@@ -82,7 +81,7 @@ class SourceParams(Params):
 
     def columns(self) -> dict[str, str]:
         """Columns by role."""
-        settings = ("answer_as", "explanations", "repeated", "join_images")
+        settings = ("answer_as", "explanations", "join_images")
         named = {name: value for name, value in self if name not in settings}
         return {name: value for name, value in named.items() if isinstance(value, str)}
 

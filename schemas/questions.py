@@ -69,6 +69,10 @@ class Question(Record):
     exam_type: str | None = None
     exam_class: str | None = None
     exam_subject: str | None = None
+    year: str | None = None  # As the source states it: 2019, 104年.
+    chapter: str | None = None
+    points: float | None = None
+    link: str | None = None  # Where the source says that it is from: an address.
     content_hash: str  # Hash of its content: see `schemas.identity.content_hash`.
 
     @property

@@ -54,6 +54,12 @@ class ReleaseRow(Record):
     explanation: str | None
     human_accuracy: float | None
     respondents: int | None
+    year: str | None = None
+    """As the source states it: 2019, 104年."""
+    chapter: str | None = None
+    points: float | None = None
+    link: str | None = None
+    """Where the source says that it is from: an address."""
     exam_type: str | None
     exam_class: str | None
     exam_subject: str | None

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from build_dataset.pipeline.parse.columns import Unclear
-from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
+from build_dataset.pipeline.parse.rows import SourceTable, sources_of
 from build_dataset.schemas.documents import Document, SourceRow
 
 Item = dict[str, Any]  # stem, options, key, explanation
@@ -225,14 +225,14 @@ def judge(bank: Bank, table: SourceTable) -> Counter[str]:
     ends: Counter[str] = Counter(rows=len(bank.rows))
     if isinstance(table.columns, Unclear):
         return ends + Counter(stopped=1, waiting=len(bank.rows))
-    doubts = table.doubts()
-    held = frozenset().union(*(one.ids for one in doubts))
-    ends["doubts"] = len(doubts)
-    for at, (item, (_, found)) in enumerate(zip(bank.items, table.rows, strict=True)):
-        if isinstance(found, RowError) or found[1] or found[0].question_id in held:
+    caught = table.caught()
+    ends["doubts"] = len(caught.doubts)
+    kept = {one.question.number: one.question for one in caught.readings if not one.doubts}
+    for at, item in enumerate(bank.items):
+        question = kept.get(at + 1)
+        if question is None:
             ends["waiting"] += 1
             continue
-        question = found[0]
         right = (
             bare(f"{question.shared_stem or ''}{question.stem}") == bare(item["stem"])
             and [bare(one.text) for one in question.options] == [bare(text) for text in item["options"].values()]
@@ -261,7 +261,7 @@ def main() -> None:
         if silent or (name in ("sound", "pictures") and (ends["doubts"] or ends["stopped"] or ends["waiting"] > 6)):
             unclear = isinstance(table.columns, Unclear)
             told = table.columns.detail if isinstance(table.columns, Unclear) else str(table.columns.facts())
-            doubts = [] if unclear else [one.detail[:160] for one in table.doubts()]
+            doubts = [] if unclear else [one.detail[:160] for one in table.caught().doubts]
             print(f"{name} {language} {dict(ends)} {[*bank.rows[0]]} {told[:250]} {doubts}")
     for name, ends in total.items():
         print(f"{name:10}", dict(sorted(ends.items())))

@@ -36,6 +36,8 @@ def read_explanation(explanation: str | None, stem: str, options: Mapping[str, s
     if not explanation or not options:
         return None
     text = fold(explanation)
+    if not several and (len(_P.listed.findall(text)) > 1 or _P.list_of_wrong.search(text)):
+        text = _P.listed.sub("", text)  # lines about options, of which none states the answer
     wrong = asks_for_wrong(stem)
     marks = _marks(text, options)
     if (said := _decided(marks, options, several=several, wrong=wrong)) is not None:
@@ -43,13 +45,13 @@ def read_explanation(explanation: str | None, stem: str, options: Mapping[str, s
     read = Text(text, {label: fold(body) for label, body in options.items()}, several)
     if read.answer:
         last = [claim for claim in read.claims if claim.kind in ("stated", "called")][-1]
-        return Stated(frozenset(read.answer), "stated", explanation[last.start : last.end][:_SHOWN].strip())
+        return Stated(frozenset(read.answer), "stated", text[last.start : last.end][:_SHOWN].strip())
     if marks.right or marks.wrong:
         return None
     right, bad, start, end = read.judged
     if wrong and len(right) == 1 and not bad:
         return None  # B正确 where the wrong one is asked for: the answer, or a sound statement
-    verdicts = _Marks(frozenset(right), frozenset(bad), detail=explanation[start:end][:_SHOWN].strip())
+    verdicts = _Marks(frozenset(right), frozenset(bad), detail=text[start:end][:_SHOWN].strip())
     return _decided(verdicts, options, several=several, wrong=wrong)
 
 

@@ -141,6 +141,7 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
     if waiting:
         _print_decided(rows)
         return
+    report.print_doubts(config)
     numbers = (Column(name, justify="right") for name in (*_COUNTS, "time", "cost"))
     table = Table("stage", "state", *numbers)
     for row in rows:

@@ -60,10 +60,11 @@ def print_stage(console: Console, report: Report, *, verbose: bool = False) -> N
 
 
 def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report]) -> None:
-    """Print the splits, the places of the results and the files that lost most."""
+    """Print doubts about sources, the splits, the places of the results and the files that lost most."""
     from build_dataset.pipeline.releases import released
     from build_dataset.schemas.questions import SPLITS
 
+    print_doubts(config, console)
     made = {report.stage.name: report.manifest for report in reports}  # also of stages that were already done
     build = config.dataset.build
     if "export" in made and not _print_nothing_left(console, reports):
@@ -84,6 +85,16 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]  # a server was down
     if incomplete:
         print_warning(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
+
+
+def print_doubts(config: ConfigBase, console: Console | None = None) -> None:
+    """Print the doubts about whole sources: one line of dataset.toml settles each for all its questions."""
+    from build_dataset.pipeline.aside import source_doubts
+    from build_dataset.pipeline.report.flow import doubt_notices
+    from build_dataset.pipeline.runtime.publish import find_table
+
+    for found in doubt_notices(source_doubts(partial(find_table, config.dataset.build))):
+        print_warning(f"first: {found.english}", console)
 
 
 def print_files(config: ConfigBase, most: int, console: Console | None = None) -> None:

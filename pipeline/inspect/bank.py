@@ -13,6 +13,7 @@ from build_dataset.pipeline.ocr.assemble import DocumentState, Exam, document_of
 from build_dataset.pipeline.ocr.interfaces import RowReader
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.ocr.readers.docx import DocxReader
 from build_dataset.pipeline.ocr.tasks import FileTask, inspect_file
 from build_dataset.pipeline.parse.columns import Columns, Unclear
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
@@ -72,9 +73,11 @@ def read_bank(
 ) -> tuple[list[SourceTable], Sequence[str]] | None:
     """Return the tables of a bank, read as ``declared`` by sheet, and what was left out; None when it is no table."""
     try:
-        if not isinstance(find_reader(path, params), RowReader):
+        if not isinstance(find_reader(path, params), RowReader | DocxReader):
             return None
         facts = inspect_file(FileTask(document, path, params))  # limits of size hold here too
+        if facts.rows is None:  # a Word document with text
+            return None
     except UnreadableDocument as error:
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
     file = RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)
@@ -85,8 +88,16 @@ def read_bank(
 def _view(source: SourceTable, most: int) -> TableView:
     ends: Counter[str] = Counter()
     shown: list[Sample] = []
+    caught = source.caught()
+    of_source = [(one.question, [(doubt.reason, doubt.detail)]) for doubt in caught.doubts for one in doubt.readings]
+    read = {
+        one.question_id: (one, why)
+        for one, why in [*of_source, *((one.question, one.doubts) for one in caught.readings)]
+    }
     for row, found in source.rows:
-        question, doubts = (None, [(found.reason, found.detail)]) if isinstance(found, RowError) else found
+        question, doubts = (
+            (None, [(found.reason, found.detail)]) if isinstance(found, RowError) else read[found[0].question_id]
+        )
         if question and not question.answer:  # the parser keeps it, clean does not
             doubts = [*doubts, ("no_answer", "it has no key; the clean stage rejects it")]
         end = doubts[0][0] if doubts else "kept"  # the first reason counts
@@ -95,7 +106,9 @@ def _view(source: SourceTable, most: int) -> TableView:
             why = f"{end}: {doubts[0][1]}" if doubts and isinstance(source.columns, Columns) else None
             shown.append(Sample(row.row, json.loads(row.fields), question, why))
     columns = source.columns.facts() if isinstance(source.columns, Columns) else {}
-    return TableView(source.name, columns, source.told(), ends, shown)
+    return TableView(
+        source.name, columns, [*(one.detail for one in caught.doubts), *caught.notes, *source.told()], ends, shown
+    )
 
 
 _CMEXAM = {"areaofcompetency": "competency", "difficultylevel": "difficulty"}

@@ -11,6 +11,8 @@ from build_dataset.pipeline.ocr.interfaces import NeedsOcr, PagedReader, RowRead
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import find_reader, reader
+from build_dataset.pipeline.ocr.readers.docx import DocxReader
+from build_dataset.pipeline.ocr.readers.docx_tables import DocxTableReader
 from build_dataset.pipeline.ocr.readers.image import ImageReader, PictureFacts
 from build_dataset.pipeline.ocr.readers.tabular import questions_in
 from build_dataset.schemas.errors import UnreadableDocument
@@ -76,6 +78,10 @@ def inspect_file(task: FileTask) -> FileFacts:
 
 def _look(task: FileTask) -> FileFacts:
     found = find_reader(task.path, task.params)
+    if isinstance(found, DocxReader):
+        tables = DocxTableReader()
+        with limit_resources(task.path, task.params.text_timeout):
+            found = tables if tables.holds_bank(task.path, task.params) else found
     if isinstance(found, PagedReader):
         with limit_resources(task.path, task.params.text_timeout):
             pages, most = found.count_pages(task.path, task.params), task.params.max_pages

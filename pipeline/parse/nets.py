@@ -1,49 +1,58 @@
 """Nets: all questions of a source, a paper or a table, are looked at together before any is kept.
 
-A fault of a whole source shows at once there: furniture at the end of every last option, one stem again and again, a
-rule that most of its questions break. Such a doubt is one item with all its questions; a line under ``[sources]``
-settles it. Rows and papers hand over plain questions with the doubts about them.
+A fault of a whole source shows at once there. Five nets, each over all questions of a source:
+
+1. ``Furniture`` cuts off what sites print at many questions; ``repetition`` doubts another text at one place of many.
+2. ``passages.use_of`` looks for what is left over of a table; ``paper.left_over`` for lines of a paper.
+3. ``self_contained`` doubts questions that speak of a case or a passage that is not there.
+4. ``alike`` doubts one stem, one key or the same options at many questions.
+5. ``too_often`` makes one doubt of a reason for which many questions wait: the rule may be wrong about the source.
+
+A doubt about a source is one item with all its questions; a line under ``[sources]`` settles it.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import Any, NamedTuple, get_args
+from typing import NamedTuple, get_args
 
 from build_dataset.pipeline.parse.heads import is_case
+from build_dataset.pipeline.parse.passages import speaks_of_text
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import content_hash
-from build_dataset.schemas.questions import Option, Question, QuestionType
+from build_dataset.schemas.questions import Question, QuestionType
 
 _P = Patterns(__name__)
-SEVERAL, KNOWN = 8, 3  # least number of questions for a fault of a source; of a kind of furniture that is known
+Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
+SEVERAL = 8  # least number of questions for a fault of a source
+KNOWN, KNOWN_SHARE = 3, 0.02  # least number and share of questions with a known kind of furniture
 OFTEN = 0.1  # share of a source's questions from which on a reason speaks of the source
-REPEATED = 0.3  # share of a source's questions at which one text stands in one place
+CONTRADICTED = 0.03  # the same of explanations that speak against the key; of CMExam's 2,795 it is 0.003
+SHIFTED = 0.3  # share of explanations that conclude a letter from which on all keys may be those of other questions
+ENDED, OPENED = 0.3, 0.5  # share of questions at which one text ends, or begins, a part of them
 ELSEWHERE = 0.1  # the most that an end of last options may come at other options, of its times at the last
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
-MANY, MANY_KEYS = 12, 20  # least number of questions for that
-PASSAGE = 60  # characters that a stem has beside "the passage above" where it holds the passage itself
-NEARLY_ALL, LEAST = 0.8, 5  # share of stems that begin alike for that to be no part of them, least characters
-LONGEST = 24  # characters of an end that is looked for
+MANY, MANY_KEYS = 10, 20  # least number of questions for that
+LONGEST = 40  # characters of a repeated text that is looked for
 
 
 @dataclass
 class Reading:
-    """A question as it was read, and the doubts about it: reasons with details, the first one names it."""
+    """A question as it was read, and the doubts about it."""
 
     question: Question
-    doubts: list[tuple[str, str]] = field(default_factory=list)
+    doubts: Doubts = field(default_factory=list)
 
 
 class SourceDoubt(NamedTuple):
     """A doubt about a source: its questions wait together until a person settles it."""
 
     reason: str
-    detail: str
+    detail: str  # with the count, two examples and what to write in dataset.toml
     readings: list[Reading]
 
 
@@ -56,39 +65,21 @@ class Caught(NamedTuple):
 
 
 def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None = None) -> Caught:
-    """Look at all questions of a source, in place: cut its furniture off, add doubts, gather those of the source."""
+    """Look at all questions of a source: cut its furniture off, add doubts, gather those of the source."""
     settings = settings or SourceParams()
-    notes = cut_furniture(readings, settings.furniture)
-    for reading in readings:
-        if why := lacks_case(reading.question):
-            reading.doubts.append(("case_missing", why))
-    found = {**repeated_texts(readings), **alike(readings)}
     accepted = {*settings.accept, *(["explanation_disagrees"] if settings.explanations == "ignore" else [])}
-    for reading in readings:
-        reading.doubts = [doubt for doubt in reading.doubts if doubt[0] not in accepted]
-    told = {reason: detail for reason, detail in found.items() if reason not in accepted}
-    if told:
-        detail = "; ".join(told.values())
-        whole = SourceDoubt(next(iter(told)), f"{name}: {detail}; {_remedy(name, next(iter(told)))}", [*readings])
-        return Caught([], [whole], notes)
-    return _gather(name, readings, notes)
-
-
-def _gather(name: str, readings: Sequence[Reading], notes: list[str]) -> Caught:
-    """Make one doubt of each reason that more than a tenth of the questions wait for."""
-    times = Counter(reason for reading in readings for reason in {reason for reason, _ in reading.doubts})
-    least = max(SEVERAL, OFTEN * len(readings))
-    often = {reason for reason in get_args(Acceptable) if times[reason] >= least}
-    own = group_values(
-        (reading.doubts[0][0], reading)
-        for reading in readings
-        if reading.doubts and {reason for reason, _ in reading.doubts} <= often
-    )
-    doubts = []
-    for reason, waiting in own.items():
-        shown = "; ".join(f"no. {one.question.number}: {one.doubts[0][1]}" for one in waiting[:2])
-        detail = f"{name}: {len(waiting)} of {len(readings)} questions: {shown}; {_remedy(name, reason)}"
-        doubts.append(SourceDoubt(reason, detail, waiting))
+    questions, notes = _without_furniture([one.question for one in readings], settings.furniture)
+    own = [[*one.doubts, *self_contained(question)] for one, question in zip(readings, questions, strict=True)]
+    readings = [
+        Reading(question, [doubt for doubt in doubts if doubt[0] not in accepted])
+        for question, doubts in zip(questions, own, strict=True)
+    ]
+    told = {**repetition(questions), **alike(questions)}
+    if whole := {reason: detail for reason, detail in told.items() if reason not in accepted}:
+        reason = next(iter(whole))
+        detail = f"{name}: {'; '.join(whole.values())}; {_remedy(name, reason)}"
+        return Caught([], [SourceDoubt(reason, detail, [*readings])], notes)
+    doubts = too_often(name, readings)
     gathered = {id(reading) for doubt in doubts for reading in doubt.readings}
     return Caught([one for one in readings if id(one) not in gathered], doubts, notes)
 
@@ -96,63 +87,89 @@ def _gather(name: str, readings: Sequence[Reading], notes: list[str]) -> Caught:
 def _remedy(name: str, reason: str) -> str:
     """Return the line of dataset.toml that settles a doubt about a source."""
     line = 'explanations = "ignore"' if reason == "explanation_disagrees" else f'accept = ["{reason}"]'
-    return f'if they are right: [sources."{name}"] {line}'
+    cut = ', or furniture = ["…"] to cut it off' if reason == "repeated_text" else ""
+    return f'if they are right: [sources."{name}"] {line}{cut}'
 
 
 # 1. Repetition
 
-
-def cut_furniture(readings: Sequence[Reading], declared: Sequence[str]) -> list[str]:
-    """Cut known and declared furniture off, in place, and tell what was cut: Answer, （4分）, 查看答案, 2．."""
-    notes = []
-    forms = [(row["name"], row["at"], re.compile(row["pattern"]), "comment" in row) for row in _P.rows("furniture")]
-    forms += [(text, at, _edges(text), False) for text in declared for at in _PLACES]
-    for name, at, form, comment in forms:
-        cut = [(one, found) for one in readings if (found := form.search(_at(one, at)))]
-        if len(cut) >= (1 if name in declared else KNOWN):
-            for one, found in cut:
-                _replace(one, at, form.sub("", found.string), found[0].strip() if comment else None)
-            notes.append(f"{name} was cut off {_PLACES[at]} of {len(cut)} questions")
-    return notes
+PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations"}
 
 
-def _edges(text: str) -> re.Pattern[str]:
-    return re.compile(rf"\s*{re.escape(text)}\s*\Z|\A\s*{re.escape(text)}\s*")
+class Furniture:
+    """Known and declared texts that stand at one place of many questions and are no part of them.
+
+    Answer, （4分）, 查看答案, 2．: known kinds stand in ``patterns.toml``.
+    """
+
+    def __init__(self, texts: Mapping[str, Sequence[str]], declared: Sequence[str]) -> None:
+        """Look for furniture in the ``texts`` of each place."""
+        self._found: dict[str, list[tuple[re.Pattern[str], bool]]] = {}
+        self.notes: list[str] = []
+        known = [row | {"least": KNOWN, "share": row.get("share", KNOWN_SHARE)} for row in _P.rows("furniture")]
+        known += [
+            {"name": text, "at": PLACES, "pattern": _at_the_edge(text), "least": 1, "share": 0} for text in declared
+        ]
+        for at, row in ((place, one) for one in known for place in one["at"]):
+            form = re.compile(row["pattern"])
+            times = sum(form.search(text) is not None for text in texts[at])
+            if times >= max(row["least"], row["share"] * len(texts[at])):
+                self._found.setdefault(at, []).append((form, "comment" in row))
+                self.notes.append(f"{row['name']} was cut off {PLACES[at]} of {times} questions")
+
+    def cut(self, at: str, text: str) -> tuple[str, str | None]:
+        """Return a text without the furniture of its place, and what of that is kept as a comment."""
+        kept = None
+        for form, comment in self._found.get(at, ()):
+            if found := form.search(text):
+                text, kept = form.sub("", text), found[0].strip() if comment else kept
+        return text, kept
 
 
-_PLACES = {"last": "the last options", "stem": "the stems", "explanation": "the explanations"}
+def _at_the_edge(text: str) -> str:
+    """Return the pattern of a declared text; digits stand for any number, as doubts show 0 for them."""
+    said = re.sub(r"\d+", r"\\d+", re.escape(text))
+    return rf"\s*{said}\s*\Z|\A\s*{said}\s*"
 
 
-def _at(reading: Reading, place: str) -> str:
-    """Return the text in a place: of the last option, the stem or the explanation."""
-    question = reading.question
-    if place == "last":
-        return question.options[-1].text if question.options else ""
-    return (question.stem if place == "stem" else question.explanation) or ""
+def _without_furniture(questions: Sequence[Question], declared: Sequence[str]) -> tuple[list[Question], list[str]]:
+    """Return the questions without the furniture of their source, and what was cut off."""
+    texts = [
+        {"last": one.options[-1].text if one.options else "", "stem": one.stem, "explanation": one.explanation or ""}
+        for one in questions
+    ]
+    furniture = Furniture({at: [one[at] for one in texts] for at in PLACES}, declared)
+    return [_bare(one, own, furniture) for one, own in zip(questions, texts, strict=True)], furniture.notes
 
 
-def _replace(reading: Reading, place: str, text: str, comment: str | None) -> None:
-    question = reading.question
-    new: dict[str, Any] = {"comment": question.comment or comment}
-    if place == "last":
-        new["options"] = [*question.options[:-1], Option(label=question.options[-1].label, text=text)]
-    else:
-        new[place] = text
-    changed = question.model_copy(update=new)
+def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) -> Question:
+    cut = {at: furniture.cut(at, text) for at, text in texts.items()}
+    new = {at: text for at, (text, _) in cut.items() if text != texts[at]}
+    if not new:
+        return question
+    options = [*question.options]
+    if "last" in new:
+        options[-1] = options[-1].model_copy(update={"text": new.pop("last")})
+    comment = question.comment or next((kept for _, kept in cut.values() if kept), None)
+    changed = question.model_copy(update={**new, "options": options, "comment": comment})
     hashed = content_hash(changed.stem, (option.text for option in changed.options), changed.shared_stem)
-    reading.question = changed.model_copy(update={"content_hash": hashed})
+    return changed.model_copy(update={"content_hash": hashed})
 
 
-def repeated_texts(readings: Sequence[Reading]) -> dict[str, str]:
+def repetition(questions: Sequence[Question]) -> dict[str, str]:
     """Return the doubt about a text that stands at one place of many questions and is no known furniture."""
-    found = [("ends of last options", *_repeated_end(readings))]
-    found.append(("beginnings of stems", *_repeated_beginning(readings)))
-    for place, unit in (("beginnings of stems", _P.first_unit), ("ends of stems", _P.last_unit)):
-        units = (_masked(match[0]) for one in readings if (match := unit.search(one.question.stem)))
-        found.append((place, *_commonest(units)))
-    least = max(SEVERAL, REPEATED * len(readings))
-    told = [f"{text!r} at {times} {place}" for place, text, times in found if times >= least]
+    stems = [one.stem for one in questions]
+    found = [
+        ("ends of last options", ENDED, *_end_of_last_options(questions)),
+        ("ends of stems", ENDED, *_commonest(map(_end, stems))),
+        ("beginnings of stems", OPENED, *_beginning(stems)),
+    ]
+    told = [f"{text!r} at {times} {at}" for at, share, text, times in found if times >= _least(share, questions)]
     return {"repeated_text": "; ".join(told)} if told else {}
+
+
+def _least(share: float, questions: Sequence[Question]) -> float:
+    return max(SEVERAL, share * len(questions))
 
 
 def _masked(text: str) -> str:
@@ -163,25 +180,39 @@ def _commonest(texts: Iterable[str]) -> tuple[str, int]:
     return next(iter(Counter(filter(_P.says.search, texts)).most_common(1)), ("", 0))
 
 
-def _repeated_beginning(readings: Sequence[Reading]) -> tuple[str, int]:
-    """Return the beginning that nearly all stems share: 某某网校：选择题; 下列关于 begins half of them at most."""
-    stems = sorted(one.question.stem for one in readings)
-    spare = int((1 - NEARLY_ALL) * len(stems))
-    pairs = zip(stems, stems[len(stems) - 1 - spare :], strict=False) if len(stems) >= MANY else ()
-    ends = (len(list(takewhile(lambda both: both[0] == both[1], zip(*pair, strict=False)))) for pair in pairs)
-    size, first = max(((end, -at) for at, end in enumerate(ends)), default=(0, 0))
-    shared = stems[-first][:size] if size >= LEAST else ""
-    return (shared, len(stems) - spare) if re.search(r"[:：】\]）)|]", shared) else ("", 0)
+def _end(stem: str) -> str:
+    """Return what stands behind the question of a stem and asks nothing itself, digits as 0; mostly nothing."""
+    if found := _P.bracket_at_end.search(stem):
+        return _masked(found[0])
+    found = _P.behind_question.search(stem)
+    if found is None or len(found["piece"]) > LONGEST:
+        return ""
+    return "" if not found["asked"] and _P.asks.search(found["piece"].strip()) else _masked(found["piece"])
 
 
-def _repeated_end(readings: Sequence[Reading]) -> tuple[str, int]:
+def _start(stem: str) -> str:
+    """Return what stands before a mark at the beginning of a stem, digits as 0: 题目：, [Item 00]; mostly nothing."""
+    found = _P.before_stem.match(stem)
+    return _masked(found[0]) if found else ""
+
+
+def _beginning(stems: Sequence[str]) -> tuple[str, int]:
+    """Return the commonest beginning before a mark, as far as those stems are alike: 某某网校：选择题."""
+    text, times = _commonest(map(_start, stems))
+    same = sorted(_masked(stem) for stem in stems if _start(stem) == text) if text else [""]
+    both = zip(same[0], same[-1], strict=False)  # all begin with what the first and the last in order share
+    alike = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], both))
+    return (alike if len({*same}) > 1 else text), times
+
+
+def _end_of_last_options(questions: Sequence[Question]) -> tuple[str, int]:
     """Return the longest end that many last options share, that other options lack, and how often it comes.
 
     A unit ends other options too, and 以上都不是 is a whole option; furniture follows texts of all kinds.
     """
-    listed = [[_masked(option.text) for option in one.question.options] for one in readings]
+    listed = [[_masked(option.text) for option in one.options] for one in questions]
     last = [texts[-1] for texts in listed if len(texts) > 1]
-    least = max(SEVERAL, REPEATED * len(readings))
+    least = _least(ENDED, questions)
     if _commonest(text[-2:] for text in last)[1] < least:  # most sources
         return "", 0
     ends = Counter(text[-size:] for text in last for size in range(2, min(LONGEST, len(text) - 1) + 1))
@@ -198,34 +229,65 @@ def _repeated_end(readings: Sequence[Reading]) -> tuple[str, int]:
 # 3. Self-contained
 
 
-def lacks_case(question: Question) -> str | None:
-    """Return why a question cannot be answered by itself: it speaks of a case or passage that is not there."""
+def self_contained(question: Question) -> Doubts:
+    """Return the doubt about a question that speaks of a case, a passage or a person that nothing shows."""
     if question.shared_stem or question.attachments or question.question_type is QuestionType.B1:
-        return None
-    stem = question.stem
-    found = None if is_case(stem) or _P.tells.search(stem) else _P.refers.search(stem)
-    width = 1 if re.search(r"[\u4e00-\u9fff]", stem) else 3  # a Chinese character says as much as three letters
-    if found is None or len(stem) - len(found[0]) > PASSAGE * width:
-        return None
-    return f"{found[0]!r}: it is not there"
+        return []
+    said = "" if is_case(question.stem) else speaks_of_text(question.stem)
+    return [("case_missing", f"{said!r} speaks of something outside of the question")] if said else []
 
 
 # 4. Alike
 
 
-def alike(readings: Sequence[Reading]) -> dict[str, str]:
+def alike(questions: Sequence[Question]) -> dict[str, str]:
     """Return doubts about many questions that have one stem, the same options or one answer: they were misread."""
-    own = [one.question for one in readings]
-    apart = [question for question in own if question.group_id is None]
-    texts = ("|".join(option.text for option in question.options) for question in apart)
-    told: dict[str, str] = {}
+    apart = [one for one in questions if one.group_id is None]
+    alone = {(one.stem, _said(one)) for one in apart if not one.shared_stem and not one.attachments}
+    printed = [one for one in questions if one.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
-        ("stems_alike", "one stem", (question.stem for question in apart if question.shared_stem is None), ALIKE, MANY),
-        ("options_repeat", "the same options", (text for text in texts if not _P.codes.fullmatch(text)), ALIKE, MANY),
-        ("keys_alike", "one answer", ("".join(one.answer) for one in own if one.answer), ONE_KEY, MANY_KEYS),
-    )  # fmt: skip
+        ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
+        ("options_repeat", "the same options", filter(_is_no_code, map(_said, apart)), ALIKE, MANY),
+        ("keys_alike", "one answer", ("".join(one.answer) for one in printed if one.answer), ONE_KEY, MANY_KEYS),
+    )
+    told: dict[str, str] = {}
     for reason, what, values, share, least in checks:
         value, times = _commonest(values)
-        if times >= max(least, share * len(own)):
-            told[reason] = f"{times} of {len(own)} questions have {what}: {value[:60]!r}"
+        if times >= max(least, share * len(questions)):
+            told[reason] = f"{times} of {len(questions)} questions have {what}: {value[:60]!r}"
     return told
+
+
+def _said(question: Question) -> str:
+    return "|".join(option.text for option in question.options)
+
+
+def _is_no_code(options: str) -> bool:
+    return _P.codes.fullmatch(options) is None
+
+
+# 5. Too often
+
+
+def too_often(name: str, readings: Sequence[Reading]) -> list[SourceDoubt]:
+    """Return one doubt for each reason that many questions wait for, and that a look can settle."""
+    times = Counter(reason for one in readings for reason in dict(one.doubts))
+    shares = dict.fromkeys(get_args(Acceptable), OFTEN) | {"explanation_disagrees": CONTRADICTED}
+    often = {reason for reason, share in shares.items() if times[reason] >= max(SEVERAL, share * len(readings))}
+    own = group_values((one.doubts[0][0], one) for one in readings if one.doubts and {*dict(one.doubts)} <= often)
+    if "explanation_disagrees" in often and _shifted(readings, times["explanation_disagrees"]):
+        own = {"explanation_disagrees": [*readings]}
+    return [SourceDoubt(reason, _often(name, reason, waiting, readings), waiting) for reason, waiting in own.items()]
+
+
+def _shifted(readings: Sequence[Reading], against: int) -> bool:
+    """Return whether so many explanations speak against the key that the keys may be those of other questions."""
+    concluding = sum(bool(_P.concludes.search(one.question.explanation or "")) for one in readings)
+    return against >= SHIFTED * max(concluding, 1)
+
+
+def _often(name: str, reason: str, waiting: Sequence[Reading], readings: Sequence[Reading]) -> str:
+    doubted = [one for one in waiting if reason in dict(one.doubts)]
+    shown = "; ".join(f"no. {one.question.number}: {dict(one.doubts)[reason][:80]}" for one in doubted[:2])
+    whole = "; all keys may be those of other questions" if len(waiting) > len(doubted) else ""
+    return f"{name}: {len(doubted)} of {len(readings)} questions: {shown}{whole}; {_remedy(name, reason)}"

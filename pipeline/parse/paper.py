@@ -170,30 +170,16 @@ class ParseOutcome:
         """Reject an item, a row or a document."""
         self.rejects.append(Rejection(item_id=name, stage=STAGE, reason=reason, detail=detail, item=item))
 
-    def take(self, question: Question, doubts: list[tuple[str, str]]) -> None:
-        """Keep a question, or let it wait with all its doubts; the first one names it."""
-        if not doubts:
-            self.questions.append(question)
-            return
-        told = "; ".join(f"{reason}: {detail}" for reason, detail in doubts)
-        self.review.append(waiting_item(question.question_id, doubts[0][0], told, question))
-
-    def take_source(self, caught: Caught) -> None:
+    def take_source(self, name: str, caught: Caught) -> None:
         """Keep the questions of a source, or let them wait: with their own doubts, or with one of the source."""
-        for reading in caught.readings:
-            self.take(reading.question, reading.doubts)
-        self.review += map(_waiting_source, caught.doubts)
-        self.notes += [doubt.detail for doubt in caught.doubts]
-
-    def doubt(self, name: str, reason: str, detail: str, questions: Sequence[Question]) -> None:
-        """Let the questions that a doubt about their source concerns wait as one item, before all others."""
-        if questions:
-            ids, item = (
-                [one.question_id for one in questions],
-                f"[{','.join(one.model_dump_json() for one in questions)}]",
-            )
-            held = ReviewItem(item_id=name, question_ids=ids, stage=STAGE, reason=reason, detail=detail, item=item)
-            self.review.insert(0, held)
+        for question, doubts in ((one.question, one.doubts) for one in caught.readings):
+            if doubts:  # the first one names it
+                told = "; ".join(f"{reason}: {detail}" for reason, detail in doubts)
+                self.review.append(waiting_item(question.question_id, doubts[0][0], told, question))
+            else:
+                self.questions.append(question)
+        self.review += [_waiting_source(f"{name}#{doubt.reason}", doubt) for doubt in caught.doubts]
+        self.notes += [f"{name}: {told}" for told in caught.notes]
 
     def extend(self, other: ParseOutcome) -> None:
         """Add another's."""
@@ -224,9 +210,7 @@ def finish(paper: ParsedPaper, document: Document, settings: SourceParams | None
             readings.append(Reading(question, [*draft.flags]))
         lines = line_spans(draft.all_pieces)
         outcome.traces.append(Trace(item_id=name, document=paper.document, spans=lines, steps=draft.steps))
-    caught = cast(document.document, readings, settings)
-    outcome.take_source(caught)
-    outcome.notes += [f"{document.document}: {told}" for told in caught.notes]
+    outcome.take_source(document.document, cast(document.document, readings, settings))
     outcome.traces.append(trace_of_paper(paper))
     unknown = sum(map(len, left_over(paper).values()))
     outcome.left_over = {paper.document: unknown} if unknown else {}
@@ -303,14 +287,13 @@ def waiting_item(name: str, reason: str, detail: str, question: Question | None 
     return ReviewItem(item_id=name, question_ids=names, stage=STAGE, reason=reason, detail=detail, item=item)
 
 
-def _waiting_source(doubt: SourceDoubt) -> ReviewItem:
+def _waiting_source(name: str, doubt: SourceDoubt) -> ReviewItem:
     """A doubt about a source is one item with all its questions."""
     questions = [reading.question for reading in doubt.readings]
-    content = ",".join(question.model_dump_json(exclude_none=True) for question in questions)
+    item = f"[{','.join(question.model_dump_json(exclude_none=True) for question in questions)}]"
     names = [question.question_id for question in questions]
-    item_id = f"{names[0]}-source"
     return ReviewItem(
-        item_id=item_id, question_ids=names, stage=STAGE, reason=doubt.reason, detail=doubt.detail, item=f"[{content}]"
+        item_id=name, question_ids=names, stage=STAGE, reason=doubt.reason, detail=doubt.detail, item=item
     )
 
 

@@ -64,7 +64,7 @@ def _labels_in_order(draft: Draft, _: Judged) -> Iterable[str]:
 
 @STRUCTURE.of_question("empty_option", "A. 甲 B. C. 丙")
 def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
-    if empty := [label for label, text in draft.options if not text]:
+    if empty := [label for label, text in draft.options if not text or _P.placeholder.fullmatch(text)]:
         yield f"no text at {' '.join(empty)}"
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from build_dataset.pipeline.parse.cell_labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.cells import Options
-from build_dataset.pipeline.parse.row_nets import Doubts, Repeated, stem_end, stem_start
+from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import vocabulary
 
@@ -17,7 +17,6 @@ _UNUSUAL = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # 
 
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
-_SITE = 0.3  # share of texts with what sites print at their end for it to be cut off
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
 _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
 """Fillers of unused option cells, several of them at the end of a row."""
@@ -53,25 +52,13 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
     return (stem[number.end() :] if numbered and number else stem), None
 
 
-def site_ends(texts: Sequence[str]) -> bool:
-    """Return whether many texts end with what sites print: 查看答案, Show Answer."""
-    return sum(bool(_P.site_end.search(one)) for one in texts) >= max(3, _SITE * len(texts))
-
-
-def without_repeated(stem: str, options: Options, ends: Sequence[bool], cut: Sequence[Repeated]) -> tuple[str, Options]:
-    """A stem and options without what most questions repeat: what sites print, and texts that are to be cut."""
-    *before, (label, last) = options.pairs or [("", "")]
-    stem, last = (
-        _P.site_end.sub("", one).rstrip() if end else one for one, end in zip((stem, last), ends, strict=True)
-    )
-    for one in cut:
-        if one.place == "end of the last option":
-            last = last.removesuffix(one.text)
-        elif one.place == "end of the stem" and stem_end(stem) == one.text:
-            stem = stem.rstrip()[: -len(one.text)].rstrip()
-        elif one.place == "beginning of the stem" and stem_start(stem) == one.text:
-            stem = stem.lstrip()[len(one.text) :].lstrip()
-    return stem, replace(options, pairs=[*before, (label, last)]) if options.pairs else options
+def without_furniture(options: Options, furniture: Furniture) -> tuple[Options, str | None]:
+    """The options without the furniture of their table behind the last, and what of that is kept as a comment."""
+    if not options.pairs:
+        return options, None
+    label, text = options.pairs[-1]
+    bare, kept = furniture.cut("last", text)
+    return (options if bare == text else replace(options, pairs=[*options.pairs[:-1], (label, bare)])), kept
 
 
 def without_range(stem: str, number: int) -> tuple[str, str | None]:

@@ -16,14 +16,7 @@ from build_dataset.pipeline.parse.cells import Fields, Options
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
-from build_dataset.pipeline.parse.row_nets import (
-    BankDoubt,
-    Doubts,
-    Repeated,
-    outside_text,
-    repeated_texts,
-    source_doubts,
-)
+from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
 from build_dataset.schemas.columns import roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
@@ -53,8 +46,8 @@ class SourceTable:
     columns: Columns | Unclear  # its mapping, or why it was stopped: then every row has that error
     rows: list[Read]
     own_ids: Mapping[int, str] = field(default_factory=dict)  # the source's, by row, where it stands once
-    repeated: Sequence[Repeated] = ()  # texts that most of its questions repeat
-    accepted: frozenset[str] = frozenset()  # reasons that dataset.toml says do not hold for it
+    settings: SourceParams = field(default_factory=SourceParams)
+    notes: Sequence[str] = ()  # what was cut off all its questions
     part: str = ""  # behind the document's name where ids count: `#Sheet2`, nothing for its first sheet
 
     @property
@@ -62,33 +55,26 @@ class SourceTable:
         """Its name for people and in the manifest: ``bank.xlsx#Sheet1``."""
         return self.document.document if self.sheet is None else f"{self.document.document}#{self.sheet}"
 
-    def doubts(self) -> list[BankDoubt]:
-        """Return the doubts about the whole of it; each concerns some of its questions, and one line settles it."""
-        judged = [found for _, found in self.rows if not isinstance(found, RowError)]
-        ids = frozenset(question.question_id for question, _ in judged)
-        how, count = 'write repeated = "cut" or repeated = "keep"', len(judged)
-        found = [
-            BankDoubt("text_repeated", f"{text!r} is the {place} of {times} of {count} questions: {how}", ids)
-            for place, text, times in self.repeated
-        ]
-        return [one for one in [*found, *source_doubts(judged)] if one.reason not in self.accepted]
+    def caught(self) -> Caught:
+        """Return its questions after the nets, and the doubts about the whole of it."""
+        readings = [Reading(*found) for _, found in self.rows if not isinstance(found, RowError)]
+        found = cast(self.name, readings, self.settings)
+        return found._replace(notes=[*self.notes, *found.notes])
 
     def told(self) -> list[str]:
-        """Return what people must know: why it was stopped, doubts about it, or that its questions have no key."""
+        """Return what people must know: why it was stopped, or that its questions have no key."""
         where = f'under [sources."{self.name}"]'
         if isinstance(self.columns, Unclear):
             reasons = {found.reason for _, found in self.rows if isinstance(found, RowError)}
             if self.columns.reason not in reasons:  # items of another kind, as each row tells
                 return []
             return [f"{counted(len(self.rows), 'row')} not read: {self.columns.detail} {where}"]
-        told = [f"{one.detail} {where}" for one in self.doubts()]
         found = [found[0] for _, found in self.rows if not isinstance(found, RowError)]
         if not found or any(question.answer for question in found):
-            return told
+            return []
         return [
-            *told,
             f"no column holds the key of {counted(len(found), 'question')}, and none is released without; if there is "
-            f'one, write answer = "…" {where} in dataset.toml',
+            f'one, write answer = "…" {where} in dataset.toml'
         ]
 
 
@@ -121,11 +107,8 @@ class _Habits:
         stems = [row_texts.without_head(one.stem, one.row.row, numbered=self.numbered)[0] for one in sample]
         texts = [[text for _, text in one.options.pairs] for one in sample]
         last = [row[-1] for row in texts if row]
-        self.site_ends = tuple(row_texts.site_ends(some) for some in (stems, last))
-        known = any(self.site_ends) or declared.repeated == "keep"
-        found = [] if known else repeated_texts(stems, texts)
-        self.cut = found if declared.repeated == "cut" else []
-        self.repeated = [] if declared.repeated else found
+        told = [cells.text_of(one.fields, columns.roles.get("explanation", ())) or "" for one in sample]
+        self.furniture = Furniture({"stem": stems, "last": last, "explanation": told}, declared.furniture)
 
 
 def sources_of(
@@ -156,12 +139,7 @@ def questions_of(
     made |= {number: found for number, found in loaded.items() if isinstance(found, RowError)}
     read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
-    accepted = frozenset(declared.accept)
-    for question, doubts in (found for found in made.values() if not isinstance(found, RowError)):
-        if why := outside_text(question):
-            doubts.append(("case_missing", why))
-        doubts[:] = [one for one in doubts if one[0] not in accepted]
-    return SourceTable(document, sheet, columns, read, habits.own_ids, habits.repeated, accepted, part)
+    return SourceTable(document, sheet, columns, read, habits.own_ids, declared, habits.furniture.notes, part)
 
 
 def _raw(row: SourceRow, fields: Fields, columns: Columns) -> _Raw:
@@ -272,7 +250,12 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
     named = None
     if stem:
         stem, named = row_texts.without_head(stem, row.row, numbered=habits.numbered)
-        stem, options = row_texts.without_repeated(stem, options, habits.site_ends, habits.cut)
+        stem, note = habits.furniture.cut("stem", stem)
+        options, more = row_texts.without_furniture(options, habits.furniture)
+        text |= {
+            "comment": text.get("comment") or note or more,
+            "explanation": habits.furniture.cut("explanation", text["explanation"] or "")[0] or None,
+        }
         stem = row_texts.bare_stem(stem, row.row, options, doubts)
     kind = announcement(text.get("type") or named or row.sheet or "").kind
     if not stem:
@@ -319,6 +302,10 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
         exam_type=text.get("exam_type") or document.exam_type,
         exam_class=text.get("exam_class") or document.exam_class,
         exam_subject=text.get("exam_subject") or document.exam_subject,
+        year=text.get("year"),
+        chapter=text.get("chapter"),
+        points=cells.number(text.get("points")),
+        link=link if (link := text.get("link")) and link.startswith(("http://", "https://")) else None,
         content_hash=content,
     )
     return question, doubts

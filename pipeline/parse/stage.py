@@ -25,7 +25,7 @@ from build_dataset.pipeline.parse.lines import (
 )
 from build_dataset.pipeline.parse.outline import Pointing, Role
 from build_dataset.pipeline.parse.pairing import pair_keys
-from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish
+from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish, trace_of_paper
 from build_dataset.pipeline.parse.params import ParseParams, PointParams
 from build_dataset.pipeline.parse.parts import merge_copies
 from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
@@ -137,22 +137,35 @@ def _papers(
         outcome.reject(name, "no_questions", f"{name}: no text was read from it")
     papers, read = _judged(documents, lines, pointings, context)
     outcome.extend(read)
-    for paper in (one for one in papers if not one.is_key):
-        if not paper.items:
+    for paper in papers:
+        if paper.is_key:
+            outcome.traces.append(trace_of_paper(paper))
+        elif not paper.items:
             why = f"{paper.document}: no numbered question was found in its text"
             outcome.reject(paper.document, "no_questions", why)
-            continue
-        outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
-        declared = declared_for(paper.document, params.sources).get(None)
-        finished = finish(paper, documents[paper.document], declared)
-        outcome.extend(finished)
-        if finished.questions and all(question.answer is None for question in finished.questions):
-            path = PurePosixPath(paper.document)
-            outcome.notes.append(
-                f"{path}: {len(finished.questions)} questions without a key; put one beside it, named like it and "
-                f"_answers ({path.stem}_answers{path.suffix}), or they are rejected as no_answer"
-            )
+        else:
+            _finish(paper, documents[paper.document], params, outcome)
     return outcome
+
+
+def _finish(paper: ParsedPaper, document: Document, params: ParseParams, outcome: ParseOutcome) -> None:
+    """Add the records of a paper, and tell where its questions have no key."""
+    outcome.into += -1 + len(paper.items) + len(paper.gaps) + len(paper.mismatches)
+    declared = declared_for(paper.document, params.sources).get(None) or SourceParams()
+    if columns := declared.headers():
+        named = ", ".join(sorted(columns))
+        outcome.notes.append(
+            f'[sources."{paper.document}"] names columns ({named}), but it was read as a text: no table in it has them '
+            f"as its header, or most of it stands outside of tables; move the table to a file of its own"
+        )
+    finished = finish(paper, document, declared)
+    outcome.extend(finished)
+    if finished.questions and all(question.answer is None for question in finished.questions):
+        path = PurePosixPath(paper.document)
+        outcome.notes.append(
+            f"{path}: {len(finished.questions)} questions without a key; put one beside it, named like it and "
+            f"_answers ({path.stem}_answers{path.suffix}), or they are rejected as no_answer"
+        )
 
 
 def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
@@ -262,17 +275,10 @@ def _unknown_sources(sources: Iterable[str], documents: Iterable[str]) -> list[s
 def _take(source: SourceTable, outcome: ParseOutcome) -> None:
     """Put the rows of a table where they belong, and tell of a table that was stopped or has no key."""
     outcome.into += len(source.rows)
-    doubts = source.doubts()
-    held: dict[str, list[Question]] = {}
     for row, found in source.rows:
         if isinstance(found, RowError):
             outcome.reject(f"{row.document}#{row.row}", found.reason, found.detail, row.fields)
-        elif doubt := next((one for one in doubts if found[0].question_id in one.ids), None):
-            held.setdefault(doubt.reason, []).append(found[0])
-        else:
-            outcome.take(*found)
-    for doubt in doubts:
-        outcome.doubt(f"{source.name}#{doubt.reason}", doubt.reason, doubt.detail, held.get(doubt.reason, []))
+    outcome.take_source(source.name, source.caught())
     if isinstance(source.columns, Columns):
         outcome.columns[source.name] = source.columns.facts()
     outcome.notes += [f"{source.name}: {told}" for told in source.told()]

@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.aside import OUTCOMES, SourceLoss, shared_questions, source_losses
+from build_dataset.pipeline.aside import OUTCOMES, SourceDoubt, SourceLoss, shared_questions, source_losses
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
 from build_dataset.pipeline.review.waiting import count_by_reason
@@ -101,6 +101,14 @@ def sources(build: Build) -> Section | None:
     for name, told in [*left_out.items()][:_ALARMS]:
         notices.append(notice("left_out", file=name, told="; ".join(told)))
     return Section(values, notices)
+
+
+def doubt_notices(found: Iterable[SourceDoubt]) -> list[Notice]:
+    """Return a notice for every doubt about a source, which stand before all others."""
+    return [
+        notice("source_doubt", lost=one.questions, name=reason_names().get(one.reason, one.reason), detail=one.detail)
+        for one in found
+    ]
 
 
 def loss_notices(found: Iterable[SourceLoss], threshold: float) -> list[Notice]:

@@ -1,5 +1,6 @@
 """The report stage: one page about everything that was built, with its figures and tables."""
 
+from build_dataset.pipeline.aside import source_doubts
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.report import content, evaluation, flow, texts
 from build_dataset.pipeline.report.build import WORDS, Build, Section
@@ -24,6 +25,7 @@ def run(tables: Tables, params: ReportParams, context: Context) -> Result:
     files = {name: data for section in sections.values() for name, data in section.files.items()}
     notices = [notice for section in sections.values() for notice in section.notices]
     notices.sort(key=lambda notice: -notice.lost)  # stable: sections' order among equals
+    notices = [*flow.doubt_notices(source_doubts(build.table)), *notices]
     if "waiting" in sections and (context.build / "parse").is_dir():
         files[WORKBOOK], _, _ = workbook(context)
     files[PAGE] = html.render(

@@ -21,7 +21,8 @@ from build_dataset.pipeline.aside import (
     source_losses,
 )
 from build_dataset.pipeline.cli.app import app
-from build_dataset.pipeline.report.flow import loss_notices
+from build_dataset.pipeline.report.flow import doubt_notices, loss_notices
+from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.schemas.documents import Document
 from build_dataset.schemas.questions import Cluster, Merge, Question, Rejection, ReviewItem
 from build_dataset.schemas.wording import in_both_languages, reason_names
@@ -245,3 +246,22 @@ def test_an_item_is_shown_as_text(content, text):
     said = json.dumps(content, ensure_ascii=False) if content else None
     [row] = aside_rows([rejection("bbbbbbbb-1-001", "r", said)], Documents(tables()["ocr/documents"]))
     assert row == AsideRow("bbbbbbbb-1-001", "b.pdf", "s", "r", "d", text)
+
+
+def test_a_doubt_about_a_source_comes_first_in_run_status_and_report(tmp_path):
+    nouns = "肝胆脾胃肺心肾脑骨皮眼耳鼻喉齿舌肌腱血脉"
+    items = "\n".join(
+        f"{at}. 首选{noun}项的是\nA. {noun}甲\nB. {noun}乙\nC. {noun}丙某站会员专享\n答案：{'ABC'[at % 3]}"
+        for at, noun in enumerate(nouns, 1)
+    )
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "paper.txt").write_text(items, encoding="utf-8")
+    config = tmp_path / "dataset.toml"
+    config.write_text('[dataset]\nname = "one"\nraw = "raw"\nbuild = "build"\n', encoding="utf-8")
+    for command in (["run", "--to", "clean"], ["status"]):
+        told = CliRunner().invoke(app, [*command, "--config", str(config)], catch_exceptions=False).output
+        place = told.index("first: 20 questions wait for one doubt about their source: paper.txt: ")
+        assert place < told.index("mainly" if command[0] == "run" else "stage")
+    (doubt,) = aside.source_doubts(lambda name: find_table(tmp_path / "build", name))
+    assert (doubt.reason, doubt.questions, 'furniture = ["…"]' in doubt.detail) == ("repeated_text", 20, True)
+    assert "许多题的同一处印有相同文字" in doubt_notices([doubt])[0].chinese

@@ -17,6 +17,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     """Every reader; imported here so that the command line starts without their libraries."""
     from build_dataset.pipeline.ocr.readers.databases import DatabaseReader, SqlReader
     from build_dataset.pipeline.ocr.readers.docx import DocxReader
+    from build_dataset.pipeline.ocr.readers.docx_tables import DocxTableReader
     from build_dataset.pipeline.ocr.readers.encoding import TextReader
     from build_dataset.pipeline.ocr.readers.exchange import BlockReader, GiftReader, XmlReader
     from build_dataset.pipeline.ocr.readers.image import ImageReader
@@ -29,6 +30,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         PdfReader(),
         ImageReader(),
         DocxReader(),
+        DocxTableReader(),
         DatabaseReader(),
         XlsxReader(),
         ParquetReader(),

@@ -44,13 +44,13 @@ class DocxReader:
 
     def count_pages(self, path: Path, params: OcrParams) -> int:
         """One: where pages break is up to the program that shows the document."""
-        _opened(path, params)
+        opened(path, params)
         return 1
 
     def read(self, path: Path, pages: Sequence[int], params: OcrParams) -> list[PageRead | NeedsOcr]:
         """The one page."""
-        document = _opened(path, params)
-        lines = list(_Walker(document).blocks(document.element.body))
+        document = opened(path, params)
+        lines = list(Walker(document).blocks(document.element.body))
         for line, text in zip(lines, shown_options([line.text for line in lines]), strict=True):
             line.text = text
         size = document.element.body.find(f"{W}sectPr/{W}pgSz")
@@ -61,7 +61,8 @@ class DocxReader:
         return [PageRead(width, height, method, "python-docx", self.version, reason, lines) for _ in pages]
 
 
-def _opened(path: Path, params: OcrParams) -> Any:
+def opened(path: Path, params: OcrParams) -> Any:
+    """Return a document of python-docx; ``UnreadableDocument`` where it is none."""
     import docx
 
     check_archive(path, params.max_file_mb)
@@ -69,7 +70,7 @@ def _opened(path: Path, params: OcrParams) -> Any:
         return docx.Document(str(path))
 
 
-class _Walker:
+class Walker:
     """Goes through a document in reading order."""
 
     def __init__(self, document: Any) -> None:
@@ -79,6 +80,7 @@ class _Walker:
         self._styles = _style_lists(document)
 
     def blocks(self, parent: Any) -> Iterator[PageLine]:
+        """Yield the lines of paragraphs and tables below an element, or in a list."""
         for block in parent:
             if block.tag == f"{W}p":
                 yield from self._paragraph(block)
@@ -113,7 +115,7 @@ class _Walker:
     def _table(self, table: Any) -> Iterator[PageLine]:
         """A region, then its rows with a tab between cells; tables that hold paragraphs of text, cell by cell."""
         yield PageLine("", None, LineKind.TABLE)
-        rows = [list(_below(row, f"{W}tc")) for row in _below(table, f"{W}tr")]
+        rows = [list(below(row, f"{W}tc")) for row in below(table, f"{W}tr")]
         if any(len(cell.findall(f"{W}p")) > 2 for row in rows for cell in row):  # a layout, no table
             for row in rows:
                 for cell in row:
@@ -127,13 +129,13 @@ class _Walker:
             yield from (line for cell in cells for line in cell if line.kind is not LineKind.TEXT)
 
 
-def _below(parent: Any, tag: str) -> Iterator[Any]:
+def below(parent: Any, tag: str) -> Iterator[Any]:
     """Elements of that tag directly below, or wrapped in content controls; not those of tables within."""
     for child in parent:
         if child.tag == tag:
             yield child
         elif child.tag in _WRAPPERS:
-            yield from _below(child, tag)
+            yield from below(child, tag)
 
 
 def _list_of(properties: Any | None) -> tuple[str | None, int | None]:

@@ -17,7 +17,26 @@ _LONGEST = 60  # Characters of a header; a longer cell is text
 _NEW_HEADER = 3
 """Known headers from which a row is a header without doubt, also of another table below: 题目 | A | B | 答案."""
 _LETTERS = frozenset("ABCDEFGHIJK")
+_OUTSIDE = 200  # Characters outside of tables from which people are told: a title and a date are fewer
 Record = Sequence[str]
+Grid = list[list[str]]
+
+
+def is_bank(grids: Sequence[Grid], outside: int, declared: Set[str] = frozenset()) -> bool:
+    """Return whether a document is little else than tables, one of which has the header of a bank or declared names."""
+    inside = sum(len(cell) for grid in grids for record in grid for cell in record)
+    heads = [grid[0] for grid in grids if grid]
+    named = [
+        {role for cell in head for role in (*roles_of(cell), *["options"] * bool(option_of(cell)))} for head in heads
+    ]
+    known = any({"stem", "options", "answer"} <= roles for roles in named)
+    return inside > outside and (known or any(len({*map(str.strip, head)} & declared) > 1 for head in heads))
+
+
+def left_outside(outside: int, told: list[str]) -> None:
+    """Tell of text outside of tables that was left out."""
+    if outside > _OUTSIDE:
+        told.append(f"{outside:,} characters outside of its tables were left out")
 
 
 def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = None) -> Iterator[TableRow]:

@@ -25,7 +25,7 @@ MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote w
 _LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
 _OF_ONE = {"options", "answer"}  # Roles that only a question has, not the chapter that it is in
-_HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subject"}
+_HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subject", "year", "chapter"}
 """Roles that questions under one object have from it: {"case": …, "questions": [{…}, {…}]}."""
 
 

@@ -14,9 +14,8 @@ from build_dataset.pipeline.ocr.interfaces import OnePageReader, TableRow
 from build_dataset.pipeline.ocr.model import PageLine
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
-from build_dataset.pipeline.ocr.readers.header import PICTURE, every_table
+from build_dataset.pipeline.ocr.readers.header import PICTURE, Grid, every_table, is_bank, left_outside
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import option_of, roles_of
 from build_dataset.schemas.documents import LineKind
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
@@ -35,9 +34,7 @@ _RULES_OFF = ("list", "code", "lheading", "emphasis", "escape", "reference")
 """Rules that would change a paper: a list renumbers its items, a rule under an option would make it a heading,
 ``2*3*4`` would lose its signs, ``\\{`` in a formula its stroke."""
 _MARKDOWN = (".md", ".txt")
-_OUTSIDE = 200  # Characters outside of the tables from which people are told: a title and a date are fewer
 _SPANS = 1000  # Rows or columns that a cell of a table may span; HTML's own limit for columns
-Grid = list[list[str]]
 
 
 class WebPageReader(OnePageReader):
@@ -166,18 +163,14 @@ class PageTableReader:
             grids, outside = _grids(decode(head[: head.rfind(b"\n") + 1] or head), suffix)
         except UnreadableDocument:
             return False
-        inside = sum(len(cell) for grid in grids for record in grid for cell in record)
-        header = grids[0][0] if grids else []
-        named = {role for cell in header for role in (*roles_of(cell), *["options"] * bool(option_of(cell)))}
-        return inside > outside and {"stem", "options", "answer"} <= named
+        return is_bank(grids[:1], outside)
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
         """The rows of every table of questions."""
         grids, outside = _grids(decode(path.read_bytes()), path.suffix.lower())
         named = {f"table {number}": grid for number, grid in enumerate(grids, 1)}
         yield from every_table(named, frozenset(params.columns), told)
-        if outside > _OUTSIDE:
-            told.append(f"{outside:,} characters outside of its tables were left out")
+        left_outside(outside, told)
 
 
 def _grids(text: str, suffix: str) -> tuple[list[Grid], int]:

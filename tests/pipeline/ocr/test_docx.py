@@ -224,7 +224,7 @@ BODY = docx.Document()
 
 def walked(*parts: str) -> list[tuple[str, str]]:
     """Lines of these elements, kind and text."""
-    walker = docx_reader._Walker(BODY)
+    walker = docx_reader.Walker(BODY)
     return [(line.kind.value, line.text) for line in walker.blocks([parse_xml(element(part)) for part in parts])]
 
 
@@ -417,7 +417,7 @@ def styled(list_of_style: str, own: str, text: str = "甲") -> list[str]:
     add_list(document, levels, 77)
     style = f'<w:style {nsdecls("w")} w:styleId="S"><w:pPr><w:numPr>{list_of_style}</w:numPr></w:pPr></w:style>'
     document.styles.element.append(parse_xml(style))
-    walker = docx_reader._Walker(document)
+    walker = docx_reader.Walker(document)
     run = f"<w:r><w:t>{text}</w:t></w:r>"
     paragraph = f'<w:p><w:pPr><w:pStyle w:val="S"/>{own}</w:pPr>{run}</w:p>'
     return [line.text for line in walker.blocks([parse_xml(element(paragraph))] * 2)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.parse.nets import Reading, cast, lacks_case
+from build_dataset.pipeline.parse.nets import Reading, cast, self_contained
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.identity import content_hash
 from build_dataset.schemas.questions import Option, Question, QuestionType
@@ -21,9 +21,9 @@ def question(number=1, stem=None, last="", **more):
     texts = [f"{NOUNS[(number * 7 + at) % 26]}{NOUNS[(number + 3 * at) % 26]}药{at}" for at in range(4)]
     texts[-1] += last
     options = [Option(label=label, text=text) for label, text in zip("ABCD", texts, strict=True)]
-    known = {"answer": ["ABCD"[number % 4]], **more}
+    known = {"section": 1, "answer": ["ABCD"[number % 4]], **more}
     return Question(
-        question_id=f"q{number:03d}", document="x.md", section=1, number=number, question_type=QuestionType.A1,
+        question_id=f"q{number:03d}", document="x.md", number=number, question_type=QuestionType.A1,
         stem=told, options=options, content_hash=content_hash(told, texts, None), **known,
     )  # fmt: skip
 
@@ -92,8 +92,8 @@ def test_an_end_that_all_options_share_is_no_furniture():
     ],
 )
 def test_a_question_on_a_case_that_is_not_there_waits(stem, waits):
-    assert bool(lacks_case(question(stem=stem))) is waits
-    assert lacks_case(question(stem=stem, shared_stem="男，45岁。")) is None
+    assert bool(self_contained(question(stem=stem))) is waits
+    assert self_contained(question(stem=stem, shared_stem="男，45岁。")) == []
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_many_questions_with_one_stem_or_one_key_are_a_doubt_about_the_source(mo
 
 
 def test_a_reason_of_more_than_a_tenth_is_said_once_with_two_examples_and_the_line_that_settles_it():
-    readings = source()
+    readings = source(explanation="综上，故选A。")
     for one in readings[:10]:
         one.doubts.append(("explanation_disagrees", f"why {one.question.number}"))
     readings[10].doubts.append(("no_answer", "none"))
@@ -115,6 +115,33 @@ def test_a_reason_of_more_than_a_tenth_is_said_once_with_two_examples_and_the_li
     assert all(part in doubt.detail for part in ("10 of 40", "no. 1: why 1", "no. 2: why 2", '[sources."x.md"]'))
     settled = cast("x.md", caught.readings + doubt.readings, SourceParams(explanations="ignore"))
     assert (settled.doubts, sum(bool(one.doubts) for one in settled.readings)) == ([], 1)
+
+
+def test_keys_that_most_explanations_speak_against_may_all_be_those_of_other_questions():
+    readings = source(explanation="综上，故选A。")
+    for one in readings[:20]:
+        one.doubts.append(("explanation_disagrees", f"why {one.question.number}"))
+    caught = cast("x.md", readings)
+    assert (caught.readings, [len(one.readings) for one in caught.doubts]) == ([], [40])
+
+
+def test_looking_at_a_source_twice_tells_the_same():
+    readings = source(stem="该患者首选的检查是", last=" Answer")
+    assert cast("x.md", readings) == cast("x.md", readings)
+
+
+def test_a_table_may_print_the_right_option_first():
+    readings = source(answer=["A"], section=None)
+    assert cast("x.csv", readings).doubts == []
+
+
+def test_a_number_in_a_declared_text_stands_for_any():
+    stems = [one.question.stem for one in source()]
+    readings = [Reading(question(at, f"{stem}\n浏览{at}次 某站")) for at, stem in enumerate(stems, 1)]
+    (doubt,) = cast("x.md", readings).doubts
+    settled = cast("x.md", readings, SourceParams(furniture=["浏览0次 某站"]))
+    assert ("浏览0次 某站" in doubt.detail, settled.doubts) == (True, [])
+    assert [one.question.stem for one in settled.readings] == stems
 
 
 def test_a_doubt_about_a_paper_is_one_waiting_item_with_all_its_questions(parse):

@@ -238,9 +238,10 @@ def test_fields_nested_beyond_reason_are_rejected():
 def test_cmexam_rows_all_parse(shared_data):
     lines = (shared_data / "cmexam" / "val_dev.jsonl").read_text(encoding="utf-8").splitlines()
     rows = [SourceRow(document="rows.jsonl", row=n, fields=line) for n, line in enumerate(lines, 1)]
-    found = questions_of(rows, DOCUMENT).rows
+    source = questions_of(rows, DOCUMENT)
+    found = source.rows
     assert len(found) == 3400
-    doubted = Counter(reason for _, (_, doubts) in found for reason, _ in doubts)
+    doubted = Counter(reason for one in source.caught().readings for reason, _ in one.doubts)
     # Explanations of other questions, and keys that they correct; stems whose beginning was lost.
     assert doubted == {"explanation_disagrees": 5, "case_missing": 3}
     for source, (question, _) in found:
@@ -469,3 +470,11 @@ def test_what_people_must_know_of_a_table():
     stopped = questions_of(table({"题干": "问", "答案": "A"}), DOCUMENT).told()
     assert stopped[0].startswith("1 row not read: no column holds the options")
     assert questions_of(table({"题干": "问", "答案": "对"}), DOCUMENT).told() == []
+
+
+def test_what_a_source_tells_of_a_question_is_carried_and_null_where_it_does_not():
+    told = {"年份": "2019年", "章节": "第二章 循环", "分值": 1.5, "链接": "https://a.example/1", "科目": "内科"}
+    (whole, _), (bare, _) = found_in(asked("问一", **told), asked("问二", 链接="见下"))
+    parts = ("year", "chapter", "points", "link", "exam_subject")
+    assert [getattr(whole, part) for part in parts] == ["2019年", "第二章 循环", 1.5, "https://a.example/1", "内科"]
+    assert [getattr(bare, part) for part in parts] == [None] * 5
