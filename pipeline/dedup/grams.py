@@ -187,15 +187,16 @@ def _band_keys(signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
 
 
 def similarities(
-    pairs: NDArray[np.int64], texts: pl.Series, least: float, kind: type[np.floating[Any]] = np.float32
+    pairs: NDArray[np.int64], texts: pl.Series, least: float | NDArray[np.float64], kind: type[np.floating[Any]] = np.float32
 ) -> NDArray[Any]:
     """Similarity (rapidfuzz's ratio) of both texts of each pair in 0..100; 0 where it is below ``least``."""
-    found = np.zeros(len(pairs), kind)
+    found, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))
     for start in range(0, len(pairs), _PAIRS):
         part = slice(start, start + _PAIRS)
         first, second = (texts.gather(pairs[part, side]).to_list() for side in (0, 1))
-        found[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=kind)
-    return found
+        cutoff = bounds[part].min()  # the higher, the fewer characters are looked at
+        found[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=cutoff, workers=-1, dtype=kind)
+    return np.where(found >= bounds, found, 0)
 
 
 def components(pairs: NDArray[np.int64], rows: int) -> NDArray[np.int64]:

@@ -11,10 +11,11 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from build_dataset.pipeline.dedup import misreading
-from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
+from build_dataset.pipeline.dedup.bounds import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Vocabulary
 from build_dataset.pipeline.dedup.keys import (
     ASKED,
+    FIGURES,
     FUNCTION,
     LIGHT,
     SUFFIXES,
@@ -35,7 +36,7 @@ _LONG_STEM = 20
 bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
 _PER_SLIP = 40  # characters of text for each further slip
 _TURNS_ON = re.compile("[0-9·%°A-Za-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
-_NUMBERS = re.compile("[0-9·%°]")  # the same of texts in letters, of which nothing else would be left
+_FIGURES = re.compile(FIGURES)
 _WEAK = FUNCTION.union(*SUFFIXES, *LIGHT, *ASKED)
 """Characters of which a difference that makes no other question consists: 可, 性 / 状, 诊断."""
 
@@ -160,7 +161,7 @@ def _bare(first: Compared, second: Compared) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _without_turns(core: str) -> str:
-    return (_NUMBERS if in_letters(core) else _TURNS_ON).sub("", core)
+    return (_FIGURES if in_letters(core) else _TURNS_ON).sub("", core)
 
 
 def similarity(first: str, second: str) -> float:

@@ -209,7 +209,7 @@ def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Stor
     if questions.is_empty():
         return Resolution()
     keys = with_keys(questions)
-    candidates = stored_candidates(questions, keys, seed, store)
+    candidates = stored_candidates(questions, keys, seed, params.related, store)
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
