@@ -94,6 +94,14 @@ class Vocabulary:
         expected = self._points[ord(first)] * self._points[ord(second)]  # times the number of bigrams
         return self.count(first, second) * self._total <= expected
 
+    def of(self, texts: Sequence[str]) -> "Excerpt":
+        """Return the counts of the bigrams of some texts alone, to be sent to another process."""
+        codes = np.unique(bigrams(texts).codes)
+        counts = np.minimum(*(sketch[_slots(codes, spread)] for sketch, spread in zip(self._counts, _SPREADS, strict=True)))
+        points = np.unique(code_points(texts)[0])
+        characters = dict(zip(points.tolist(), self._characters[points].tolist(), strict=True))
+        return Excerpt(self.is_evidence, self._total, dict(zip(codes.tolist(), counts.tolist(), strict=True)), characters)
+
     def rarities(self, grams: Grams) -> NDArray[np.int64]:
         """Return how many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read.
 
@@ -105,6 +113,25 @@ class Vocabulary:
         for sketch, spread in zip(self._counts, _SPREADS, strict=True):
             rare |= sketch[_slots(grams.codes, spread)] <= 1  # its own text counts it once
         return np.bincount(grams.rows[rare], minlength=grams.texts)
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What a vocabulary says of the bigrams of some texts."""
+
+    is_evidence: bool
+    total: int
+    counts: dict[int, int]
+    characters: dict[int, int]
+
+    def count(self, first: str, second: str) -> int:
+        """See ``Vocabulary.count``."""
+        return self.counts[ord(first) << 21 | ord(second)]
+
+    def by_chance(self, first: str, second: str) -> bool:
+        """See ``Vocabulary.by_chance``."""
+        expected = self.characters[ord(first)] * self.characters[ord(second)]
+        return self.count(first, second) * self.total <= expected
 
 
 def _slots(codes: NDArray[np.uint64], spread: int) -> NDArray[np.int64]:
