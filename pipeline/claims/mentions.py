@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
+from build_dataset.pipeline.characters import any_of
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -51,12 +52,12 @@ def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     By a letter that is no article, by the option's text or, at its end, the beginning of it, or by an ordinal.
     """
     text = fold(text)
-    others = {label: _compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key}
     letters = {*"".join(_P.letters.findall(text)).upper()}
-    if letters & others.keys() or "\\%" in text or _P.ordinal.search(text):
+    if letters & options.keys() - {key} or "\\%" in text or _P.ordinal.search(text):
         return True
     compact = _compact(text)
-    return any(body and (body in compact or compact[-2:] in body) for body in others.values())
+    others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
+    return any(body and (body in compact or compact[-2:] in body) for body in others)
 
 
 def _compact(text: str) -> str:
@@ -329,6 +330,7 @@ _LIKE = str.maketrans(
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}
 _TABLE = _STYLED | _LIKE | _MARKUP
+_TO_FOLD = any_of(_TABLE)
 
 _MARKS = re.compile(
     "|".join(
@@ -344,7 +346,7 @@ def fold(text: str) -> str:
 
     Every character becomes exactly one character, so offsets stay valid.
     """
-    return text.translate(_TABLE)
+    return text.translate(_TABLE) if _TO_FOLD.search(text) else text
 
 
 def blank_thinking(text: str, *, turns: bool = False) -> str:
