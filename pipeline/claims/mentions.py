@@ -17,6 +17,7 @@ _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | 
 
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
 _ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
+_TO_COMPACT = any_of(_ALIKE)
 
 
 class Mention(NamedTuple):
@@ -61,7 +62,8 @@ def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
 
 
 def _compact(text: str) -> str:
-    return "".join(text.split()).lower().translate(_ALIKE)
+    text = "".join(text.split()).lower()
+    return text.translate(_ALIKE) if _TO_COMPACT.search(text) else text
 
 
 def _apart(found: list[Mention]) -> Iterator[Mention]:

@@ -23,6 +23,7 @@ _FINDS = [
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
 _SITE = 0.3  # share of texts with what sites print at their end for it to be cut off
+_SITE_WORDS = 40  # most characters of such an end
 _COPIED = 0.8  # share of the end of a stem that its options must make up for the stem to repeat them
 _NOTHING = frozenset(("无", "無", "/", "-", "—", "None", "空"))
 """Fillers of unused option cells, several of them at the end of a row."""
@@ -60,7 +61,9 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
 
 def site_ends(texts: Sequence[str]) -> bool:
     """Return whether many texts end with what sites print: 查看答案, Show Answer."""
-    return sum(bool(_P.site_end.search(one)) for one in texts) >= max(3, _SITE * len(texts))
+    ends = [one.rstrip() for one in texts]
+    found = sum(bool(_P.site_end.search(one, max(0, len(one) - _SITE_WORDS))) for one in ends)
+    return found >= max(3, _SITE * len(texts))
 
 
 def without_repeated(stem: str, options: Options, ends: Sequence[bool], cut: Sequence[Repeated]) -> tuple[str, Options]:
