@@ -1,5 +1,6 @@
 """Characters that look the same to a reader, and the characters they are folded to; shared by all folding of text."""
 
+import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable
@@ -72,3 +73,8 @@ def script_of(character: str) -> str | None:
         return None
     kinds = [kind for kind in ("big5", "gb2312") if character.encode(kind, "ignore")]
     return kinds[0] if len(kinds) == 1 else None
+
+
+def any_of(table: Iterable[int]) -> re.Pattern[str]:
+    """A pattern of the characters that a table translates, and all beyond 16 bits: most texts have none, and stay."""
+    return re.compile(f"[{re.escape(''.join(chr(code) for code in table if code < 0x10000))}\U00010000-\U0010ffff]")

@@ -9,6 +9,7 @@ import sys
 import time
 from typing import Any
 
+from benchmarks.dedup.measure import InProcess
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.stage import resolve
 from build_dataset.schemas.identity import content_hash
@@ -187,21 +188,13 @@ def questions(count: int, language: str) -> list[Question]:
     return made
 
 
-class _Forgets:
-    def get(self, key: str) -> None:
-        """Return nothing."""
-
-    def put(self, key: str, value: str) -> None:
-        """Keep nothing."""
-
-
 def main() -> None:
     """Print the time of each language; ``cases`` are English questions of one template, of which most are related."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     for language in sys.argv[2:] or ("zh", "en"):
         frame = Question.to_frame(questions(count, language))
-        start, store = time.process_time(), _Forgets()
-        found: Any = resolve(frame, DedupParams(), 1, store)  # type: ignore[arg-type]
+        start = time.process_time()
+        found: Any = resolve(frame, DedupParams(), InProcess(1))  # type: ignore[arg-type]
         took = time.process_time() - start
         print(f"{language} {count:,} questions: {took:.1f} s, {len(found.merges)} merges, {len(found.edges)} edges")
 

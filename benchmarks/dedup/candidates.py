@@ -34,7 +34,7 @@ def main() -> None:
     frame = Question.to_frame(item.question for item in made).sort("question_id")
     keys = with_keys(frame)
     before = time.perf_counter()
-    candidates = find_candidates(keys, seed=0)
+    candidates = find_candidates(keys, seed=0, related=0.8)
     searched = time.perf_counter() - before
     first = np.arange(frame.height)
     first[candidates.exact[:, 1]] = candidates.exact[:, 0]

@@ -82,7 +82,7 @@ def measured(questions: pl.DataFrame) -> float:
     with relaxed_gc():
         keys = with_keys(questions)
         lap("keys")
-        candidates = find_candidates(keys, 0)
+        candidates = find_candidates(keys, 0, 0.8)
         lap("candidates")
         vocabulary = stage.vocabulary_of(questions, keys)
         rarities = [vocabulary.rarities(bigrams(part)) for part in stage.framed(keys, "key", stage.OPTIONS)]

@@ -12,10 +12,9 @@ import math
 import resource
 import time
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -45,10 +44,21 @@ class Memory(dict[str, Any]):
         self[key] = value
 
 
+class InProcess:
+    """A context without processes."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.seed, self.store = seed, Memory()
+
+    def map(self, function: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+        """Apply a function to each item, here."""
+        return ((item, function(item)) for item in items)
+
+
 def deduplicated(questions: pl.DataFrame, **params: Any) -> Result:
     """The stage's result for a ``Question`` table, run as the runner does."""
     with relaxed_gc():
-        return run({"questions": questions}, DedupParams(**params), SimpleNamespace(seed=0, store=Memory()))
+        return run({"questions": questions}, DedupParams(**params), InProcess())
 
 
 def main() -> None:

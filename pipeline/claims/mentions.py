@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
+from build_dataset.pipeline.characters import any_of
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -16,6 +17,7 @@ _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | 
 
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
 _ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
+_TO_COMPACT = any_of(_ALIKE)
 
 
 class Mention(NamedTuple):
@@ -45,16 +47,17 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
-    others = {label: _compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key}
     letters = {*"".join(_P.letters.findall(text)).upper()}
-    if letters & others.keys() or "\\%" in text or _P.ordinal.search(text):
+    if letters & options.keys() - {key} or "\\%" in text or _P.ordinal.search(text):
         return True
     compact = _compact(text)
-    return any(body and (body in compact or compact[-2:] in body) for body in others.values())
+    others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
+    return any(body and (body in compact or compact[-2:] in body) for body in others)
 
 
 def _compact(text: str) -> str:
-    return "".join(text.split()).lower().translate(_ALIKE)
+    text = "".join(text.split()).lower()
+    return text.translate(_ALIKE) if _TO_COMPACT.search(text) else text
 
 
 def _apart(found: list[Mention]) -> Iterator[Mention]:
@@ -323,6 +326,7 @@ _LIKE = str.maketrans(
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}
 _TABLE = _STYLED | _LIKE | _MARKUP
+_TO_FOLD = any_of(_TABLE)
 
 _MARKS = re.compile(
     "|".join(
@@ -335,7 +339,7 @@ _MARKS = re.compile(
 
 def fold(text: str) -> str:
     """Fold widths, circled and look-alike letters, cue characters and Markdown marks; offsets stay valid."""
-    return text.translate(_TABLE)
+    return text.translate(_TABLE) if _TO_FOLD.search(text) else text
 
 
 def blank_thinking(text: str, *, turns: bool = False) -> str:

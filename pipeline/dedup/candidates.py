@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import DisjointSet
 
+from build_dataset.pipeline.dedup.bounds import NEARLY_ONE, Bounds
 from build_dataset.pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, components, similarities
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, comparison_key, in_letters
 from build_dataset.pipeline.stage import Store
@@ -21,21 +22,13 @@ WHOLE = Banding(bands=30, rows=4)
 STEM = Banding(bands=20, rows=4)  # over the core of the stem: finds variants and twins with other options
 OPTIONS = pl.col("option_keys").list.join(OPTION_BREAK)
 _CHUNK = 20_000  # questions whose words are counted at a time: bounds the memory for texts
-_HOPELESS = 45.0
-"""Least similarity (0..100) of two stems with any relation: half of the least that ``related`` takes."""
 MOST_ALIKE = 64
 """Most alike questions that each is compared with, where more share its buckets: 1,000 stems that differ by a number,
 第1种…, 第2种…, had up to 1,200 each. Of 20,000 generated from CMExam none has more than 51."""
 _ASTRAL = 0x10000  # first code point of the signs for three letters: no text of a question has many of these
 _BATCH = 50_000  # rows that are compared at a time: each takes two kilobytes in Python
 
-NEARLY_ONE = 88.0
-"""Similarity (0..100) of whole stems, and of all options, from which two questions share a cluster whatever else is
-said of them: models that saw one have almost seen the other. The leaks stage asks for .9, by a measure of its own;
-280,000 generated questions left five such pairs in two splits."""
-
-
-_SOURCES = ("candidates.py", "grams.py", "keys.py", "phrases.toml")
+_SOURCES = ("bounds.py", "candidates.py", "grams.py", "keys.py", "phrases.toml")
 
 
 @dataclass(frozen=True)
@@ -71,8 +64,8 @@ def batches(candidates: Candidates, rows: int) -> Iterator[NDArray[np.int64]]:
             yield pairs[part]
 
 
-def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
-    """The pairs worth comparing."""
+def find_candidates(keys: pl.DataFrame, seed: int, related: float) -> Candidates:
+    """The pairs worth comparing, whose stems may be at least so much alike (0..1)."""
     first = pl.col("row").first().over("exact")
     firsts = keys.with_row_index("row").select("row", first=first).cast(pl.Int64)
     copies = firsts.filter(pl.col("row") != pl.col("first")).select("first", "row").to_numpy()
@@ -82,23 +75,25 @@ def find_candidates(keys: pl.DataFrame, seed: int) -> Candidates:
     stems = candidate_pairs(map(_shingled, sliced(chosen, pl.col("core"))), STEM, seed + 1)
     # two rows in one number
     pairs = np.union1d(whole[:, 0] << 32 | whole[:, 1], stems[:, 0] << 32 | stems[:, 1])
-    near, scores = _hopeful(np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), chosen)
+    near, scores = _hopeful(np.stack([pairs >> 32, pairs & 0xFFFFFFFF], axis=1), chosen, related)
     chosen_pairs = _thinned(near, chosen)
     near, scores, left_out = near[chosen_pairs], scores[chosen_pairs], int(np.sum(~chosen_pairs))
     order = np.argsort(-scores, kind="stable")
     return Candidates(copies, distinct[near[order]], scores[order], left_out)
 
 
-def stored_candidates(questions: pl.DataFrame, keys: pl.DataFrame, seed: int, store: Store) -> Candidates:
-    """The candidates of these questions, searched once: other thresholds find them in the store."""
+def stored_candidates(
+    questions: pl.DataFrame, keys: pl.DataFrame, seed: int, related: float, store: Store
+) -> Candidates:
+    """The candidates of these questions, searched once: another threshold of options finds them in the store."""
     folder = files("build_dataset.pipeline.dedup")
     code = [folder.joinpath(name).read_bytes() for name in _SOURCES]
     names, texts = (questions[column].str.join("\n")[0] for column in ("question_id", "content_hash"))
-    key = sha256("candidates", names, texts, str(seed), *code)
+    key = sha256("candidates", names, texts, str(seed), str(related), *code)
     if (kept := store.get(key)) is not None:
         with np.load(io.BytesIO(b64decode(kept))) as arrays:
             return Candidates(arrays["exact"], arrays["near"], arrays["scores"], int(arrays["left_out"]))
-    found = find_candidates(keys, seed)
+    found = find_candidates(keys, seed, related)
     packed = io.BytesIO()  # 280,000 questions have two million numbers, which as JSON take ten times the time
     np.savez_compressed(packed, **vars(found))
     store.put(key, b64encode(packed.getvalue()).decode())
@@ -141,10 +136,17 @@ def _triples(text: str) -> str:
     return str((_ASTRAL + (low[:-2] << 10 | low[1:-1] << 5 | low[2:])).astype("<u4").tobytes(), "utf-32-le")
 
 
-def _hopeful(pairs: NDArray[np.int64], keys: pl.DataFrame) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def _hopeful(
+    pairs: NDArray[np.int64], keys: pl.DataFrame, related: float
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """The pairs whose stems are similar enough to be compared in earnest, and how similar: by their cores, or whole."""
-    scores = similarities(pairs, keys["core"], _HOPELESS)
-    rest = np.flatnonzero(scores < _HOPELESS)
+    bounds = Bounds(keys)
+    least = bounds.least(pairs, related)
+    scores = np.zeros(len(pairs), np.float32)
+    close = np.flatnonzero(bounds.most(pairs) >= least)
+    close = close[np.argsort(least[close], kind="stable")]  # like bounds stand together
+    scores[close] = similarities(pairs[close], keys["core"], least[close])
+    rest = np.flatnonzero((scores == 0) & bounds.may_be_nearly_one(pairs, least))
     scores[rest] = similarities(pairs[rest], keys["key"], NEARLY_ONE)
     hopeful = scores > 0
     return pairs[hopeful], scores[hopeful]

@@ -94,6 +94,18 @@ class Vocabulary:
         expected = self._points[ord(first)] * self._points[ord(second)]  # times the number of bigrams
         return self.count(first, second) * self._total <= expected
 
+    def of(self, texts: Sequence[str]) -> "Excerpt":
+        """Return the counts of the bigrams of some texts alone, to be sent to another process."""
+        codes = np.unique(bigrams(texts).codes)
+        counts = np.minimum(
+            *(sketch[_slots(codes, spread)] for sketch, spread in zip(self._counts, _SPREADS, strict=True))
+        )
+        points = np.unique(code_points(texts)[0])
+        characters = dict(zip(points.tolist(), self._characters[points].tolist(), strict=True))
+        return Excerpt(
+            self.is_evidence, self._total, dict(zip(codes.tolist(), counts.tolist(), strict=True)), characters
+        )
+
     def rarities(self, grams: Grams) -> NDArray[np.int64]:
         """Return how many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read.
 
@@ -105,6 +117,25 @@ class Vocabulary:
         for sketch, spread in zip(self._counts, _SPREADS, strict=True):
             rare |= sketch[_slots(grams.codes, spread)] <= 1  # its own text counts it once
         return np.bincount(grams.rows[rare], minlength=grams.texts)
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """What a vocabulary says of the bigrams of some texts."""
+
+    is_evidence: bool
+    total: int
+    counts: dict[int, int]
+    characters: dict[int, int]
+
+    def count(self, first: str, second: str) -> int:
+        """See ``Vocabulary.count``."""
+        return self.counts[ord(first) << 21 | ord(second)]
+
+    def by_chance(self, first: str, second: str) -> bool:
+        """See ``Vocabulary.by_chance``."""
+        expected = self.characters[ord(first)] * self.characters[ord(second)]
+        return self.count(first, second) * self.total <= expected
 
 
 def _slots(codes: NDArray[np.uint64], spread: int) -> NDArray[np.int64]:
@@ -187,15 +218,19 @@ def _band_keys(signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
 
 
 def similarities(
-    pairs: NDArray[np.int64], texts: pl.Series, least: float, kind: type[np.floating[Any]] = np.float32
+    pairs: NDArray[np.int64],
+    texts: pl.Series,
+    least: float | NDArray[np.float64],
+    kind: type[np.floating[Any]] = np.float32,
 ) -> NDArray[Any]:
     """Similarity (rapidfuzz's ratio) of both texts of each pair in 0..100; 0 where it is below ``least``."""
-    found = np.zeros(len(pairs), kind)
+    found, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))
     for start in range(0, len(pairs), _PAIRS):
         part = slice(start, start + _PAIRS)
         first, second = (texts.gather(pairs[part, side]).to_list() for side in (0, 1))
-        found[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=least, workers=2, dtype=kind)
-    return found
+        cutoff = bounds[part].min()  # the higher, the fewer characters are looked at
+        found[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=cutoff, workers=-1, dtype=kind)
+    return np.where(found >= bounds, found, 0)
 
 
 def components(pairs: NDArray[np.int64], rows: int) -> NDArray[np.int64]:

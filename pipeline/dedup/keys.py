@@ -46,7 +46,9 @@ _NO_NEGATION, _QUANTITY, _CHINESE_NUMBER = (
     re.compile(WORDS[name]) for name in ("no_negation", "quantity", "chinese_number")
 )
 _AGE_UNITS = ("岁", "月", "天")  # 8 月 is an age beside 岁, a term of treatment alone
-_RUN = re.compile("[A-Za-zÀ-ɏͰ-ϿЀ-ӿ]+")  # hla, IL, α
+_LETTER = "A-Za-zÀ-ɏͰ-ϿЀ-ӿ"
+_RUN = re.compile(f"[{_LETTER}]+")  # hla, IL, α
+_CAPITALS = re.compile(f"(?<![{_LETTER}])[a-z]*+[{_LETTER}]+")  # the same but for hla: IL, pH
 _PROSE = re.compile(
     rf"(?<![A-Za-z])(?:{'|'.join(WORDS['prose'].split())})(?=\s+[A-Za-z0-9])"
 )  # In vitro, A 45-year-old
@@ -129,8 +131,8 @@ def symbols_kept(text: str) -> str:
     if text == text.lower():  # most Chinese texts
         return text
     text = _PROSE.sub(lambda found: found[0].lower(), text)
-    runs = set(_RUN.findall(text))
-    both = {run.lower() for run in runs if run.isupper()} & {run for run in runs if run.islower()}
+    both = {run.lower() for run in _CAPITALS.findall(text) if run.isupper()}
+    both &= {*_RUN.findall(text)} if both else both  # both spellings of a word stand in the text
 
     def kept(found: re.Match[str]) -> str:
         run, low = found[0], found[0].lower()
@@ -138,7 +140,7 @@ def symbols_kept(text: str) -> str:
         is_word = len(low) == len(run) > 2 and (run.isupper() or run.istitle()) and low not in both
         return low if run in _EITHER[is_unit] or (is_word and not _SERIES.fullmatch(low)) else run
 
-    return _RUN.sub(kept, text)
+    return _CAPITALS.sub(kept, text)
 
 
 @cache
@@ -161,6 +163,7 @@ def _without_phrases(key: pl.Expr) -> pl.Expr:
     return key.str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, "")
 
 
+FIGURES = "[0-9·%°]"  # on which twins in letters turn
 _ALPHABETIC = 40  # characters from which two texts in letters have much the same ones, whatever they say
 
 

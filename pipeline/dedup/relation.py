@@ -11,10 +11,11 @@ from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from build_dataset.pipeline.dedup import misreading
-from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
-from build_dataset.pipeline.dedup.grams import Vocabulary
+from build_dataset.pipeline.dedup.bounds import NEARLY_ONE
+from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary
 from build_dataset.pipeline.dedup.keys import (
     ASKED,
+    FIGURES,
     FUNCTION,
     LIGHT,
     SUFFIXES,
@@ -35,7 +36,7 @@ _LONG_STEM = 20
 bigram that nobody else writes (上皮细增生 for 上皮细胞增生)."""
 _PER_SLIP = 40  # characters of text for each further slip
 _TURNS_ON = re.compile("[0-9·%°A-Za-zμ岁周天日月年克升次不无未非没否男女二三四五六七八九十百千万两半]")
-_NUMBERS = re.compile("[0-9·%°]")  # the same of texts in letters, of which nothing else would be left
+_FIGURES = re.compile(FIGURES)
 _WEAK = FUNCTION.union(*SUFFIXES, *LIGHT, *ASKED)
 """Characters of which a difference that makes no other question consists: 可, 性 / 状, 诊断."""
 
@@ -86,7 +87,7 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
 
 
 def compare_stems(
-    first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams, *, agreed: bool = False
+    first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, params: DedupParams, *, agreed: bool = False
 ) -> Relation:
     """Compare two stems, each with its shared stem before it; more is misread where all else is ``agreed``."""
     if first.key == second.key:
@@ -160,7 +161,7 @@ def _bare(first: Compared, second: Compared) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _without_turns(core: str) -> str:
-    return (_NUMBERS if in_letters(core) else _TURNS_ON).sub("", core)
+    return (_FIGURES if in_letters(core) else _TURNS_ON).sub("", core)
 
 
 def similarity(first: str, second: str) -> float:
@@ -201,7 +202,7 @@ class Matching:
     """The first question's letters of those that are alike, but in another wording."""
 
 
-def match_options(first: Compared, second: Compared, vocabulary: Vocabulary, least: float) -> Matching:
+def match_options(first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, least: float) -> Matching:
     """Match equal options, then those that look like two readings of one, then those in two wordings."""
     if first.options == second.options:
         return Matching(dict(zip(first.labels, second.labels, strict=True)), True, 1.0, True)
@@ -277,7 +278,7 @@ _OPTIONS_READ = 0.7  # the same where the stems or the answers are equal
 _OPTIONS_ALIKE = 0.4  # share of common options that relates twins with short stems
 
 
-def relate(first: Compared, second: Compared, vocabulary: Vocabulary, params: DedupParams) -> Relation | None:
+def relate(first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, params: DedupParams) -> Relation | None:
     """The relation of ``first`` to ``second``, or None when there is none worth recording."""
     if first.group is not None and first.group == second.group and first.key != second.key:
         return None  # members of a group ask different things of one case or one list of options

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -17,15 +18,17 @@ from build_dataset.pipeline.dedup.candidates import (
     stored_candidates,
     vocabulary_of,
 )
-from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
-from build_dataset.pipeline.dedup.keys import Compared, comparable_items, with_keys
+from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary, bigrams
+from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translate_keys
 from build_dataset.pipeline.rendering.markdown import notes
-from build_dataset.pipeline.stage import Context, Counts, Result, Store, Tables
+from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
 
 Edge = tuple[int, int, str]  # two rows and the kind of their relation
+_MANY = 10_000  # fewer pairs are compared here in the time that worker processes take to start
+_TOGETHER = 1_000  # pairs that a worker compares at a time
 
 
 @dataclass
@@ -51,6 +54,20 @@ class Resolver:
         self._vocabulary, self._params = vocabulary, params
         self._contradictions: dict[int, list[int]] = {}
         self._known: dict[tuple[int, int], Relation | None] = {}
+
+    def compare(self, pairs: NDArray[np.int64], context: Context) -> None:
+        """Compare many pairs before they are settled, in worker processes; a failed task is done here when asked."""
+        ordered = [self._worse_first(*pair) for pair in pairs.tolist()]
+        parts = (ordered[start : start + _TOGETHER] for start in range(0, len(ordered), _TOGETHER))
+        for task, found in context.map(_relations, map(self._task, parts)):
+            if not isinstance(found, Failure):
+                self._known.update(zip(task.pairs, found, strict=True))
+
+    def _task(self, pairs: list[tuple[int, int]]) -> "_Task":
+        items = {row: self._items[row] for pair in pairs for row in pair}
+        texts = [text for item in items.values() for text in (item.key, item.core, *item.options)]
+        framing = [f"{OPTION_BREAK}{text}{OPTION_BREAK}" for text in dict.fromkeys(texts)]
+        return _Task(pairs, items, self._vocabulary.of(framing), self._params)
 
     def resolve(self, pairs: Iterable[tuple[int, int]], found: Resolution) -> Resolution:
         """Settle all ``pairs``, the most alike first, and add what becomes of them to what was ``found``.
@@ -78,10 +95,13 @@ class Resolver:
 
     def _relation(self, one: int, other: int) -> Relation | None:
         """Return the relation of the worse copy to the better, whatever the order of the arguments."""
-        worse, better = (one, other) if self._ranks[one] > self._ranks[other] else (other, one)
+        worse, better = self._worse_first(one, other)
         if (worse, better) not in self._known:
             self._known[worse, better] = relate(self._items[worse], self._items[better], self._vocabulary, self._params)
         return self._known[worse, better]
+
+    def _worse_first(self, one: int, other: int) -> tuple[int, int]:
+        return (one, other) if self._ranks[one] > self._ranks[other] else (other, one)
 
     def _settle(self, rows: set[int], found: Resolution) -> None:
         """Merge each row into the best copy that it was compared with itself: sameness is not transitive."""
@@ -128,6 +148,21 @@ class Resolver:
         related = ((leader, self._relation(row, leader)) for leader in leaders)
         same = [(leader, found) for leader, found in related if found is not None and found.same_text]
         return max(same, key=lambda pair: (pair[1].kind == "exact", pair[1].score), default=None)
+
+
+class _Task(NamedTuple):
+    """Pairs to compare, with all that a worker process needs for it."""
+
+    pairs: list[tuple[int, int]]
+    items: dict[int, Compared]
+    vocabulary: Excerpt
+    params: DedupParams
+
+
+def _relations(task: _Task) -> list[Relation | None]:
+    """Compare the pairs of a task, in a worker process."""
+    items = task.items
+    return [relate(items[worse], items[better], task.vocabulary, task.params) for worse, better in task.pairs]
 
 
 KINDS = ("negation", "number", "unit", "sex", "age", "term", "variant", "group", "survivor")
@@ -179,7 +214,7 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
     questions = tables["questions"]
     if not questions["question_id"].is_sorted():
         questions = questions.sort("question_id")
-    found = resolve(questions, params, context.seed, context.store)
+    found = resolve(questions, params, context)
     ids = questions["question_id"].to_list()
     merged_rows = [(ids[row], ids[leader], *how) for row, leader, *how in found.merges]
     merges = pl.DataFrame(merged_rows, Merge.polars_schema(), orient="row").sort("question_id")
@@ -204,19 +239,22 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
     )
 
 
-def resolve(questions: pl.DataFrame, params: DedupParams, seed: int, store: Store) -> Resolution:
+def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> Resolution:
     """Find and settle all related pairs."""
     if questions.is_empty():
         return Resolution()
     keys = with_keys(questions)
-    candidates = stored_candidates(questions, keys, seed, store)
+    candidates = stored_candidates(questions, keys, context.seed, params.related, context.store)
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
     found = Resolution(left_out=candidates.left_out)
     for pairs in batches(candidates, questions.height):
         concerned = comparable_items(questions, keys, np.unique(pairs).tolist())
-        Resolver(concerned, order, vocabulary, params).resolve(map(tuple, pairs.tolist()), found)
+        resolver = Resolver(concerned, order, vocabulary, params)
+        if len(pairs) > _MANY:
+            resolver.compare(pairs, context)
+        resolver.resolve(map(tuple, pairs.tolist()), found)
     return found
 
 

@@ -190,15 +190,16 @@ def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str
 @lru_cache(1 << 12)
 def _bare(text: str) -> str:
     """Fold a text for comparison with answers: width, case, spaces and a final stop do not count."""
-    return re.sub(r"\s+", "", fold(text)).rstrip("。．.").casefold()
+    return "".join(fold(text).split()).rstrip("。．.").casefold()
 
 
 def quoted_of(text: str, options: Pairs) -> list[str] | None:
     """Return the label of the only option with that text; for several texts between marks, their labels."""
-    exact = [label for label, option in options if option.strip() == text.strip()]
+    said, bare = text.strip(), _bare(text)
+    exact = [label for label, option in options if option.strip() == said]
     # A letter is no text of many characters, whatever is folded.
     likely = options if len(text) > 1 else [(label, option) for label, option in options if len(option) <= _FOLDED]
-    hits = exact or [label for label, option in likely if _bare(option) == _bare(text)]
+    hits = exact or [label for label, option in likely if _bare(option) == bare]
     if len(hits) == 1:
         return hits
     for mark in _BETWEEN_TEXTS:

@@ -148,9 +148,13 @@ def _sign(mark: re.Match[str]) -> str:
 
 def _form(mark: re.Match[str]) -> str:
     """The style of a label: A. and B． are of one, A、 a. and ① of others."""
-    sign = next(group for group in mark.groups() if group)
-    kind = "①" if mark[4] else "a" if sign.islower() else "1" if sign.isdigit() else "A"
-    return kind + unicodedata.normalize("NFKC", mark[0]).replace(_sign(mark), "").strip()
+    return _form_of(mark[0], mark[mark.lastindex or 0], circled=mark[4] is not None)
+
+
+@lru_cache
+def _form_of(whole: str, sign: str, *, circled: bool) -> str:
+    kind = "①" if circled else "a" if sign.islower() else "1" if sign.isdigit() else "A"
+    return kind + unicodedata.normalize("NFKC", whole).replace(unicodedata.normalize("NFKC", sign), "").strip()
 
 
 def _is_apart(text: str, mark: re.Match[str]) -> bool:

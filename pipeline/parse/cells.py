@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Any
 
 from build_dataset.pipeline.parse.cell_labels import AFTER, CLOSE, OPEN, Pairs, broken_lines, label_in, labelled_pairs
@@ -18,6 +18,7 @@ Fields = Mapping[str, Any]  # a row's values by the name of their column
 
 LABELS = "ABCDEFGHIJK"
 ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}  # as pandas and people write empty cells
+_LONGEST_ABSENT = 4
 _SEPARATORS = ("||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
@@ -54,7 +55,8 @@ def string(value: Any) -> str | None:
     if value is None or isinstance(value, dict | list):
         return None
     text = str(value).strip()
-    return None if text.casefold() in ABSENT and text != "Na" else text  # sodium is something
+    absent = len(text) <= _LONGEST_ABSENT and text.casefold() in ABSENT and text != "Na"  # sodium is something
+    return None if absent else text
 
 
 def whole_text(value: Any) -> str | None:
@@ -162,9 +164,13 @@ def labelled(pairs: Iterable[tuple[str, Any]]) -> Options:
 
 def without_label(value: Any, label: str) -> Any:
     """The text of an option's cell without its own label: B、乙 under B; a label alone is nothing."""
-    own = rf"\s*{OPEN}?\s*{label}\s*(?:{CLOSE}|{AFTER}|\s|$)\s*"  # B、乙, (B) 乙
-    found = re.match(own, value) if isinstance(value, str) else None
+    found = _own(label).match(value) if isinstance(value, str) else None
     return value[found.end() :] or None if found else value
+
+
+@cache
+def _own(label: str) -> re.Pattern[str]:
+    return re.compile(rf"\s*{OPEN}?\s*{label}\s*(?:{CLOSE}|{AFTER}|\s|$)\s*")  # B、乙, (B) 乙
 
 
 def _option(value: Any) -> str | None:

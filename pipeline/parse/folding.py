@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import groupby, pairwise
 
-from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE
+from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, any_of
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -28,6 +28,7 @@ _FOLDED = {
 }
 """Letters, digits and spaces lose their width; punctuation keeps it: it is what the paper prints."""
 
+_TO_FOLD = any_of(_FOLDED)
 _DIGITS = str.maketrans("lI|O", "1110")
 _SIGNS = str.maketrans(
     {**dict.fromkeys("‐‑‒–―−﹘﹣－⁃", "-"), **dict.fromkeys("∼〜˜", "~"), **dict.fromkeys("‘’ʼ′", "'")}
@@ -41,7 +42,7 @@ def fold(text: str) -> str:
 
     Punctuation, circled digits, superscripts and units stay as they are printed.
     """
-    narrow = _P.long_gap.sub(r"\1", text.translate(_FOLDED))
+    narrow = _P.long_gap.sub(r"\1", text.translate(_FOLDED) if _TO_FOLD.search(text) else text)
     return _P.wide_gap.sub("\t", narrow).strip(" \r\n")
 
 

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -232,6 +233,7 @@ def stated_total(text: str) -> int | None:
     return _number(_P.total.search(text))
 
 
+@lru_cache
 def announcement(head: str) -> Announcement:
     """Read a head with its instructions, e.g. 一、单项选择题：1～40小题，每小题2分."""
     kind = _kind(head.split("\n", 1)[0]) or _kind(head)  # the head's own line first, then its instructions

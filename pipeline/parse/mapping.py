@@ -38,6 +38,7 @@ class _Search:
         self.shown = ", ".join(self.names)[:200]
         self.found = Columns()
         self.problems: list[Unclear] = []
+        self.shares: dict[tuple[str, ...], float] = {}  # of cells with several options, by columns
 
     def run(self) -> Columns | Unclear:
         """Take what is declared, then headers, then cells."""
@@ -176,8 +177,11 @@ class _Search:
 
     def _share_of_options(self, names: Sequence[str]) -> float:
         """The share of the cells of a column that hold two options or more."""
-        values = [value for row in self.rows if (value := cells.first(row, names)) is not None]
-        return sum(len(cells.read_options(value).pairs) > 1 for value in values) / max(1, len(values))
+        if (known := tuple(names)) not in self.shares:
+            values = [value for row in self.rows if (value := cells.first(row, names)) is not None]
+            several = sum(len(cells.read_options(value).pairs) > 1 for value in values)
+            self.shares[known] = several / max(1, len(values))
+        return self.shares[known]
 
     def _options_named_answers(self) -> None:
         """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
@@ -371,9 +375,14 @@ class _Search:
 
     def _holds_letters(self, name: str) -> bool:
         """Return whether nearly all cells of a column are single letters, of which there are several."""
-        read = [answers.letters_of(str(value), []) for value in self._values(name)]
-        single = [tuple(one) for one in read if one and len(one) == 1]
-        return len(single) >= answers.MOST * len(read) > 0 and len({*single}) > 1
+        values, letters, others = self._values(name), set[str](), 0
+        for value in values:
+            found = answers.letters_of(str(value), [])
+            letters.update(found if found and len(found) == 1 else ())
+            others += not found or len(found) != 1
+            if others > (1 - answers.MOST) * len(values):
+                return False
+        return len(letters) > 1
 
     def _looks_like_key(self, name: str) -> bool:
         values = self._values(name)

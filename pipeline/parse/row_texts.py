@@ -14,6 +14,11 @@ from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
 _UNUSUAL = [(row, re.compile(row["pattern"])) for row in _P.rows("unusual")]  # texts that programs left
+_FINDS = [
+    ((row["reason"], row["says"]), form.match if form.pattern.startswith(r"\A") else form.search)
+    for row, form in _UNUSUAL
+]
+"""Doubts and the searches for them: ``search`` would look for a beginning at every character."""
 
 _WIDEST = 20  # most questions that such a range names; a wider range is a quantity
 _NUMBERED = 0.9  # share of stems that must begin with rising numbers for these to be numbers of questions
@@ -123,10 +128,14 @@ def labelled_once(options: Options, doubts: Doubts) -> Options:
     found = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
     if others := [label for label, _, mark in found if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
-    if run := next((label for label, text, _ in found if _P.options_inside.search(text)), None):
+    together = "\n".join(text for _, text, _ in found)  # nearly all have none of these
+    inside = found if _P.options_inside.search(together) else []
+    if run := next((label for label, text, _ in inside if _P.options_inside.search(text)), None):
         doubts.append(("label_inside_text", f"labels A, B and C of another question stand in option {run}"))
-    if any(_P.rule.search(text) for _, text, _ in found):
+    if _P.rule.search(together):
         doubts.append(("text_left_over", "a line between parts of a document stands in an option"))
+    if not any(mark for *_, mark in found):
+        return options
     ends = (mark.end() if mark and mark[1] == label else 0 for label, _, mark in found)
     pairs = [(label, text[end:]) for (label, text), end in zip(options.pairs, ends, strict=True)]
     return replace(options, pairs=pairs)
@@ -141,12 +150,13 @@ def without_placeholders(options: Options, key: Sequence[str]) -> Options:
     while size and options.pairs[size - 1][1] == options.pairs[stated - 1][1] in _NOTHING:
         size -= 1
     left = options.pairs[: size if stated - size > 1 else stated]
-    return replace(options, pairs=left) if set(key) <= {label for label, _ in left} else options
+    fewer = len(left) < len(options.pairs) and set(key) <= {label for label, _ in left}
+    return replace(options, pairs=left) if fewer else options
 
 
 def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     """Return doubts about pictures, dates and options that are not as in the other rows."""
-    doubts = [(row["reason"], row["says"]) for row, form in _UNUSUAL if any(map(form.search, texts))]
+    doubts = list(dict.fromkeys(doubt for doubt, find in _FINDS if any(map(find, texts))))
     if options.cut_at_marks and len(options.pairs) != usual:
         told = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{told}: a text may hold a mark between them"))

@@ -22,10 +22,11 @@ from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import content_hash, row_id, sha256
-from build_dataset.schemas.questions import Option, Question, QuestionType
+from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import counted
 
 Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
+_TYPES = frozenset(QuestionType)
 _ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
 
 
@@ -264,9 +265,10 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
     if not options.pairs:
         return _without_options(row, kind, stated)
     options = row_texts.labelled_once(options, doubts)
-    options = row_texts.without_placeholders(options, _answers(stated, options, columns.encoding)[0] or ())
-    labels = [label for label, _ in options.pairs]
     answer, accepted = _answers(stated, options, columns.encoding)
+    if (fewer := row_texts.without_placeholders(options, answer or ())) is not options:
+        options, (answer, accepted) = fewer, _answers(stated, fewer, columns.encoding)
+    labels = [label for label, _ in options.pairs]
     blank, filled = filled_blank(stem, labels, anywhere=False)
     if filled and ((answer is None and stated is None) or answer == list(filled)):
         stem, answer = blank, list(filled)
@@ -291,7 +293,7 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
         stem=stem,
         shared_stem=shared,
         group_id=f"{sha256(document.document)[:8]}-{group}" if group else None,  # a source's ids are its own
-        options=[Option.model_construct(label=label, text=one) for label, one in options.pairs],
+        options=[{"label": label, "text": one} for label, one in options.pairs],  # type: ignore[misc]  # made faster
         answer=sorted(answer, key=labels.index) if answer and set(answer) <= set(labels) else answer,
         accepted_answers=accepted,
         explanation=text.get("explanation"),
@@ -347,7 +349,7 @@ def _without_options(row: SourceRow, kind: str | None, stated: Any) -> RowError:
 def _type(stated: str | None, kind: str | None, stem: str, letters: str | None, shared: str | None) -> QuestionType:
     single = not letters or len(letters) == 1
     for told in (stated, kind if single else None):
-        if told in set(QuestionType):
+        if told in _TYPES:
             return QuestionType(told)
     return question_type(kind, stem, letters, shared_case=shared is not None, shared_options=False)
 

@@ -92,7 +92,7 @@ def test_rows_of_a_bucket_are_paired_with_those_that_follow() -> None:
 )
 def test_stems_of_less_than_half_in_common_are_not_compared(make, stem: str, found: bool) -> None:
     frame = Question.to_frame([make("a", "甲乙丙丁戊己庚辛壬癸"), make("b", stem)])
-    pairs, scores = candidates._hopeful(np.array([[0, 1]]), with_keys(frame))
+    pairs, scores = candidates._hopeful(np.array([[0, 1]]), with_keys(frame), 0.8)
     assert (len(pairs), len(scores)) == (int(found), int(found))
 
 
@@ -145,7 +145,7 @@ def test_a_crowd_of_like_questions_costs_linear_time_and_stays_one_cluster(make,
     questions = [make(f"q{n:04}", f"第{n}种病人应首先使用的治疗药物是什么") for n in range(400)]
     copy = make("r", "第77种病人应首先使用的治疗药物是什么?", "别嘌醇 秋水仙碱 丙磺舒 苯溴马隆 泼尼松", "B")
     frame = Question.to_frame([*questions, copy])
-    found = candidates.find_candidates(with_keys(frame), 0)
+    found = candidates.find_candidates(with_keys(frame), 0, 0.8)
     assert len(found.near) <= 401 * (candidates.MOST_ALIKE + 1)
     assert found.left_out > 1000
     result = dedup([*questions, copy])

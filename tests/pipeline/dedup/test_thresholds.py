@@ -55,8 +55,8 @@ def test_what_is_stored_is_what_was_found(make, context) -> None:
         [make(name, stem) for name, stem in zip("abcd", [CASE, CASE, CASE + "什么", "骨会是"], strict=True)]
     )
     keys = with_keys(frame)
-    found = candidates.stored_candidates(frame, keys, 0, context.store)
-    again = candidates.stored_candidates(frame, keys, 0, context.store)
+    found = candidates.stored_candidates(frame, keys, 0, 0.8, context.store)
+    again = candidates.stored_candidates(frame, keys, 0, 0.8, context.store)
     assert len(context.store) == 1
     assert found.pairs().tolist() == again.pairs().tolist() == [[0, 1], [0, 2]]
     assert again.scores.tolist() == found.scores.tolist()
@@ -65,6 +65,6 @@ def test_what_is_stored_is_what_was_found(make, context) -> None:
 def test_the_most_alike_come_first(make) -> None:
     stems = [CASE, CASE.replace("就诊", "来院"), CASE.replace("620", "380")]
     frame = Question.to_frame([make(name, stem) for name, stem in zip("abc", stems, strict=True)])
-    found = candidates.find_candidates(with_keys(frame), 0)
+    found = candidates.find_candidates(with_keys(frame), 0, 0.8)
     assert len(found.scores) == 3
     assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
