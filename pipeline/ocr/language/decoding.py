@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.pipeline.characters import is_traditional, script_of
+from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Codes, Language, codes_of
 from build_dataset.schemas.data import shipped_toml
@@ -139,24 +139,38 @@ def _stands_in_text(chars: Sequence[str], at: int) -> bool:
 
 
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
-    """Yield the places with ideographs that have others, each in the script of the page.
+    """Yield the places with ideographs that are unsure, with the characters of the page's script that may stand there.
 
-    The forms of one character in both scripts are one; a page does not mix scripts, so others are no choice.
+    A form of the other script is no character of its own: 结 adds to 結 on a traditional page. Two of one script that
+    have one simplified form, 復 and 複, are two.
     """
     for at, doubt in doubts.items():
         if not is_ideograph(text[at]):
             continue
-        kinds: dict[int, tuple[str, float]] = {}
+        kinds: dict[str, float] = {}
         for char, value in ((text[at], doubt.sure), *doubt.others):
             if is_ideograph(char) and value >= _LEAST_SHARE:
-                code = int(codes_of(char)[0])
-                written, before = kinds.get(code, (char, 0.0))
-                fits = script_of(written) in (None, script)
-                kinds[code] = written if fits else char, before + value
-        first, *others = kinds.values()
-        some = [first, *(one for one in others if script_of(one[0]) in (None, script))][:_MOST]
-        if len(some) > 1:
-            yield _Choice(at, [char for char, _ in some], [log(max(value, _FLOOR)) for _, value in some])
+                same = [one for one in kinds if _is_form(one, char, script)]
+                if not same:
+                    kinds[char] = value
+                elif not _fits(same[0], script) and _fits(char, script):
+                    kinds = {char if one == same[0] else one: share for one, share in kinds.items()}
+                    kinds[char] += value
+                else:
+                    kinds[same[0]] += value
+        first, *others = kinds
+        some = [first, *(one for one in others if _fits(one, script))][:_MOST]
+        yield _Choice(at, some, [log(max(kinds[one], _FLOOR)) for one in some])
+
+
+def _fits(char: str, script: str) -> bool:
+    return script_of(char) in (None, script)
+
+
+def _is_form(one: str, other: str, script: str) -> bool:
+    """Return whether two characters are forms of one, of which the script has one at most."""
+    both = all(char.encode(script, "ignore") for char in (one, other))
+    return not both and simple_forms().get(one, one) == simple_forms().get(other, other)
 
 
 def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
