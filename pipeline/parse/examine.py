@@ -89,9 +89,11 @@ def _check_before_first(outline: Outline, own: Sequence[Draft]) -> None:
         why = "an answer stands before the first question, so each may be the next one's"
         for draft in first if first[-1].answer is None else ():
             draft.flag("answers_disagree", why)
-    # a page that begins in the middle of a question: each below it has options, so these are nobody's but its own
+    # a page that begins in the middle of a question: each below it has options, or it begins behind number 1 and ends
+    # in the middle of one too, so these are nobody's but its own
     last = [item.number for item in outline.items if item.run == own[0].run][-1:]
-    whole = last == [first[-1].number] and not any(draft.shared_options for draft in first)
+    cut = last == [first[-1].number] or (first[0].number or 0) > 1
+    whole = cut and not any(draft.shared_options for draft in first)
     if not whole and shared and len(shared.options) > 2 and any(map(opens_option, lines[-3:])):
         why = "options stand before the first question, and may be shared"
         for draft in first:
