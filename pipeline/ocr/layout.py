@@ -249,8 +249,8 @@ def _joint(last: TextRun, run: TextRun, before: str, after: str) -> str:
         return "  " if inside else "\t"
     if last.space_after:  # as the file says: Helicobacter pylori
         return " " if gap > 0.15 * em else ""  # justified text: spaces that are no gap
-    if run.confidence is not None:  # detection parts words only where it sees a gap
-        return " " if gap > OCR_MARGIN * em else ""
+    if run.confidence is not None:  # detection parts words only where it sees a gap, as between 11 and A向甲借款
+        return " " if gap > OCR_MARGIN * em or before.isdecimal() else ""
     latin = not (glyphs.is_cjk(before[-1:]) or glyphs.is_cjk(after[:1]))
     return " " if latin and gap > SPACE_GAP * em else ""
 

@@ -17,7 +17,7 @@ _WIDE = 2.2  # Width in em of a number of three digits
 _APART = 0.7  # White space in em after a number that stands by itself: between letters there is up to .3
 _MOST = 30  # Numbers looked at on a page: each costs the reading of a few characters
 _CONTEXT = 4  # Em of the line that are read with its number, so that it is no longer alone
-_SAME = 2  # First characters of the line that must be read as before
+_SAME = 1  # First characters of the line that must be read as before; of one that begins with a digit twice as many
 
 
 def with_numbers(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> list[Word]:
@@ -29,7 +29,8 @@ def with_numbers(engine: OcrEngine, pixels: Pixels, words: Sequence[Word]) -> li
     for box, word in _candidates(pixels, words, em)[:_MOST]:
         read = sorted(engine.recognise(_beside(pixels, box, word, em)), key=lambda one: one.box[0])
         text = "".join("".join(one.text for one in read).split())
-        start = "".join(word.text.split())[:_SAME]
+        line = "".join(word.text.split())
+        start = line[: 2 * _SAME if line[:1].isdecimal() else _SAME]
         number = text[: text.find(start, 1)] if start in text[1:5] else ""
         if re.fullmatch(r"\d{1,3}[.．、]?", number):
             left, right, middle, half = float(box[0]), float(box[2]), _level(word, box[0]), _height(word) / 2

@@ -7,8 +7,11 @@ probability that all of its letters and digits are right, as measured (``benchma
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import pairwise, product
 from math import exp, log
 from typing import Any, NamedTuple
@@ -16,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.pipeline.characters import is_traditional, script_of
+from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Codes, Language, codes_of
 from build_dataset.schemas.data import shipped_toml
@@ -32,12 +35,18 @@ _OF_SIGHT, _OF_LANGUAGE = 1.5, 0.5  # Weights of the logarithms of what the reco
 _MARGIN, _LEAST_SIGHT = 5.0, -2.5
 """Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
 line breaks off: 減刑 of 湮滅刑事證據."""
+_LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _AROUND = 6  # Characters beside a changed one that are told
 _LEAST_SECOND = 0.01
 FEATURES = 8
 _LEAST_SHARE = 0.002  # Probability of a character from which it is looked at
 _FLOOR = 1e-5
+_INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
+"""In heights of a line: how far left or right the next one begins, how far below, and how far from the edge of its
+column it ends at most if it goes on."""
+_LATIN_L, _AS_L, _LEAST_L = re.compile("(?<![0-9A-Za-z.])[1lI](?!atm|inch)(?=[aeiouy][a-z]{2})"), "l1I|", 0.1
+"""An l before a vowel and more small letters, which reads as a 1 (1oop) and may be one from this probability on."""
 _STROKES, _STROKE_SHARE = frozenset("1Il|Ⅰ∥ⅡⅢ"), 0.01
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 _WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
@@ -53,6 +62,7 @@ class WordDraft:
     """A word while it is decoded."""
 
     text: str
+    beside: tuple[str, str]  # The ends of the lines that it goes on from and goes on in; "" for none
     doubts: Mapping[int, Doubt]
     sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
     odds: dict[int, float]  # The same with the language
@@ -84,7 +94,9 @@ class _Weighed(NamedTuple):
 
 def sure_parts(row: Sequence[Any]) -> Iterator[str]:
     """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told."""
-    ends = [-1, *(doubt[0] for doubt in row[10]), len(row[0])] if len(row) > 10 else []
+    doubts = [Doubt(*doubt) for doubt in row[10]] if len(row) > 10 else []
+    unsure = (doubt.at for doubt in doubts if _share(row[0], doubt) < _LEARNED)
+    ends = [-1, *unsure, len(row[0])] if len(row) > 10 else []
     yield from (row[0][start + 1 : end] for start, end in pairwise(ends) if end - start > _SURE_PART)
 
 
@@ -103,7 +115,28 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
 def drafts_of(words: Sequence[Word], language: Language) -> list[WordDraft]:
     """Return the words of a page with their unsure characters decided."""
     script = "big5" if is_traditional(word.text for word in words) else "gb2312"
-    return [_draft(word, language, script) for word in words]
+    return [_draft(word, beside, language, script) for word, beside in zip(words, _beside(words), strict=True)]
+
+
+def _beside(words: Sequence[Word]) -> Iterable[tuple[str, str]]:
+    """Return the ends of the lines that each word goes on from and goes on in: 湮 / 滅刑事證據.
+
+    A line goes on where it is full, an ideograph ends it, and one begins the line below.
+    """
+    before, after = [""] * len(words), [""] * len(words)
+    begins = [at for at, word in enumerate(words) if word.corners and is_ideograph(word.text[0])]
+    for at, word in enumerate(words):
+        if not word.corners or not is_ideograph(word.text[-1]):
+            continue
+        (_, top), (right, _), _, (left, bottom) = word.corners
+        high = bottom - top
+        corners = [(other, words[other].corners[0]) for other in begins]
+        near = ((other, x, y - bottom) for other, (x, y) in corners)
+        below = [other for other, x, y in near if abs(x - left) < _INDENT * high and abs(y) < _LEADING * high]
+        edge = max(box[2] for box in (one.box for one in words if one.corners) if box[0] < right and left < box[2])
+        if len(below) == 1 and right > edge - _FULL * high:
+            after[at], before[below[0]] = words[below[0]].text[:2], word.text[-2:]
+    return zip(before, after, strict=True)
 
 
 def _changes(draft: WordDraft) -> Iterator[CharacterChange]:
@@ -113,50 +146,77 @@ def _changes(draft: WordDraft) -> Iterator[CharacterChange]:
         yield CharacterChange(line=around, seen=seen, written=draft.text[at], **gains)
 
 
-def _draft(word: Word, language: Language, script: str) -> WordDraft:
+def _codes(text: str, beside: tuple[str, str]) -> Codes:
+    """Return the codes of a word between two of what stands on each side of it, 0 for none."""
+    before, after = beside
+    return np.pad(codes_of(before + text + after), (2 - len(before), 2 - len(after)))
+
+
+def _draft(word: Word, beside: tuple[str, str], language: Language, script: str) -> WordDraft:
     doubts = {doubt.at: doubt for doubt in word.doubts or ()}
-    codes, chars = codes_of(word.text), list(word.text)
-    draft = WordDraft(word.text, doubts, {}, {}, {})
+    codes, chars = _codes(word.text, beside), list(word.text)
+    draft = WordDraft(word.text, beside, doubts, {}, {}, {})
     for group in _groups(_choices(word.text, doubts, script)):
         found = _weigh(group, codes, language)
         for choice, best, shares, gain in zip(group, found.chosen, found.shares, found.language, strict=True):
             sight = choice.sight[best] - choice.sight[0]
-            likely = _stands_in_text(chars, choice.at) and sight >= _LEAST_SIGHT
+            likely = _stands_in_text(chars, choice.at, beside) and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
             draft.odds[choice.at] = _odds(shares[at])
             draft.sight[choice.at] = _odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
                 draft.changes[choice.at] = choice.chars[0], sight, gain
-        codes = codes_of("".join(chars))
+        codes = _codes("".join(chars), beside)
+    for at, doubt in doubts.items():
+        l_share = dict(doubt.others).get("l", 0.0) if _LATIN_L.match(word.text, at) else 0.0
+        if l_share >= _LEAST_L and chars[at] != "l":
+            draft.changes[at] = chars[at], log(l_share / doubt.sure), 0.0
+            chars[at] = "l"
     draft.text = "".join(chars)
     return draft
 
 
-def _stands_in_text(chars: Sequence[str], at: int) -> bool:
+def _stands_in_text(chars: Sequence[str], at: int, beside: tuple[str, str]) -> bool:
     """Return whether both neighbours are known, one of them an ideograph: not in D.僅④."""
-    return 0 < at < len(chars) - 1 and any(map(is_ideograph, (chars[at - 1], chars[at + 1])))
+    around = [*beside[0][-1:], *chars, *beside[1][:1]]
+    at += len(beside[0][-1:])
+    return 0 < at < len(around) - 1 and any(map(is_ideograph, (around[at - 1], around[at + 1])))
 
 
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
-    """Yield the places with ideographs that have others, each in the script of the page.
+    """Yield the places with ideographs that are unsure, with the characters of the page's script that may stand there.
 
-    The forms of one character in both scripts are one; a page does not mix scripts, so others are no choice.
+    A form of the other script is no character of its own: 结 adds to 結 on a traditional page. Two of one script that
+    have one simplified form, 復 and 複, are two.
     """
     for at, doubt in doubts.items():
         if not is_ideograph(text[at]):
             continue
-        kinds: dict[int, tuple[str, float]] = {}
+        kinds: dict[str, float] = {}
         for char, value in ((text[at], doubt.sure), *doubt.others):
             if is_ideograph(char) and value >= _LEAST_SHARE:
-                code = int(codes_of(char)[0])
-                written, before = kinds.get(code, (char, 0.0))
-                fits = script_of(written) in (None, script)
-                kinds[code] = written if fits else char, before + value
-        first, *others = kinds.values()
-        some = [first, *(one for one in others if script_of(one[0]) in (None, script))][:_MOST]
-        if len(some) > 1:
-            yield _Choice(at, [char for char, _ in some], [log(max(value, _FLOOR)) for _, value in some])
+                same = [one for one in kinds if _is_form(one, char, script)]
+                if not same:
+                    kinds[char] = value
+                elif not _fits(same[0], script) and _fits(char, script):
+                    kinds = {char if one == same[0] else one: share for one, share in kinds.items()}
+                    kinds[char] += value
+                else:
+                    kinds[same[0]] += value
+        first, *others = kinds
+        some = [first, *(one for one in others if _fits(one, script))][:_MOST]
+        yield _Choice(at, some, [log(max(kinds[one], _FLOOR)) for one in some])
+
+
+def _fits(char: str, script: str) -> bool:
+    return script_of(char) in (None, script)
+
+
+def _is_form(one: str, other: str, script: str) -> bool:
+    """Return whether two characters are forms of one, of which the script has one at most."""
+    both = all(char.encode(script, "ignore") for char in (one, other))
+    return not both and simple_forms().get(one, one) == simple_forms().get(other, other)
 
 
 def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
@@ -175,7 +235,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
     """Weigh every reading of a group of places between its neighbours."""
     readings = list(product(*(range(len(choice.chars)) for choice in group)))
     first, last = group[0].at - 2, group[-1].at + 3
-    padded = np.pad(codes, 2)[first + 2 : last + 2]  # 0 where the word ends
+    padded = codes[first + 2 : last + 2]  # 0 where the text ends
     rows = np.repeat(padded[None], len(readings), axis=0)
     sight = np.zeros(len(readings), np.float32)
     picks = np.array(readings)
@@ -203,9 +263,9 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     odds with the language, how well it fits its neighbours up to where it is strange and beyond, the second reading,
     and that no character was overlooked behind it.
     """
-    codes = np.concatenate([np.pad(codes_of(draft.text), (2, 2)) for draft in drafts] or [np.zeros(4, np.int64)])
+    codes = np.concatenate([_codes(draft.text, draft.beside) for draft in drafts] or [np.zeros(4, np.int64)])
     fit = language.logs(codes[:-2], codes[1:-1], codes[2:])  # Of the third, so two places behind
-    fit[codes[2:] == 0] = np.nan  # Behind the word
+    fit[codes[2:] == 0] = np.nan  # Behind the text
     found: list[Values] = []
     start = 0
     for draft in drafts:
@@ -218,7 +278,7 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
 
 def _row(draft: WordDraft, at: int, fit: Values) -> list[float]:
     doubt = draft.doubts.get(at) or Doubt(at, _SURE)
-    sight = 0.0 if _may_be_another_stroke(draft.text, doubt) else draft.sight.get(at, _odds(doubt.sure))
+    sight = 0.0 if _may_be_another_stroke(draft.text, doubt) else draft.sight.get(at, _odds(_share(draft.text, doubt)))
     chinese = is_ideograph(draft.text[at])
     near = float(np.nanmean(fit)) + _STRANGE if chinese else 0.0
     second = log(max(doubt.seconded, _LEAST_SECOND))
@@ -229,9 +289,24 @@ def _may_be_another_stroke(text: str, doubt: Doubt) -> bool:
     """Return whether a character is of strokes alone and may be another: I型, read as 1型 with .95; not the 1 of 15."""
     at = doubt.at
     beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
-    if text[at] not in _STROKES or any(char.isdigit() or char in ".．" for char in beside):
+    lone = not any(char.isdigit() or char in ".．" for char in beside)
+    if text[at] not in _STROKES or not lone or _LATIN_L.match(text, at):
         return False
     return any(other in _STROKES and share >= _STROKE_SHARE for other, share in doubt.others)
+
+
+def _share(text: str, doubt: Doubt) -> float:
+    """Return the probability of a character in any form: 结 counts for 結, ³ for 3, and 1 for the l of loop."""
+    own = _plain(text[doubt.at])
+    same = _AS_L if _LATIN_L.match(text, doubt.at) else ""
+    return doubt.sure + sum(share for char, share in doubt.others if char in same or _plain(char) == own)
+
+
+@cache
+def _plain(char: str) -> str:
+    """Return the form that a character is folded to: simplified, of half width, on the line."""
+    plain = unicodedata.normalize("NFKC", char)
+    return simple_forms().get(plain, plain)
 
 
 def _odds(share: float) -> float:

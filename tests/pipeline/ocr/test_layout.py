@@ -144,6 +144,8 @@ def test_recognised_words_are_parted_by_a_space_where_detection_saw_a_gap():
     first = run(50, 100, "A.知识", confidence=0.9)
     assert lines([first, run(first.box.x1 + 3, 100, "B.需求", confidence=0.9)]) == ["A.知识 B.需求"]
     assert lines([first, run(first.box.x1 + 13, 100, "B.需求", confidence=0.9)]) == ["A.知识\tB.需求"]
+    number = run(50, 100, "11", confidence=0.9)
+    assert lines([number, run(number.box.x1 + 1, 100, "A向甲借款", confidence=0.9)]) == ["11 A向甲借款"]
 
 
 placed = st.builds(

@@ -50,6 +50,11 @@ def test_what_is_read_otherwise_than_its_line_is_no_number():
         assert texts(with_numbers(Reads(said), page((120, 108, 124, 124)), [line()])) == ["下列何者正确"]
 
 
+def test_a_number_is_found_though_its_line_is_read_a_little_otherwise_beside_it():
+    assert texts(with_numbers(Reads("7下例何"), page((120, 108, 124, 124)), [line()])) == ["下列何者正确", "7"]
+    assert texts(with_numbers(Reads("715岁"), page((120, 108, 124, 124)), [line("16岁女孩")])) == ["16岁女孩"]
+
+
 def test_only_ink_of_the_size_of_a_number_close_before_a_line_is_looked_at():
     for mark in (
         (120, 108, 124, 112),

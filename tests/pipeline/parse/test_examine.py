@@ -336,6 +336,12 @@ def test_an_answer_or_options_before_the_first_question(before, answer, found):
     assert reasons(question(1), question(2, answer=answer), before=before) == [found, found]
 
 
+@pytest.mark.parametrize(("first", "found"), [(7, []), (2, []), (1, ["parts_and_options_differ"])])
+def test_options_before_a_number_that_is_not_the_first_are_of_the_question_cut_off_before_it(first, found):
+    before = ["A. 甲", "B. 乙", "C. 丙"]
+    assert reasons(question(first), question(first + 1, answer="A"), before=before) == [found, found]
+
+
 def test_what_stands_before_the_first_question_is_of_its_section():
     other = question(1, answer="A")
     other.run = 1

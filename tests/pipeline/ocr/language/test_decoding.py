@@ -88,6 +88,65 @@ def test_a_stroke_that_may_be_another_is_doubtful_unless_a_digit_stands_beside_i
     assert sure[0] < sure[1]
 
 
+def confidence(page: str, text: str, *doubts: Doubt) -> float:
+    return decode([word(page), word(text, *doubts)], LANGUAGE).words[1].confidence
+
+
+@pytest.mark.parametrize(
+    ("page", "text", "char", "other"),
+    [
+        ("醫學診療藥劑", "血中的鉀離子濃度", "鉀", "钾"),
+        ("医学诊疗药剂", "血中的钾离子浓度", "钾", "鉀"),
+        ("計數", "每mm3的", "3", "³"),
+    ],
+)
+def test_another_form_of_a_character_is_no_doubt_of_it(page, text, char, other):
+    form = confidence(page, text, doubt(text, char, 0.55, (other, 0.44)))
+    assert form == pytest.approx(confidence(page, text, doubt(text, char, 0.99)), abs=0.01)
+    assert form > confidence(page, text, doubt(text, char, 0.55, ("押", 0.44)))
+
+
+def test_two_characters_of_one_script_are_two_though_they_have_one_simplified_form():
+    text = "神經復位之後"
+    one = confidence("醫學診療藥劑", text, doubt(text, "復", 0.55, ("複", 0.44)))
+    assert one < confidence("醫學診療藥劑", text, doubt(text, "復", 0.99))
+
+
+def test_an_l_that_begins_a_word_and_looks_like_a_one_is_an_l():
+    text = "利尿劑（1oop diuretics）"
+    found = decode([word(text, doubt(text, "1", 0.7, ("l", 0.29)))], LANGUAGE)
+    assert found.words[0].text == "利尿劑（loop diuretics）"
+    assert [(change.seen, change.written) for change in found.changes] == [("1", "l")]
+
+
+@pytest.mark.parametrize("text", ["加入1atm的", "共1inch長", "約1mmol的", "第11aaa號", "約1.1aaa的"])
+def test_a_one_before_a_unit_or_behind_a_digit_stays(text):
+    at = text.rindex("1")
+    assert decoded(word(text, Doubt(at, 0.6, others=(("l", 0.39),)))) == [text]
+
+
+def placed(text: str, left: float, top: float, right: float, *doubts: Doubt) -> Word:
+    return Word(text, ((left, top), (right, top), (right, top + 14), (left, top + 14)), 0.5, doubts)
+
+
+def test_a_line_that_goes_on_below_is_read_with_what_it_goes_on_in():
+    above = placed("為隱匿他人犯罪之證據，成立湮", 72, 100, 550, Doubt(13, 0.62, others=(("淫", 0.3),)))
+    edge = placed("甲乙丙丁戊己庚辛壬癸子丑寅卯", 72, 80, 552)
+    below = placed("滅刑事證據罪", 82, 118, 150)
+    apart = placed("滅刑事證據罪", 82, 180, 150)
+    language = Language(["湮滅證據", "湮滅刑事證據"])
+    whole, alone = (decode([edge, above, one], language).words for one in (below, apart))
+    assert whole[1].confidence > alone[1].confidence
+    assert whole[2].confidence >= alone[2].confidence
+
+
+def test_a_line_that_ends_early_does_not_go_on_below():
+    edge = placed("甲乙丙丁戊己庚辛壬癸子丑寅卯", 72, 80, 552)
+    short = placed("成立湮", 72, 100, 120, Doubt(2, 0.62, others=(("淫", 0.3),)))
+    near, far = (decode([edge, short, placed("滅刑事證據罪", 82, top, 150)], LANGUAGE).words for top in (118, 180))
+    assert near[1].confidence == far[1].confidence
+
+
 @given(st.text("冀便潜血检查12AB，", min_size=1, max_size=12), st.data())
 def test_only_ideographs_change_and_places_stay(text, data):
     places = data.draw(st.sets(st.integers(0, len(text) - 1)))
@@ -102,6 +161,6 @@ def test_only_ideographs_change_and_places_stay(text, data):
 
 
 def test_the_parts_of_a_word_between_its_doubts_are_sure():
-    row = ["甲乙丙丁戊己庚辛", *[0] * 9, [[3, 0.5, 1, 0, []]]]
+    row = ["甲乙丙丁戊己庚辛", *[0] * 9, [[3, 0.5, 1, 0, []], [6, 0.99, 1, 0, []]]]
     assert list(sure_parts(row)) == ["甲乙丙", "戊己庚辛"]
     assert list(sure_parts(row[:10])) == []
