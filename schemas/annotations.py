@@ -45,6 +45,8 @@ class AnnotationRequest(Record):
     """Calls without an answer that may have been billed."""
     unseen_cost: float = 0.0
     """Highest possible cost of those calls."""
+    answered_by: str | None = None
+    """Name of the model as the reply has it; null where it has none."""
 
 
 class ExpertReview(Record):

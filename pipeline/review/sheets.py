@@ -23,9 +23,10 @@ from build_dataset.annotation.label_studio.read import PulledRows, read_task
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder
-from build_dataset.pipeline.review.exchange import review_tasks
+from build_dataset.pipeline.review.exchange import review_tasks, rulings_of
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.review.progress import assignment
+from build_dataset.pipeline.review.rulings import HEADS, Ruling
 from build_dataset.pipeline.review.workbook import (
     DATA,
     FIXED,
@@ -44,14 +45,16 @@ from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.errors import UserError
 
-_GUIDE = "说明 guide"  # name of a sheet
+_GUIDE, _RULINGS = "说明 guide", "仲裁 rulings"  # names of sheets
 _YES = FORM["yes"][0]  # confirms a row, sets a flag
 _OUT = "workbooks.parquet"  # table of the questions that went to each expert in workbooks, as they were shown
 LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
 
 
-def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) -> None:
-    """Write the workbook of an expert."""
+def write(
+    path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, rulings: Sequence[Ruling] = ()
+) -> None:
+    """Write the workbook of an expert, with rulings that differ from earlier answers."""
     content = BytesIO()
     # What the answers are read with: the expert, and the text and the proposal of each question.
     data = [[expert, owner.dataset, owner.token], *([task.question_id, *_sent(task)] for task in tasks)]
@@ -63,6 +66,9 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
     with xlsxwriter.Workbook(content, options) as book:
         put_rows(book, _GUIDE, [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks, marks)
+        if rulings:
+            told = put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)])
+            told.set_column(0, len(HEADS) - 1, 30)
         put_rows(book, LABELS, labels).very_hidden()
         put_rows(book, DATA, data).very_hidden()
     try:
@@ -88,6 +94,7 @@ def export(
     if path.exists():
         told = "is there already, maybe filled in: import it, then move it away, or give --out"
         raise UserError(f"{path} {told}")
+    rulings = rulings_of(tables, params).get(expert, [])
     tables = {**tables, "pulled": trace(tables).pulled}  # what asks something else now is asked anew
     pulled = tables["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer")
     pulled = pl.concat([pulled, folder.read_control(context.build).select(pulled.columns)])
@@ -112,7 +119,7 @@ def export(
     out = context.build / folder.FOLDER / _OUT
     out.parent.mkdir(parents=True, exist_ok=True)
     folder.replace_table(out, latest)
-    write(path, sent, expert, folder.owner_of(context))
+    write(path, sent, expert, folder.owner_of(context), rulings)
     return len(wanted)
 
 
