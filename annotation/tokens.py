@@ -1,4 +1,4 @@
-"""Counts of tokens before anything is asked: exact where the package ``bpe-openai`` is, otherwise within some percent."""
+"""Counts of tokens before anything is asked: exact with the package ``bpe-openai``, otherwise within some percent."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _PIECE = re.compile(
     r"| ?(?P<signs>[^\w\s]+)[\r\n]*|(?P<space>\s*[\r\n]+|\s+(?!\S)|\s)|(?P<letter>.)",
     re.DOTALL,
 )
-"""Pieces of which no token holds two, in the order of the encoding's own rules: `。` and what follows, ` tokens`, `300`."""
+"""Pieces of which no token holds two, after the encoding's own rules: `。`, ` tokens`, `300`."""
 
 
 @cache

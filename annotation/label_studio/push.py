@@ -61,8 +61,9 @@ def push(
 
     ``tasks`` are all of the dataset's, the most urgent first: people get them in this order. At most ``count`` are
     added, ``batch`` in one import. ``version`` names who predicted the labels to fill in; ``answers`` of questions go
-    back with those that are not there any more; ``rulings`` are shown before the first question. Raises ``UserError`` where a prediction is not of the taxonomy, there
-    is nothing to send and never was, or the server does not keep what it is sent.
+    back with those that are not there any more; ``rulings`` are shown before the first question. Raises ``UserError``
+    where a prediction is not of the taxonomy, there is nothing to send and never was, or the server does not keep what
+    it is sent.
     """
     _check_labels(kind, tasks)
     settings = {"label_config": kind.config(), "maximum_annotations": kind.experts}

@@ -64,8 +64,9 @@ def main() -> None:
         texts = [request.messages[-1] for request in requests_for(asked, options, prompts(options))]
         same = sum(ours(text["content"]) == count(text["content"]) for text in texts)
         print(f"{name}: the estimate's counts equal tiktoken's on {same} of {len(texts)} questions")
-        for what, some in (("questions", texts), ("instructions", [{"content": one.system} for one in prompts(options)])):
-            exact, about = (sum(way(text["content"]) for text in some) for way in (count, approximate_tokens))
+        system = [one.system for one in prompts(options)]
+        for what, some in (("questions", [text["content"] for text in texts]), ("instructions", system)):
+            exact, about = (sum(map(way, some)) for way in (count, approximate_tokens))
             print(f"without the package, {what}: {about / exact - 1:+.1%} of {exact:,} tokens")
         print(f"{'':30}{'prompt':>9}{'schema':>9}{'answer':>9}{'all':>9}{'ratio':>8}")
         for title, given in (("as they are", asked), ("without explanations", bare)):

@@ -51,9 +51,7 @@ _OUT = "workbooks.parquet"  # table of the questions that went to each expert in
 LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
 
 
-def write(
-    path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, rulings: Sequence[Ruling] = ()
-) -> None:
+def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, rulings: Sequence[Ruling] = ()) -> None:
     """Write the workbook of an expert, with rulings that differ from earlier answers."""
     content = BytesIO()
     # What the answers are read with: the expert, and the text and the proposal of each question.
@@ -96,9 +94,7 @@ def export(
         raise UserError(f"{path} {told}")
     rulings = rulings_of(tables, params).get(expert, [])
     tables = {**tables, "pulled": trace(tables).pulled}  # what asks something else now is asked anew
-    pulled = tables["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer")
-    pulled = pl.concat([pulled, folder.read_control(context.build).select(pulled.columns)])
-    before = _out(context.build)
+    pulled, before = _answered(tables["pulled"], context.build), _out(context.build)
     asked = pl.concat([pulled, before.select(pulled.columns)]).unique()
     theirs = pl.col("reviewer") == expert
     answered = set(pulled.filter(theirs)["question_id"])
@@ -111,7 +107,9 @@ def export(
     free = [task for task in tasks if task.question_id in held or task.question_id not in answered | full]
     wanted = free[:count]
     if not wanted:
-        raise UserError(f"nothing waits for {expert}: every question is with others already, or answered")
+        others = ", ".join(f"{who} holds {count}" for who, count in held_by(tables["pulled"], context.build).items())
+        told = f"; of workbooks that are out, {others} (a lost one: `review sheet cancel`)" if others else ""
+        raise UserError(f"nothing waits for {expert}: every question is with others already, or answered{told}")
     sent = [task.sent() for task in wanted]
     rows = [(each.question_id, expert, *_sent(each)) for each in sent]
     both = pl.concat([before, pl.DataFrame(rows, before.schema, orient="row")])
@@ -121,6 +119,34 @@ def export(
     folder.replace_table(out, latest)
     write(path, sent, expert, folder.owner_of(context), rulings)
     return len(wanted)
+
+
+def _answered(pulled: pl.DataFrame, build: Path) -> pl.DataFrame:
+    """Return who has answered which question, gold questions and probes too."""
+    own = pulled.filter(pl.col("project") == "review").select("question_id", "reviewer")
+    return pl.concat([own, folder.read_control(build).select(own.columns)])
+
+
+def held_by(pulled: pl.DataFrame, build: Path) -> dict[str, int]:
+    """Return how many questions each expert holds in workbooks without having answered them."""
+    waiting = _out(build).join(_answered(pulled, build), on=["question_id", "reviewer"], how="anti")
+    return dict(waiting.group_by("reviewer").len().sort("reviewer").iter_rows())
+
+
+def cancel(pulled: pl.DataFrame, build: Path, expert: str) -> int:
+    """Let go of what a lost workbook holds, so that others get it; return how many questions. What comes back counts.
+
+    Raises ``UserError`` where the expert holds nothing.
+    """
+    held = held_by(pulled, build)
+    if expert not in held:
+        others = ", ".join(f"{who} {count}" for who, count in held.items()) or "nobody"
+        raise UserError(f"{expert or 'nobody'} holds no question in a workbook; open questions are held by: {others}")
+    staying = pl.col("reviewer") != expert
+    answered = _out(build).join(_answered(pulled, build), on=["question_id", "reviewer"], how="semi")
+    kept = pl.concat([_out(build).filter(staying), answered.filter(~staying)]).sort("reviewer", "question_id")
+    folder.replace_table(build / folder.FOLDER / _OUT, kept)
+    return held[expert]
 
 
 def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context) -> list[tuple[Path, Sheet, list[str]]]:

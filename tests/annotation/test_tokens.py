@@ -11,14 +11,17 @@ from build_dataset.annotation.llm_annotator import prompts
 from build_dataset.annotation.params import AnnotateLlmOptions
 
 TEXTS = {
-    "Chinese": "患者，女，56岁。反复上腹部疼痛3年，加重伴黑便2天。查体：贫血貌，剑突下压痛，Hb 82g/L。首选的检查是\n"
-    "A. 腹部B超\nB. 上消化道钡餐\nC. 胃镜\nD. 腹部CT\nE. 粪便隐血试验\n答案：C\n解析：消化道出血首选胃镜检查，可明确部位和原因。",
-    "English": "A 56-year-old woman has had recurrent epigastric pain for three years and melena for two days. Haemoglobin"
-    " is 8.2 g/dL. Which is the most appropriate next step?\nA. Abdominal ultrasonography\nB. Barium swallow\nC. "
-    "Oesophagogastroduodenoscopy\nD. Computed tomography\nAnswer: C",
-    "law": "甲公司与乙公司签订买卖合同，约定2024年3月1日交货。因甲公司迟延，乙公司解除合同并请求赔偿损失。下列表述正确的是\n"
-    "A. 解除权的行使须经人民法院确认\nB. 解除后仍可请求赔偿\nC. 违约金与定金可以并用\nD. 合同自始无效",
-    "traditional": "下列有關急性冠心症之敘述，何者錯誤？\nA. ST段上升型應儘速再灌流治療\nB. 硝化甘油可緩解胸痛\nC. 肌鈣蛋白不會上升",
+    "Chinese": "患者，女，56岁。反复上腹部疼痛3年，加重伴黑便2天。查体：贫血貌，剑突下压痛，Hb 82g/L。"
+    "首选的检查是\nA. 腹部B超\nB. 上消化道钡餐\nC. 胃镜\nD. 腹部CT\nE. 粪便隐血试验\n答案：C\n"
+    "解析：消化道出血首选胃镜检查，可明确部位和原因。",
+    "English": "A 56-year-old woman has had recurrent epigastric pain for three years and melena for two days. "
+    "Haemoglobin is 8.2 g/dL. Which is the most appropriate next step?\nA. Abdominal ultrasonography\nB. Barium "
+    "swallow\nC. Oesophagogastroduodenoscopy\nD. Computed tomography\nAnswer: C",
+    "law": "甲公司与乙公司签订买卖合同，约定2024年3月1日交货。因甲公司迟延，乙公司解除合同并请求赔偿损失。"
+    "下列表述正确的是\nA. 解除权的行使须经人民法院确认\nB. 解除后仍可请求赔偿\nC. 违约金与定金可以并用\n"
+    "D. 合同自始无效",
+    "traditional": "下列有關急性冠心症之敘述，何者錯誤？\nA. ST段上升型應儘速再灌流治療\nB. 硝化甘油可緩解胸痛\n"
+    "C. 肌鈣蛋白不會上升",
     "instructions": prompts(AnnotateLlmOptions(model="m"))[0].system,
 }
 

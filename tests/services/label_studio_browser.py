@@ -12,7 +12,7 @@ from tests.services.browser import Page
 ALT = 1
 CTRL = 2
 SHIFT = 8
-_NAMED = {"Tab": ("Tab", 9), "Enter": ("Enter", 13), "End": ("End", 35), "ArrowDown": ("ArrowDown", 40), "Escape": ("Escape", 27)}
+_NAMED = {"Tab": ("Tab", 9), "Enter": ("Enter", 13), "End": ("End", 35), "Escape": ("Escape", 27)}
 FIELDS = "textarea, input:not([type=radio]):not([type=checkbox])"
 """Fields for text; those of one line are inputs."""
 _SCREEN = "document.querySelectorAll('.bd .lsf-choices, .bd textarea').length > 0"

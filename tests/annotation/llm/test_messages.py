@@ -175,7 +175,13 @@ def test_an_answer_that_ended_is_checked_and_stored(finish):
     checked: list[str] = []
     request = ChatRequest("q", [], check=checked.append)
     value = stored_value(completion("甲", finish), Usage(1, None), request)
-    assert value == {"text": "甲", "finish_reason": "stop", "prompt_tokens": 1, "completion_tokens": None, "model": None}
+    assert value == {
+        "text": "甲",
+        "finish_reason": "stop",
+        "prompt_tokens": 1,
+        "completion_tokens": None,
+        "model": None,
+    }
     assert checked == ["甲"]
 
 
