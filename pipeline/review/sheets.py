@@ -36,6 +36,7 @@ from build_dataset.pipeline.review.workbook import (
     WRITTEN,
     Known,
     Sheet,
+    begin_sheet,
     columns,
     legal,
     read,
@@ -202,14 +203,7 @@ def _sent(task: ReviewTask) -> tuple[str, str]:
 
 
 def _write_main(book: Any, tasks: Sequence[ReviewTask], marks: Sequence[str]) -> None:
-    wrapped = {"text_wrap": True, "valign": "top"}
-    grey = book.add_format({**wrapped, "bg_color": "#F2F2F2"})
-    head = book.add_format({**wrapped, "bg_color": "#F2F2F2", "bold": True})
-    unlocked = book.add_format({**wrapped, "locked": False})
-    sheet, heads = book.add_worksheet(MAIN), columns()
-    sheet.write_row(0, 0, heads, head)
-    for place, width in enumerate(heads.values()):
-        sheet.set_column(place, place, width)
+    sheet, grey, unlocked = begin_sheet(book, MAIN, heads := columns())
     listed = [dimension for _, dimension in screen.numbered_dimensions()]
     for number, (task, mark) in enumerate(zip(tasks, marks, strict=True), start=1):
         said = _proposed(task)

@@ -27,7 +27,7 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.pipeline.review.workbook import legal, open_sheets
+from build_dataset.pipeline.review.workbook import begin_sheet, legal, open_sheets
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.pipeline.stage import Context
@@ -112,15 +112,8 @@ def workbook(context: Context) -> tuple[bytes, int, int]:
 
 
 def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> None:
-    wrapped = {"text_wrap": True, "valign": "top"}
-    fixed = book.add_format({**wrapped, "bg_color": "#F2F2F2"})
-    head = book.add_format({**wrapped, "bg_color": "#F2F2F2", "bold": True})
-    free = book.add_format({**wrapped, "locked": False})
+    sheet, fixed, free = begin_sheet(book, _SHEET, dict(_COLUMNS.values()))
     doubted = book.add_format({"bold": True, "font_color": "#C00000"})
-    sheet = book.add_worksheet(_SHEET)
-    for place, (title, width) in enumerate(_COLUMNS.values()):
-        sheet.write(0, place, title, head)
-        sheet.set_column(place, place, width)
     at = {name: place for place, name in enumerate(_COLUMNS)}
     for number, each in enumerate(rows, start=1):
         for name in ("decision", "scope", "key", "note"):

@@ -72,6 +72,18 @@ def row_mark(owner: Owner, expert: str, question_id: str) -> str:
     return f"r{sha256('row', owner.token, expert, question_id)[:7]}"
 
 
+def begin_sheet(book: Any, name: str, widths: Mapping[str, int]) -> tuple[Any, Any, Any]:
+    """Add a sheet with its heads; return it and the formats of cells that nobody writes into, and of those they do."""
+    wrapped = {"text_wrap": True, "valign": "top"}
+    fixed = book.add_format({**wrapped, "bg_color": "#F2F2F2"})
+    head = book.add_format({**wrapped, "bg_color": "#F2F2F2", "bold": True})
+    sheet = book.add_worksheet(name)
+    for place, (title, width) in enumerate(widths.items()):
+        sheet.write(0, place, title, head)
+        sheet.set_column(place, place, width)
+    return sheet, fixed, book.add_format({**wrapped, "locked": False})
+
+
 def legal(text: str) -> str:
     """Return a text as a cell can hold it."""
     return _ILLEGAL.sub("", text)
