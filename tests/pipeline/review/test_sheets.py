@@ -139,6 +139,19 @@ def test_a_lost_workbook_is_cancelled_and_its_open_questions_are_dealt_out_again
     assert set(take_in(context, path)[1]["question_id"]) == {"q0", "q1"}, "the workbook turns up: its answers count"
 
 
+def test_a_workbook_shows_its_expert_the_rulings_that_differ_from_earlier_answers(tables, context):
+    rows = [records.review("zhang", FIRST["competency"], dimension="competency", question_id="q0")]
+    rows += [records.review("li", OTHER, dimension="competency", question_id="q0")]
+    more = {"project": "adjudication", "note": "=看题干", "at": 9}
+    rows += [records.review("wang", OTHER, dimension="competency", question_id="q0", **more)]
+    tables = {**tables, "pulled": ExpertReview.to_frame(rows)}
+    path, _ = exported(tables, context, "zhang")
+    [_, row] = load_workbook(path)["仲裁 rulings"].iter_rows(values_only=True)
+    assert row[0] == "q0"
+    assert row[-3:] == (FIRST["competency"], OTHER, "=看题干")
+    assert "仲裁 rulings" not in load_workbook(exported(tables, context, "li")[0]).sheetnames
+
+
 def test_the_workbook_offers_lists_hides_its_data_and_protects_what_is_not_to_be_written(tables, context):
     path, _ = exported(tables, context)
     book = load_workbook(path)
