@@ -54,7 +54,7 @@ def rulings_by_expert(settled: Settled, stems: Mapping[str, str]) -> dict[str, l
             place = (latest.updated_at, name, stem)
             pairs = _differences(standing, ruling, own, answered.get(name, set()))
             found += [(who, Ruling(*place, *told, latest.note or "")) for who, told in pairs]
-    by_expert = group_values(sorted(found, key=lambda pair: pair[1], reverse=True))
+    by_expert = group_values(sorted(found, key=lambda pair: pair[1].at, reverse=True))  # dimensions in their order
     return {who: rows[:_MOST] for who, rows in by_expert.items()}
 
 
@@ -85,8 +85,8 @@ def _differences(
 
 def shared_rulings(by_expert: Mapping[str, Sequence[Ruling]], closed: Set[str]) -> list[Ruling]:
     """Return what all may see where they share a project: ``closed`` are questions that nobody answers any more."""
-    rows = {row for rows in by_expert.values() for row in rows if row.question_id in closed}
-    return sorted(rows, reverse=True)[:_MOST]
+    rows = dict.fromkeys(row for rows in by_expert.values() for row in rows if row.question_id in closed)
+    return sorted(rows, key=lambda row: (row.at, row.question_id), reverse=True)[:_MOST]
 
 
 def instruction(rows: Sequence[Ruling]) -> str:

@@ -71,3 +71,11 @@ def test_the_part_of_the_page_is_text_whatever_a_note_or_question_says():
     assert [cell.text for cell in page.iter("th")] == list(HEADS)
     assert cells == list(row.cells())
     assert not list(page.iter("script"))
+
+
+def test_a_question_with_several_differences_is_named_once_with_its_parts_in_their_order():
+    other = {"difficulty": "极难", "disease_group": "肿瘤"}
+    rows = found(said("a", 0, **other), ruling(0, 5, "说明"))["a"]
+    assert [row.about[0] for row in rows] == ["①", "⑤"]
+    cells = [cell.text for cell in ET.fromstring(instruction(rows)).iter("td")]
+    assert (cells.count("q0"), cells.count("题干一"), cells.count("说明")) == (1, 1, 1)
