@@ -230,6 +230,7 @@ class LlmAnnotator(Annotator):
             unusable_cost=unusable_cost,
             unseen=outcome.waste.unseen,
             unseen_cost=unseen_cost,
+            answered_by=None if answer is None else answer.model,
         )
 
 

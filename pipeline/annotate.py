@@ -8,7 +8,7 @@ import polars as pl
 
 from build_dataset.annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
-from build_dataset.annotation.llm.messages import AnswerStore
+from build_dataset.annotation.llm.messages import AnswerStore, is_another_model
 from build_dataset.annotation.params import AnnotateParams
 from build_dataset.annotation.reviewed import LEAST, Reviewed, from_reviews, merge_reviewed
 from build_dataset.pipeline.inspect.bank import read_labelled
@@ -57,6 +57,8 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
                 reasons=tally_failures((found.reason, found.detail) for found in waiting),
                 capped=any(found.reason == "spending_cap" for found in waiting),
                 waste=_waste(requests),
+                asked=by.model,
+                others=_other_models(by, requests),
                 priced=params.llm.price_in,
                 currency=params.llm.currency,
             ),
@@ -96,7 +98,14 @@ def _bill(identity: Identity, requests: pl.DataFrame, currency: str) -> dict[str
         **{each.name: None if each.has_nulls() else round(each.sum(), 6) for each in paid},
         "currency": currency,
         **_waste(requests),
+        **({"other_models": others} if (others := _other_models(identity, requests)) else {}),
     }
+
+
+def _other_models(identity: Identity, requests: pl.DataFrame) -> dict[str, int]:
+    """Return how many replies name another model than was asked for, by that name."""
+    named = requests["answered_by"].drop_nulls().value_counts().sort("answered_by").iter_rows()
+    return {name: count for name, count in named if is_another_model(identity.model, name)}
 
 
 def _waste(requests: pl.DataFrame) -> dict[str, Any]:

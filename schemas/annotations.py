@@ -36,6 +36,7 @@ class AnnotationRequest(Record):
     unusable_cost: float = 0.0
     unseen: int = 0  # Calls without an answer that may have been billed.
     unseen_cost: float = 0.0  # Highest possible cost of those calls.
+    answered_by: str | None = None  # Name of the model as the reply has it; null where it has none.
 
 
 class ExpertReview(Record):

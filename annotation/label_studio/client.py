@@ -57,6 +57,7 @@ class Project(NamedTuple):
     predictions: int = 0
     description: str = ""
     experts: int | None = None  # people for each task; None where it is unknown
+    instruction: str = ""  # HTML that people see before the first question
 
 
 class Studio:
@@ -287,4 +288,5 @@ def _project(found: Any) -> Project:
         predictions=found.total_predictions_number or 0,
         description=found.description or "",
         experts=found.maximum_annotations,
+        instruction=found.expert_instruction or "",
     )

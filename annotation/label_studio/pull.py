@@ -12,8 +12,9 @@ import polars as pl
 
 from build_dataset.annotation.label_studio.client import Project, Studio, task_filter
 from build_dataset.annotation.label_studio.projects import Kind, Owner, find
-from build_dataset.annotation.label_studio.read import PulledRows, SeenAnnotation, answered_at, read_task, timestamp
-from build_dataset.annotation.label_studio.tasks import QUESTION_ID
+from build_dataset.annotation.label_studio.read import PulledRows, SeenAnnotation, read_task, timestamp
+from build_dataset.annotation.label_studio.screen import ANSWERED
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID, written
 from build_dataset.schemas.annotations import Correction, ExpertReview
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Rejection
@@ -54,7 +55,7 @@ class Pulled:
         found: dict[str, list[Mapping[str, Any]]] = {}
         for question_id, reviewer, answer, moment in latest.select(*key, "answer", "updated_at").iter_rows():
             told = json.loads(answer) | {"completed_by": {"email": reviewer}}
-            told["result"].append(answered_at(moment))  # the server's own time will be that of the import
+            told["result"].append(written(ANSWERED, moment))  # the server's own time will be that of the import
             found.setdefault(question_id, []).append(told)
         return found
 

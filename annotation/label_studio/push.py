@@ -1,7 +1,9 @@
 """Sending questions to Label Studio, each exactly once, even if the server loses requests."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from html import unescape
 from typing import Any, NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -36,6 +38,7 @@ class PushReport(NamedTuple):
     mended: int = 0  # number of times that tasks were lost on the server and sent again
     taken_out: int = 0  # tasks that nobody gets any more, since their questions left this dataset; they stay
     restored: int = 0  # answers that had been pulled earlier and went back to the server with their questions
+    told: bool = False  # True where rulings that experts have not seen yet are shown to them
 
 
 def push(
@@ -51,14 +54,16 @@ def push(
     answers: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     anew: Set[str] = frozenset(),
     adopt: bool = False,
+    rulings: str | None = None,
     advance: Callable[[int], object] = int,
 ) -> PushReport:
     """Add the tasks that are not there, and update those that changed. Running it again adds nothing.
 
     ``tasks`` are all of the dataset's, the most urgent first: people get them in this order. At most ``count`` are
     added, ``batch`` in one import. ``version`` names who predicted the labels to fill in; ``answers`` of questions go
-    back with those that are not there any more. Raises ``UserError`` where a prediction is not of the taxonomy, there
-    is nothing to send and never was, or the server does not keep what it is sent.
+    back with those that are not there any more; ``rulings`` are shown before the first question. Raises ``UserError``
+    where a prediction is not of the taxonomy, there is nothing to send and never was, or the server does not keep what
+    it is sent.
     """
     _check_labels(kind, tasks)
     settings = {"label_config": kind.config(), "maximum_annotations": kind.experts}
@@ -69,6 +74,7 @@ def push(
         project = create(studio, kind, owner, title, wanted=bool(tasks), model_version=version, **settings)
     elif project.label_config != settings["label_config"] or project.experts not in (None, kind.experts):
         studio.update_project(project.id, **settings)
+    told = rulings is not None and _tell(studio, project, rulings)
     work = _Push(studio, kind, project, tasks, version, batch)
     there = [] if created else work.retired(work.look(), anew)
     first = work.compared(there)
@@ -104,7 +110,20 @@ def push(
         mended=work.mended,
         taken_out=taken_out,
         restored=sum(len(task.answers) for task in chosen),
+        told=told,
     )
+
+
+_RULINGS = re.compile(r'\s*<section class="bd-rulings">.*?</section>', re.DOTALL)
+
+
+def _tell(studio: Studio, project: Project, rulings: str) -> bool:
+    """Put rulings into what people see before the first question, beside what somebody else wrote there."""
+    wanted = _RULINGS.sub("", project.instruction) + rulings
+    if unescape(wanted) == unescape(project.instruction):  # the server writes quotes its own way
+        return False
+    studio.update_project(project.id, expert_instruction=wanted, show_instruction=bool(wanted))
+    return bool(rulings)
 
 
 def _chosen(

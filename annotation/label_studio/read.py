@@ -98,11 +98,6 @@ def version_of(content_hash: str, key: str) -> str:
     return sha256(content_hash, key)[:16]
 
 
-def answered_at(moment: str) -> dict[str, Any]:
-    """Return the item of an answer that says when it was given."""
-    return {"from_name": screen.ANSWERED, "to_name": screen.TEXT, "type": "textarea", "value": {"text": [moment]}}
-
-
 def with_own_time(annotation: Mapping[str, Any]) -> dict[str, Any]:
     """Return an annotation with the time at which its author gave it, and without the item that says so.
 

@@ -155,6 +155,11 @@ def choice(control: str, labels: Sequence[str]) -> dict[str, Any]:
     return {"from_name": control, "to_name": TEXT, "type": "choices", "value": {"choices": list(labels)}}
 
 
+def written(control: str, text: str) -> dict[str, Any]:
+    """A result item: this text in a control."""
+    return {"from_name": control, "to_name": TEXT, "type": "textarea", "value": {"text": [text]}}
+
+
 def prediction_of(labels: Mapping[str, str], version: str, score: float | None) -> dict[str, Any] | None:
     """Labels by dimension as a prediction; None when there are none."""
     result = [choice(name, [labels[name]]) for name in dimensions() if name in labels]

@@ -137,7 +137,7 @@ class Answer:
     logprobs: Sequence[tuple[int, float]] | None = None
     """Length in bytes and log-probability of each token of ``text``; None where not asked for or not given."""
     waste: Waste = Waste()  # cost beside `usage`
-    model: str | None = None  # the model's name as the endpoint reports it; kept with `keep_unfinished`
+    model: str | None = None  # the model's name as the endpoint reports it
 
 
 @dataclass(frozen=True)
@@ -202,10 +202,9 @@ def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> 
             raise BadAnswerError(Reason.EMPTY, "the answer is empty")
     if request.check is not None and finish == "stop":
         request.check(text)
-    value = {"text": text, "finish_reason": finish, **usage._asdict()}
-    if request.keep_unfinished:
-        # An evaluation tells which model answered: endpoints map one name to changing versions.
-        value["model"] = str(completion.get("model") or "")[:200] or None
+    # Which model answered: endpoints map one name to changing versions, and some to another model.
+    named = str(completion.get("model") or "")[:200] or None
+    value = {"text": text, "finish_reason": finish, **usage._asdict(), "model": named}
     logprobs = _logprobs(choice, text) if request.logprobs else None
     return value | ({"logprobs": logprobs} if logprobs else {})
 
@@ -312,6 +311,18 @@ def answer_of(request: ChatRequest, value: Mapping[str, Any], options: LlmOption
     logprobs = [(int(length), logprob) for length, logprob in value.get("logprobs") or ()] or None
     text, finish, cost = value["text"], value["finish_reason"], stored_cost(value, options)
     return Answer(request, text, finish, usage, cost, logprobs, model=value.get("model"))
+
+
+_SNAPSHOT = re.compile(r"(?:[-@:]\d{2,8}|[-:](?:latest|preview))+$")
+"""End of the name of a version: gpt-4o-2024-08-06, llama3:latest."""
+
+
+def is_another_model(asked: str | None, told: str | None) -> bool:
+    """Return whether a reply names a model that is not the one asked for, nor a dated version of it."""
+    if not asked or not told:
+        return False
+    one, other = (name.rpartition("/")[2].casefold() for name in (asked, told))
+    return one not in (other, _SNAPSHOT.sub("", other)) and other != _SNAPSHOT.sub("", one)
 
 
 def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRequest:

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -219,11 +220,26 @@ def list_items(
         others = Counter(row.reason for row in items(build, outcome, file))  # a reason that was mistyped
         if reason and others:
             report.print_line(f"no reason {reason} here; there are {report.reason_line(others)}")
+    if outcome == "waiting" and reason is None:
+        _print_as_in_status(config, found, file)
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
     report.print_line(f"{counted(len(found), 'item')} {'in families of ' if outcome == 'twins' else ''}{outcome}{rest}")
     if found:
         where = report.shown(build / "STAGE" / TABLES[outcome])
         report.print_line(f"more: build-dataset explain ID · {where}.parquet")
+
+
+def _print_as_in_status(config: ConfigBase, found: Sequence[AsideRow], file: str | None) -> None:
+    """Say how many questions the rows keep out, as `status` counts them, and how many are only unsettled."""
+    from build_dataset.pipeline.aside import LOSING, source_losses
+    from build_dataset.pipeline.runtime.publish import find_table
+
+    losses = source_losses(partial(find_table, config.dataset.build))
+    out = sum(loss.waiting for loss in losses if (file or "").casefold() in loss.document.casefold())
+    unsettled = Counter(row.stage for row in found if row.stage not in LOSING)
+    report.print_line(f"{counted(out, 'question')} of {file or 'all files'} kept out, as `status` counts them")
+    if unsettled:
+        report.print_line(f"not kept out, a label or a key is still open: {report.reason_line(unsettled)}")
 
 
 def _print_groups(found: Sequence[AsideRow]) -> None:

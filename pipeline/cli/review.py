@@ -118,6 +118,15 @@ def sheet_export(
     print_line(f"{counted(done, 'question')} for {expert} in {path}; `review sheet import` takes it in when it is back")
 
 
+def sheet_cancel(config: ConfigBase, expert: str = "") -> None:
+    """Let go of a workbook that is lost: the next export gives its open questions to others."""
+    from build_dataset.pipeline.review import sheets
+
+    with locked_build(config) as (runner, _, _):
+        freed = sheets.cancel(runner.tables(REVIEW)["pulled"], runner.build, expert.strip().lower())
+    print_line(f"{counted(freed, 'question')} of {expert} can go to others: `review sheet export --expert NAME`")
+
+
 def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
     from build_dataset.pipeline.review import sheets

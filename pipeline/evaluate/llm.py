@@ -6,7 +6,7 @@ from functools import partial
 from itertools import chain, combinations
 from typing import Any, NamedTuple
 
-from build_dataset.annotation.estimate import MESSAGE_TOKENS, token_counter
+from build_dataset.annotation.estimate import MESSAGE_TOKENS
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.messages import (
     AnswerStore,
@@ -19,6 +19,7 @@ from build_dataset.annotation.llm.messages import (
 )
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.rubric import LEAST, MOST, aspects
+from build_dataset.annotation.tokens import token_counter
 from build_dataset.pipeline.claims import visible_output
 from build_dataset.pipeline.evaluate.params import JudgeOptions, ReaderOptions
 from build_dataset.pipeline.evaluate.prompting import Message, Prompt, chat, failed_item, fill
@@ -103,7 +104,7 @@ def estimate_requests(
     requests = {request.key(options): request for request in asked}
     stored = store.get_many(requests)
     missing = [request for key, request in requests.items() if key not in stored]
-    count, _ = token_counter(options.model)
+    count, _ = token_counter()
     contents = (message["content"] for request in missing for message in request.messages)
     tokens_in = sum(count(text) + MESSAGE_TOKENS for text in contents)
     tokens_out = len(missing) * min(options.max_tokens, longest or options.max_tokens)

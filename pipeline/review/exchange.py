@@ -34,6 +34,7 @@ from build_dataset.pipeline.review import folder
 from build_dataset.pipeline.review.control import gold_questions, mix_in_gold, proposals, with_probes
 from build_dataset.pipeline.review.lineage import Lineage, trace
 from build_dataset.pipeline.review.progress import assignment
+from build_dataset.pipeline.review.rulings import Ruling, instruction, rulings_by_expert, shared_rulings
 from build_dataset.pipeline.review.stage import settle_questions, waiting_questions
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import CORRECTIONS
@@ -51,14 +52,18 @@ def push(
     """Send questions, prefilled with their labels, to experts; again, it adds nothing."""
     kind = replace(projects.REVIEW, experts=params.experts)
     tasks, lineage = review_tasks(tables, params, context), trace(tables)
-    return send(kind, tasks, params, context, count=count, adopt=adopt, lineage=lineage)
+    answered = lineage.pulled.filter(pl.col("project") == projects.REVIEW.name).group_by("question_id")
+    people = answered.agg(pl.col("reviewer").n_unique())
+    closed = {*people.filter(pl.col("reviewer") >= params.experts)["question_id"]}
+    rulings = instruction(shared_rulings(rulings_of(tables, params), closed))
+    return send(kind, tasks, params, context, count=count, adopt=adopt, lineage=lineage, rulings=rulings)
 
 
 def push_to_experts(
     tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None, adopt: bool = False
 ) -> tuple[list[PushReport], list[str]]:
     """Send every expert their questions, in a project of their own; return reports, and notes on what was not sent."""
-    tasks = review_tasks(tables, params, context)
+    tasks, rulings = review_tasks(tables, params, context), rulings_of(tables, params)
     lineage = trace(tables)
     assigned = assignment({**tables, "pulled": lineage.pulled}, params)
     gold = {item.question.question_id for item in gold_questions(params.gold)}
@@ -71,13 +76,23 @@ def push_to_experts(
         own = [task for task in tasks if task.question_id in wanted]
         if expert in accounts:
             with suppress(projects.NothingToSendError):  # no project, and nothing for it
-                reports.append(send(kind, own, params, context, count=count, adopt=adopt, lineage=lineage))
+                own_rulings = instruction(rulings.get(expert, []))
+                report = send(
+                    kind, own, params, context, count=count, adopt=adopt, lineage=lineage, rulings=own_rulings
+                )
+                reports.append(report)
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
         told = "answers are wanted of nobody: quotas are full, or experts too few"
         notes.append(f"{assigned.unassigned} {told}")
     return reports, notes
+
+
+def rulings_of(tables: Tables, params: ReviewParams) -> dict[str, list[Ruling]]:
+    """Return the rulings that differ from what each expert said."""
+    stems = dict(tables["questions"].select("question_id", "stem").iter_rows())
+    return rulings_by_expert(settle_questions(tables, params), stems)
 
 
 def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crops: bool = True) -> list[ReviewTask]:
@@ -148,6 +163,7 @@ def send(
     count: int | None = None,
     adopt: bool = False,
     lineage: Lineage | None = None,
+    rulings: str | None = None,
 ) -> PushReport:
     """Send tasks to the project of their kind; answers that were pulled go back with those that it lost.
 
@@ -171,6 +187,7 @@ def send(
             answers={name: own for name, own in answers.items() if name not in anew},
             anew=anew,
             adopt=adopt,
+            rulings=rulings,
             advance=advance,
         )
 

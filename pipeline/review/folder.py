@@ -6,7 +6,7 @@ Each kind of project has a folder of its own there; over them stand the tables o
 import json
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -106,38 +106,38 @@ def _keep(folder: Path, history: Path) -> None:
 
 def remember_shown(build: Path, annotations: pl.DataFrame) -> None:
     """Keep which labels are filled in from now on: what an expert accepted is told by what was shown."""
-    path = build / FOLDER / SHOWN
-    before = _read(path, ShownLabel) if path.exists() else ShownLabel.to_frame([])
     now = annotations.select("question_id", "dimension", shown="label", shown_by="annotator")
-    latest = before.sort("since").unique(["question_id", "dimension"], keep="last")
-    new = now.join(latest, on=now.columns, how="anti").unique(["question_id", "dimension"], keep="first")
-    if not new.is_empty():
-        moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-        path.parent.mkdir(parents=True, exist_ok=True)
-        both = pl.concat([before, new.with_columns(since=pl.lit(moment))])
-        replace_table(path, both.sort("since", "question_id", "dimension"))
+    now = now.unique(["question_id", "dimension"], keep="first")
+    _remember(build / FOLDER / SHOWN, ShownLabel, now, ("question_id", "dimension"), now.columns)
 
 
 def remember_asked(build: Path, questions: pl.DataFrame) -> None:
     """Keep what questions say from now on: whether an answer still stands is told by what was asked."""
-    before = _sent(build)
-    moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
-    latest = before.sort("since").unique("question_id", keep="last")
-    new = asked_questions(questions, moment).join(latest, on=["question_id", "version"], how="anti")
+    now = asked_questions(questions, "").drop("since")
+    _remember(build / FOLDER / _SENT, AskedQuestion, now, ("question_id",), ("question_id", "version"))
+
+
+def _remember(path: Path, record: type[Record], now: pl.DataFrame, key: Sequence[str], same: Sequence[str]) -> None:
+    """Add the rows that say something else than the latest of their key, with the time."""
+    before = _kept(path, record)
+    new = now.join(before.sort("since").unique(key, keep="last"), on=same, how="anti")
     if not new.is_empty():
-        (build / FOLDER).mkdir(parents=True, exist_ok=True)
-        replace_table(build / FOLDER / _SENT, pl.concat([before, new]).sort("since", "question_id"))
+        moment = datetime.now(UTC).isoformat(timespec="microseconds").replace("+00:00", "Z")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        both = pl.concat([before, new.with_columns(since=pl.lit(moment)).select(before.columns)])
+        replace_table(path, both.sort("since", *key))
 
 
-def _sent(build: Path) -> pl.DataFrame:
-    path = build / FOLDER / _SENT
-    return _read(path, AskedQuestion) if path.exists() else AskedQuestion.to_frame([])
+def _kept(path: Path, record: type[Record]) -> pl.DataFrame:
+    return _read(path, record) if path.exists() else record.to_frame([])
 
 
 def _with_versions(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     """Return reviews with what was asked: what came with the answer, else what had been sent by then, or first."""
     asked = (
-        _sent(build).select("question_id", "version", at=pl.col("since").str.to_datetime(time_zone="UTC")).sort("at")
+        _kept(build / FOLDER / _SENT, AskedQuestion)
+        .select("question_id", "version", at=pl.col("since").str.to_datetime(time_zone="UTC"))
+        .sort("at")
     )
     rows = reviews.with_row_index("place").with_columns(at=pl.col("updated_at").str.to_datetime(time_zone="UTC"))
     rows = rows.sort("at").join_asof(asked, on="at", by="question_id", check_sortedness=False)
@@ -148,13 +148,10 @@ def _with_versions(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
 
 def _with_shown(build: Path, reviews: pl.DataFrame) -> pl.DataFrame:
     """Return reviews with the label that was filled in when they were made."""
-    path = build / FOLDER / SHOWN
-    if not path.exists():
-        return reviews
     key = ["question_id", "dimension"]
     made = reviews.drop("shown", "shown_by").with_columns(since=pl.col("updated_at")).with_row_index("place")
     at = pl.col("since").str.to_datetime(time_zone="UTC")
-    shown = _read(path, ShownLabel).with_columns(at).sort("since")
+    shown = _kept(build / FOLDER / SHOWN, ShownLabel).with_columns(at).sort("since")
     made = made.with_columns(at).sort("since")
     # What was left as it was is what was shown, also where it was opened, or sent in a workbook, before a later push.
     left = made.filter(pl.col("origin") == "prediction")
@@ -180,7 +177,8 @@ def combine(build: Path, params: ReviewParams) -> None:
     replace_table(folder / "pulled.parquet", reviews)
     answered = reviews.select("question_id", version="asked").unique()
     replace_table(
-        folder / "asked.parquet", _sent(build).join(answered, on=answered.columns, how="semi", maintain_order="left")
+        folder / "asked.parquet",
+        _kept(folder / _SENT, AskedQuestion).join(answered, on=answered.columns, how="semi", maintain_order="left"),
     )
     replace_table(folder / "corrections.parquet", Correction.to_frame(settled))
     replace_table(folder / "rejects.parquet", pl.concat([part.rejects for part in parts]))

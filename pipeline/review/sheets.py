@@ -23,9 +23,10 @@ from build_dataset.annotation.label_studio.read import PulledRows, read_task
 from build_dataset.annotation.label_studio.tasks import ARM, BATCH, QUESTION_ID, ReviewTask
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder
-from build_dataset.pipeline.review.exchange import review_tasks
+from build_dataset.pipeline.review.exchange import review_tasks, rulings_of
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.review.progress import assignment
+from build_dataset.pipeline.review.rulings import HEADS, Ruling
 from build_dataset.pipeline.review.workbook import (
     DATA,
     FIXED,
@@ -35,6 +36,7 @@ from build_dataset.pipeline.review.workbook import (
     WRITTEN,
     Known,
     Sheet,
+    begin_sheet,
     columns,
     legal,
     read,
@@ -44,14 +46,14 @@ from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.errors import UserError
 
-_GUIDE = "说明 guide"  # name of a sheet
+_GUIDE, _RULINGS = "说明 guide", "仲裁 rulings"  # names of sheets
 _YES = FORM["yes"][0]  # confirms a row, sets a flag
 _OUT = "workbooks.parquet"  # table of the questions that went to each expert in workbooks, as they were shown
 LONGEST = 32_000  # characters: Excel takes 32,767 in a cell
 
 
-def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) -> None:
-    """Write the workbook of an expert."""
+def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, rulings: Sequence[Ruling] = ()) -> None:
+    """Write the workbook of an expert, with rulings that differ from earlier answers."""
     content = BytesIO()
     # What the answers are read with: the expert, and the text and the proposal of each question.
     data = [[expert, owner.dataset, owner.token], *([task.question_id, *_sent(task)] for task in tasks)]
@@ -63,6 +65,9 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner) ->
     with xlsxwriter.Workbook(content, options) as book:
         put_rows(book, _GUIDE, [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks, marks)
+        if rulings:
+            told = put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)])
+            told.set_column(0, len(HEADS) - 1, 30)
         put_rows(book, LABELS, labels).very_hidden()
         put_rows(book, DATA, data).very_hidden()
     try:
@@ -88,10 +93,9 @@ def export(
     if path.exists():
         told = "is there already, maybe filled in: import it, then move it away, or give --out"
         raise UserError(f"{path} {told}")
+    rulings = rulings_of(tables, params).get(expert, [])
     tables = {**tables, "pulled": trace(tables).pulled}  # what asks something else now is asked anew
-    pulled = tables["pulled"].filter(pl.col("project") == "review").select("question_id", "reviewer")
-    pulled = pl.concat([pulled, folder.read_control(context.build).select(pulled.columns)])
-    before = _out(context.build)
+    pulled, before = _answered(tables["pulled"], context.build), _out(context.build)
     asked = pl.concat([pulled, before.select(pulled.columns)]).unique()
     theirs = pl.col("reviewer") == expert
     answered = set(pulled.filter(theirs)["question_id"])
@@ -104,7 +108,9 @@ def export(
     free = [task for task in tasks if task.question_id in held or task.question_id not in answered | full]
     wanted = free[:count]
     if not wanted:
-        raise UserError(f"nothing waits for {expert}: every question is with others already, or answered")
+        others = ", ".join(f"{who} holds {count}" for who, count in held_by(tables["pulled"], context.build).items())
+        told = f"; of workbooks that are out, {others} (a lost one: `review sheet cancel`)" if others else ""
+        raise UserError(f"nothing waits for {expert}: every question is with others already, or answered{told}")
     sent = [task.sent() for task in wanted]
     rows = [(each.question_id, expert, *_sent(each)) for each in sent]
     both = pl.concat([before, pl.DataFrame(rows, before.schema, orient="row")])
@@ -112,8 +118,36 @@ def export(
     out = context.build / folder.FOLDER / _OUT
     out.parent.mkdir(parents=True, exist_ok=True)
     folder.replace_table(out, latest)
-    write(path, sent, expert, folder.owner_of(context))
+    write(path, sent, expert, folder.owner_of(context), rulings)
     return len(wanted)
+
+
+def _answered(pulled: pl.DataFrame, build: Path) -> pl.DataFrame:
+    """Return who has answered which question, gold questions and probes too."""
+    own = pulled.filter(pl.col("project") == "review").select("question_id", "reviewer")
+    return pl.concat([own, folder.read_control(build).select(own.columns)])
+
+
+def held_by(pulled: pl.DataFrame, build: Path) -> dict[str, int]:
+    """Return how many questions each expert holds in workbooks without having answered them."""
+    waiting = _out(build).join(_answered(pulled, build), on=["question_id", "reviewer"], how="anti")
+    return dict(waiting.group_by("reviewer").len().sort("reviewer").iter_rows())
+
+
+def cancel(pulled: pl.DataFrame, build: Path, expert: str) -> int:
+    """Let go of what a lost workbook holds, so that others get it; return how many questions. What comes back counts.
+
+    Raises ``UserError`` where the expert holds nothing.
+    """
+    held = held_by(pulled, build)
+    if expert not in held:
+        others = ", ".join(f"{who} {count}" for who, count in held.items()) or "nobody"
+        raise UserError(f"{expert or 'nobody'} holds no question in a workbook; open questions are held by: {others}")
+    staying = pl.col("reviewer") != expert
+    answered = _out(build).join(_answered(pulled, build), on=["question_id", "reviewer"], how="semi")
+    kept = pl.concat([_out(build).filter(staying), answered.filter(~staying)]).sort("reviewer", "question_id")
+    folder.replace_table(build / folder.FOLDER / _OUT, kept)
+    return held[expert]
 
 
 def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context) -> list[tuple[Path, Sheet, list[str]]]:
@@ -169,14 +203,7 @@ def _sent(task: ReviewTask) -> tuple[str, str]:
 
 
 def _write_main(book: Any, tasks: Sequence[ReviewTask], marks: Sequence[str]) -> None:
-    wrapped = {"text_wrap": True, "valign": "top"}
-    grey = book.add_format({**wrapped, "bg_color": "#F2F2F2"})
-    head = book.add_format({**wrapped, "bg_color": "#F2F2F2", "bold": True})
-    unlocked = book.add_format({**wrapped, "locked": False})
-    sheet, heads = book.add_worksheet(MAIN), columns()
-    sheet.write_row(0, 0, heads, head)
-    for place, width in enumerate(heads.values()):
-        sheet.set_column(place, place, width)
+    sheet, grey, unlocked = begin_sheet(book, MAIN, heads := columns())
     listed = [dimension for _, dimension in screen.numbered_dimensions()]
     for number, (task, mark) in enumerate(zip(tasks, marks, strict=True), start=1):
         said = _proposed(task)

@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from pathlib import Path
 from typing import NamedTuple
 
@@ -165,8 +165,13 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
             totals=list(filter(_is_total, rows)),
             reviewed=bool(settled.reviews),
             ignored=settled.ignored,
+            strangers=_some(set(settled.lineage.pulled["question_id"]) - set(tables["questions"]["question_id"])),
         ),
     )
+
+
+def _some(names: Set[str], most: int = 5) -> list[str]:
+    return [*sorted(names)[:most], *["…"] * (len(names) > most)]
 
 
 def status(

@@ -5,7 +5,6 @@ Nothing hidden travels with the workbook, so that it may be saved as CSV or by a
 with what the question says in this build.
 """
 
-import csv
 import io
 import re
 from base64 import b64decode
@@ -19,23 +18,22 @@ from typing import Any
 
 import polars as pl
 import xlsxwriter
-from python_calamine import CalamineError, CalamineWorkbook
 from rapidfuzz import fuzz
 
 from build_dataset.annotation.label_studio import editable, screen
 from build_dataset.annotation.label_studio.read import DROP, UNSURE, PulledRows, read_task
-from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, written
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.pipeline.review.workbook import as_text, csv_rows, legal
+from build_dataset.pipeline.review.workbook import begin_sheet, legal, open_sheets
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.annotations import SettledDoubt
 from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.errors import UnreadableDocument, UserError
+from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question, ReviewItem
@@ -114,15 +112,8 @@ def workbook(context: Context) -> tuple[bytes, int, int]:
 
 
 def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> None:
-    wrapped = {"text_wrap": True, "valign": "top"}
-    fixed = book.add_format({**wrapped, "bg_color": "#F2F2F2"})
-    head = book.add_format({**wrapped, "bg_color": "#F2F2F2", "bold": True})
-    free = book.add_format({**wrapped, "locked": False})
+    sheet, fixed, free = begin_sheet(book, _SHEET, dict(_COLUMNS.values()))
     doubted = book.add_format({"bold": True, "font_color": "#C00000"})
-    sheet = book.add_worksheet(_SHEET)
-    for place, (title, width) in enumerate(_COLUMNS.values()):
-        sheet.write(0, place, title, head)
-        sheet.set_column(place, place, width)
     at = {name: place for place, name in enumerate(_COLUMNS)}
     for number, each in enumerate(rows, start=1):
         for name in ("decision", "scope", "key", "note"):
@@ -320,24 +311,16 @@ def _annotation(row: _DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
     texts = {screen.BASE: base.dumps(), screen.NOTE: row.note}
     if row.decision == CORRECT:
         texts |= {screen.CORRECTED: row.text, screen.CORRECTED_KEY: row.key}
-    written = [
-        {"from_name": name, "to_name": screen.TEXT, "type": "textarea", "value": {"text": [text]}}
-        for name, text in texts.items()
-        if text
-    ]
+    items = [written(name, text) for name, text in texts.items() if text]
     number = -int(sha256("waiting", by, own)[:12], 16)  # none of the server's
-    result = [choice(editable.VERDICT, [verdict]), *written]
+    result = [choice(editable.VERDICT, [verdict]), *items]
     return {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
 
 
 def read_cells(path: Path) -> list[dict[str, str]]:
     """Return the rows of a workbook or CSV file by the names of columns; empty cells are empty text."""
-    try:
-        rows = csv_rows(path.read_bytes()) if path.suffix.lower() == ".csv" else _sheet_rows(path)
-    except OSError as error:
-        raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
-    except (CalamineError, UnreadableDocument, csv.Error) as error:
-        raise UserError(f"{path} is no workbook ({error}): save it as .xlsx or as CSV in UTF-8") from None
+    found, _ = open_sheets(path)
+    rows = found.get(_SHEET) or next(iter(found.values()), [])
     heads = {title: name for name, (title, _) in _COLUMNS.items()}
     names = [heads.get(title.strip(), "") for title in (rows[0] if rows else [])]
     needed = {"decision", "text", "key", "id", "version"}
@@ -355,12 +338,6 @@ def is_waiting(path: Path) -> bool:
     except UserError:
         return False
     return True
-
-
-def _sheet_rows(path: Path) -> list[list[str]]:
-    book = CalamineWorkbook.from_path(path)
-    name = _SHEET if _SHEET in book.sheet_names else book.sheet_names[0]
-    return as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
 
 
 def _remember(build: Path, settled: Sequence[SettledDoubt]) -> None:

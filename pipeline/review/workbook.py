@@ -19,7 +19,7 @@ from python_calamine import CalamineError, CalamineWorkbook
 from build_dataset.annotation.label_studio import screen
 from build_dataset.annotation.label_studio.editable import BaseText
 from build_dataset.annotation.label_studio.projects import Owner
-from build_dataset.annotation.label_studio.tasks import choice
+from build_dataset.annotation.label_studio.tasks import choice, written
 from build_dataset.annotation.lexicon_annotator import fold
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
@@ -72,6 +72,18 @@ def row_mark(owner: Owner, expert: str, question_id: str) -> str:
     return f"r{sha256('row', owner.token, expert, question_id)[:7]}"
 
 
+def begin_sheet(book: Any, name: str, widths: Mapping[str, int]) -> tuple[Any, Any, Any]:
+    """Add a sheet with its heads; return it and the formats of cells that nobody writes into, and of those they do."""
+    wrapped = {"text_wrap": True, "valign": "top"}
+    fixed = book.add_format({**wrapped, "bg_color": "#F2F2F2"})
+    head = book.add_format({**wrapped, "bg_color": "#F2F2F2", "bold": True})
+    sheet = book.add_worksheet(name)
+    for place, (title, width) in enumerate(widths.items()):
+        sheet.write(0, place, title, head)
+        sheet.set_column(place, place, width)
+    return sheet, fixed, book.add_format({**wrapped, "locked": False})
+
+
 def legal(text: str) -> str:
     """Return a text as a cell can hold it."""
     return _ILLEGAL.sub("", text)
@@ -82,7 +94,9 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
 
     ``sent`` is what went to each expert, for workbooks that came back without their hidden sheets.
     """
-    main, stored, saved = _opened(path)
+    sheets, saved = open_sheets(path)
+    if (main := sheets.get(MAIN, sheets.get(""))) is None:
+        raise UserError(f"{path} is no workbook of `review sheet export`: it has no sheet {MAIN!r}")
     begin = next((place for place, row in enumerate(main) if _ID in row), None)
     heads = main[begin] if begin is not None else []
     if missing := [name for name in columns() if heads.count(name) != 1 and name != _ROW]:
@@ -91,7 +105,7 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
     rows = [
         (place, dict(zip(heads, row, strict=False))) for place, row in enumerate(main, 1) if place - 1 > (begin or 0)
     ]
-    expert, known = _sender(path, owner, stored, rows, sent)
+    expert, known = _sender(path, owner, sheets.get(DATA, []), rows, sent)
     found: list[_Row] = []
     refused: dict[int, str] = {}
     for number, cells in rows:
@@ -115,7 +129,7 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
 def _answer(row: _Row, data: Mapping[str, Any], expert: str, moment: str) -> tuple[int, Mapping[str, Any], Any]:
     # The id is none of the server's; the same for the same expert and question. What was seen goes with the answer.
     number = -int(sha256("sheet", expert, row.question_id)[:12], 16)
-    result = [*row.result, _text_area(screen.BASE, data.get(screen.BASE, ""))]
+    result = [*row.result, written(screen.BASE, data.get(screen.BASE, ""))]
     return row.number, data, {"completed_by": 0, "id": number, "updated_at": moment, "result": result}
 
 
@@ -196,11 +210,7 @@ def result_of(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator
         yield choice(screen.FLAGS, flags) | {"origin": "manual"}
     for name, column in zip((screen.CORRECTED, screen.CORRECTED_KEY, screen.NOTE), WRITTEN, strict=False):
         if cells[column]:
-            yield _text_area(name, cells[column])
-
-
-def _text_area(name: str, text: str) -> dict[str, Any]:
-    return {"from_name": name, "to_name": screen.TEXT, "type": "textarea", "value": {"text": [text]}}
+            yield written(name, cells[column])
 
 
 def _label(dimension: str, text: str) -> str:
@@ -218,17 +228,16 @@ def _bare(text: str) -> str:
     return "".join(text.split())
 
 
-def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
-    """Return the rows of answers, those of the hidden sheet if it is there, cells as text, and the time of saving."""
+def open_sheets(path: Path) -> tuple[dict[str, list[list[str]]], datetime]:
+    """Return a workbook's sheets by name, cells as text, and the time of saving; of a CSV file one without a name."""
     try:
         saved = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         if path.suffix.lower() == ".csv":
-            return csv_rows(path.read_bytes()), [], saved
+            return {"": _csv_rows(path.read_bytes())}, saved
         book = CalamineWorkbook.from_path(path)
-        names = [name for name in (MAIN, DATA) if name in book.sheet_names]
-        if MAIN not in names:
-            raise UserError(f"{path} is no workbook of `review sheet export`: it has no sheet {MAIN!r}")
-        main, *data = (as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False)) for name in names)
+        sheets = {
+            name: _as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False)) for name in book.sheet_names
+        }
         with ZipFile(path) as archive:
             facts = {"docProps/core.xml", "meta.xml"} & {*archive.namelist()}
             if facts and (found := _SAVED.search(archive.read(facts.pop()))):
@@ -238,19 +247,19 @@ def _opened(path: Path) -> tuple[list[list[str]], list[list[str]], datetime]:
     except (CalamineError, BadZipFile, ValueError, csv.Error) as error:
         told = f"{path} is no workbook ({type(error).__name__})"
         raise UserError(f"{told}: save it as .xlsx, .ods or .csv") from None
-    return main, data[0] if data else [], saved
+    return sheets, saved
 
 
-def csv_rows(content: bytes) -> list[list[str]]:
+def _csv_rows(content: bytes) -> list[list[str]]:
     """Return the rows of a file in UTF-8, or in the GB 18030 of a Chinese Excel, whatever stands between its cells."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = content.decode("gb18030")
     between = max(",;\t", key=text.partition("\n")[0].count)
-    return as_text(list(csv.reader(StringIO(text, newline=""), delimiter=between)))
+    return _as_text(list(csv.reader(StringIO(text, newline=""), delimiter=between)))
 
 
-def as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
+def _as_text(rows: Sequence[Sequence[object]]) -> list[list[str]]:
     """Return cells as text: the number 2.0 is 2."""
     return [[str(int(v)) if isinstance(v, float) and v.is_integer() else str(v).strip() for v in row] for row in rows]

@@ -230,6 +230,21 @@ def test_examples_come_from_what_was_pulled_and_change_the_prompt_s_hash(context
     assert taught.facts["shots"] == 2
 
 
+def test_replies_that_name_another_model_are_recorded_and_told(server, context):
+    def script(question, earlier, body):
+        return Reply(model="m-2026-08-06" if "1" in question else "tiny")
+
+    server.script = script
+    found = run(table(questions(4)), llm(server), context)
+    named = found.tables["requests"]["answered_by"].to_list()
+    assert {*named} == {"m-2026-08-06", "tiny"}
+    assert found.facts["other_models"] == {"tiny": named.count("tiny")}
+    told = f"{named.count('tiny')} answers name the model tiny, though m was asked for"
+    assert any(note.startswith(told) for note in found.notes)
+    again = run(table(questions(4)), llm(server), context)
+    assert again.facts == found.facts, "the same from the store"
+
+
 @pytest.mark.parametrize("annotator", ["learned", "embeddings"])
 @pytest.mark.parametrize(("count", "enough"), [(19, False), (20, True)])
 def test_twenty_reviewed_questions_are_enough_to_learn_from(annotator, count, enough, monkeypatch) -> None:

@@ -12,7 +12,7 @@ from tests.services.browser import Page
 ALT = 1
 CTRL = 2
 SHIFT = 8
-_NAMED = {"Tab": ("Tab", 9), "Enter": ("Enter", 13), "End": ("End", 35), "ArrowDown": ("ArrowDown", 40)}
+_NAMED = {"Tab": ("Tab", 9), "Enter": ("Enter", 13), "End": ("End", 35), "Escape": ("Escape", 27)}
 FIELDS = "textarea, input:not([type=radio]):not([type=checkbox])"
 """Fields for text; those of one line are inputs."""
 _SCREEN = "document.querySelectorAll('.bd .lsf-choices, .bd textarea').length > 0"
@@ -76,6 +76,10 @@ class Desk:
         """Return the content of the visible text fields."""
         fields = f"[...document.querySelector('.bd').querySelectorAll({json.dumps(FIELDS)})]"
         return list(self.page.evaluate(f"{fields}.filter(e => e.offsetParent).map(e => e.value)"))
+
+    def sees(self, text: str) -> bool:
+        """Return whether a text can be read on the page."""
+        return text in str(self.page.evaluate("document.body.innerText"))
 
     def chosen(self) -> str:
         """The labels that are chosen, with their codes and keys."""

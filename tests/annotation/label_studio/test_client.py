@@ -306,14 +306,16 @@ def test_tasks_are_sent_once_as_they_are():
 
 def test_a_project_is_read_with_what_is_absent():
     facts = {"id": 3, "title": "t", "label_config": "<View/>", "model_version": None, "maximum_annotations": 2}
-    counts = dict.fromkeys(("task_number", "total_annotations_number", "total_predictions_number", "description"))
+    texts = ("description", "expert_instruction")
+    counts = dict.fromkeys(("task_number", "total_annotations_number", "total_predictions_number", *texts))
     made = SimpleNamespace(**facts, **counts, created_at=datetime(2026, 1, 2, tzinfo=UTC))
     found = client._project(made)
     assert found == Project(3, "t", "2026-01-02T00:00:00+00:00", "<View/>", None, 0, 0, 0, "", 2)
     made.task_number, made.total_annotations_number, made.total_predictions_number = 5, 6, 7
-    made.description = "d"
+    made.description, made.expert_instruction = "d", "i"
     full = client._project(made)
     assert (full.tasks, full.annotations, full.predictions, full.description) == (5, 6, 7, "d")
+    assert full.instruction == "i"
 
 
 def test_an_action_is_asked_for_once_and_for_the_chosen_tasks_alone():

@@ -64,6 +64,7 @@ class LossyStudio:
             0,
             sum(len(task["predictions"]) for task in self.stored.values()),
             settings.get("description", ""),
+            instruction=settings.get("expert_instruction", ""),
         )
 
     def create_project(self, **settings: Any) -> int:
@@ -406,3 +407,19 @@ def test_questions_that_are_gone_come_back_with_their_answers():
     assert push(lossy, tasks(3), answers=answers).duplicates_removed == 1
     assert sorted(task["annotations"] for task in lossy.stored.values()) == [0, 0, 1]
     assert lossy.ids() == ["q000", "q001", "q002"]
+
+
+def test_rulings_are_shown_once_take_the_place_of_earlier_ones_and_leave_what_somebody_else_wrote():
+    studio = LossyStudio()
+    push(studio, tasks(2))
+    studio.settings["expert_instruction"] = "<p>by the coordinator</p>"
+    first, second = (f'<section class="bd-rulings">{text}</section>' for text in ("one &#34;x&#34;", "two"))
+    assert push(studio, tasks(2), rulings=first).told
+    assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>" + first
+    studio.settings["expert_instruction"] = studio.settings["expert_instruction"].replace("&#34;", '"')
+    assert not push(studio, tasks(2), rulings=first).told, "the server writes quotes its own way"
+    assert push(studio, tasks(2), rulings=second).told
+    assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>" + second
+    assert not push(studio, tasks(2)).told, "a project without rulings is left as it is"
+    assert not push(studio, tasks(2), rulings="").told
+    assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>"

@@ -20,6 +20,7 @@ from build_dataset.annotation.llm.messages import (
     error_excerpt,
     final_part,
     has_message,
+    is_another_model,
     json_object,
     message_text,
     no_usable_answer_error,
@@ -174,7 +175,13 @@ def test_an_answer_that_ended_is_checked_and_stored(finish):
     checked: list[str] = []
     request = ChatRequest("q", [], check=checked.append)
     value = stored_value(completion("甲", finish), Usage(1, None), request)
-    assert value == {"text": "甲", "finish_reason": "stop", "prompt_tokens": 1, "completion_tokens": None}
+    assert value == {
+        "text": "甲",
+        "finish_reason": "stop",
+        "prompt_tokens": 1,
+        "completion_tokens": None,
+        "model": None,
+    }
     assert checked == ["甲"]
 
 
@@ -282,3 +289,22 @@ def test_what_an_endpoint_says_is_shown_in_a_line_without_keys(monkeypatch, said
 def test_the_end_of_a_run_names_how_many_answers_were_useless_and_why():
     told = "3 answers of m in a row are of no use (empty), and the rest was not asked; it says: 甲"
     assert str(no_usable_answer_error(3, "empty", completion("甲"), OPTIONS)) == told
+
+
+@pytest.mark.parametrize(
+    ("asked", "told", "another"),
+    [
+        ("gpt-4o", "gpt-4o-2024-08-06", False),
+        ("gpt-4o", "gpt-4o-mini", True),
+        ("gpt-4o", "gpt-4o-mini-2024-07-18", True),
+        ("gpt-4o-2024-05-13", "gpt-4o-2024-08-06", True),
+        ("gpt-4o-2024-05-13", "gpt-4o", False),
+        ("qwen/Qwen3-8B", "qwen3-8b", False),
+        ("llama3", "llama3:latest", False),
+        ("deepseek-chat", "deepseek-reasoner", True),
+        ("m", None, False),
+        (None, "m", False),
+    ],
+)
+def test_another_model_is_told_from_a_dated_version_of_the_same(asked, told, another):
+    assert is_another_model(asked, told) is another

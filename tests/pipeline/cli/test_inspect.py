@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import pytest
 
@@ -11,6 +12,7 @@ from build_dataset.pipeline.cli.options import configure
 from build_dataset.pipeline.inspect.bank import Sample
 from build_dataset.pipeline.review.folder import replace_table
 from build_dataset.schemas.questions import Question, Rejection
+from tests.conftest import ROOT
 
 
 def test_a_row_is_shown_as_the_question_that_it_became():
@@ -85,3 +87,16 @@ ROWS = [
 )
 def test_items_are_listed_below_their_file_and_reason_up_to_the_limit(listed, options, expected):
     assert listed(**options) == expected
+
+
+def test_what_waits_of_a_file_is_counted_as_the_status_counts_it(sample_build, capsys):
+    from build_dataset.pipeline.aside import source_losses
+    from build_dataset.pipeline.runtime.publish import find_table
+
+    config = configure(ROOT / "dataset.toml", [f"dataset.build={sample_build}"])
+    losses = source_losses(partial(find_table, sample_build))
+    assert any(loss.waiting for loss in losses)
+    for loss in losses:
+        list_items("waiting", config, file=loss.document, limit=1000)
+        told = [line for line in capsys.readouterr().out.splitlines() if "as `status` counts" in line]
+        assert told[0].split()[0] == str(loss.waiting), loss.document

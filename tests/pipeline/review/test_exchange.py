@@ -60,6 +60,7 @@ def sent(monkeypatch):
 
 
 NOTHING = {"pulled": ExpertReview.to_frame([])}
+MORE = {"count": None, "adopt": False, "lineage": ANY, "rulings": ""}
 
 
 def standing(name: str, state: State) -> SimpleNamespace:
@@ -113,10 +114,11 @@ def test_every_expert_with_an_account_gets_their_questions_and_what_they_did(
         names = next((found for who, found in done.items() if projects.of_expert(who).key == kind.key), [])
         return SimpleNamespace(annotations=pl.DataFrame({"question_id": names}, {"question_id": pl.String}))
 
+    monkeypatch.setattr(exchange, "rulings_of", lambda tables, params: {})
     monkeypatch.setattr(folder, "read_pulled", pulled)
     reports, notes = exchange.push_to_experts(NOTHING, ReviewParams(reviewers=PEOPLE, assign=True), context, count=4)
     assert [(name, names, more) for name, _, names, more in sent] == [
-        (projects.of_expert("a@x.org").name, ["q0", "q1", "q3", "gold"], {"count": 4, "adopt": False, "lineage": ANY})
+        (projects.of_expert("a@x.org").name, ["q0", "q1", "q3", "gold"], MORE | {"count": 4})
     ]
     assert reports == [1]
     told = ["c@x.org has no account in Label Studio: `review sheet export` writes a workbook"]
@@ -127,8 +129,9 @@ def test_every_expert_with_an_account_gets_their_questions_and_what_they_did(
 def test_a_push_to_all_names_how_many_experts_answer_each_question(monkeypatch, context, sent) -> None:
     tasks = [SimpleNamespace(question_id="q")]
     monkeypatch.setattr(exchange, "review_tasks", lambda tables, params, context: tasks)
+    monkeypatch.setattr(exchange, "rulings_of", lambda tables, params: {})
     exchange.push(NOTHING, ReviewParams(experts=3), context, adopt=True)
-    assert sent == [(projects.REVIEW.name, 3, ["q"], {"count": None, "adopt": True, "lineage": ANY})]
+    assert sent == [(projects.REVIEW.name, 3, ["q"], MORE | {"adopt": True})]
 
 
 @pytest.mark.parametrize(("crops", "cut"), [(True, [(2, 400_000)]), (False, [])])

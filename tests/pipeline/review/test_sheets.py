@@ -123,6 +123,35 @@ def test_two_people_get_each_question_and_a_third_none(tables, context):
     assert exported(tables, context, "zhang")[1] == 4, "what is out and did not come back is written again"
 
 
+def test_a_lost_workbook_is_cancelled_and_its_open_questions_are_dealt_out_again(tables, context):
+    path, _ = exported(tables, context, "zhang")
+    exported(tables, context, "li")
+    fill(path, {"q0": {"完成": "是"}})
+    _, pulled = take_in(context, path)
+    with pytest.raises(UserError, match="of workbooks that are out, li holds 4, zhang holds 3"):
+        exported({**tables, "pulled": pulled}, context, "zhang-new")
+    with pytest.raises(UserError, match=r"nobody holds no question in a workbook; .* held by: li 4, zhang 3"):
+        sheets.cancel(pulled, context.build, "")
+    assert sheets.cancel(pulled, context.build, "zhang") == 3
+    assert sheets.held_by(pulled, context.build) == {"li": 4}
+    assert exported({**tables, "pulled": pulled}, context, "zhang-new")[1] == 3, "what was answered is not asked again"
+    fill(path, {"q1": {"完成": "是"}})
+    assert set(take_in(context, path)[1]["question_id"]) == {"q0", "q1"}, "the workbook turns up: its answers count"
+
+
+def test_a_workbook_shows_its_expert_the_rulings_that_differ_from_earlier_answers(tables, context):
+    rows = [records.review("zhang", FIRST["competency"], dimension="competency", question_id="q0")]
+    rows += [records.review("li", OTHER, dimension="competency", question_id="q0")]
+    more = {"project": "adjudication", "note": "=看题干", "at": 9}
+    rows += [records.review("wang", OTHER, dimension="competency", question_id="q0", **more)]
+    tables = {**tables, "pulled": ExpertReview.to_frame(rows)}
+    path, _ = exported(tables, context, "zhang")
+    [_, row] = load_workbook(path)["仲裁 rulings"].iter_rows(values_only=True)
+    assert row[0] == "q0"
+    assert row[-3:] == (FIRST["competency"], OTHER, "=看题干")
+    assert "仲裁 rulings" not in load_workbook(exported(tables, context, "li")[0]).sheetnames
+
+
 def test_the_workbook_offers_lists_hides_its_data_and_protects_what_is_not_to_be_written(tables, context):
     path, _ = exported(tables, context)
     book = load_workbook(path)
@@ -272,7 +301,7 @@ def test_a_question_too_long_for_a_cell_is_not_written(name, length, fits):
 
 
 def test_cells_are_read_as_text():
-    assert workbook.as_text([[2.0, 2.5, " x ", True, ""]]) == [["2", "2.5", "x", "True", ""]]
+    assert workbook._as_text([[2.0, 2.5, " x ", True, ""]]) == [["2", "2.5", "x", "True", ""]]
     assert workbook.legal("a\x00b\tc\x1f") == "ab\tc"
 
 
