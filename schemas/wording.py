@@ -45,7 +45,7 @@ def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
     return "; ".join(told)
 
 
-_QUOTED = re.compile(r"'([^']{4,120})'")
+_QUOTED = re.compile(r"'([^']{2,120})'")
 _ELSE = "build-dataset inspect FILE shows them", "build-dataset inspect FILE 可查看"
 """Remedy of a reason that has none of its own."""
 

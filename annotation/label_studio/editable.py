@@ -14,7 +14,8 @@ from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import Question
 
-STEM, SHARED, ANSWER, VERDICT = "stem", "shared_stem", "answer", "verdict"  # names of fields in `Correction`
+STEM, SHARED, ANSWER, EXPLANATION = "stem", "shared_stem", "answer", "explanation"  # names of fields in `Correction`
+VERDICT = "verdict"
 OPTION = "option:"  # begins the name of an option's field: option:A
 _NAMES = {STEM: "题干", SHARED: "共用题干", ANSWER: "答案", VERDICT: "处理"}  # for people
 _AROUND = 8  # characters before and after a change, by which people find it

@@ -190,7 +190,7 @@ def _status_rows(runner: Runner) -> list[dict[str, Any]]:
 
     runs, states = last_runs(runner.build), runner.states()
     rows = []
-    for stage in STAGES:
+    for stage in (stage for stage in STAGES if states[stage.name] != "off"):
         manifest = read_manifest(runner.build / stage.name) or {}
         counts, facts = manifest.get("counts", {}), manifest.get("facts", {})
         row: dict[str, Any] = {"stage": stage.name, "state": states[stage.name], "unit": stage.unit}
