@@ -72,6 +72,15 @@ def with_proposals(base: BaseText, proposals: Iterable[Correction]) -> BaseText:
     return replace(base, key=key, text=_text({name: value for name, value in changed.items() if value}))
 
 
+def replaced(text: str, changes: Iterable[tuple[str, str, str]]) -> str:
+    """Return an edited text with places of its fields replaced: (field, what it says, what it is to say)."""
+    fields = fields_of(text)
+    for name, before, after in changes:
+        if name in fields:
+            fields[name] = fields[name].replace(before, after, 1)
+    return _text(fields)
+
+
 def field_title(field: str) -> str:
     """A field's name for people."""
     return f"选项 {field.removeprefix(OPTION)}" if field.startswith(OPTION) else _NAMES.get(field, field)

@@ -169,7 +169,7 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
 
 
 def _decided_rows(config: ConfigBase) -> list[dict[str, Any]]:
-    from build_dataset.pipeline.review.waiting import count_by_reason
+    from build_dataset.pipeline.review.settled import count_by_reason
     from build_dataset.pipeline.runtime.sources import SOURCES
 
     counts = count_by_reason(SOURCES["reviews/settled"](config.dataset))

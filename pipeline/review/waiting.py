@@ -17,7 +17,6 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import xlsxwriter
 from python_calamine import CalamineError, CalamineWorkbook
 from rapidfuzz import fuzz
@@ -28,17 +27,17 @@ from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import folder, sheets
+from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
 from build_dataset.pipeline.review.stage import waiting_questions
 from build_dataset.pipeline.review.workbook import as_text, csv_rows, legal
-from build_dataset.pipeline.runtime.publish import read_table
-from build_dataset.pipeline.runtime.sources import SETTLED
+from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.annotations import SettledDoubt
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UnreadableDocument, UserError
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.questions import Question, ReviewItem
+from build_dataset.schemas.questions import Doubt, Question, ReviewItem
 from build_dataset.schemas.wording import findings, in_both_languages, look_at, quoted
 
 FILE = "waiting.xlsx"
@@ -52,7 +51,8 @@ _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
 _TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
 _ALIKE = 60  # of 100: a text less like its question than that was moved to another row
-CORRECT = "correct"
+TAKE = "take"
+"""Decision to correct as the second reader proposes."""
 
 
 @dataclass
@@ -61,6 +61,13 @@ class Waiting:
 
     question: Question
     items: list[ReviewItem]
+    proposals: list[Doubt] = field(default_factory=list)
+
+    @property
+    def proposed(self) -> str:
+        """Its text with the second reader's proposals; raise ``UnreadableTextError`` where the text has no parts."""
+        changes = [(each.field, each.quote, each.proposal or "") for each in self.proposals]
+        return editable.replaced(self.base.text, changes)
 
     @property
     def base(self) -> editable.BaseText:
@@ -93,8 +100,11 @@ def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
     """Return what waits, the worst file first; and how many items hold no question to decide on."""
     pairs, without = waiting_questions(build)
     pairs.sort(key=lambda pair: pair[1].question_id)
+    doubts = find_table(build, "proofread/doubts")
+    named = Doubt.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
+    proposals = group_values((each.question_id, each) for each in named)
     found = [
-        Waiting(own[0][1], [item for item, _ in own])
+        Waiting(own[0][1], [item for item, _ in own], proposals.get(own[0][1].question_id, []))
         for own in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
     ]
     worst = Counter(each.question.document for each in found)
@@ -120,26 +130,30 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     free = book.add_format({**wrapped, "locked": False})
     doubted = book.add_format({"bold": True, "font_color": "#C00000"})
     sheet = book.add_worksheet(_SHEET)
-    for place, (title, width) in enumerate(_COLUMNS.values()):
+    proposed = any(each.proposals for each in rows)
+    at = {name: place for place, name in enumerate(name for name in _COLUMNS if proposed or name != "proposal")}
+    for name, place in at.items():
+        title, width = _COLUMNS[name]
         sheet.write(0, place, title, head)
         sheet.set_column(place, place, width)
-    at = {name: place for place, name in enumerate(_COLUMNS)}
     for number, each in enumerate(rows, start=1):
         for name in ("decision", "scope", "key", "note"):
             sheet.write(number, at[name], each.base.key if name == "key" else "", free)
         _write_marked(sheet, (number, at["text"]), each, doubted, free)
         for name, text in _fixed(each).items():
-            sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
+            if name in at:
+                sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
         picture = pictures.get(each.question.question_id)
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
         sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), "text": each.base.text})))
     last = max(len(rows), 1)
-    sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": _DECISIONS})
+    offered = [word for word in _DECISIONS if proposed or _WORDS[word.split()[0]] != TAKE]
+    sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": offered})
     sheet.data_validation(1, at["scope"], last, at["scope"], {"validate": "list", "source": _FORM["words"]["like"][:1]})
     sheet.freeze_panes(1, at["text"])
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)  # all columns on a page, where somebody prints it
-    sheet.autofilter(0, 0, len(rows), len(_COLUMNS) - 1)
+    sheet.autofilter(0, 0, len(rows), len(at) - 1)
     sheets.put_rows(book, "说明 guide", [[line] for line in _FORM["guide"].splitlines()]).set_column(0, 0, 120)
     sheet.activate()
 
@@ -153,6 +167,7 @@ def _fixed(each: Waiting) -> dict[str, str]:
     return {
         "why": "\n".join(why),
         "todo": "\n".join(todo),
+        "proposal": "\n".join(f"{editable.field_title(d.field)}：{d.quote} → {d.proposal}" for d in each.proposals),
         "explanation": each.question.explanation or "",
         "file": f"{each.question.document}{place}",
         "id": each.question.question_id,
@@ -217,7 +232,7 @@ def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, conte
     pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, params)
-    _remember(context.build, settled)
+    remember(context.build, settled)
     return outcome
 
 
@@ -261,7 +276,7 @@ def _judged(
             open_rows.append(decided)
     for each in open_rows:
         each.decision = alike.get(_kind(each.waiting), "")
-        if each.decision in ("keep", DROP):
+        if each.decision in (KEEP, DROP):
             yield each
         else:
             outcome.decided["open"] += 1
@@ -293,13 +308,28 @@ def _read_row(
     if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
         whose = f"is that of {owner.question.question_id}" if owner else "has little of the question's"
         return f"{name}: the text beside it {whose}; were single columns sorted? Not applied", None
+    if decision == TAKE:
+        problem, text = _taken(waiting, text)
+        if problem:
+            return problem, None
+        decision = CORRECT
     changed = not _same(base.text, text) or not _same(base.key, key)
     if changed and not decision:
         return f"{name} was changed, but not decided: choose {_FORM['words'][CORRECT][0]}", None
     if decision == CORRECT and not changed:
         return f"{name}: to be corrected, but text and key are as they were", None
-    decision = CORRECT if decision == "keep" and changed else decision
+    decision = CORRECT if decision == KEEP and changed else decision
     return None, _DecidedRow(number, waiting, decision, text, key, row["note"])
+
+
+def _taken(waiting: Waiting, text: str) -> tuple[str | None, str]:
+    """Return why the second reader's proposal cannot be taken, or the text with it."""
+    name = waiting.question.question_id
+    if not waiting.proposals:
+        return f"{name}: there is no proposal to take; edit the text and choose {_FORM['words'][CORRECT][0]}", text
+    if not _same(waiting.base.text, text):
+        return f"{name}: the text was edited, too: choose {_FORM['words'][CORRECT][0]}", text
+    return None, waiting.proposed
 
 
 def _word(text: str) -> str:
@@ -315,7 +345,7 @@ def _same(one: str, other: str) -> bool:
 def _annotation(row: _DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
     """Return a decision as an annotation that the server would send."""
     own, base = row.waiting.question.question_id, row.waiting.base
-    kind = "keep" if row.decision == CORRECT else row.decision
+    kind = KEEP if row.decision == CORRECT else row.decision
     verdict = next(offer.zh for offer in screen.VERDICTS if offer.kind == kind)
     texts = {screen.BASE: base.dumps(), screen.NOTE: row.note}
     if row.decision == CORRECT:
@@ -361,37 +391,3 @@ def _sheet_rows(path: Path) -> list[list[str]]:
     book = CalamineWorkbook.from_path(path)
     name = _SHEET if _SHEET in book.sheet_names else book.sheet_names[0]
     return as_text(book.get_sheet_by_name(name).to_python(skip_empty_area=False))
-
-
-def _remember(build: Path, settled: Sequence[SettledDoubt]) -> None:
-    """Keep the decisions, the latest on each question and reason."""
-    if settled:
-        both = [read_table(build / SETTLED)] if (build / SETTLED).exists() else []
-        latest = pl.concat([*both, SettledDoubt.to_frame(settled)]).unique(["question_id", "reason"], keep="last")
-        folder.replace_table(build / SETTLED, latest.sort("question_id", "reason"))
-
-
-@dataclass(frozen=True)
-class ReasonCount:
-    """Decisions on questions that waited for one reason."""
-
-    reason: str
-    settled: int
-    kept: int  # as they were
-    corrected: int
-    rejected: int
-
-    @property
-    def is_false_alarm(self) -> bool:
-        """True where 19 of 20 were right as they stood, of 20 at least."""
-        return self.settled >= 20 and self.kept >= 0.95 * self.settled
-
-
-def count_by_reason(settled: pl.DataFrame) -> list[ReasonCount]:
-    """Return the decisions by reason, the commonest first; ``settled`` is a ``SettledDoubt`` table."""
-    grouped: dict[str, list[str]] = group_values(settled.select("reason", "decision").iter_rows())
-    counts = {reason: Counter(decisions) for reason, decisions in grouped.items()}
-    rows = [
-        ReasonCount(reason, each.total(), each["keep"], each[CORRECT], each[DROP]) for reason, each in counts.items()
-    ]
-    return sorted(rows, key=lambda row: (-row.settled, row.reason))

@@ -172,7 +172,7 @@ def test_what_a_person_kept_is_not_asked_about(context, server):
 
 @pytest.mark.parametrize("stopped_after", range(9))
 def test_killed_at_any_write_and_run_again_nothing_is_paid_twice(context, server, monkeypatch, stopped_after):
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     put, left = context.store.put, [stopped_after]
@@ -181,12 +181,12 @@ def test_killed_at_any_write_and_run_again_nothing_is_paid_twice(context, server
         if not key.startswith("wasted"):
             left[0] -= 1
         if left[0] < 0:
-            raise Killed
+            raise KilledError
         put(key, value)
 
     rows = questions(7)
     monkeypatch.setattr(context.store, "put", put_or_die)
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         run(tables(rows), ask(server, concurrency=1), context)
     monkeypatch.setattr(context.store, "put", put)
     answered = {content for content in server.answered if any(content in str(v) for v in context.store.items)}

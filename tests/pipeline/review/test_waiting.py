@@ -14,7 +14,8 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.clean.corrections import patch_questions
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import folder, waiting
-from build_dataset.pipeline.review.waiting import count_by_reason, import_decisions, waiting_rows, workbook
+from build_dataset.pipeline.review.settled import count_by_reason
+from build_dataset.pipeline.review.waiting import import_decisions, waiting_rows, workbook
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.pipeline.runtime.sources import SETTLED
@@ -22,8 +23,8 @@ from build_dataset.schemas.errors import UserError
 from tests.conftest import ROOT
 
 BY = "li"
-COLUMNS = [*waiting._COLUMNS]
-HEADS = [head for head, _ in waiting._COLUMNS.values()]
+SHOWN = {name: head for name, (head, _) in waiting._COLUMNS.items() if name != "proposal"}  # nobody proposed anything
+COLUMNS, HEADS = [*SHOWN], [*SHOWN.values()]
 
 
 @pytest.fixture(scope="module")
