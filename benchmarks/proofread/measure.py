@@ -93,15 +93,14 @@ def _score(reader: Proofreader, mixed: Sequence[Planted]) -> dict[str, Row]:
 def _show(rows: dict[str, Row], reader: Proofreader, mixed: Sequence[Planted]) -> None:
     print("\n| planted | questions | doubted | named rightly | unread |\n|---|---:|---:|---:|---:|")
     for name, row in rows.items():
-        print(
-            f"| {name or '(sound)'} | {row.asked} | {_share(row.doubted, row)} | {_share(row.named, row) if name else ''} | {row.unread} |"
-        )
+        doubted, named = (f"{count / max(1, row.asked):.2f}" for count in (row.doubted, row.named))
+        print(f"| {name or '(sound)'} | {row.asked} | {doubted} | {named if name else ''} | {row.unread} |")
     planted = [row for name, row in rows.items() if name]
     asked, doubted = (sum(getattr(row, part) for row in planted) for part in ("asked", "doubted"))
     low, high = wilson(doubted, asked)
-    print(
-        f"\nrecall {doubted}/{asked} = {doubted / asked:.3f} [{low:.3f}, {high:.3f}]; false alarms {rows[''].doubted}/{rows[''].asked}"
-    )
+    alarms = rows[""]
+    print(f"\nrecall {doubted} of {asked}: {doubted / asked:.3f} [{low:.3f}, {high:.3f}]")
+    print(f"false alarms {alarms.doubted} of {alarms.asked}")
     found = [reader.doubts(each.question) for each in mixed]
     print(f"quotations that were none: {sum(each[1] for each in found if not isinstance(each, Failed))}")
     bill = reader.bill()
@@ -133,7 +132,7 @@ def _endpoint(given: argparse.Namespace, mixed: Sequence[Planted]) -> Iterator[t
 
 
 def _scripted(mixed: Sequence[Planted]) -> ScriptedServer:
-    """A server that knows three errors in four, doubts a sound question in fifty, and fails at three requests in ten."""
+    """A server that knows three errors in four, doubts a sound question in fifty, and fails now and then."""
     known = {_text(question_fields(each.question)): each for each in mixed}
     random = Random(1)
     lucky = {each.question.question_id for each in mixed if random.random() < (0.75 if each.error else 0.02)}
@@ -146,14 +145,14 @@ def _scripted(mixed: Sequence[Planted]) -> ScriptedServer:
 
     def script(content: str, earlier: int, body: dict[str, Any]) -> Reply:
         fault = Random(content).randrange(10) if earlier == 0 else 9
-        faults = {
-            0: Reply(status=500),
-            1: Reply(content='{"questions": ['),
-            2: Reply(status=429, headers={"retry-after": "0"}),
-        }
-        return faults.get(fault) or Reply(content=answer(texts(body), says))
+        faults = (Reply(status=500), Reply(content='{"questions": ['), Reply(status=429, headers={"retry-after": "0"}))
+        return faults[fault] if fault < len(faults) else Reply(content=answer(texts(body), says))
 
     return ScriptedServer(script)
+
+
+def _text(fields: Mapping[str, str | None]) -> str:
+    return json.dumps({name: text for name, text in fields.items() if text}, ensure_ascii=False, sort_keys=True)
 
 
 if __name__ == "__main__":
