@@ -11,7 +11,7 @@ import argparse
 import json
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -122,7 +122,7 @@ def _endpoint(given: argparse.Namespace, mixed: Sequence[Planted]) -> Iterator[t
             command = [sys.executable, "-c", _SERVER, f"{folder}/gemma.gguf"]
             with Popen(command, stdin=PIPE, stdout=PIPE, text=True) as process:
                 address = next(line.strip() for line in process.stdout or () if line.startswith("http://"))
-                local = {"concurrency": 1, "timeout": 600.0, "max_tokens": 700, "max_retries": 1}
+                local = {"concurrency": 1, "timeout": 600.0, "max_tokens": 256, "max_retries": 1}
                 yield {"model": "gemma-3-270m", "base_url": f"{address}/v1"}, local
                 process.kill()
     else:
