@@ -12,7 +12,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -72,7 +72,9 @@ def main() -> None:
         params = ProofreadParams(**{name: value for name, value in options.items() if value is not None})
         reader = Proofreader(params, _Context(given.store or Path(folder) / "store.sqlite"))
         print(reader.estimate([each.question for each in mixed]))
-        reader.read([each.question for each in mixed])
+        with suppress(KeyboardInterrupt):  # what was read until then is shown
+            reader.read([each.question for each in mixed])
+    mixed = [each for each in mixed if reader.key(each.question) in {*reader.readings, *reader.failed}]
     _show(_score(reader, mixed), reader, mixed)
 
 

@@ -135,9 +135,10 @@ def _apply(
 
 
 def _fits(question: Question, correction: Correction) -> bool:
-    """Return whether the corrected part is unchanged since; the hash of a question does not cover its key."""
-    known = (None, correction.before, correction.after)  # a key that is the same, missing, or right already
-    return correction.field != ANSWER or question_fields(question)[ANSWER] in known
+    """Return whether the corrected part is unchanged since; the hash of a question covers no key and explanation."""
+    known = (None, correction.before, correction.after)  # a text that is the same, missing, or right already
+    unhashed = correction.field in (ANSWER, EXPLANATION)
+    return not unhashed or question_fields(question)[correction.field] in known
 
 
 def _changes(question: Question, correction: Correction) -> bool:
@@ -163,6 +164,7 @@ def _changed(question: Question, corrections: Sequence[Correction]) -> Question:
     changes: dict[str, object] = {"stem": stem, "shared_stem": shared, "options": options}
     if any(each.field == ANSWER for each in corrections):
         changes |= {"answer": list(said[ANSWER] or "") or None, "accepted_answers": None}
+    changes[EXPLANATION] = said[EXPLANATION]
     changes["content_hash"] = content_hash(stem, [option.text for option in options], shared)
     return question.model_copy(update=changes)
 

@@ -20,7 +20,6 @@ from build_dataset.pipeline.inspect.page import (
     _boxes,
     _facts,
     _fate,
-    _marked,
     _reading_order,
     _texts,
     draw_page,
@@ -31,6 +30,7 @@ from build_dataset.pipeline.inspect.page import (
 )
 from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Step, Trace
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.wording import mark_places
 
 
 @pytest.fixture
@@ -161,15 +161,15 @@ def test_a_picture_keeps_to_its_share_of_bytes(built):
 def test_each_finding_stands_on_its_line_and_the_place_that_it_quotes_is_marked():
     event = StageEvent("parse", "waiting", "empty_place", "empty_place: something is missing in stem: '1,2, ,n<'")
     card = ItemCard("x", Fate.WAITING, [event])
-    assert _marked(card, "入栈序列为1,2, ,n<b>") == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"
+    assert mark_places("入栈序列为1,2, ,n<b>", card.doubted) == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"
 
 
 @pytest.mark.parametrize(
-    ("quoted", "marked"), [("甲" * 4, True), ("甲" * 3, False), ("甲" * 120, True), ("甲" * 121, False)]
+    ("quoted", "marked"), [("甲" * 2, True), ("甲", False), ("甲" * 120, True), ("甲" * 121, False)]
 )
-def test_quotations_of_4_to_120_characters_are_marked(quoted, marked):
+def test_quotations_of_2_to_120_characters_are_marked(quoted, marked):
     card = ItemCard("x", Fate.WAITING, [StageEvent("parse", "waiting", "r", f"r: '{quoted}'")])
-    assert ("<mark>" in _marked(card, quoted)) is marked
+    assert ("<mark>" in mark_places(quoted, card.doubted)) is marked
 
 
 @pytest.mark.parametrize(

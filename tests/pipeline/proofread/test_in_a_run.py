@@ -13,7 +13,7 @@ import pytest
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.config import load
-from build_dataset.pipeline.review import waiting
+from build_dataset.pipeline.review import decisions, waiting
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.pipeline.stage import Context
@@ -98,7 +98,7 @@ def test_a_person_decides_in_the_workbook_and_the_second_reader_is_not_asked_aga
     path = tmp_path / "waiting.xlsx"
     path.write_bytes(with_proposals)
     book = openpyxl.load_workbook(path)
-    sheet = book[waiting._SHEET]
+    sheet = book[waiting.SHEET]
     heads = [cell.value for cell in sheet[1]]
     rows = {row[heads.index("题目编号 ID")].value: row for row in sheet.iter_rows(min_row=2)}
     proposed = [row[heads.index("建议 proposal")].value for row in rows.values()]
@@ -106,7 +106,7 @@ def test_a_person_decides_in_the_workbook_and_the_second_reader_is_not_asked_aga
     for row in rows.values():
         row[heads.index("处理 decision")].value = "采用建议" if row[heads.index("建议 proposal")].value else "保留"
     book.save(path)
-    outcome = waiting.import_decisions([path], "li", ReviewParams(), room(runner, home))
+    outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
     assert (outcome.decided, outcome.told) == ({"correct": 1, "keep": 1}, [])
     server.asked.clear()
     runner = build(home, server)
@@ -122,10 +122,10 @@ def test_a_proposal_that_is_not_there_cannot_be_taken(home, server, tmp_path):
     path = tmp_path / "waiting.xlsx"
     path.write_bytes(waiting.workbook(room(runner, home))[0])
     book = openpyxl.load_workbook(path)
-    for row in book[waiting._SHEET].iter_rows(min_row=2):
+    for row in book[waiting.SHEET].iter_rows(min_row=2):
         row[0].value = "take"
     book.save(path)
-    outcome = waiting.import_decisions([path], "li", ReviewParams(), room(runner, home))
+    outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
     assert outcome.decided == {"correct": 1}
     assert "there is no proposal to take" in outcome.told[0]
 
