@@ -129,7 +129,7 @@ class ReviewItem(Record):
     item: str | None = None
 
 
-class Doubt(Record):
+class DoubtedPlace(Record):
     """A place in a question that a second reader doubts."""
 
     question_id: str
@@ -140,7 +140,7 @@ class Doubt(Record):
     quote: str
     """The place, as the field says it."""
     proposal: str | None
-    """What a misread quotation should be; null for other kinds."""
+    """The text that a misread quotation should be; null for other kinds."""
 
 
 class Merge(Record):

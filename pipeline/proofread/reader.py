@@ -31,7 +31,7 @@ from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.proofread.params import KINDS, PROMPT, ProofreadParams
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.questions import Doubt, Question
+from build_dataset.schemas.questions import DoubtedPlace, Question
 
 _PARTS = ("kind", "field", "quote", "proposal")  # of a doubt, as the model gives it
 _SPLIT = {Reason.REFUSED, Reason.TRUNCATED, Reason.EMPTY, Reason.MALFORMED_JSON, Reason.TOO_LONG, Reason.BAD_REQUEST}
@@ -81,7 +81,7 @@ class Proofreader:
         what = f"{len(pending):,} questions to read in {len(groups):,} requests ({len(asked) - len(pending):,} read)"
         return self.params.told(what, tokens, _ANSWER_TOKENS * len(pending), digits=4)
 
-    def doubts(self, question: Question) -> tuple[list[Doubt], int] | Failed:
+    def doubts(self, question: Question) -> tuple[list[DoubtedPlace], int] | Failed:
         """Return the doubts about a question and the number of those that quote nothing in it; or why it is unread."""
         key = self.key(question)
         if key not in self.readings:
@@ -211,7 +211,7 @@ def read_reply(text: str, count: int) -> list[list[dict[str, str]]]:
     return [found[number] for number in range(1, count + 1)]
 
 
-def _located(question: Question, said: Mapping[str, str]) -> Doubt | None:
+def _located(question: Question, said: Mapping[str, str]) -> DoubtedPlace | None:
     """Return a doubt whose quotation stands in the question; None where it does not, or the kind is unknown."""
     texts = {name: text for name, text in question_fields(question).items() if text}
     quote, proposal = said["quote"], said["proposal"]
@@ -219,7 +219,7 @@ def _located(question: Question, said: Mapping[str, str]) -> Doubt | None:
     if place is None or said["kind"] not in KINDS:
         return None
     offered = proposal if said["kind"] == "misread" and proposal not in ("", quote) else None
-    return Doubt(question_id=question.question_id, kind=said["kind"], field=place, quote=quote, proposal=offered)
+    return DoubtedPlace(question_id=question.question_id, kind=said["kind"], field=place, quote=quote, proposal=offered)
 
 
 def _system() -> str:

@@ -13,7 +13,7 @@ from build_dataset.pipeline.proofread.reader import Proofreader
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams
-from build_dataset.schemas.questions import Doubt, Question, ReviewItem
+from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
 from build_dataset.schemas.wording import tally_failures
 
 _UNREAD = "not_proofread"  # reason of questions about which no answer came; they are asked again
@@ -26,7 +26,7 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
     asked = to_read(tables)
     reader = Proofreader(params, context)
     reader.read(asked)
-    doubted: list[Doubt] = []
+    doubted: list[DoubtedPlace] = []
     waiting: list[ReviewItem] = []
     failures: list[tuple[str, str]] = []
     dropped = 0
@@ -44,7 +44,7 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
     kept = tables["questions"].filter(~pl.col("question_id").is_in(gone))
     bill = reader.bill()
     return Result(
-        tables={"questions": kept, "doubts": Doubt.to_frame(doubted)},
+        tables={"questions": kept, "doubts": DoubtedPlace.to_frame(doubted)},
         counts=Counts(len(questions), kept.height, waiting=len(waiting)),
         review=waiting,
         complete=not failures,
@@ -87,13 +87,13 @@ def _item(question: Question, reason: str, detail: str) -> ReviewItem:
     return ReviewItem(item_id=question.question_id, stage="proofread", reason=reason, detail=detail, item=item)
 
 
-def _told(question: Question, doubts: Iterable[Doubt]) -> tuple[str, str]:
+def _told(question: Question, doubts: Iterable[DoubtedPlace]) -> tuple[str, str]:
     """Return the first doubt's reason, and all doubts as evidence: ``stem: '乙状结场' → 乙状结肠; proofread_…: …``."""
     told = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
     return told[0][0], "; ".join([told[0][1], *(f"{reason}: {evidence}" for reason, evidence in told[1:])])
 
 
-def _evidence(question: Question, doubt: Doubt) -> str:
+def _evidence(question: Question, doubt: DoubtedPlace) -> str:
     offered = f" {doubt.quote} → {doubt.proposal}" if doubt.proposal else ""
     place = _around(question_fields(question)[doubt.field] or "", doubt.quote).replace("\n", "\\n")
     return f"{doubt.field}: '{place}'{offered}"

@@ -1,4 +1,4 @@
-"""What people decided of questions that waited, counted by reason: a doubt that is nearly always wrong shows."""
+"""Decisions of people on questions that waited, counted by reason: a doubt that is nearly always wrong shows."""
 
 from collections import Counter
 from collections.abc import Sequence

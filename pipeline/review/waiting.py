@@ -28,7 +28,7 @@ from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.questions import Doubt, Question, ReviewItem
+from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
 from build_dataset.schemas.wording import findings, in_both_languages, look_at, quoted
 
 FILE = "waiting.xlsx"
@@ -51,7 +51,7 @@ class Waiting:
 
     question: Question
     items: list[ReviewItem]
-    proposals: list[Doubt] = field(default_factory=list)
+    proposals: list[DoubtedPlace] = field(default_factory=list)
 
     @property
     def proposed(self) -> str:
@@ -81,7 +81,7 @@ def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
     pairs, without = waiting_questions(build)
     pairs.sort(key=lambda pair: pair[1].question_id)
     doubts = find_table(build, "proofread/doubts")
-    named = Doubt.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
+    named = DoubtedPlace.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
     proposals = group_values((each.question_id, each) for each in named)
     found = [
         Waiting(own[0][1], [item for item, _ in own], proposals.get(own[0][1].question_id, []))

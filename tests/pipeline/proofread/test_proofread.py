@@ -19,7 +19,7 @@ from build_dataset.pipeline.proofread.stage import problems, run
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.documents import Box
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.questions import Doubt, Question, Region
+from build_dataset.schemas.questions import DoubtedPlace, Question, Region
 from build_dataset.schemas.wording import findings, look_at, quoted, reason_names
 from tests.annotation.batch_server import BatchServer
 from tests.annotation.scripted_server import Reply, ScriptedServer
@@ -67,7 +67,7 @@ def test_a_doubted_question_waits_with_its_place_and_proposal_and_the_others_go_
     assert "结场 → 结肠" in item.detail
     assert any("结场" in mark and mark in rows[1].stem for mark in quoted(item.detail))
     assert tidied_items([item])["d-1-002"] == rows[1]
-    (told,) = Doubt.from_frame(result.tables["doubts"])
+    (told,) = DoubtedPlace.from_frame(result.tables["doubts"])
     assert (told.kind, told.field, told.quote, told.proposal) == ("misread", "stem", "结场", "结肠")
     assert list(Question.from_frame(result.tables["questions"])) == [row for row in rows if row is not rows[1]]
     assert len(server.asked) == 3  # seven questions, three in a request
@@ -101,7 +101,9 @@ def test_what_is_no_quotation_is_dropped_and_counted(context, server, said, drop
     result = run(tables(questions(1)), ask(server), context)
     assert result.facts["quotes_not_found"] == dropped
     assert result.counts.waiting == 1 - dropped
-    assert [each.field for each in Doubt.from_frame(result.tables["doubts"])] == (["option:A"] if not dropped else [])
+    assert [each.field for each in DoubtedPlace.from_frame(result.tables["doubts"])] == (
+        ["option:A"] if not dropped else []
+    )
 
 
 def test_only_a_misreading_has_a_proposal(context, server):
