@@ -1,4 +1,4 @@
-"""A real model proofreads: the schema, several questions in a request and the store hold; its doubts are worth nothing."""
+"""A real model proofreads: schema, several questions in a request and store hold; its doubts are worth nothing."""
 
 from __future__ import annotations
 
