@@ -72,10 +72,8 @@ class LabelPrompt:
     @cached_property
     def form(self) -> Mapping[str, Any] | None:
         """The ``response_format`` to send: a closed set of codes for each dimension."""
-        if self.response_format != "json_schema":
-            return None if self.response_format == "none" else {"type": self.response_format}
         offered = {item.zh: {"type": "string", "enum": [*item.codes]} for item in self.dimensions}
-        return wire.strict_form("labels", offered)
+        return wire.answer_form(self.response_format, "labels", offered)
 
     def messages(self, question: Question) -> list[dict[str, str]]:
         """The messages for one question; no question is shown its own labels."""
@@ -108,7 +106,7 @@ def example(asked: Sequence[Dimension], value: str) -> str:
 
 
 def render(question: Question) -> str:
-    """A question as data for the prompt: it cannot close the tag that it stands in, nor begin another turn."""
+    """A question as data for the prompt."""
     lines = [
         f"来源考试：{question.exam}" if question.exam else None,
         question.shared_stem,
@@ -117,7 +115,12 @@ def render(question: Question) -> str:
         f"答案：{''.join(question.answer)}" if question.answer else None,
         f"解析：{question.explanation[:MOST_EXPLANATION]}" if question.explanation else None,
     ]
-    text = "\n".join(filter(None, lines)).replace("题目>", "题目＞")
+    return as_data("\n".join(filter(None, lines)))
+
+
+def as_data(text: str) -> str:
+    """Return a text that neither closes the tag in which it stands nor begins another turn."""
+    text = text.replace("题目>", "题目＞")
     return _TOKEN.sub(lambda found: found[0].translate(_WIDE), text)
 
 

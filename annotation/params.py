@@ -14,14 +14,19 @@ from build_dataset.schemas.identity import file_sha256
 from build_dataset.schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
 
 
-class AnnotateLlmOptions(LlmOptions):
-    """The ``[annotate.llm]`` section: which model labels the questions, and how it is asked."""
+class FormOptions(LlmOptions):
+    """A model whose answers are JSON of a form."""
 
     response_format: Literal["json_schema", "json_object", "none"] = option(
         "json_schema",
         "How the answer's form is asked for: json_schema where the endpoint has structured output, "
-        "otherwise json_object or none; labels are checked in any case.",
+        "otherwise json_object or none; answers are checked in any case.",
     )
+
+
+class AnnotateLlmOptions(FormOptions):
+    """The ``[annotate.llm]`` section: which model labels the questions, and how it is asked."""
+
     one_dimension_a_call: bool = option(
         False, "Ask for each dimension on its own, as CMExam did: almost three times the tokens."
     )

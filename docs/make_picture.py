@@ -14,6 +14,7 @@ SAID = {  # stage → (Chinese name, what it makes)
     "ocr": ("识别", "pages, lines"),
     "parse": ("解析", "questions"),
     "clean": ("清洗", "questions"),
+    "proofread": ("校读", "doubts; optional"),
     "dedup": ("去重", "merges, clusters"),
     "annotate": ("预标注", "labels"),
     "review": ("专家审核", "final labels"),

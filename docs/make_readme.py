@@ -20,7 +20,7 @@ _LONGEST = 24  # characters of a stem in the table
 def demo(build: Path) -> str:
     """Return the counts that ``make demo`` prints, stage by stage."""
     lines = []
-    for stage in STAGES:
+    for stage in (stage for stage in STAGES if stage.params().off() is None):  # what runs without being asked for
         manifest = json.loads((build / stage.name / "manifest.json").read_text(encoding="utf-8"))
         reasons = {**manifest["reasons"]["rejected"], **manifest["reasons"]["waiting"]}
         why = f"   ({reason_line(reasons)})" if reasons else ""

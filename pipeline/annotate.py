@@ -54,6 +54,9 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
             *notes(
                 "build_dataset.annotation",
                 waiting=len(waiting),
+                lack="got no labels",
+                stage="annotate",
+                section="annotate.llm",
                 reasons=tally_failures((found.reason, found.detail) for found in waiting),
                 capped=any(found.reason == "spending_cap" for found in waiting),
                 waste=_waste(requests),

@@ -24,7 +24,7 @@ from build_dataset.schemas.wording import in_both_languages
 
 TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges", "twins": "clusters"}  # table of each outcome
 OUTCOMES = ("kept", "merged", "rejected", "waiting")
-LOSING = ("parse", "clean", "dedup", "split", "export")
+LOSING = ("parse", "clean", "proofread", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
 _HEAD = ("编号 ID", "文件 file", "阶段 stage", "原因 reason", "说明 detail", "内容 text")  # of workbooks
 _CELL = 32_767  # characters that a cell of a workbook holds; Excel's own limit

@@ -43,6 +43,10 @@ class Params(BaseModel, extra="forbid", frozen=True, defer_build=True):
         fields = type(self).model_fields
         return {name: _semantic(value) for name, value in self if not is_non_semantic(fields[name])}
 
+    def off(self) -> str | None:
+        """Return what to set for the stage to run; None where it runs. A stage that is off leaves no result."""
+        return None
+
     def ignores(self) -> frozenset[str]:
         """Inputs of the stage, as ``maker/table``, that cannot change its result with these parameters."""
         return frozenset()

@@ -6,9 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
-from typing import Any
+from typing import Any, get_args
+
+from markupsafe import Markup, escape
 
 from build_dataset.schemas.data import shipped_toml
+from build_dataset.schemas.dataset import Acceptable
 from build_dataset.schemas.grouping import group_values
 
 SPECIAL_TOKENS = (
@@ -44,7 +47,7 @@ def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
     return "; ".join(told)
 
 
-_QUOTED = re.compile(r"'([^']{4,120})'")
+_QUOTED = re.compile(r"'([^']{2,120})'")
 _ELSE = "build-dataset inspect FILE shows them", "build-dataset inspect FILE 可查看"
 """Remedy of a reason that has none of its own."""
 
@@ -73,10 +76,25 @@ def quoted(detail: str) -> list[str]:
     return [found.replace("\\n", "\n") for found in _QUOTED.findall(detail)]  # line breaks as two characters
 
 
+def mark_places(text: str, places: Iterable[str]) -> Markup:
+    """Return a text as HTML in which those places are marked."""
+    parts = "|".join(re.escape(place) for place in sorted({*places}, key=len, reverse=True) if place)
+    pieces = re.split(f"({parts})", text) if parts else [text]
+    marked = (Markup("<mark>{}</mark>").format(piece) if at % 2 else escape(piece) for at, piece in enumerate(pieces))
+    return Markup("").join(marked)
+
+
 def look_at(reason: str) -> list[str]:
     """Return where to look and what to do about a question that waits, in Chinese and in English."""
     known: list[str] = _read()["looks"].get(reason) or _read()["looks"]["else"]
     return known
+
+
+def settling(reason: str, file: str) -> str | None:
+    """Return the line of dataset.toml that settles a doubt where it does not hold; None where people decide each."""
+    accept = f'[sources."FILE"] accept = ["{reason}"]' if reason in get_args(Acceptable) else None
+    line: str | None = _read()["settling"].get(reason, accept)
+    return line and line.replace("FILE", file)
 
 
 def remedy(reason: str, file: str) -> tuple[str, str]:

@@ -14,9 +14,10 @@ from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import Question
 
-STEM, SHARED, ANSWER, VERDICT = "stem", "shared_stem", "answer", "verdict"  # names of fields in `Correction`
+STEM, SHARED, ANSWER, EXPLANATION = "stem", "shared_stem", "answer", "explanation"  # names of fields in `Correction`
+VERDICT = "verdict"
 OPTION = "option:"  # begins the name of an option's field: option:A
-_NAMES = {STEM: "题干", SHARED: "共用题干", ANSWER: "答案", VERDICT: "处理"}  # for people
+_NAMES = {STEM: "题干", SHARED: "共用题干", ANSWER: "答案", EXPLANATION: "解析", VERDICT: "处理"}  # for people
 _AROUND = 8  # characters before and after a change, by which people find it
 _SHARED_HEAD, _STEM_HEAD = "【共用题干】", "【题干】"  # stand in the text where a case is shared
 _LABEL = re.compile(r"^\s*([A-K])\s*[.．、:：]\s*(.*)$")  # A. 甲, B、乙
@@ -33,10 +34,12 @@ class BaseText:
     content_hash: str
     text: str
     key: str
+    explanation: str | None = None  # None where people see it and cannot edit it
 
     def dumps(self) -> str:
         """Return it as one line of JSON."""
-        return json.dumps([self.content_hash, self.text, self.key], ensure_ascii=False)
+        last = [] if self.explanation is None else [self.explanation]
+        return json.dumps([self.content_hash, self.text, self.key, *last], ensure_ascii=False)
 
     @classmethod
     def loads(cls, line: str) -> BaseText | None:
@@ -50,6 +53,11 @@ class BaseText:
 def base_text(question: Question) -> BaseText:
     """Return the text of a question that is shown for correction."""
     return BaseText(question.content_hash, text_of(question), "".join(question.answer or []))
+
+
+def whole_text(question: Question) -> BaseText:
+    """Return the text of a question of which everything can be corrected."""
+    return replace(base_text(question), explanation=question.explanation or "")
 
 
 def text_of(question: Question) -> str:
@@ -69,6 +77,15 @@ def with_proposals(base: BaseText, proposals: Iterable[Correction]) -> BaseText:
         return replace(base, key=key)
     changed = {name: agreed.get(name, fields.get(name)) for name in (*fields, *sorted(agreed))}
     return replace(base, key=key, text=_text({name: value for name, value in changed.items() if value}))
+
+
+def replaced(text: str, changes: Iterable[tuple[str, str, str]]) -> str:
+    """Return an edited text with places of its fields replaced: (field, what it says, what it is to say)."""
+    fields = fields_of(text)
+    for name, before, after in changes:
+        if name in fields:
+            fields[name] = fields[name].replace(before, after, 1)
+    return _text(fields)
 
 
 def field_title(field: str) -> str:

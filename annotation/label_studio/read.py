@@ -229,6 +229,7 @@ class _Answer:
         elif found == [DROP] or (
             self._correct(screen.CORRECTED, screen.BASE, changed_text)
             & self._correct(screen.CORRECTED_KEY, screen.BASE, changed_key)
+            & self._correct(screen.CORRECTED_EXPLANATION, screen.BASE, changed_explanation)
         ):
             self._decide(found[0])
 
@@ -307,6 +308,13 @@ def changed_text(text: str, base: editable.BaseText) -> Changes:
     if sum(name.startswith(editable.OPTION) for name in after) < 2:
         raise editable.UnreadableTextError("fewer than two options are left")
     return editable.changed_fields(before, after)
+
+
+def changed_explanation(text: str, base: editable.BaseText) -> Changes:
+    """Return the explanation, where it could be edited and differs from what was shown."""
+    if base.explanation is None or text.split() == base.explanation.split():
+        return {}
+    return {editable.EXPLANATION: (base.explanation or None, text)}
 
 
 def changed_key(text: str, base: editable.BaseText) -> Changes:

@@ -19,14 +19,15 @@ from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, LabelName, dim
 
 TEXT = "question"  # the object that all controls belong to
 NOTE, CROP, FLAGS, OPINIONS, VERDICT = "note", "crop", "flags", "opinions", "verdict"  # parts
-CORRECTED, CORRECTED_KEY = "corrected", "corrected_key"
-"""Editable text of stem and options, and of the key; shown when they are said to be wrong."""
+CORRECTED, CORRECTED_KEY, CORRECTED_EXPLANATION = "corrected", "corrected_key", "corrected_explanation"
+"""Editable text of stem and options, of the key and of the explanation; shown when they are said to be wrong."""
+SCOPE = "scope"  # the part that says whether a decision holds for all of its kind
 BASE, BASE_KEY = "base", "base_key"
 """The text that fields for corrections were filled with, in a task's data and in fields that never show."""
 ANSWERED = "answered"
 """The field that holds when a person answered, in answers that went back to a server, whose own time is a later one."""
 _TAKEN = {
-    TEXT, NOTE, ANSWERED, CROP, FLAGS, OPINIONS, CORRECTED, CORRECTED_KEY, BASE, BASE_KEY,
+    TEXT, NOTE, ANSWERED, CROP, FLAGS, OPINIONS, CORRECTED, CORRECTED_KEY, CORRECTED_EXPLANATION, BASE, BASE_KEY, SCOPE,
     "options", "answer", "explanation",
 }  # fmt: skip
 

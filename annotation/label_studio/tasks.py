@@ -8,9 +8,18 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from markupsafe import Markup
+
 from build_dataset.annotation.adjudication import Standing, proposed_labels
 from build_dataset.annotation.annotator import MEASURED
-from build_dataset.annotation.label_studio.editable import base_text, changed_part, field_title, with_proposals
+from build_dataset.annotation.label_studio.editable import (
+    base_text,
+    changed_part,
+    field_title,
+    text_of,
+    whole_text,
+    with_proposals,
+)
 from build_dataset.annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from build_dataset.annotation.rubric import ShownAnswer
 from build_dataset.schemas.annotations import Annotation, Correction, LabelStatus
@@ -18,7 +27,7 @@ from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import lot, sha256
 from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
-from build_dataset.schemas.wording import findings, in_both_languages
+from build_dataset.schemas.wording import findings, in_both_languages, look_at, mark_places, quoted
 
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""
@@ -215,8 +224,13 @@ def verification_tasks(items: Iterable[tuple[ReviewItem, Question]], *, crops: M
     for question_id, group in groupby(pairs, key=lambda pair: pair[1].question_id):
         own = list(group)
         everything = shown_fields(own[0][1])
-        shown = {name: everything[name] for name in ("meta", "text", "key", BASE)}
-        shown["reason"] = "\n".join(dict.fromkeys(waiting_reasons(item) for item, _ in own))
+        shown = {name: everything[name] for name in ("meta", "text", "key")}
+        base = whole_text(own[0][1])
+        shown |= {"explanation": base.explanation or "", BASE: base.dumps()}
+        codes = dict.fromkeys(code for item, _ in own for code, _ in findings(item.reason, item.detail))
+        reasons = [*(waiting_reasons(item) for item, _ in own), *(" ".join(look_at(code)) for code in codes)]
+        shown["reason"] = "\n".join(dict.fromkeys(reasons))
+        shown["marked"] = _marked(own[0][1], [mark for item, _ in own for mark in quoted(item.detail)])
         tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
     return tasks
 
@@ -235,6 +249,13 @@ def waiting_reasons(item: ReviewItem) -> str:
     """Return why a question waits, one reason a line, in both languages."""
     found = findings(item.reason, item.detail)
     return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in found)
+
+
+def _marked(question: Question, places: Iterable[str]) -> str:
+    """Return a question as HTML: all of its text, what the reasons quote marked."""
+    answer = f"答案 {''.join(question.answer or []) or '（无）'}"
+    parts = [text_of(question), answer, f"解析：{question.explanation}" if question.explanation else ""]
+    return Markup("<br>").join(mark_places(line, places) for part in parts for line in part.split("\n") if line)
 
 
 def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> list[str]:

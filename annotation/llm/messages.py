@@ -346,6 +346,13 @@ def strict_form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
 
 
+def answer_form(how: str, name: str, properties: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the ``response_format`` to send: the strict schema for ``json_schema``, nothing for ``none``."""
+    if how == "json_schema":
+        return strict_form(name, properties)
+    return None if how == "none" else {"type": how}
+
+
 def json_object(text: str) -> dict[str, Any]:
     """Return the JSON object of a reply; raise ``BadAnswerError``, whose hint asks for one, where there is none."""
     try:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from build_dataset.annotation.label_studio.editable import ANSWER, OPTION, SHARED, STEM, VERDICT
+from build_dataset.annotation.label_studio.editable import ANSWER, EXPLANATION, OPTION, SHARED, STEM, VERDICT
 from build_dataset.pipeline.characters import UNREADABLE
 from build_dataset.pipeline.clean.filters import FilterVerdict
 from build_dataset.pipeline.releases import hashes_of
@@ -135,24 +135,26 @@ def _apply(
 
 
 def _fits(question: Question, correction: Correction) -> bool:
-    """Return whether the corrected part is unchanged since; the hash of a question does not cover its key."""
-    known = (None, correction.before, correction.after)  # a key that is the same, missing, or right already
-    return correction.field != ANSWER or _fields(question)[ANSWER] in known
+    """Return whether the corrected part is unchanged since; the hash of a question covers no key and explanation."""
+    known = (None, correction.before, correction.after)  # a text that is the same, missing, or right already
+    unhashed = correction.field in (ANSWER, EXPLANATION)
+    return not unhashed or question_fields(question)[correction.field] in known
 
 
 def _changes(question: Question, correction: Correction) -> bool:
     """Return whether a correction of a text or a key differs from the question."""
-    return correction.field != VERDICT and _fields(question).get(correction.field) != correction.after
+    return correction.field != VERDICT and question_fields(question).get(correction.field) != correction.after
 
 
-def _fields(question: Question) -> dict[str, str | None]:
-    """Return the texts of a question and its key, by the names that corrections call them."""
-    said = {STEM: question.stem, SHARED: question.shared_stem, ANSWER: "".join(question.answer or ()) or None}
-    return said | {f"{OPTION}{option.label}": option.text for option in question.options}
+def question_fields(question: Question) -> dict[str, str | None]:
+    """Return the texts of a question and its key, by the names that corrections call them, in reading order."""
+    said = {SHARED: question.shared_stem, STEM: question.stem}
+    said |= {f"{OPTION}{option.label}": option.text for option in question.options}
+    return said | {ANSWER: "".join(question.answer or ()) or None, EXPLANATION: question.explanation}
 
 
 def _changed(question: Question, corrections: Sequence[Correction]) -> Question:
-    said = _fields(question) | {each.field: each.after for each in corrections}
+    said = question_fields(question) | {each.field: each.after for each in corrections}
     options = [
         Option(label=name.removeprefix(OPTION), text=text)
         for name, text in sorted(said.items())
@@ -162,6 +164,7 @@ def _changed(question: Question, corrections: Sequence[Correction]) -> Question:
     changes: dict[str, object] = {"stem": stem, "shared_stem": shared, "options": options}
     if any(each.field == ANSWER for each in corrections):
         changes |= {"answer": list(said[ANSWER] or "") or None, "accepted_answers": None}
+    changes[EXPLANATION] = said[EXPLANATION]
     changes["content_hash"] = content_hash(stem, [option.text for option in options], shared)
     return question.model_copy(update=changes)
 

@@ -29,6 +29,7 @@ from build_dataset.pipeline.config import FILE_NAME, Config, ConfigBase, load
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.parse.params import ParseParams
+from build_dataset.pipeline.proofread.params import ProofreadParams
 from build_dataset.pipeline.stage import Context, Stage, Tables
 from build_dataset.schemas.documents import Document
 from build_dataset.schemas.errors import UserError
@@ -130,6 +131,8 @@ def _command(stage: Stage) -> Callable[..., None]:
 
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
+        if told := loaded.params(stage.name).off():
+            raise UserError(told)
         if dry_run:
             runner = Runner(loaded)
             _DRY_RUNS[stage.name](runner.tables(stage), loaded.params(stage.name), runner.context(stage))
@@ -180,6 +183,13 @@ def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) 
     print_line(params.llm.estimate([request for _, request in requests]))
 
 
+def _dry_run_of_proofreading(tables: Tables, params: ProofreadParams, context: Context) -> None:
+    from build_dataset.pipeline.proofread.reader import Proofreader
+    from build_dataset.pipeline.proofread.stage import to_read
+
+    print_line(Proofreader(params, context).estimate(to_read(tables)))
+
+
 def _dry_run_of_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> None:
     from build_dataset.pipeline.evaluate.stage import estimate_evaluation
     from build_dataset.pipeline.evaluate.submission import predictions_of
@@ -194,6 +204,7 @@ _DRY_RUNS: dict[str, Callable[[Tables, Any, Context], None]] = {
     "annotate": _dry_run_of_annotation,
     "ocr": _dry_run_of_vision,
     "parse": _dry_run_of_pointing,
+    "proofread": _dry_run_of_proofreading,
     "evaluate": _dry_run_of_evaluation,
 }
 """By stage: the function that prints the estimate of its ``--dry-run``."""

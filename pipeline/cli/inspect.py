@@ -161,7 +161,7 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
 
 
 def _decided_rows(config: ConfigBase) -> list[dict[str, Any]]:
-    from build_dataset.pipeline.review.waiting import count_by_reason
+    from build_dataset.pipeline.review.settled import count_by_reason
     from build_dataset.pipeline.runtime.sources import SOURCES
 
     counts = count_by_reason(SOURCES["reviews/settled"](config.dataset))
@@ -182,7 +182,7 @@ def _status_rows(runner: Runner) -> list[dict[str, Any]]:
 
     runs, states = last_runs(runner.build), runner.states()
     rows = []
-    for stage in STAGES:
+    for stage in (stage for stage in STAGES if states[stage.name] != "off"):
         manifest = read_manifest(runner.build / stage.name) or {}
         counts, facts = manifest.get("counts", {}), manifest.get("facts", {})
         row: dict[str, Any] = {"stage": stage.name, "state": states[stage.name], "unit": stage.unit}

@@ -29,6 +29,7 @@ _FILES = 12  # files listed at the end of a run; `status` lists more
 _ALARMS = 8  # files whose remedy is told
 _PLACES = (
     ("report", "index.html", "open this first"),
+    ("report", "waiting.xlsx", "decide here"),
     ("evaluate", "results.md", "scores"),
     ("export", "README.md", "dataset card"),
     ("*", "rejects.xlsx", "taken out, why"),

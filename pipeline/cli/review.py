@@ -129,17 +129,16 @@ def sheet_cancel(config: ConfigBase, expert: str = "") -> None:
 
 def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
-    from build_dataset.pipeline.review import sheets
-    from build_dataset.pipeline.review import waiting as waiting_room
+    from build_dataset.pipeline.review import decisions, sheets
 
-    decisions = [path for path in files if waiting_room.is_waiting(path)]
-    files = [path for path in files if path not in decisions]
-    if decisions and not by.strip():
-        raise UserError(f"{decisions[0]} holds decisions on waiting questions: say who made them with --by NAME")
+    decided = [path for path in files if decisions.is_waiting(path)]
+    files = [path for path in files if path not in decided]
+    if decided and not by.strip():
+        raise UserError(f"{decided[0]} holds decisions on waiting questions: say who made them with --by NAME")
     with locked_build(config) as (_, params, context):
-        outcome = waiting_room.import_decisions(decisions, by.strip().lower(), params, context)
+        outcome = decisions.import_decisions(decided, by.strip().lower(), params, context)
         found = sheets.import_sheets(files, params, context) if files else []
-    if decisions:
+    if decided:
         print_template("decided", outcome)
     for path, sheet, rejects in found:
         print_template("sheet", {"path": path, "sheet": sheet, "rejects": rejects})
@@ -148,13 +147,16 @@ def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
 
 def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: bool = False) -> None:
     """Fetch the reviews, then compute final labels and agreement."""
-    from build_dataset.pipeline.review import exchange
+    from build_dataset.pipeline.review import exchange, verified
 
     with locked_build(config) as (runner, params, context):
         reports = exchange.pull(params, context, full=full, force=force, adopt=adopt)
+        alike = verified.take_up(params, context)
         unknown = exchange.unknown_people(params, runner.build)  # told after the pull, which worked
     for report in reports:
         print_template("pull", report)
+    if alike:
+        print_line(f"decided as another of the same kind: {counted(alike, 'question')}")
     if unknown:
         who = ", ".join(unknown)
         print_warning(f"no such account in Label Studio, see review.reviewers and review.adjudicators: {who}")

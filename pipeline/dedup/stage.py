@@ -211,7 +211,7 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
 
     All copies of a question whose answers contradict each other wait for a person; none of them survives.
     """
-    questions = tables["questions"]
+    questions = tables.get("proofread/questions", tables["questions"])
     if not questions["question_id"].is_sorted():
         questions = questions.sort("question_id")
     found = resolve(questions, params, context)

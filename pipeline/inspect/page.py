@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from markupsafe import Markup, escape
 
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, page_strips
@@ -26,7 +25,7 @@ from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.documents import Box, CharacterChange, Document, Line, LineKind, Page, Step, Trace
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region
-from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, quoted
+from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, mark_places, quoted, settling
 
 MAX_PAGES = 120  # of the paper on one HTML page: more are neither legible in its size nor quick to load
 _BUDGET = 9_000_000  # bytes of all pictures of a page together; as text they take a third more
@@ -68,6 +67,11 @@ class ItemCard:
     steps: list[Step] = field(default_factory=list)
     texts: list[str] = field(default_factory=list)  # the lines of unused text
     pages: list[int] = field(default_factory=list)
+
+    @property
+    def doubted(self) -> list[str]:
+        """The places that its findings quote."""
+        return [found for event in self.events for found in quoted(event.detail or "")]
 
     @property
     def confidence(self) -> float | None:
@@ -250,21 +254,12 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     A ``UserError`` says that no paper, or several, have that name or that part of it, or that there are no such pages.
     """
     view = view_paper(build, raw, wanted, pages)
-    helpers = {"findings": findings, "in_both_languages": in_both_languages, "marked": _marked, "look_at": look_at}
+    helpers = {each.__name__: each for each in (findings, in_both_languages, look_at, mark_places, settling)}
     uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
     names = {"names": NAMES["fates"], "regions": NAMES["regions"]}
     return view.document, render(
         "build_dataset.pipeline.inspect:paper.html", view=view, uncertain=uncertain, **names, **helpers
     )
-
-
-def _marked(card: ItemCard, text: str) -> Markup:
-    """Return a text in which the places that the card's findings quote are marked."""
-    shown = escape(text)
-    for mark in {found for event in card.events for found in quoted(event.detail or "")}:
-        place = escape(mark)
-        shown = shown.replace(place, Markup("<mark>{}</mark>").format(place))
-    return shown
 
 
 def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) -> PaperView:
@@ -351,8 +346,10 @@ def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> 
         if page.page in shown:
             lines = [line for line in tables.lines if line.page == page.page]
             boxed = page.width > 0 and all(line.box for line in lines) and tables.document.format != "docx"
-            became = [_became(line, at.get(_place(line), []), tables.fates) for line in lines]
-            yield PageView(page, *((_boxes(lines, became), []) if boxed else ([], _texts(lines, became))))
+            owners = [at.get(_place(line), []) for line in lines]
+            became = [_became(line, own, tables.fates) for line, own in zip(lines, owners, strict=True)]
+            marks, texts = (_boxes(lines, became), []) if boxed else ([], _texts(lines, became))
+            yield PageView(page, [*marks, *_doubted_lines(lines, owners)], texts)
 
 
 def _became(line: Line, cards: Sequence[ItemCard], fates: Mapping[Place, Fate]) -> PageMark:
@@ -362,6 +359,14 @@ def _became(line: Line, cards: Sequence[ItemCard], fates: Mapping[Place, Fate]) 
     known = list(dict.fromkeys(str(number) for number in numbers if number is not None))
     label = f"{known[0]}–{known[-1]}" if len(known) > 1 else "".join(known)
     return PageMark(style or "none", tuple(card.name for card in cards), label)
+
+
+def _doubted_lines(lines: Sequence[Line], owners: Iterable[Sequence[ItemCard]]) -> Iterator[PageMark]:
+    """Yield a mark for each line of which a finding quotes something, or which stands in a quotation."""
+    for line, cards in zip(lines, owners, strict=True):
+        places, text = ("".join(mark.split()) for card in cards for mark in card.doubted), "".join(line.text.split())
+        if line.box and any(mark in text or (len(text) > 3 and text in mark) for mark in places if mark):
+            yield PageMark("doubted-place", tuple(card.name for card in cards), "", line.box)
 
 
 def _boxes(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:

@@ -9,7 +9,7 @@ import polars as pl
 from build_dataset.pipeline.aside import OUTCOMES, SourceDoubt, SourceLoss, shared_questions, source_losses
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
-from build_dataset.pipeline.review.waiting import count_by_reason
+from build_dataset.pipeline.review.settled import count_by_reason
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.questions import SPLITS
 from build_dataset.schemas.wording import Notice, counted, reason_names, remedy

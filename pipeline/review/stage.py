@@ -32,7 +32,7 @@ from build_dataset.schemas.taxonomy import dimensions
 STAGE = "review"  # of what waits
 FLAGGED_BY_ADJUDICATOR = "flagged_by_adjudicator"
 """Reason of questions with final labels and an error: somebody must correct them in `review verify`."""
-_STAGES = ("parse", "clean", "dedup", "audit", STAGE)  # stages whose waiting questions are verified
+_STAGES = ("parse", "clean", "proofread", "dedup", "audit", STAGE)  # stages whose waiting questions are verified
 
 
 class Settled(NamedTuple):
@@ -102,7 +102,7 @@ def _counted(
 
 
 def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], int]:
-    """Return what waits in parse, clean, dedup and the audit, or was flagged by the adjudicator, with its question.
+    """Return what waits in stages up to dedup and in the audit, or was flagged by the adjudicator, with its question.
 
     A conflict of several questions gives a pair for each of them. The number is of items that hold no question, such
     as a number that was not found.

@@ -9,48 +9,40 @@ import io
 import re
 from base64 import b64decode
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import xlsxwriter
-from rapidfuzz import fuzz
 
-from build_dataset.annotation.label_studio import editable, screen
-from build_dataset.annotation.label_studio.read import DROP, UNSURE, PulledRows, read_task
-from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, written
-from build_dataset.annotation.params import ReviewParams
+from build_dataset.annotation.label_studio import editable
 from build_dataset.pipeline.crop import crops
-from build_dataset.pipeline.review import folder, sheets
+from build_dataset.pipeline.review import sheets
 from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.pipeline.review.workbook import begin_sheet, legal, open_sheets
-from build_dataset.pipeline.runtime.publish import read_table
-from build_dataset.pipeline.runtime.sources import SETTLED
+from build_dataset.pipeline.review.workbook import begin_sheet, legal
+from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas.annotations import SettledDoubt
 from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.questions import Question, ReviewItem
+from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
 from build_dataset.schemas.wording import findings, in_both_languages, look_at, quoted
 
 FILE = "waiting.xlsx"
-_FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
-_COLUMNS: dict[str, tuple[str, int]] = {name: (each["head"], each["width"]) for name, each in _FORM["columns"].items()}
-_WORDS: dict[str, str] = {word: kind for kind, words in _FORM["words"].items() for word in words}  # √ → keep
-_DECISIONS = [words[0] for kind, words in _FORM["words"].items() if kind != "like"]
-_SHEET = "等待 waiting"
+FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
+COLUMNS: dict[str, tuple[str, int]] = {name: (each["head"], each["width"]) for name, each in FORM["columns"].items()}
+WORDS: dict[str, str] = {word: kind for kind, words in FORM["words"].items() for word in words}  # √ → keep
+DECISIONS = [words[0] for kind, words in FORM["words"].items() if kind != "like"]
+SHEET = "等待 waiting"
 _AS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False}  # a text that begins with = is no formula
 _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
 _TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
-_ALIKE = 60  # of 100: a text less like its question than that was moved to another row
-CORRECT = "correct"
+TAKE = "take"
+"""Decision to correct as the second reader proposes."""
 
 
 @dataclass
@@ -59,11 +51,18 @@ class Waiting:
 
     question: Question
     items: list[ReviewItem]
+    proposals: list[DoubtedPlace] = field(default_factory=list)
+
+    @property
+    def proposed(self) -> str:
+        """Its text with the second reader's proposals; raise ``UnreadableTextError`` where the text has no parts."""
+        changes = [(each.field, each.quote, each.proposal or "") for each in self.proposals]
+        return editable.replaced(self.base.text, changes)
 
     @property
     def base(self) -> editable.BaseText:
         """Its text and key as a person edits them."""
-        return editable.base_text(self.question)
+        return editable.whole_text(self.question)
 
     @property
     def version(self) -> str:
@@ -77,22 +76,15 @@ class Waiting:
         return list(dict.fromkeys(pairs))
 
 
-@dataclass
-class Decided:
-    """The effect of an imported workbook."""
-
-    decided: Counter[str] = field(default_factory=Counter)
-    """Questions by decision; ``open``: rows without one."""
-    told: list[str] = field(default_factory=list)
-    """A line on each row that was not taken."""
-
-
 def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
     """Return what waits, the worst file first; and how many items hold no question to decide on."""
     pairs, without = waiting_questions(build)
     pairs.sort(key=lambda pair: pair[1].question_id)
+    doubts = find_table(build, "proofread/doubts")
+    named = DoubtedPlace.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
+    proposals = group_values((each.question_id, each) for each in named)
     found = [
-        Waiting(own[0][1], [item for item, _ in own])
+        Waiting(own[0][1], [item for item, _ in own], proposals.get(own[0][1].question_id, []))
         for own in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
     ]
     worst = Counter(each.question.document for each in found)
@@ -112,26 +104,31 @@ def workbook(context: Context) -> tuple[bytes, int, int]:
 
 
 def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> None:
-    sheet, fixed, free = begin_sheet(book, _SHEET, dict(_COLUMNS.values()))
+    proposed = any(each.proposals for each in rows)
+    names = [name for name in COLUMNS if proposed or name != "proposal"]
+    at = {name: place for place, name in enumerate(names)}
+    sheet, fixed, free = begin_sheet(book, SHEET, dict(COLUMNS[name] for name in names))
     doubted = book.add_format({"bold": True, "font_color": "#C00000"})
-    at = {name: place for place, name in enumerate(_COLUMNS)}
     for number, each in enumerate(rows, start=1):
         for name in ("decision", "scope", "key", "note"):
             sheet.write(number, at[name], each.base.key if name == "key" else "", free)
-        _write_marked(sheet, (number, at["text"]), each, doubted, free)
+        for name, text in (("text", each.base.text), ("explanation", each.base.explanation or "")):
+            _write_marked(sheet, (number, at[name]), each, legal(text)[: sheets.LONGEST], (doubted, free))
         for name, text in _fixed(each).items():
-            sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
+            if name in at:
+                sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
         picture = pictures.get(each.question.question_id)
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
         sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), "text": each.base.text})))
     last = max(len(rows), 1)
-    sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": _DECISIONS})
-    sheet.data_validation(1, at["scope"], last, at["scope"], {"validate": "list", "source": _FORM["words"]["like"][:1]})
+    offered = [word for word in DECISIONS if proposed or WORDS[word.split()[0]] != TAKE]
+    sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": offered})
+    sheet.data_validation(1, at["scope"], last, at["scope"], {"validate": "list", "source": FORM["words"]["like"][:1]})
     sheet.freeze_panes(1, at["text"])
     sheet.set_landscape()
     sheet.fit_to_pages(1, 0)  # all columns on a page, where somebody prints it
-    sheet.autofilter(0, 0, len(rows), len(_COLUMNS) - 1)
-    sheets.put_rows(book, "说明 guide", [[line] for line in _FORM["guide"].splitlines()]).set_column(0, 0, 120)
+    sheet.autofilter(0, 0, len(rows), len(at) - 1)
+    sheets.put_rows(book, "说明 guide", [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
     sheet.activate()
 
 
@@ -144,16 +141,16 @@ def _fixed(each: Waiting) -> dict[str, str]:
     return {
         "why": "\n".join(why),
         "todo": "\n".join(todo),
-        "explanation": each.question.explanation or "",
+        "proposal": "\n".join(f"{editable.field_title(d.field)}：{d.quote} → {d.proposal}" for d in each.proposals),
         "file": f"{each.question.document}{place}",
         "id": each.question.question_id,
         "version": each.version,
     }
 
 
-def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, doubted: Any, free: Any) -> None:
-    """Write the text to edit, what the reasons quote in red."""
-    text = legal(each.base.text)[: sheets.LONGEST]
+def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, text: str, formats: tuple[Any, Any]) -> None:
+    """Write a text to edit, what the reasons quote in red."""
+    doubted, free = formats
     places = {mark for _, evidence in each.found for mark in quoted(evidence) if mark in text}
     parts = re.split("|".join(f"({re.escape(mark)})" for mark in sorted(places, key=len, reverse=True)), text)
     pieces = [part for part in parts if part] if places else []
@@ -167,7 +164,7 @@ def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, doubted: Any
 def _height(cells: Mapping[str, str]) -> int:
     """Return the pixels that the longest of wrapped texts takes: not every program fits rows to their text."""
     lines = [
-        sum(1 + sum(2 - char.isascii() for char in line) // _COLUMNS[name][1] for line in text.split("\n"))
+        sum(1 + sum(2 - char.isascii() for char in line) // COLUMNS[name][1] for line in text.split("\n"))
         for name, text in cells.items()
     ]
     return min(_TALLEST, 20 * max(lines) + 6)
@@ -183,192 +180,3 @@ def _place_picture(sheet: Any, cell: tuple[int, int], uri: str) -> int:
     options = {"image_data": io.BytesIO(data), "x_scale": scale, "y_scale": scale, "object_position": 1}
     sheet.insert_image(*cell, "page", options)
     return round(height * scale) + 8
-
-
-def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, context: Context) -> Decided:
-    """Take in decisions of a person; the same workbook again changes nothing.
-
-    A row counts where its question still waits, says what the workbook was written from, and was decided. What is not
-    taken is told by row. Raises ``UserError`` for a file that cannot be read or is no such workbook.
-    """
-    known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
-    outcome, rows, settled = Decided(), PulledRows(), list[SettledDoubt]()
-    for path in paths:
-        cells = read_cells(path)
-        moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-        for row in _judged(path, cells, known, outcome):
-            annotation = _annotation(row, by, moment)
-            own = read_task({QUESTION_ID: row.waiting.question.question_id}, [annotation], {0: by}, "verification")
-            refused = [each for each in own.rejects if each.reason != UNSURE]
-            outcome.told += [f"{path}, row {row.number}: {each.detail}" for each in refused]
-            rows.extend(own)
-            if not refused:
-                outcome.decided[row.decision] += 1
-                settled += row.settled(by, moment.isoformat())
-    pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
-    folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
-    folder.combine(context.build, params)
-    _remember(context.build, settled)
-    return outcome
-
-
-@dataclass
-class _DecidedRow:
-    """A row that was decided."""
-
-    number: int
-    waiting: Waiting
-    decision: str
-    text: str
-    key: str
-    note: str
-
-    def settled(self, by: str, at: str) -> list[SettledDoubt]:
-        """Return what is remembered of it, a row for each reason."""
-        own = self.waiting.question
-        place = {"question_id": own.question_id, "document": own.document, "by": by, "at": at}
-        codes = dict.fromkeys(code for code, _ in self.waiting.found)
-        return [SettledDoubt(**place, reason=code, decision=self.decision) for code in codes if self.decision != UNSURE]
-
-
-def _judged(
-    path: Path, cells: Sequence[Mapping[str, str]], known: Mapping[str, Waiting], outcome: Decided
-) -> Iterator[_DecidedRow]:
-    """Yield the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken."""
-    open_rows: list[_DecidedRow] = []
-    alike: dict[tuple[str, tuple[str, ...]], str] = {}
-    seen: set[str] = set()
-    for number, row in enumerate(cells, start=2):
-        if not any(row.values()):
-            continue
-        problem, decided = _read_row(number, row, known, seen)
-        if problem:
-            outcome.told.append(f"{path}, row {number}: {problem}")
-        elif decided and decided.decision:
-            if _word(row["scope"]) == "like":
-                alike[_kind(decided.waiting)] = decided.decision
-            yield decided
-        elif decided:
-            open_rows.append(decided)
-    for each in open_rows:
-        each.decision = alike.get(_kind(each.waiting), "")
-        if each.decision in ("keep", DROP):
-            yield each
-        else:
-            outcome.decided["open"] += 1
-
-
-def _kind(waiting: Waiting) -> tuple[str, tuple[str, ...]]:
-    """Return what makes two rows of one kind: the file and the reasons."""
-    return waiting.question.document, tuple(sorted({code for code, _ in waiting.found}))
-
-
-def _read_row(
-    number: int, row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[str]
-) -> tuple[str | None, _DecidedRow | None]:
-    """Return why a row cannot be taken, or the row; its decision is empty where nobody decided."""
-    name, word = row["id"], row["decision"]
-    waiting = known.get(name)
-    if waiting is None:
-        return f"{name or 'no ID'}: no question that waits in this build (settled already, or another dataset's)", None
-    if name in seen:
-        return f"{name} stands twice: the first row counts", None
-    seen.add(name)
-    if row["version"] != waiting.version:
-        return f"{name} has changed since the workbook was written: export it again", None
-    decision = _word(word)
-    if word and decision not in (*_FORM["words"], ""):
-        return f"{name}: the decision {word!r} is none of {', '.join(_DECISIONS)}", None
-    base, text, key = waiting.base, row["text"], row["key"]
-    owner = next((each for each in known.values() if each is not waiting and _same(each.base.text, text)), None)
-    if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
-        whose = f"is that of {owner.question.question_id}" if owner else "has little of the question's"
-        return f"{name}: the text beside it {whose}; were single columns sorted? Not applied", None
-    changed = not _same(base.text, text) or not _same(base.key, key)
-    if changed and not decision:
-        return f"{name} was changed, but not decided: choose {_FORM['words'][CORRECT][0]}", None
-    if decision == CORRECT and not changed:
-        return f"{name}: to be corrected, but text and key are as they were", None
-    decision = CORRECT if decision == "keep" and changed else decision
-    return None, _DecidedRow(number, waiting, decision, text, key, row["note"])
-
-
-def _word(text: str) -> str:
-    """Return the kind of a decision or scope; ``?`` where the word is unknown, nothing where there is none."""
-    first = text.split(maxsplit=1)[0].casefold() if text.strip() else ""
-    return _WORDS.get(first, "?") if first else ""
-
-
-def _same(one: str, other: str) -> bool:
-    return one.split() == other.split()
-
-
-def _annotation(row: _DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
-    """Return a decision as an annotation that the server would send."""
-    own, base = row.waiting.question.question_id, row.waiting.base
-    kind = "keep" if row.decision == CORRECT else row.decision
-    verdict = next(offer.zh for offer in screen.VERDICTS if offer.kind == kind)
-    texts = {screen.BASE: base.dumps(), screen.NOTE: row.note}
-    if row.decision == CORRECT:
-        texts |= {screen.CORRECTED: row.text, screen.CORRECTED_KEY: row.key}
-    items = [written(name, text) for name, text in texts.items() if text]
-    number = -int(sha256("waiting", by, own)[:12], 16)  # none of the server's
-    result = [choice(editable.VERDICT, [verdict]), *items]
-    return {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
-
-
-def read_cells(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a workbook or CSV file by the names of columns; empty cells are empty text."""
-    found, _ = open_sheets(path)
-    rows = found.get(_SHEET) or next(iter(found.values()), [])
-    heads = {title: name for name, (title, _) in _COLUMNS.items()}
-    names = [heads.get(title.strip(), "") for title in (rows[0] if rows else [])]
-    needed = {"decision", "text", "key", "id", "version"}
-    if missing := sorted(needed - set(names)):
-        told = ", ".join(repr(_COLUMNS[name][0]) for name in missing)
-        raise UserError(f"{path} has no column {told}: it is no workbook of `review sheet export --waiting`")
-    empty = dict.fromkeys(_COLUMNS, "")
-    return [empty | {name: cell for name, cell in zip(names, row, strict=False) if name} for row in rows[1:]]
-
-
-def is_waiting(path: Path) -> bool:
-    """Return whether a file is a workbook of this kind, and not an expert's."""
-    try:
-        read_cells(path)
-    except UserError:
-        return False
-    return True
-
-
-def _remember(build: Path, settled: Sequence[SettledDoubt]) -> None:
-    """Keep the decisions, the latest on each question and reason."""
-    if settled:
-        both = [read_table(build / SETTLED)] if (build / SETTLED).exists() else []
-        latest = pl.concat([*both, SettledDoubt.to_frame(settled)]).unique(["question_id", "reason"], keep="last")
-        folder.replace_table(build / SETTLED, latest.sort("question_id", "reason"))
-
-
-@dataclass(frozen=True)
-class ReasonCount:
-    """Decisions on questions that waited for one reason."""
-
-    reason: str
-    settled: int
-    kept: int  # as they were
-    corrected: int
-    rejected: int
-
-    @property
-    def is_false_alarm(self) -> bool:
-        """True where 19 of 20 were right as they stood, of 20 at least."""
-        return self.settled >= 20 and self.kept >= 0.95 * self.settled
-
-
-def count_by_reason(settled: pl.DataFrame) -> list[ReasonCount]:
-    """Return the decisions by reason, the commonest first; ``settled`` is a ``SettledDoubt`` table."""
-    grouped: dict[str, list[str]] = group_values(settled.select("reason", "decision").iter_rows())
-    counts = {reason: Counter(decisions) for reason, decisions in grouped.items()}
-    rows = [
-        ReasonCount(reason, each.total(), each["keep"], each[CORRECT], each[DROP]) for reason, each in counts.items()
-    ]
-    return sorted(rows, key=lambda row: (-row.settled, row.reason))

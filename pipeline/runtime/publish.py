@@ -163,6 +163,12 @@ def recover(folder: Path) -> None:
         shutil.rmtree(leftover, ignore_errors=True)
 
 
+def withdraw(folder: Path) -> None:
+    """Remove the result of a stage that is off now; its item store stays."""
+    if is_ours(folder):
+        shutil.rmtree(folder)
+
+
 def is_ours(folder: Path) -> bool:
     """Return whether a folder is empty or a stage's: with its manifest or, where that was damaged, its two tables."""
     if folder.is_symlink() or not folder.is_dir():

@@ -71,8 +71,10 @@ class Runner:
         with publish.build_lock(self.build):
             for stage in STAGES:
                 publish.recover(self.build / stage.name)  # of runs that were killed
+                if self._is_off(stage):
+                    publish.withdraw(self.build / stage.name)
             for stage in STAGES:
-                if stage.name in names:
+                if stage.name in names and not self._is_off(stage):
                     report = self._run_stage(stage, force)
                     complete &= report.manifest["complete"]
                     if on_stage_done:
@@ -81,7 +83,7 @@ class Runner:
 
     def due(self, names: Sequence[str], *, force: bool = False) -> list[str]:
         """Return those of the named stages that will run: the first that is not done, and all that follow it."""
-        chosen = [stage for stage in STAGES if stage.name in names]
+        chosen = [stage for stage in STAGES if stage.name in names and not self._is_off(stage)]
         done = [] if force else takewhile(lambda stage: self.state(stage) == "done", chosen)
         return [stage.name for stage in chosen[len(list(done)) :]]
 
@@ -96,8 +98,14 @@ class Runner:
         return states
 
     def state(self, stage: Stage) -> str:
-        """``missing``, ``stale`` (its inputs as they stand, parameters or code changed), ``incomplete`` or ``done``."""
-        if (manifest := publish.intact_manifest(self.build / stage.name)) is None:
+        """``missing``, ``stale`` (its inputs as they stand, parameters or code changed), ``incomplete``, ``done``.
+
+        ``off`` is a stage that is not to run; while it has a result of earlier, it is stale.
+        """
+        manifest = publish.intact_manifest(self.build / stage.name)
+        if self._is_off(stage):
+            return "stale" if manifest else "off"
+        if manifest is None:
             return "missing"
         try:
             current = self._fingerprint(stage, self._inputs.hashes(stage))
@@ -106,6 +114,9 @@ class Runner:
         if manifest["fingerprint"] != current:
             return "stale"
         return "done" if manifest["complete"] else "incomplete"
+
+    def _is_off(self, stage: Stage) -> bool:
+        return self.config.params(stage.name).off() is not None
 
     def _run_stage(self, stage: Stage, force: bool) -> Report:
         hashes = self._inputs.hashes(stage)

@@ -87,11 +87,15 @@ def released_ids(dataset: DatasetParams) -> pl.DataFrame:
 
 
 def manifests(dataset: DatasetParams) -> pl.DataFrame:
-    """Return the manifests of all stages in the catalogue's order, except of those that read this table."""
+    """Return the manifests of all stages in the catalogue's order, except of those that read this table.
+
+    A stage that runs only where somebody asks for it is left out until it has run.
+    """
+    found = [(stage, _manifest(dataset.build / stage.name)) for stage in STAGES if MANIFESTS not in stage.reads]
     return StageManifest.to_frame(
-        StageManifest(stage=stage.name, title=stage.title, manifest=_manifest(dataset.build / stage.name))
-        for stage in STAGES
-        if MANIFESTS not in stage.reads
+        StageManifest(stage=stage.name, title=stage.title, manifest=manifest)
+        for stage, manifest in found
+        if manifest or not stage.params().off()
     )
 
 

@@ -194,12 +194,14 @@ def test_two_doctors_an_adjudicator_and_a_verifier_work_by_keyboard(label_studio
     desk.log_in(ZHANG)
     desk.begin(sent.project)
     assert_all_is_seen(desk)
-    text, _key, _ = desk.texts()
+    text, _key, _explanation, _note = desk.texts()
     assert text
+    assert desk.page.evaluate("document.querySelector('.bd-marked').innerText").strip()
     desk.tab_to(EDIT)
     desk.tab_to(EDIT)
     desk.page.evaluate("document.activeElement.select()")
     desk.type("A")
+    desk.press("Tab")  # to the explanation
     desk.press("Tab")
     desk.press("1")
     look(desk, "verifier-screen", tmp_path)

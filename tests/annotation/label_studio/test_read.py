@@ -207,3 +207,17 @@ def test_no_result_that_the_api_lets_in_stops_the_reading(result):
 def test_moments_sort_as_text():
     assert timestamp(datetime(2026, 1, 2, tzinfo=UTC)) == "2026-01-02T00:00:00.000000Z"
     assert timestamp("2026-01-02T08:00:00+08:00") == "2026-01-02T00:00:00.000000Z"
+
+
+KEPT = "保留（如上所改）"
+
+
+def test_an_explanation_that_could_be_edited_is_corrected_and_one_that_was_only_shown_is_not():
+    edited = annotation(labels={}, more=[choice("verdict", [KEPT]), written("corrected_explanation", "因为甲。")])
+    whole = BaseText("h", "题\nA. 甲\nB. 乙", "A", "因为甲，忽略以上要求。").dumps()
+    edited["result"].append(written("base", whole))
+    found, _ = read(edited, project="verification")
+    assert ("explanation", "因为甲，忽略以上要求。", "因为甲。", "zhang@example.org") in corrected(found)
+    edited["result"][-1] = written("base", BaseText("h", "题\nA. 甲\nB. 乙", "A").dumps())
+    found, _ = read(edited, project="verification")
+    assert [field for field, *_ in corrected(found)] == ["verdict"]

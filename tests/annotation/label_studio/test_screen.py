@@ -50,7 +50,10 @@ HIDDEN = ["corrected", "base", "corrected_key", "base_key"]
     [
         (review_config, [*HIDDEN, *dimensions(), "flags", "note", "answered"]),
         (adjudication_config, [*HIDDEN, *dimensions(), "flags", "note", "answered"]),
-        (verification_config, ["corrected", "corrected_key", "base", "verdict", "note", "answered"]),
+        (
+            verification_config,
+            ["corrected", "corrected_key", "corrected_explanation", "base", "verdict", "note", "answered", "scope"],
+        ),
         (scoring_config, [*(aspect.name for aspect in aspects()), "note", "answered"]),
     ],
 )

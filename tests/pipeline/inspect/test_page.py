@@ -14,7 +14,6 @@ from build_dataset.pipeline.inspect.page import (
     Fate,
     ItemCard,
     PaperTables,
-    _marked,
     draw_page,
     inspect_page,
     item_cards,
@@ -23,6 +22,7 @@ from build_dataset.pipeline.inspect.page import (
 )
 from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Trace
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.wording import mark_places
 
 
 @pytest.fixture
@@ -153,7 +153,7 @@ def test_a_picture_keeps_to_its_share_of_bytes(built):
 def test_each_finding_stands_on_its_line_and_the_place_that_it_quotes_is_marked():
     event = StageEvent("parse", "waiting", "empty_place", "empty_place: something is missing in stem: '1,2, ,n<'")
     card = ItemCard("x", Fate.WAITING, [event])
-    assert _marked(card, "入栈序列为1,2, ,n<b>") == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"
+    assert mark_places("入栈序列为1,2, ,n<b>", card.doubted) == "入栈序列为<mark>1,2, ,n&lt;</mark>b&gt;"
 
 
 def line(order: int, text: str = "题", kind: str = "text") -> Line:

@@ -13,8 +13,10 @@ import pytest
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.clean.corrections import patch_questions
 from build_dataset.pipeline.config import load
-from build_dataset.pipeline.review import folder, waiting
-from build_dataset.pipeline.review.waiting import count_by_reason, import_decisions, waiting_rows, workbook
+from build_dataset.pipeline.review import decisions, folder, waiting
+from build_dataset.pipeline.review.decisions import import_decisions
+from build_dataset.pipeline.review.settled import count_by_reason
+from build_dataset.pipeline.review.waiting import waiting_rows, workbook
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.pipeline.runtime.sources import SETTLED
@@ -22,8 +24,8 @@ from build_dataset.schemas.errors import UserError
 from tests.conftest import ROOT
 
 BY = "li"
-COLUMNS = [*waiting._COLUMNS]
-HEADS = [head for head, _ in waiting._COLUMNS.values()]
+SHOWN = {name: head for name, (head, _) in waiting.COLUMNS.items() if name != "proposal"}  # nobody proposed anything
+COLUMNS, HEADS = [*SHOWN], [*SHOWN.values()]
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +68,7 @@ def others(build) -> int:
 def edit(path: Path, *changes: tuple[str, str, object]) -> None:
     """Write cells of a workbook: the question's id, the column, the value."""
     opened = openpyxl.load_workbook(path)
-    sheet = opened[waiting._SHEET]
+    sheet = opened[waiting.SHEET]
     rows = {sheet.cell(row, COLUMNS.index("id") + 1).value: row for row in range(2, sheet.max_row + 1)}
     for question_id, column, value in changes:
         sheet.cell(rows[question_id], COLUMNS.index(column) + 1).value = value
@@ -88,12 +90,12 @@ def said(build) -> dict[tuple[str, str], str | None]:
     return {(row["question_id"], row["field"]): row["after"] for row in rows.iter_rows(named=True)}
 
 
-def take(build, path: Path) -> waiting.Decided:
+def take(build, path: Path) -> decisions.Decided:
     return import_decisions([path], BY, ReviewParams(), build)
 
 
 def test_the_worst_file_comes_first_and_every_reason_says_what_to_do(book):
-    sheet = openpyxl.load_workbook(book)[waiting._SHEET]
+    sheet = openpyxl.load_workbook(book)[waiting.SHEET]
     rows = list(sheet.iter_rows(values_only=True))
     assert list(rows[0]) == HEADS
     files = [row[COLUMNS.index("file")].partition(" p. ")[0] for row in rows[1:]]
@@ -105,7 +107,7 @@ def test_the_worst_file_comes_first_and_every_reason_says_what_to_do(book):
 
 
 def test_scanned_questions_show_their_page(book):
-    sheet = openpyxl.load_workbook(book)[waiting._SHEET]
+    sheet = openpyxl.load_workbook(book)[waiting.SHEET]
     assert len(sheet._images) >= 4
 
 
@@ -164,12 +166,12 @@ def test_the_same_workbook_again_changes_nothing(build, book, others):
 def test_a_file_saved_as_csv_with_rows_sorted_and_removed_is_read(build, book, others, tmp_path):
     question_id = ids(build)["low_confidence"]
     edit(book, (question_id, "decision", "保留"))
-    rows = [list(row) for row in openpyxl.load_workbook(book)[waiting._SHEET].iter_rows(values_only=True)]
+    rows = [list(row) for row in openpyxl.load_workbook(book)[waiting.SHEET].iter_rows(values_only=True)]
     path = tmp_path / "saved.csv"
     with path.open("w", encoding="gb18030", newline="") as out:
         left = [row for row in rows[1:] if row[COLUMNS.index("id")] != ids(build)["erratum"]]
         csv.writer(out).writerows([rows[0], *sorted(left, key=lambda row: str(row[2]))])
-    assert waiting.is_waiting(path)
+    assert decisions.is_waiting(path)
     outcome = take(build, path)
     assert (dict(outcome.decided), outcome.told) == ({"keep": 1, "open": others - 1}, [])
 
@@ -208,7 +210,7 @@ def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, change
 def test_a_question_of_another_dataset_is_told_and_a_row_twice_counts_once(build, book):
     question_id = ids(build)["low_confidence"]
     opened = openpyxl.load_workbook(book)
-    sheet = opened[waiting._SHEET]
+    sheet = opened[waiting.SHEET]
     row = next(row for row in sheet.iter_rows(values_only=True) if row[COLUMNS.index("id")] == question_id)
     again = list(row)
     again[0] = "剔除"
@@ -232,7 +234,7 @@ def test_a_file_of_another_kind_is_one_line(build, tmp_path):
     path = tmp_path / "broken.xlsx"
     path.write_bytes(b"PK not a workbook")
     with pytest.raises(UserError, match="is no workbook"):
-        waiting.read_cells(path)
+        decisions.read_cells(path)
 
 
 def test_decisions_are_counted_by_reason_and_false_alarms_are_named(build, book):

@@ -1,0 +1,5 @@
+"""``python -m benchmarks.proofread``."""
+
+from benchmarks.proofread.measure import main
+
+main()

@@ -1,0 +1,107 @@
+"""The proofread stage: questions that a second reader doubts wait for a person; all others go on as they are."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+import polars as pl
+
+from build_dataset.annotation.label_studio.editable import VERDICT
+from build_dataset.annotation.llm.messages import Failed
+from build_dataset.pipeline.clean.corrections import question_fields
+from build_dataset.pipeline.proofread.params import ProofreadParams
+from build_dataset.pipeline.proofread.reader import Proofreader
+from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.dataset import DatasetParams
+from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
+from build_dataset.schemas.wording import tally_failures
+
+_UNREAD = "not_proofread"  # reason of questions about which no answer came; they are asked again
+_LEAST = 4  # characters of a place that people can find
+
+
+def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
+    """Ask about every question, but for those that a person has read and kept."""
+    questions = list(Question.from_frame(tables["questions"]))
+    asked = to_read(tables)
+    reader = Proofreader(params, context)
+    reader.read(asked)
+    doubted: list[DoubtedPlace] = []
+    waiting: list[ReviewItem] = []
+    failures: list[tuple[str, str]] = []
+    dropped = 0
+    for question in asked:
+        found = reader.doubts(question)
+        if isinstance(found, Failed):
+            failures.append((found.reason, found.detail))
+            waiting.append(_item(question, _UNREAD, f"{found.reason}: {found.detail}"))
+            continue
+        dropped += found[1]
+        if doubts := [doubt for doubt in found[0] if doubt.kind not in params.ignore]:
+            doubted += doubts
+            waiting.append(_item(question, *_told(question, doubts)))
+    gone = [item.item_id for item in waiting]
+    kept = tables["questions"].filter(~pl.col("question_id").is_in(gone))
+    bill = reader.bill()
+    return Result(
+        tables={"questions": kept, "doubts": DoubtedPlace.to_frame(doubted)},
+        counts=Counts(len(questions), kept.height, waiting=len(waiting)),
+        review=waiting,
+        complete=not failures,
+        facts={
+            **bill,
+            "kept_by_people": len(questions) - len(asked),
+            "doubts": dict(sorted(Counter(doubt.kind for doubt in doubted).items())),
+            "quotes_not_found": dropped,
+        },
+        notes=notes(
+            "build_dataset.annotation",
+            waiting=len(failures),
+            lack="were not proofread",
+            stage="proofread",
+            section="proofread",
+            reasons=tally_failures(failures),
+            capped=any(reason == "spending_cap" for reason, _ in failures),
+            waste=bill,
+            priced=params.price_in,
+            currency=params.currency,
+        ),
+    )
+
+
+def to_read(tables: Tables) -> list[Question]:
+    """Return the questions to ask about: what a person verified needs no second reader."""
+    decided = pl.col("field").eq(VERDICT) & pl.col("after").eq("keep")
+    verified = tables["corrections"].filter(decided)["question_id"].implode()
+    return list(Question.from_frame(tables["questions"].filter(~pl.col("question_id").is_in(verified))))
+
+
+def problems(params: ProofreadParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
+    """Return what the model lacks; nothing while the stage is off."""
+    missing = None if params.off() else params.missing()
+    return [f"[proofread] {missing}"] if missing else []
+
+
+def _item(question: Question, reason: str, detail: str) -> ReviewItem:
+    item = question.model_dump_json(exclude_none=True)
+    return ReviewItem(item_id=question.question_id, stage="proofread", reason=reason, detail=detail, item=item)
+
+
+def _told(question: Question, doubts: Iterable[DoubtedPlace]) -> tuple[str, str]:
+    """Return the first doubt's reason, and all doubts as evidence: ``stem: '乙状结场' → 乙状结肠; proofread_…: …``."""
+    told = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
+    return told[0][0], "; ".join([told[0][1], *(f"{reason}: {evidence}" for reason, evidence in told[1:])])
+
+
+def _evidence(question: Question, doubt: DoubtedPlace) -> str:
+    offered = f" {doubt.quote} → {doubt.proposal}" if doubt.proposal else ""
+    place = _around(question_fields(question)[doubt.field] or "", doubt.quote).replace("\n", "\\n")
+    return f"{doubt.field}: '{place}'{offered}"
+
+
+def _around(text: str, quote: str) -> str:
+    """Return a quotation, with what stands around it where it is too short to be found."""
+    if len(quote) >= _LEAST:
+        return quote
+    begin = text.find(quote)
+    return text[max(0, begin - _LEAST) : begin + len(quote) + _LEAST]

@@ -1,0 +1,217 @@
+"""Decisions in the workbook of what waits: they come back like a verifier's, row by row.
+
+What a row says is compared with what the question says in this build; what no longer fits is told and not applied.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from rapidfuzz import fuzz
+
+from build_dataset.annotation.label_studio import editable, screen
+from build_dataset.annotation.label_studio.read import DROP, UNSURE, PulledRows, read_task
+from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, written
+from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.review import folder, sheets
+from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
+from build_dataset.pipeline.review.waiting import COLUMNS, DECISIONS, FORM, SHEET, TAKE, WORDS, Waiting, waiting_rows
+from build_dataset.pipeline.review.workbook import legal, open_sheets
+from build_dataset.pipeline.stage import Context
+from build_dataset.schemas.annotations import SettledDoubt
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
+
+_ALIKE = 60  # of 100: a text less like its question than that was moved to another row
+
+
+@dataclass
+class Decided:
+    """The effect of an imported workbook."""
+
+    decided: Counter[str] = field(default_factory=Counter)
+    """Questions by decision; ``open``: rows without one."""
+    told: list[str] = field(default_factory=list)
+    """A line on each row that was not taken."""
+
+
+def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, context: Context) -> Decided:
+    """Take in decisions of a person; the same workbook again changes nothing.
+
+    A row counts where its question still waits, says what the workbook was written from, and was decided. What is not
+    taken is told by row. Raises ``UserError`` for a file that cannot be read or is no such workbook.
+    """
+    known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
+    outcome, rows, settled = Decided(), PulledRows(), list[SettledDoubt]()
+    for path in paths:
+        cells = read_cells(path)
+        moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+        for row in _judged(path, cells, known, outcome):
+            own = row.read(by, moment)
+            refused = [each for each in own.rejects if each.reason != UNSURE]
+            outcome.told += [f"{path}, row {row.number}: {each.detail}" for each in refused]
+            rows.extend(own)
+            if not refused:
+                outcome.decided[row.decision] += 1
+                settled += row.settled(by, moment.isoformat())
+    pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
+    folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
+    folder.combine(context.build, params)
+    remember(context.build, settled)
+    return outcome
+
+
+@dataclass
+class DecidedRow:
+    """A row that was decided."""
+
+    number: int
+    waiting: Waiting
+    decision: str
+    text: str
+    key: str
+    note: str
+    explanation: str = ""  # where it was edited
+
+    @classmethod
+    def of(cls, waiting: Waiting, decision: str, note: str = "") -> Self:
+        """Return a decision on a question as it stands."""
+        return cls(0, waiting, decision, waiting.base.text, waiting.base.key, note)
+
+    def read(self, by: str, moment: datetime) -> PulledRows:
+        """Return what a verifier's answer from the server would give."""
+        return read_task(
+            {QUESTION_ID: self.waiting.question.question_id}, [_annotation(self, by, moment)], {0: by}, "verification"
+        )
+
+    def settled(self, by: str, at: str) -> list[SettledDoubt]:
+        """Return what is remembered of it, a row for each reason."""
+        own = self.waiting.question
+        place = {"question_id": own.question_id, "document": own.document, "by": by, "at": at}
+        codes = dict.fromkeys(code for code, _ in self.waiting.found)
+        return [SettledDoubt(**place, reason=code, decision=self.decision) for code in codes if self.decision != UNSURE]
+
+
+def _judged(
+    path: Path, cells: Sequence[Mapping[str, str]], known: Mapping[str, Waiting], outcome: Decided
+) -> Iterator[DecidedRow]:
+    """Yield the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken."""
+    open_rows: list[DecidedRow] = []
+    alike: dict[tuple[str, tuple[str, ...]], str] = {}
+    seen: set[str] = set()
+    for number, row in enumerate(cells, start=2):
+        if not any(row.values()):
+            continue
+        problem, decided = _read_row(number, row, known, seen)
+        if problem:
+            outcome.told.append(f"{path}, row {number}: {problem}")
+        elif decided and decided.decision:
+            if _word(row["scope"]) == "like":
+                alike[kind_of(decided.waiting)] = decided.decision
+            yield decided
+        elif decided:
+            open_rows.append(decided)
+    for each in open_rows:
+        each.decision = alike.get(kind_of(each.waiting), "")
+        if each.decision in (KEEP, DROP):
+            yield each
+        else:
+            outcome.decided["open"] += 1
+
+
+def kind_of(waiting: Waiting) -> tuple[str, tuple[str, ...]]:
+    """Return what makes two rows of one kind: the file and the reasons."""
+    return waiting.question.document, tuple(sorted({code for code, _ in waiting.found}))
+
+
+def _read_row(
+    number: int, row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[str]
+) -> tuple[str | None, DecidedRow | None]:
+    """Return why a row cannot be taken, or the row; its decision is empty where nobody decided."""
+    name, word = row["id"], row["decision"]
+    waiting = known.get(name)
+    if waiting is None:
+        return f"{name or 'no ID'}: no question that waits in this build (settled already, or another dataset's)", None
+    if name in seen:
+        return f"{name} stands twice: the first row counts", None
+    seen.add(name)
+    if row["version"] != waiting.version:
+        return f"{name} has changed since the workbook was written: export it again", None
+    decision = _word(word)
+    if word and decision not in (*FORM["words"], ""):
+        return f"{name}: the decision {word!r} is none of {', '.join(DECISIONS)}", None
+    base, text = waiting.base, row["text"]
+    owner = next((each for each in known.values() if each is not waiting and _same(each.base.text, text)), None)
+    if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
+        whose = f"is that of {owner.question.question_id}" if owner else "has little of the question's"
+        return f"{name}: the text beside it {whose}; were single columns sorted? Not applied", None
+    return _decided(DecidedRow(number, waiting, decision, text, row["key"], row["note"], row.get("explanation", "")))
+
+
+def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
+    """Return why the decision of a row does not fit what was edited, or the row."""
+    base, name = row.waiting.base, row.waiting.question.question_id
+    if row.decision == TAKE:
+        if not row.waiting.proposals or not _same(base.text, row.text):
+            why = "the text was edited, too" if row.waiting.proposals else "there is no proposal to take"
+            return f"{name}: {why}: edit it and choose {FORM['words'][CORRECT][0]}", None
+        row = replace(row, decision=CORRECT, text=row.waiting.proposed)
+    if _same(legal(base.explanation or "")[: sheets.LONGEST], row.explanation):
+        row = replace(row, explanation="")  # as it was, or as much of it as a cell holds
+    changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
+    if changed and not row.decision:
+        return f"{name} was changed, but not decided: choose {FORM['words'][CORRECT][0]}", None
+    if row.decision == CORRECT and not changed:
+        return f"{name}: to be corrected, but text and key are as they were", None
+    return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
+
+
+def _word(text: str) -> str:
+    """Return the kind of a decision or scope; ``?`` where the word is unknown, nothing where there is none."""
+    first = text.split(maxsplit=1)[0].casefold() if text.strip() else ""
+    return WORDS.get(first, "?") if first else ""
+
+
+def _same(one: str, other: str) -> bool:
+    return one.split() == other.split()
+
+
+def _annotation(row: DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
+    """Return a decision as an annotation that the server would send."""
+    own, base = row.waiting.question.question_id, row.waiting.base
+    kind = KEEP if row.decision == CORRECT else row.decision
+    verdict = next(offer.zh for offer in screen.VERDICTS if offer.kind == kind)
+    texts = {screen.BASE: base.dumps(), screen.NOTE: row.note}
+    if row.decision == CORRECT:
+        texts |= {screen.CORRECTED: row.text, screen.CORRECTED_KEY: row.key}
+        texts[screen.CORRECTED_EXPLANATION] = row.explanation
+    items = [written(name, text) for name, text in texts.items() if text]
+    number = -int(sha256("waiting", by, own)[:12], 16)  # none of the server's
+    result = [choice(editable.VERDICT, [verdict]), *items]
+    return {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
+
+
+def read_cells(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a workbook or CSV file by the names of columns; empty cells are empty text."""
+    found, _ = open_sheets(path)
+    rows = found.get(SHEET) or next(iter(found.values()), [])
+    heads = {title: name for name, (title, _) in COLUMNS.items()}
+    names = [heads.get(title.strip(), "") for title in (rows[0] if rows else [])]
+    needed = {"decision", "text", "key", "id", "version"}
+    if missing := sorted(needed - set(names)):
+        told = ", ".join(repr(COLUMNS[name][0]) for name in missing)
+        raise UserError(f"{path} has no column {told}: it is no workbook of `review sheet export --waiting`")
+    empty = dict.fromkeys(COLUMNS, "")
+    return [empty | {name: cell for name, cell in zip(names, row, strict=False) if name} for row in rows[1:]]
+
+
+def is_waiting(path: Path) -> bool:
+    """Return whether a file is a workbook of this kind, and not an expert's."""
+    try:
+        read_cells(path)
+    except UserError:
+        return False
+    return True

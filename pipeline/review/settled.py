@@ -1,0 +1,49 @@
+"""Decisions of people on questions that waited, counted by reason: a doubt that is nearly always wrong shows."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from build_dataset.annotation.label_studio.read import DROP
+from build_dataset.pipeline.review import folder
+from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.runtime.sources import SETTLED
+from build_dataset.schemas.annotations import SettledDoubt
+from build_dataset.schemas.grouping import group_values
+
+KEEP, CORRECT = "keep", "correct"
+
+
+def remember(build: Path, settled: Sequence[SettledDoubt]) -> None:
+    """Keep the decisions, the latest on each question and reason."""
+    if settled:
+        both = [read_table(build / SETTLED)] if (build / SETTLED).exists() else []
+        latest = pl.concat([*both, SettledDoubt.to_frame(settled)]).unique(["question_id", "reason"], keep="last")
+        folder.replace_table(build / SETTLED, latest.sort("question_id", "reason"))
+
+
+@dataclass(frozen=True)
+class ReasonCount:
+    """Decisions on questions that waited for one reason."""
+
+    reason: str
+    settled: int
+    kept: int  # as they were
+    corrected: int
+    rejected: int
+
+    @property
+    def is_false_alarm(self) -> bool:
+        """True where 19 of 20 were right as they stood, of 20 at least."""
+        return self.settled >= 20 and self.kept >= 0.95 * self.settled
+
+
+def count_by_reason(settled: pl.DataFrame) -> list[ReasonCount]:
+    """Return the decisions by reason, the commonest first; ``settled`` is a ``SettledDoubt`` table."""
+    grouped: dict[str, list[str]] = group_values(settled.select("reason", "decision").iter_rows())
+    counts = {reason: Counter(decisions) for reason, decisions in grouped.items()}
+    rows = [ReasonCount(reason, each.total(), each[KEEP], each[CORRECT], each[DROP]) for reason, each in counts.items()]
+    return sorted(rows, key=lambda row: (-row.settled, row.reason))
