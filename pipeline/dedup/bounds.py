@@ -5,6 +5,8 @@ Every two long texts in letters are half alike, so that thousands of English que
 insertions and deletions of characters, which is what a ratio is made of, and obey the triangle inequality.
 """
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -62,13 +64,14 @@ class Bounds:
         parts = (pairs[start : start + _PAIRS] for start in range(0, len(pairs), _PAIRS))
         changed = [np.abs(self._counts[part[:, 0]] - self._counts[part[:, 1]]).sum(axis=1) for part in parts]
         changes = np.concatenate([np.empty(0), *changed])
-        return 100 * (1 - changes / np.maximum(self._both(self._core, pairs), 1)) + _TOLERANCE
+        most: NDArray[np.float64] = 100 * (1 - changes / np.maximum(self._both(self._core, pairs), 1)) + _TOLERANCE
+        return most
 
     def may_be_nearly_one(self, pairs: NDArray[np.int64], below: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Return whether the keys of pairs may be nearly one text where their cores are alike ``below`` a bound."""
         return (1 - below / 100) * self._both(self._core, pairs) <= self._nearly_one(pairs) + _TOLERANCE
 
-    def _nearly_one(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _nearly_one(self, pairs: NDArray[np.int64]) -> NDArray[np.floating[Any]]:
         """Most changes between two cores whose keys are nearly one text."""
         return (1 - NEARLY_ONE / 100) * self._both(self._key, pairs) + self._both(self._phrases, pairs)
 

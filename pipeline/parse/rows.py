@@ -293,7 +293,7 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
         stem=stem,
         shared_stem=shared,
         group_id=f"{sha256(document.document)[:8]}-{group}" if group else None,  # a source's ids are its own
-        options=[{"label": label, "text": one} for label, one in options.pairs],  # type: ignore[misc]  # made faster
+        options=[{"label": label, "text": one} for label, one in options.pairs],  # made faster than models
         answer=sorted(answer, key=labels.index) if answer and set(answer) <= set(labels) else answer,
         accepted_answers=accepted,
         explanation=text.get("explanation"),
