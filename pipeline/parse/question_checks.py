@@ -225,6 +225,13 @@ def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"answer {draft.answer}, but {text[:30]!r} stands beside it"
 
 
+@CONTENT("answer_in_text", "患有（A）病 in the text of parts whose blanks have A to D")
+def _shown_answer(draft: Draft, _: Judged) -> Iterable[str]:
+    shown = {found[1] for found in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
+    if shown and explained_together(draft):
+        yield f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
+
+
 @CONTENT("case_missing", "（2～3题共用题干） with the case above it")
 def _no_case(draft: Draft, _: Judged) -> Iterable[str]:
     if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):

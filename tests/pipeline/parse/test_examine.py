@@ -345,6 +345,14 @@ def test_what_stands_before_the_first_question_is_of_its_section():
 PART = [Step(part=Part.SHARED, rule="parts_of_an_item", detail=None, spans=[])]
 
 
+@pytest.mark.parametrize(
+    ("case", "steps", "found"),
+    [("患有（A）病", PART, ["answer_in_text"]), ("患有（E）病", PART, []), ("患有（A）病", [], []), (None, PART, [])],
+)
+def test_an_answer_in_the_text_that_parts_share(case, steps, found):
+    assert reasons(question(shared_stem=case, steps=[*steps])) == [found]
+
+
 def test_twenty_characters_on_both_sides_show_what_cannot_be_read():
     found = [("unreadable_characters", f"U+FFFD in stem: '{'长' * 20}\ufffd{'短' * 20}'")]
     assert examined(question(stem="长" * 30 + "\ufffd" + "短" * 30)) == [found]
