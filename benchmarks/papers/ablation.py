@@ -135,7 +135,7 @@ def switched_functions(modules: list[Any]) -> None:
             if not inspect.isfunction(plain) or plain.__module__ != module.__name__:
                 continue
             if without := neutral(plain):
-                wrapped = _switched(f"{module.__name__.rpartition('.')[2]}.{name}", function, without)
+                wrapped = _switched(f"function {module.__name__.rpartition('.')[2]}.{name}", function, without)
                 for other in modules:
                     for known, value in [*vars(other).items()]:
                         if value is function:
@@ -144,14 +144,24 @@ def switched_functions(modules: list[Any]) -> None:
                             setattr(other, known, tuple(wrapped if one is function else one for one in value))
 
 
+def switched_checks(judge: Any) -> None:
+    """Put a switch into every check of the table."""
+    names = (f"check {at} {one.reason}" for at, one in enumerate(judge.CHECKS))
+    judge.CHECKS = tuple(
+        one._replace(function=_switched(name, one.function, lambda *_: ()))
+        for name, one in zip(names, judge.CHECKS, strict=True)
+    )
+
+
 def _switched(name: str, function: Any, without: Callable[..., Any]) -> Any:
-    own = TRIAL.switch(f"function {name}")
+    own = TRIAL.switch(name)
 
     def call(*arguments: Any, **named: Any) -> Any:
         if own.off:
             return without(*arguments, **named)
         found = function(*arguments, **named)
-        if found is None or found != without(*arguments, **named):
+        found = [*found] if inspect.isgenerator(found) else found
+        if found is None or (found != without(*arguments, **named) and found != []):
             own.acted[TRIAL.document] = None
         return found
 
@@ -212,6 +222,7 @@ def main() -> None:
     names = [one.name for one in pkgutil.iter_modules(package.__path__, f"{package.__name__}.")]
     modules = [importlib.import_module(name) for name in names]
     switched_functions(modules)
+    switched_checks(sys.modules[f"{package.__name__}.judge"])
     reads = [*generated(options.papers, options.seed), *(one for build in options.builds for one in built(build))]
     caches = [one for module in modules for one in vars(module).values() if hasattr(one, "cache_clear")]
 

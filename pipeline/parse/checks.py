@@ -4,14 +4,15 @@
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from enum import StrEnum
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property
+from typing import Any, Literal, NamedTuple
 
-from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.line_gaps import LineGaps
 from build_dataset.pipeline.parse.lines import ColumnEdges
 from build_dataset.pipeline.parse.paper import ParsedPaper
+
+Scope = Literal["question", "paper"]
+"""A function gets a question and its paper, and yields details; or the paper, and yields questions with details."""
 
 
 class Judged:
@@ -27,13 +28,6 @@ class Judged:
         return LineGaps(self.paper, self.edges)
 
 
-class Scope(StrEnum):
-    """The part of a paper that a check is called with, and what it yields."""
-
-    QUESTION = "question"  # a question and its paper → a detail for each finding
-    PAPER = "paper"  # the paper → questions, each with a detail
-
-
 class ParseCheck(NamedTuple):
     """A check: for each finding of its function a question waits under its reason."""
 
@@ -42,32 +36,28 @@ class ParseCheck(NamedTuple):
     scope: Scope
     example: str
 
-    def findings(self, judged: Judged) -> Iterable[tuple[Draft, str]]:
-        """Return the questions for which it finds something, with details."""
-        if self.scope is Scope.PAPER:
-            return self.function(judged)
-        return ((draft, detail) for draft in judged.questions for detail in self.function(draft, judged))
-
 
 class Checks(list[ParseCheck]):
-    """Checks in their order; its methods register the function below them."""
+    """Checks of one scope, in their order."""
 
-    def of_question(self, reason: str, example: str) -> Callable[[Any], Any]:
-        """Register a check of one question."""
-        return partial(self._register, reason, Scope.QUESTION, example)
+    def __init__(self, scope: Scope) -> None:
+        super().__init__()
+        self.scope: Scope = scope
 
-    def of_paper(self, reason: str, example: str) -> Callable[[Any], Any]:
-        """Register a check that compares the questions of a paper."""
-        return partial(self._register, reason, Scope.PAPER, example)
+    def __call__(self, reason: str, example: str) -> Callable[[Any], Any]:
+        """Register the function below, for which questions wait under that reason."""
 
-    def _register(self, reason: str, scope: Scope, example: str, function: Any) -> Any:
-        self.append(ParseCheck(reason, function, scope, example))
-        return function
+        def register(function: Any) -> Any:
+            self.append(ParseCheck(reason, function, self.scope, example))
+            return function
+
+        return register
 
 
 def run_checks(paper: ParsedPaper, checks: Sequence[ParseCheck]) -> None:
     """Flag the questions of a paper for which checks find something, in place."""
     judged = Judged(paper)
     for check in checks:
-        for draft, detail in check.findings(judged):
+        each = ((draft, detail) for draft in judged.questions for detail in check.function(draft, judged))
+        for draft, detail in each if check.scope == "question" else check.function(judged):
             draft.flag(check.reason, detail)

@@ -6,7 +6,7 @@ from itertools import pairwise
 from build_dataset.pipeline.parse.checks import ParseCheck, run_checks
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SHARED_OPTIONS, announcement, number_candidate
-from build_dataset.pipeline.parse.layout_checks import LAYOUT
+from build_dataset.pipeline.parse.layout_checks import BESIDE, INSIDE
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.parse.numbering import GAP
 from build_dataset.pipeline.parse.options import find_run
@@ -18,7 +18,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
-CHECKS: tuple[ParseCheck, ...] = (*STRUCTURE, *ANSWERS, *CONTENT, *COMPARED, *LAYOUT)
+CHECKS: tuple[ParseCheck, ...] = (*STRUCTURE, *ANSWERS, *CONTENT, *COMPARED, *INSIDE, *BESIDE)
 _LABELLED = 2.0  # the mean strength of labels at the starts of lines
 
 

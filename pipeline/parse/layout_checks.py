@@ -13,11 +13,11 @@ from build_dataset.pipeline.parse.options import find_labels, find_run, has_labe
 from build_dataset.schemas.grouping import group_values
 
 BEFORE_LABEL = 1.5  # the room, in lines, that may stand before the line of an option
-LAYOUT = Checks()
+INSIDE, BESIDE = Checks("question"), Checks("paper")
 Findings = Iterable[tuple[Draft, str]]
 
 
-@LAYOUT.of_question("room_inside", "1. 首选的是 / (a line that was not read) / A. 甲")
+@INSIDE("room_inside", "1. 首选的是 / (a line that was not read) / A. 甲")
 def _room_inside(draft: Draft, judged: Judged) -> Iterable[str]:
     gaps = judged.gaps
     if not gaps.drawn or draft.suffix:
@@ -37,7 +37,7 @@ def _room_inside(draft: Draft, judged: Judged) -> Iterable[str]:
             return
 
 
-@LAYOUT.of_paper("may_hold_another", "5. 首选的是 … / (6 was not read) 乙的首选是 … / 7. …")
+@BESIDE("may_hold_another", "5. 首选的是 … / (6 was not read) 乙的首选是 … / 7. …")
 def _beside_lost_number(judged: Judged) -> Findings:
     """Find the question before a number that was not found, and what is shared after it: it may hold its text."""
     lacking = {gap.section for gap in judged.paper.gaps}
@@ -112,7 +112,7 @@ def _not_closed(draft: Draft, gaps: LineGaps) -> str | None:
     return "room stands between its lines" if white and max(white) > most else None
 
 
-@LAYOUT.of_paper("may_hold_another", "（4）甲… holds a line （5）乙… that was not taken for a number")
+@BESIDE("may_hold_another", "（4）甲… holds a line （5）乙… that was not taken for a number")
 def _unchosen_numbers(judged: Judged) -> Findings:
     """Find questions that hold a line which begins like another, and who has its number, with their group.
 

@@ -51,7 +51,9 @@ def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
     """The pieces of a document's lines: running heads and feet left out, texts folded, private labels read."""
     kept = without_running([line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)])
     labels = private_labels(line.text for line in kept)
-    margins = _margins(kept)
+    boxes = group_values((line.column, line.box) for line in kept if line.box and line.kind is LineKind.TEXT)
+    # The left and the right edge of the text of every column, over all pages.
+    margins = {column: (min(box.x0 for box in own), max(box.x1 for box in own)) for column, own in boxes.items()}
     tables = group_values((line.page, line) for line in kept if line.kind is LineKind.TABLE)
     found: list[ParsedLine] = []
     for line in kept:
@@ -85,12 +87,6 @@ def _inside(line: Line, region: Line) -> bool:
         return False
     x, y = (line.box.x0 + line.box.x1) / 2, (line.box.y0 + line.box.y1) / 2
     return region.box.x0 <= x <= region.box.x1 and region.box.y0 <= y <= region.box.y1
-
-
-def _margins(lines: list[Line]) -> Margins:
-    """Left and right edge of the text of every column, over all pages."""
-    boxes = group_values((line.column, line.box) for line in lines if line.box and line.kind is LineKind.TEXT)
-    return {at: (min(box.x0 for box in own), max(box.x1 for box in own)) for at, own in boxes.items()}
 
 
 def _centred(line: Line, margins: Margins) -> bool:
@@ -167,8 +163,9 @@ def is_complete_line(piece: ParsedLine, edges: ColumnEdges, *, by_words: bool = 
 
 def plain_notation(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces with every part of a question on lines of its own, and its options with labels."""
-    found = list(_labelled(part for piece in pieces for part in _parts(piece)))
-    return [replace(one, text=_mark_behind(one.text)) for one in found]
+    lines = _labelled(part for piece in pieces for part in _parts(piece))
+    marks = ((line, _P.marked_before.match(line.text)) for line in lines)  # *B 乙, √ C. 丙: the mark goes behind it
+    return [replace(line, text=f"{line.text[mark.end() :]}{TICK}") if mark else line for line, mark in marks]
 
 
 def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
@@ -221,9 +218,3 @@ def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:
             right = sign["right"] or (sign["share"] and sign["share"].strip("0.,")[:1] not in ("", "-"))
             mark = KEY if right else TICK if sign["box"] and sign["box"].strip("[ ]☐⬜") else ""
             yield replace(piece, text=f"{LETTERS[place]}. {sign['text'].strip()}{mark}")
-
-
-def _mark_behind(text: str) -> str:
-    """Put a mark that stands before a label behind the option: *B 乙, √ C. 丙."""
-    found = _P.marked_before.match(text)
-    return f"{text[found.end() :]}{TICK}" if found else text

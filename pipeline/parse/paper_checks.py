@@ -33,7 +33,7 @@ REPEATED, SHORT = 3, 8
 that are longer than so many characters need to stand in two items only."""
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 MAX_CASE_QUESTIONS = 9  # most questions on one case; those after a case that no head announces may be its
-ANSWERS, COMPARED = Checks(), Checks()
+ANSWERS, COMPARED = Checks("paper"), Checks("paper")
 Findings = Iterable[tuple[Draft, str]]
 
 
@@ -52,7 +52,7 @@ def set_aside_without_options(paper: ParsedPaper) -> None:
             draft.set_aside = ("no_options", "no options here, nor at any item of this section")
 
 
-@ANSWERS.of_paper("no_options", "1. 甲的首选是 beside three items with options")
+@ANSWERS("no_options", "1. 甲的首选是 beside three items with options")
 def _no_options(judged: Judged) -> Findings:
     sections = sections_with_options(judged.paper)
     for draft in judged.paper.items:
@@ -60,14 +60,14 @@ def _no_options(judged: Judged) -> Findings:
             yield draft, "no run of options was found"
 
 
-@ANSWERS.of_paper("duplicate_number", "5. … 5. …")
+@ANSWERS("duplicate_number", "5. … 5. …")
 def _numbers_twice(judged: Judged) -> Findings:
     numbered = (one for one in judged.paper.items if one.number is not None)
     for members in group_values(((one.section, one.number, one.suffix), one) for one in numbered).values():
         yield from ((draft, f"number {draft.number} stands twice") for draft in members if len(members) > 1)
 
 
-@ANSWERS.of_paper("answer_in_text", "血型为（A）者, where no other stem has an answer in its blank")
+@ANSWERS("answer_in_text", "血型为（A）者, where no other stem has an answer in its blank")
 def _unusual_blanks(judged: Judged) -> Findings:
     questions = judged.paper.questions
     blanks = [draft for draft in questions if draft.in_blank]
@@ -77,7 +77,7 @@ def _unusual_blanks(judged: Judged) -> Findings:
             yield draft, f"{draft.answer} without a mark may be its answer, or part of the text"
 
 
-@ANSWERS.of_paper("several_answers", "答案：ABDCE behind the last of five questions")
+@ANSWERS("several_answers", "答案：ABDCE behind the last of five questions")
 def _answers_of_all(judged: Judged) -> Findings:
     for members in group_values((draft.section, draft) for draft in judged.paper.questions).values():
         answered, last = [draft for draft in members if draft.answer or draft.accepted], members[-1]
@@ -85,7 +85,7 @@ def _answers_of_all(judged: Judged) -> Findings:
             yield last, f"{last.answer} may be the answers of all questions"
 
 
-@ANSWERS.of_paper("no_answer", "9. … without an answer, where most others have one")
+@ANSWERS("no_answer", "9. … without an answer, where most others have one")
 def _no_answer(judged: Judged) -> Findings:
     paper, silent = judged.paper, judged.paper.silent
     why = "the paper's key does not answer it" if paper.keyed else "most other questions have one"
@@ -94,7 +94,7 @@ def _no_answer(judged: Judged) -> Findings:
             yield draft, why
 
 
-@ANSWERS.of_paper("answers_disagree", "1 … 5 5 6 … 11 with a key of 12 answers: a key counts on")
+@ANSWERS("answers_disagree", "1 … 5 5 6 … 11 with a key of 12 answers: a key counts on")
 def _shifted_keys(judged: Judged) -> Findings:
     numbered = (one for one in judged.paper.questions if one.number is not None)
     for section, members in group_values((draft.section, draft) for draft in numbered).items():
@@ -111,7 +111,7 @@ def _shifted_keys(judged: Judged) -> Findings:
                 yield draft, f"its key does not end at {last}: behind {first} it may be one off"
 
 
-@COMPARED.of_paper("case_missing", "（4～6题共用题干） behind the last option of number 3")
+@COMPARED("case_missing", "（4～6题共用题干） behind the last option of number 3")
 def _cases_before(judged: Judged) -> Findings:
     """Find questions without a case that follow one: under a head, behind the last option of another."""
     lines = [piece.text for piece in judged.paper.outline.preamble]
@@ -131,7 +131,7 @@ def _cases_before(judged: Judged) -> Findings:
             where, parts = f"behind the options of number {draft.number}", 0
 
 
-@COMPARED.of_paper("case_missing", "3. …依此回答第4题至第5题, and 4 has no case")
+@COMPARED("case_missing", "3. …依此回答第4题至第5题, and 4 has no case")
 def _named_elsewhere(judged: Judged) -> Findings:
     """Find questions that another item's text names, and that have no case: it stands there, or nowhere."""
     alone = (draft for draft in judged.questions if not draft.shared_pieces)
@@ -164,21 +164,21 @@ def _unusual_sizes(judged: Judged) -> Mapping[int, tuple[Draft, int]]:
     return odd
 
 
-@COMPARED.of_paper("options_missing", "A. 甲 B. 乙 C. 丙 where all others have five options")
+@COMPARED("options_missing", "A. 甲 B. 乙 C. 丙 where all others have five options")
 def _fewer_options(judged: Judged) -> Findings:
     for draft, usual in _unusual_sizes(judged).values():
         if len(draft.options) < usual:
             yield draft, f"{len(draft.options)} options, {usual} elsewhere in the paper"
 
 
-@COMPARED.of_paper("options_too_many", "A … H where all others have four options")
+@COMPARED("options_too_many", "A … H where all others have four options")
 def _more_options(judged: Judged) -> Findings:
     for draft, usual in _unusual_sizes(judged).values():
         if len(draft.options) > usual:
             yield draft, f"{len(draft.options)} options, {usual} elsewhere in the paper"
 
 
-@COMPARED.of_paper("options_missing", "several keys D of A to C: a column with C and D was read elsewhere")
+@COMPARED("options_missing", "several keys D of A to C: a column with C and D was read elsewhere")
 def _lost_options(judged: Judged) -> Findings:
     own = judged.questions
     beyond_last = (draft for draft in own if max(draft.answer or "A") > draft.options[-1][0])  # D of ABC
@@ -190,7 +190,7 @@ def _lost_options(judged: Judged) -> Findings:
             yield draft, f"{len(beyond)} answers of its section name options that were not read"
 
 
-@COMPARED.of_paper("may_hold_another", "（4～6题共用题干） over number 5: the case may hold number 4")
+@COMPARED("may_hold_another", "（4～6题共用题干） over number 5: the case may hold number 4")
 def _first_of_group(judged: Judged) -> Findings:
     headed = (draft for draft in judged.paper.drafts if draft.group and draft.group_first is not None)
     for members in group_values((draft.group, draft) for draft in headed).values():
@@ -200,7 +200,7 @@ def _first_of_group(judged: Judged) -> Findings:
             yield from ((draft, f"what is shared may hold it; {why}") for draft in members)
 
 
-@COMPARED.of_paper("foot_inside", "D. 丁 / 某某题库 under the options of three items")
+@COMPARED("foot_inside", "D. 丁 / 某某题库 under the options of three items")
 def _repeated_feet(judged: Judged) -> Findings:
     whole = [draft for draft in judged.questions if not draft.suffix]
     under = [dict.fromkeys(map(without_digits, under_options(draft))) for draft in whole]
@@ -227,7 +227,7 @@ def _runs_on(draft: Draft, line: ParsedLine) -> bool:
     return len(inside) > 1 and line.text in inside and len(line.text) >= SHORT_OF * max(map(len, inside))
 
 
-@COMPARED.of_paper("text_left_over", "D. 丁 / （除外）; D. 丁 / 第二套")
+@COMPARED("text_left_over", "D. 丁 / （除外）; D. 丁 / 第二套")
 def _line_under_options(judged: Judged) -> Findings:
     for draft in judged.questions:
         if draft.flags or draft.shared_options or draft.suffix:
@@ -236,7 +236,7 @@ def _line_under_options(judged: Judged) -> Findings:
             yield draft, f"{line[:30]!r} stands under the last option"
 
 
-@COMPARED.of_paper("case_missing", "D. 丁 / 提示：术后第3天患者出现高热: the next question of the group may need it")
+@COMPARED("case_missing", "D. 丁 / 提示：术后第3天患者出现高热: the next question of the group may need it")
 def _told_of_next(judged: Judged) -> Findings:
     told: dict[str, int] = {}
     for draft in judged.questions:
@@ -246,7 +246,7 @@ def _told_of_next(judged: Judged) -> Findings:
             told[draft.group] = draft.number or 0
 
 
-@COMPARED.of_paper("parts_and_options_differ", "C. 丙 D. 丁 / 1. …: a page that begins in the middle of a question")
+@COMPARED("parts_and_options_differ", "C. 丙 D. 丁 / 1. …: a page that begins in the middle of a question")
 def _options_before_first(judged: Judged) -> Findings:
     own, outline = judged.questions, judged.paper.outline
     first = [draft for draft in own if draft.run == own[0].run]
@@ -260,7 +260,7 @@ def _options_before_first(judged: Judged) -> Findings:
         yield from ((draft, "options stand before the first question, and may be shared") for draft in first)
 
 
-@COMPARED.of_paper("answers_disagree", "答案：C / 1. …: each answer may be that of the next question")
+@COMPARED("answers_disagree", "答案：C / 1. …: each answer may be that of the next question")
 def _answer_before_first(judged: Judged) -> Findings:
     own = judged.questions
     first = [draft for draft in own if draft.run == own[0].run]
@@ -271,7 +271,7 @@ def _answer_before_first(judged: Judged) -> Findings:
         yield from ((draft, why) for draft in first)
 
 
-@COMPARED.of_paper("case_missing", "（1）… （2）… under 1. 男，35岁: it may be their case")
+@COMPARED("case_missing", "（1）… （2）… under 1. 男，35岁: it may be their case")
 def _parts_of_number(judged: Judged) -> Findings:
     outline = judged.paper.outline
     styles = {id(item.block): item.style for item in reversed(outline.items)}

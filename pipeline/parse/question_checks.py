@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck, Scope
+from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
 from build_dataset.pipeline.parse.folding import spaceless, structural, without_digits
@@ -25,7 +25,7 @@ LONG, TIMES = 60, 4  # an option longer than this, and so many times the others,
 _LABELS_INSIDE = _P.table("labels_inside")
 _TEXTS = [(row, re.compile(row["pattern"])) for row in _P.rows("texts")]  # parts that stop a question
 EVERY = ("parts", "middle")  # groups of which every text that one matches is told, not the first alone
-STRUCTURE, CONTENT = Checks(), Checks()
+STRUCTURE, CONTENT = Checks("question"), Checks("question")
 
 
 def texts_of(draft: Draft) -> Iterator[tuple[str, str]]:
@@ -55,20 +55,20 @@ def explained_together(draft: Draft) -> bool:
     return any(step.rule == "parts_of_an_item" for step in draft.steps)
 
 
-@STRUCTURE.of_question("options_not_contiguous", "A. 甲 C. 丙")
+@STRUCTURE("options_not_contiguous", "A. 甲 C. 丙")
 def _labels_in_order(draft: Draft, _: Judged) -> Iterable[str]:
     labels = [label for label, _ in draft.options]
     if len(labels) < 2 or labels != [chr(65 + i) for i in range(len(labels))]:
         yield f"labels {' '.join(labels)}"
 
 
-@STRUCTURE.of_question("empty_option", "A. 甲 B. C. 丙")
+@STRUCTURE("empty_option", "A. 甲 B. C. 丙")
 def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
     if empty := [label for label, text in draft.options if not text or _P.placeholder.fullmatch(text)]:
         yield f"no text at {' '.join(empty)}"
 
 
-@STRUCTURE.of_question("label_inside_text", "A. 甲C.乙")
+@STRUCTURE("label_inside_text", "A. 甲C.乙")
 def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
     twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
     if twice or any(_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"):
@@ -91,19 +91,19 @@ def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[s
 
 def _text_checks(group: str) -> list[ParseCheck]:
     examples = {row["reason"]: row["example"] for row, _ in _TEXTS if row["group"] == group}
-    return [ParseCheck(why, partial(_texts_found, group, why), Scope.QUESTION, one) for why, one in examples.items()]
+    return [ParseCheck(why, partial(_texts_found, group, why), "question", one) for why, one in examples.items()]
 
 
 STRUCTURE += _text_checks("key")
 
 
-@STRUCTURE.of_question("no_stem", "1. A. 甲 B. 乙")
+@STRUCTURE("no_stem", "1. A. 甲 B. 乙")
 def _no_stem(draft: Draft, _: Judged) -> Iterable[str]:
     if not draft.shared_stem and not re.search(r"\w", draft.stem):
         yield "no text before the options"
 
 
-@STRUCTURE.of_question("answer_not_in_options", "答案：E, of A to D")
+@STRUCTURE("answer_not_in_options", "答案：E, of A to D")
 def _absent_answer(draft: Draft, _: Judged) -> Iterable[str]:
     labels, letters = dict(draft.options), draft.answer or ""
     told = f"options {' '.join(sorted(labels))}"
@@ -114,7 +114,7 @@ def _absent_answer(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"accepted {' '.join(strange)}, {told}"
 
 
-@STRUCTURE.of_question("several_answers", "一、单选题 … 答案：AC")
+@STRUCTURE("several_answers", "一、单选题 … 答案：AC")
 def _several_answers(draft: Draft, _: Judged) -> Iterable[str]:
     if len(draft.answer or "") > 1 and draft.announced in heads.ONE_ANSWER:
         yield f"answer {draft.answer} under a head for one answer"
@@ -123,7 +123,7 @@ def _several_answers(draft: Draft, _: Judged) -> Iterable[str]:
 CONTENT += [check for group in ("characters", "parts", "middle") for check in _text_checks(group)]
 
 
-@CONTENT.of_question("label_inside_text", "D. 丁F. 己")
+@CONTENT("label_inside_text", "D. 丁F. 己")
 def _labels_inside(draft: Draft, _: Judged) -> Iterable[str]:
     form = next((step.rule for step in draft.steps if step.part is Part.OPTIONS), "")
     forms = [_LABELS_INSIDE[form]] if form in _LABELS_INSIDE else list(_LABELS_INSIDE.values())
@@ -138,7 +138,7 @@ def _labels_inside(draft: Draft, _: Judged) -> Iterable[str]:
                 yield f"labels stand in {name}: {''.join(letters)}"
 
 
-@CONTENT.of_question("case_inside", "D. 丁 / 男，45岁。上腹痛3天")
+@CONTENT("case_inside", "D. 丁 / 男，45岁。上腹痛3天")
 def _case_inside(draft: Draft, _: Judged) -> Iterable[str]:
     cases = [label for label, text in draft.options if heads.is_case(text)]
     ends_with_case = len(draft.options) > 2 and cases == [draft.options[-1][0]]
@@ -151,7 +151,7 @@ def _case_inside(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"a question stands in the case: {draft.shared_stem[-20:]!r}"
 
 
-@CONTENT.of_question("label_inside_text", "C. 丙 / A. 甲 B. 乙")
+@CONTENT("label_inside_text", "C. 丙 / A. 甲 B. 乙")
 def _label_before_a(draft: Draft, _: Judged) -> Iterable[str]:
     for place, piece in enumerate(draft.pieces):
         if place and (found := _P.later_label.match(piece.text)):
@@ -162,7 +162,7 @@ def _label_before_a(draft: Draft, _: Judged) -> Iterable[str]:
             return
 
 
-@CONTENT.of_question("option_too_long", "D. 丁 and a paragraph that is none of it")
+@CONTENT("option_too_long", "D. 丁 and a paragraph that is none of it")
 def _long_option(draft: Draft, judged: Judged) -> Iterable[str]:
     sizes = sorted((len(text), label) for label, text in draft.options)
     (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
@@ -179,14 +179,14 @@ def _is_one_paragraph(draft: Draft, edges: ColumnEdges) -> bool:
     return full and not re.search(r"[？?。](?=.)", draft.options[-1][1])
 
 
-@CONTENT.of_question("options_alike", "A. 甲 B. 甲")
+@CONTENT("options_alike", "A. 甲 B. 甲")
 def _alike_options(draft: Draft, _: Judged) -> Iterable[str]:
     bare = Counter(spaceless(text) for _, text in draft.options if text)
     if same := [text for text, times in bare.items() if times > 1]:
         yield f"two options say {same[0][:20]!r}"
 
 
-@CONTENT.of_question("several_option_runs", "答案：A / 2 was not read … A. 甲 B. 乙 / 答案：B")
+@CONTENT("several_option_runs", "答案：A / 2 was not read … A. 甲 B. 乙 / 答案：B")
 def _options_between_answers(draft: Draft, _: Judged) -> Iterable[str]:
     text = text_of(draft.pieces)
     answers = [opened for opened in split_fields(text).opened if opened.answer]
@@ -197,7 +197,7 @@ def _options_between_answers(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"options stand between two answers: {run.options[0][1][:20]!r}"
 
 
-@CONTENT.of_question("readings_differ", "text layer 不宜用, picture 宜用")
+@CONTENT("readings_differ", "text layer 不宜用, picture 宜用")
 def _readings_differ(draft: Draft, _: Judged) -> Iterable[str]:
     if other := next((piece for piece in draft.all_pieces if piece.other), None):
         yield f"read as {other.text!r} and as {other.other!r}"
@@ -206,14 +206,14 @@ def _readings_differ(draft: Draft, _: Judged) -> Iterable[str]:
 CONTENT += _text_checks("powers")
 
 
-@CONTENT.of_question("explanation_disagrees", "答案：B 解析：… 故选A")
+@CONTENT("explanation_disagrees", "答案：B 解析：… 故选A")
 def _verdict(draft: Draft, _: Judged) -> Iterable[str]:
     why = contradiction(draft.explanation, draft.stem, dict(draft.options), draft.answer or "")
     if why and not explained_together(draft):
         yield why
 
 
-@CONTENT.of_question("answers_disagree", "答案：B（丙）; 答案：A⏎B")
+@CONTENT("answers_disagree", "答案：B（丙）; 答案：A⏎B")
 def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
     told = (draft.explanation or "").strip()
     found = _P.beside.match(told)
@@ -225,7 +225,14 @@ def _beside_answer(draft: Draft, _: Judged) -> Iterable[str]:
         yield f"answer {draft.answer}, but {text[:30]!r} stands beside it"
 
 
-@CONTENT.of_question("case_missing", "（2～3题共用题干） with the case above it")
+@CONTENT("answer_in_text", "患有（A）病 in the text of parts whose blanks have A to D")
+def _shown_answer(draft: Draft, _: Judged) -> Iterable[str]:
+    shown = {found[1] for found in _P.shown.finditer(draft.shared_stem or "")} & {*dict(draft.options)}
+    if shown and explained_together(draft):
+        yield f"{', '.join(sorted(shown))} may be filled in where a part's blank stood"
+
+
+@CONTENT("case_missing", "（2～3题共用题干） with the case above it")
 def _no_case(draft: Draft, _: Judged) -> Iterable[str]:
     if draft.shared_stem or draft.shared_options or heads.is_case(draft.stem):
         return
@@ -233,7 +240,7 @@ def _no_case(draft: Draft, _: Judged) -> Iterable[str]:
         yield "A3/A4: no case stands before it"
 
 
-@CONTENT.of_question("foot_inside", "C. 丙 / 12 / D. 丁, where a page ends")
+@CONTENT("foot_inside", "C. 丙 / 12 / D. 丁, where a page ends")
 def _page_edge(draft: Draft, _: Judged) -> Iterable[str]:
     for above, below in pairwise(draft.pieces):
         for piece in (above, below) if above.page != below.page else ():
@@ -242,7 +249,7 @@ def _page_edge(draft: Draft, _: Judged) -> Iterable[str]:
                 yield f"{text[:30]!r} stands at the edge of a page inside it"
 
 
-@CONTENT.of_question("text_left_over", "解析：…肾主水。3. D, of number 2")
+@CONTENT("text_left_over", "解析：…肾主水。3. D, of number 2")
 def _next_answer(draft: Draft, _: Judged) -> Iterable[str]:
     for answer in _P.next_answer.finditer(draft.explanation or ""):
         if (draft.number or 0) < int(answer[1]) <= (draft.number or 0) + MAX_NUMBER_AHEAD:

@@ -10,7 +10,6 @@ from build_dataset.annotation.llm.messages import ChatRequest
 from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
 from build_dataset.pipeline.parse.cut import cut
-from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from build_dataset.pipeline.parse.judge import check_gates
 from build_dataset.pipeline.parse.keylines import split_answer_lines
@@ -183,7 +182,12 @@ def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointin
     running += [piece for piece, role in zip(parts, outline.roles, strict=True) if role is Role.RUNNING]
     drafts = drafts_of(outline)
     merge_copies(drafts)
-    _number_sections(drafts)
+    # Sections are runs of the numbering that hold items, from 1: they survive an unread head. Numbered instructions on
+    # a cover are no section of their own.
+    numbered = [one for one in drafts if not one.entry and (one.set_aside or ("",))[0] != "instruction"]
+    section = {run: at for at, run in enumerate(sorted({draft.run for draft in numbered}), 1)}
+    for draft in drafts:
+        draft.section = section.get(draft.run, 0)
     text = "\n".join(piece.text for piece in parts)
     key = key_of(outline, drafts)
     for run in key.runs:
@@ -204,15 +208,6 @@ def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
         if not (alone and again):
             kept.append(part)
     return kept
-
-
-def _number_sections(drafts: Sequence[Draft]) -> None:
-    """Sections are runs of the numbering that hold items, from 1: they survive an unread head."""
-    # Numbered instructions on a cover are no section of their own.
-    numbered = [one for one in drafts if not one.entry and (one.set_aside or ("",))[0] != "instruction"]
-    section = {run: at for at, run in enumerate(sorted({draft.run for draft in numbered}), 1)}
-    for draft in drafts:
-        draft.section = section.get(draft.run, 0)
 
 
 def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Context) -> ParseOutcome:

@@ -10,7 +10,7 @@ from benchmarks.papers.silent import HOLE, printed_lines
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import concluded_answer
 from build_dataset.pipeline.parse.keys import Key
-from build_dataset.pipeline.parse.layout_checks import LAYOUT
+from build_dataset.pipeline.parse.layout_checks import BESIDE, INSIDE
 from build_dataset.pipeline.parse.lines import ParsedLine
 from build_dataset.pipeline.parse.outline import Block, Outline
 from build_dataset.pipeline.parse.paper import ParsedPaper, finish
@@ -287,7 +287,7 @@ def examined(*drafts, **outline):
     preamble = [ParsedLine(text, 1, None, None, LineKind.TEXT) for text in outline.pop("before", [])]
     whole = Outline(blocks=blocks, preamble=preamble, **outline)
     paper = ParsedPaper("x.pdf", [], [], list(drafts), Key(), None, "", whole)
-    check(paper, [*CONTENT, *COMPARED, *LAYOUT])
+    check(paper, [*CONTENT, *COMPARED, *INSIDE, *BESIDE])
     return [draft.flags for draft in drafts]
 
 
@@ -349,6 +349,14 @@ def test_what_stands_before_the_first_question_is_of_its_section():
 
 
 PART = [Step(part=Part.SHARED, rule="parts_of_an_item", detail=None, spans=[])]
+
+
+@pytest.mark.parametrize(
+    ("case", "steps", "found"),
+    [("患有（A）病", PART, ["answer_in_text"]), ("患有（E）病", PART, []), ("患有（A）病", [], []), (None, PART, [])],
+)
+def test_an_answer_in_the_text_that_parts_share(case, steps, found):
+    assert reasons(question(shared_stem=case, steps=[*steps])) == [found]
 
 
 def test_twenty_characters_on_both_sides_show_what_cannot_be_read():
