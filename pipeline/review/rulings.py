@@ -1,4 +1,4 @@
-"""What experts learn from: their answers that an adjudicator decided otherwise, with the adjudicator's note."""
+"""Rulings for experts to learn from: what an adjudicator decided otherwise than they said, with the note."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
