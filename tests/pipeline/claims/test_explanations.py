@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.claims.explanations import Stated, asks_for_wrong, read_explanation
+from build_dataset.pipeline.claims.explanations import Stated, asks_for_wrong, contradiction, read_explanation
 from tests.growth import exponent
 
 OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
@@ -101,3 +101,24 @@ def test_what_is_asked_for_stands_in_the_last_sixty_characters(asked):
 def test_sixty_characters_of_the_verdicts_are_shown():
     found = read_explanation("（A对）" * 21, "问", {"A": "甲", "B": "乙"}, several=False)
     assert found.detail == ("A对 " * 21)[:60]
+
+
+WRONG = "Answer A: it is seen in other diseases.\nAnswer B: it is too early for this step."
+
+
+@pytest.mark.parametrize(
+    ("told", "key"),
+    [
+        (f"The drug is well known.\n\nIncorrect Answers:\n{WRONG}", "D"),
+        ("Incorrect Answers:\nAnswer C: Ultrasound is the most accurate test of all.", "D"),
+        ("Answers A-C: none of them explains the fever of the patient.", "D"),
+    ],
+)
+def test_an_explanation_that_goes_through_the_wrong_options_speaks_against_no_key(told, key):
+    options = dict(zip("ABCD", ("Ultrasound", "CT", "MRI", "Biopsy"), strict=True))
+    assert contradiction(told, "Which test is next?", options, [key]) is None
+
+
+def test_one_answer_that_is_stated_still_speaks_against_another_key():
+    options = dict(zip("ABCD", ("Ultrasound", "CT", "MRI", "Biopsy"), strict=True))
+    assert contradiction("The correct answer is B: it is fast.", "Which test is next?", options, ["D"])
