@@ -107,8 +107,8 @@ class SqlReader:
                     break
                 if value["close"]:
                     if names and len(row) != len(names):
-                        told = f"row {len(grid)} of {name} has {len(row)} values under {len(names)} columns"
-                        raise UnreadableDocument("broken", f"{told}; export the table as CSV")
+                        why = f"row {len(grid)} of {name} has {len(row)} values under {len(names)} columns"
+                        raise UnreadableDocument("broken", f"{why}; export the table as CSV")
                     grid.append(row)
                     row = []
                 elif (said := value["string"]) is not None:
