@@ -194,18 +194,18 @@ class SourceLoss:
 
 
 @dataclass(frozen=True)
-class SourceDoubt:
-    """A doubt about a whole source, which one line of ``dataset.toml`` settles."""
+class DoubtedSource:
+    """A source with a doubt about the whole of it, which one line of ``dataset.toml`` settles."""
 
     reason: str
     questions: int
     detail: str
 
 
-def source_doubts(read: Read) -> list[SourceDoubt]:
+def source_doubts(read: Read) -> list[DoubtedSource]:
     """Return the doubts about whole sources, that of most questions first."""
     rows = _rows(read("parse/review"), "item_id", "question_ids", "reason", "detail")
-    found = [SourceDoubt(reason, len(ids), told) for name, ids, reason, told in rows if name.endswith(f"#{reason}")]
+    found = [DoubtedSource(reason, len(ids), told) for name, ids, reason, told in rows if name.endswith(f"#{reason}")]
     return sorted(found, key=lambda doubt: (-doubt.questions, doubt.detail))
 
 

@@ -69,10 +69,10 @@ class Question(Record):
     exam_type: str | None = None
     exam_class: str | None = None
     exam_subject: str | None = None
-    year: str | None = None  # As the source states it: 2019, 104年.
+    year: str | None = None  # Its year in the words of the source: 2019, 104年.
     chapter: str | None = None
     points: float | None = None
-    link: str | None = None  # Where the source says that it is from: an address.
+    link: str | None = None  # The address that the source gives for it.
     content_hash: str  # Hash of its content: see `schemas.identity.content_hash`.
 
     @property

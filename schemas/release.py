@@ -55,11 +55,11 @@ class ReleaseRow(Record):
     human_accuracy: float | None
     respondents: int | None
     year: str | None = None
-    """As the source states it: 2019, 104年."""
+    """Its year in the words of the source: 2019, 104年."""
     chapter: str | None = None
     points: float | None = None
     link: str | None = None
-    """Where the source says that it is from: an address."""
+    """The address that the source gives for it."""
     exam_type: str | None
     exam_class: str | None
     exam_subject: str | None

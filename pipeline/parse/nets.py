@@ -69,10 +69,9 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     settings = settings or SourceParams()
     accepted = {*settings.accept, *(["explanation_disagrees"] if settings.explanations == "ignore" else [])}
     questions, notes = _without_furniture([one.question for one in readings], settings.furniture)
-    own = [[*one.doubts, *self_contained(question)] for one, question in zip(readings, questions, strict=True)]
     readings = [
-        Reading(question, [doubt for doubt in doubts if doubt[0] not in accepted])
-        for question, doubts in zip(questions, own, strict=True)
+        Reading(question, [*filter(lambda doubt: doubt[0] not in accepted, _open_doubts(one, question))])
+        for one, question in zip(readings, questions, strict=True)
     ]
     told = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in told.items() if reason not in accepted}:
@@ -82,6 +81,15 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     doubts = too_often(name, readings)
     gathered = {id(reading) for doubt in doubts for reading in doubt.readings}
     return Caught([one for one in readings if id(one) not in gathered], doubts, notes)
+
+
+def _open_doubts(reading: Reading, bare: Question) -> Doubts:
+    """Return the doubts about a question without its furniture: a foot that was cut off is none any more."""
+    options, left = reading.question.options, bare.options
+    foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
+    told = f"{foot[:30]!r} "  # as the gate says it: 'Response:' stands in 10 items
+    kept = [(reason, why) for reason, why in reading.doubts if reason != "foot_inside" or not why.startswith(told)]
+    return [*kept, *self_contained(bare)]
 
 
 def _remedy(name: str, reason: str) -> str:

@@ -377,6 +377,8 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     given = json.dumps(stated, ensure_ascii=False) if listed else cells.string(stated)
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
+    if given and set(given) <= {*labels} and len({*given}) < len(given):  # CCE
+        doubts.append(("answer_not_read", f"the key {given[:40]} names a letter twice"))
     return doubts
 
 

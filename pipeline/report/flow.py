@@ -6,7 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.aside import OUTCOMES, SourceDoubt, SourceLoss, shared_questions, source_losses
+from build_dataset.pipeline.aside import OUTCOMES, DoubtedSource, SourceLoss, shared_questions, source_losses
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
 from build_dataset.pipeline.review.settled import count_by_reason
@@ -103,7 +103,7 @@ def sources(build: Build) -> Section | None:
     return Section(values, notices)
 
 
-def doubt_notices(found: Iterable[SourceDoubt]) -> list[Notice]:
+def doubt_notices(found: Iterable[DoubtedSource]) -> list[Notice]:
     """Return a notice for every doubt about a source, which stand before all others."""
     return [
         notice("source_doubt", lost=one.questions, name=reason_names().get(one.reason, one.reason), detail=one.detail)

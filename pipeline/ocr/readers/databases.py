@@ -106,12 +106,15 @@ class SqlReader:
                 if value["end"]:
                     break
                 if value["close"]:
+                    if names and len(row) != len(names):
+                        why = f"row {len(grid)} of {name} has {len(row)} values under {len(names)} columns"
+                        raise UnreadableDocument("broken", f"{why}; export the table as CSV")
                     grid.append(row)
                     row = []
                 elif (said := value["string"]) is not None:
                     row.append(_P.escaped.sub(lambda one: _ESCAPED.get(one[1], one[1] or one[2]), said))
-                elif value["bare"]:
-                    row.append("" if value["bare"].upper() == "NULL" else value["bare"])
+                elif said := value["array"] or value["bare"]:
+                    row.append("" if said.upper() == "NULL" else said)
         if not grids:
             raise UnreadableDocument("no_rows", "the dump inserts no rows; export it with its data")
         yield from every_table(grids, frozenset(params.columns), told)

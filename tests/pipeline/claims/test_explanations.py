@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.claims.explanations import Stated, read_explanation
+from build_dataset.pipeline.claims.explanations import Stated, contradiction, read_explanation
 from tests.growth import exponent
 
 OPTIONS = {"A": "阿司匹林", "B": "布洛芬", "C": "可待因", "D": "地塞米松", "E": "以上都是"}
@@ -89,3 +89,24 @@ def test_what_says_nothing_says_nothing(explanation):
 @pytest.mark.parametrize("unit", ["（", "（A对", "A、", "（A对）", "不", "除外"])
 def test_hostile_text_takes_linear_time(unit):
     assert exponent(lambda count: read(unit * count, stem=unit * 50)) <= 1.4
+
+
+WRONG = "Answer A: it is seen in other diseases.\nAnswer B: it is too early for this step."
+
+
+@pytest.mark.parametrize(
+    ("told", "key"),
+    [
+        (f"The drug is well known.\n\nIncorrect Answers:\n{WRONG}", "D"),
+        ("Incorrect Answers:\nAnswer C: Ultrasound is the most accurate test of all.", "D"),
+        ("Answers A-C: none of them explains the fever of the patient.", "D"),
+    ],
+)
+def test_an_explanation_that_goes_through_the_wrong_options_speaks_against_no_key(told, key):
+    options = dict(zip("ABCD", ("Ultrasound", "CT", "MRI", "Biopsy"), strict=True))
+    assert contradiction(told, "Which test is next?", options, [key]) is None
+
+
+def test_one_answer_that_is_stated_still_speaks_against_another_key():
+    options = dict(zip("ABCD", ("Ultrasound", "CT", "MRI", "Biopsy"), strict=True))
+    assert contradiction("The correct answer is B: it is fast.", "Which test is next?", options, ["D"])

@@ -44,6 +44,7 @@ def source(count=40, **more):
         " 答案",
         "【2019年真题】",
         " Correct answer:",
+        " Response:",
     ],
 )
 def test_known_furniture_behind_last_options_is_cut_off_and_told(furniture):
@@ -153,3 +154,14 @@ def test_a_doubt_about_a_paper_is_one_waiting_item_with_all_its_questions(parse)
     (item,) = outcome.review
     assert (outcome.questions, len(item.question_ids), len(json.loads(item.item))) == ([], 20, 20)
     assert "会员专享" in item.detail
+
+
+@pytest.mark.parametrize(
+    ("foot", "settings"), [("Response:", None), ("本站整理", SourceParams(furniture=["本站整理"]))]
+)
+def test_a_foot_under_the_options_that_is_cut_off_as_furniture_is_no_doubt(foot, settings):
+    readings = source(last=f" {foot}")
+    for one in readings:
+        one.doubts.append(("foot_inside", f"{foot!r} stands in 40 items"))
+    caught = cast("x.md", readings, settings)
+    assert (caught.doubts, [one for one in caught.readings if one.doubts]) == ([], [])

@@ -180,6 +180,7 @@ def test_a_row_that_is_no_json_is_rejected():
         ({"option": {"A": "甲", "C": "丙"}}, "options_not_contiguous"),
         ({"answer": "见解析"}, "answer_not_read"),
         ({"answer": {"key": "A"}}, "answer_not_read"),
+        ({"answer": "CCD"}, "answer_not_read"),
         ({"answer": "A. 骨牵引"}, "answer_not_read"),
         ({"option": {"A": "A", "B": "B", "C": "AB", "D": "O"}, "answer": "AB"}, "answer_not_read"),
     ],
