@@ -17,8 +17,8 @@ from build_dataset.pipeline.ocr.readers.image import page_breaks
 _AROUND = 0.35
 """Of a line's height, how much of the page above, below and beside it is looked at when it is read by itself."""
 LineReading = list[Any]  # [text, confidence] of a line's picture
-_DOUBT = 0.6
-"""Mean confidence below which a page may stand on its head: those have .1 to .4, poor upright ones more."""
+_DOUBT = 0.8
+"""Mean confidence of characters below which a page may stand on its head: those have .1 to .7, poor upright ones .85."""
 
 
 def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[str, Any]:
@@ -142,6 +142,7 @@ def _readability(words: Sequence[Word]) -> float:
 
 
 def mean_confidence(words: Sequence[Word]) -> float:
-    """Weighted by characters; 0 for no words."""
+    """Of a character, on average; 0 for no words. Some engines tell the product over a word, which long ones lower."""
     weight = sum(len(word.text) for word in words)
-    return sum(word.confidence * len(word.text) for word in words) / weight if weight else 0.0
+    sure = (word.confidence ** (1 if word.doubts is None else 1 / max(1, len(word.text))) for word in words)
+    return sum(one * len(word.text) for one, word in zip(sure, words, strict=True)) / weight if weight else 0.0

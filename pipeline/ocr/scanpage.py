@@ -1,5 +1,6 @@
 """Lines of a page from its recognised words: straightened, laid out, watermarks left out. Pure."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from math import atan2, cos, degrees, hypot, radians, sin
@@ -13,7 +14,7 @@ from build_dataset.pipeline.ocr.glyphs import is_cjk
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Language
 from build_dataset.pipeline.ocr.language.decoding import decode
-from build_dataset.pipeline.ocr.model import PageRead, Rect, TextRun
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect, TextRun
 from build_dataset.pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
 from build_dataset.schemas.documents import CharacterChange, ReadMethod
 
@@ -21,6 +22,7 @@ _DESCENT = 0.2  # Distance that a line's box reaches below its baseline, in heig
 MAX_SKEW = 8.0  # Degrees; a steeper page is not straightened
 SLANT = 12.0  # Degrees off the page's own angle from which a word is a watermark
 _MIN_ANGLE = 0.15  # Degrees below which straightening changes nothing: 2 points over the width of a page
+_LABEL = re.compile(r"(?:^|(?<=[\t ]))[(（]?([A-H8])(?:\s?[.．、)）:：]\s?(?=\D)|(?=[^\W\dA-Za-z_]))")
 Point = tuple[float, float]
 
 
@@ -119,6 +121,7 @@ def to_page(
     drawing = Drawing(across, down, [], figures)
     regions = find_scan_regions(drawing, runs, frame)
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
+    changes += _mend_labels(lines)
     nodes = np.array(value["nodes"]) if "nodes" in value else None
     for line in lines:
         if line.box and angle:
@@ -131,3 +134,14 @@ def to_page(
     elif value["legibility"] < 1:
         reason += ": dark or uneven paper"
     return PageRead(frame.x1, frame.y1, ReadMethod.OCR, engine, version, reason, lines, turned, changes)
+
+
+def _mend_labels(lines: Sequence[PageLine]) -> list[CharacterChange]:
+    """Make an 8 that stands as a label between those of A and C the B that it is, in place; return the changes."""
+    labels = [(line, found.start(1)) for line in lines for found in _LABEL.finditer(line.text)]
+    changes = []
+    for before, (line, at), after in zip(labels, labels[1:], labels[2:], strict=False):
+        if "".join(one.text[start] for one, start in (before, (line, at), after)) == "A8C":
+            line.text = f"{line.text[:at]}B{line.text[at + 1 :]}"
+            changes.append(CharacterChange(line=line.text[at : at + 8], seen="8", written="B", sight=0.0, language=0.0))
+    return changes

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -12,6 +13,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
+from build_dataset.pipeline.characters import script_of
 from build_dataset.pipeline.ocr.engines.ctc import Alphabet, Glyph, label_end
 from build_dataset.pipeline.ocr.engines.network import STEP, Pixels, Run, load_network, narrow_line, values_of
 from build_dataset.pipeline.ocr.glyphs import is_cjk
@@ -28,9 +30,17 @@ _CONFUSABLES = frozenset(
 )
 """Characters that it writes with high confidence for ones of GB 2312 that it does not know: 峭 for 嵴, 髻 for 髫.
 Common ones are left out if the unknown character is rare in exam papers: 嗪 for 唪, 胱 for 觥, 腱 for 踺, 芪 for 苠."""
+_CONFUSABLES_OF_TRADITIONAL = frozenset(
+    "估偉冀减几割動叙和噢壤嫣孢寵属巽市廣德徽怖悵探撰擒斋新於曬朝椿楼樓檐母汗浅涇澹爵爾猫獻瑩瑾瞻碇祗稻符"
+    "籁紋繁織繡纵耽脏范菟萃蒽薩藩蜜裹許診話語誠調講證貨貿赈超跻過野量釣鈴銭鍵鏡钠門関關隧韶駕驗鲤鴨黛鼠"
+)
+"""Characters that it writes with .95 and more for traditional ones that it does not know, printed in two fonts: 瞻 for
+膽, 量 for 暈. The simplified forms of what is printed are none. They are read again on pages in traditional ones."""
+_TRADITIONAL = 0.3  # Traditional characters of a page for each simplified one from which it is in traditional ones
 _AROUND = 3
 """Sure characters that are read again on each side of unsure ones, as context and to find the place."""
 _WHOLE = 0.6  # Share of a line from which all of it is read again
+_UNBELIEVED = 0.6  # Confidence of a character that is read again for what it may be
 _HOPELESS = 0.6  # Mean confidence below which nothing of the quick reading is used
 _REMEMBERED = 2000
 """Number of line images whose reading is cached: heads and watermarks of rendered pages repeat on every page."""
@@ -105,6 +115,10 @@ class Cascade:
         for glyphs, small, image in zip(found, narrow, images, strict=True):
             for glyph in glyphs:  # in steps of the images as they are
                 glyph.at *= image.shape[1] / small.shape[1]
+        kinds = Counter(script_of(glyph.char) for glyphs in found for glyph in glyphs)
+        if kinds["big5"] > _TRADITIONAL * kinds["gb2312"]:
+            for glyph in (one for glyphs in found for one in glyphs if one.char in _CONFUSABLES_OF_TRADITIONAL):
+                glyph.confidence = min(glyph.confidence, _UNBELIEVED)
         first = [list(glyphs) for glyphs in found]
         unsure = [unsure_parts(index, glyphs, images[index].shape[1]) for index, glyphs in enumerate(found)]
         whole = {index for index, own in enumerate(unsure) if own is None}

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import pairwise, product
-from math import exp, log
+from math import exp, log, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,13 +41,14 @@ _AROUND = 6  # Characters beside a changed one that are told
 _LEAST_SECOND = 0.01
 FEATURES = 8
 _LEAST_SHARE = 0.002  # Probability of a character from which it is looked at
-_FLOOR = 1e-5
+_FLOOR, _LETTER_SHARE = 1e-5, 0.05  # The latter: of a mark, from which it may be a letter or digit
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
 """In heights of a line: how far left or right the next one begins, how far below, and how far from the edge of its
 column it ends at most if it goes on."""
 _LATIN_L, _AS_L, _LEAST_L = re.compile("(?<![0-9A-Za-z.])[1lI](?!atm|inch)(?=[aeiouy][a-z]{2})"), "l1I|", 0.1
 """An l before a vowel and more small letters, which reads as a 1 (1oop) and may be one from this probability on."""
-_STROKES, _STROKE_SHARE = frozenset("1Il|Ⅰ∥ⅡⅢ"), 0.01
+_SHAPES, _SHAPE_SHARE = (frozenset("1Il|Ⅰ∥ⅡⅢ"), frozenset("aα"), frozenset("yγ")), 0.008
+"""Letters and digits of one shape that text cannot tell apart, and the probability of another from which it counts."""
 _CONFIDENCE = shipped_toml("build_dataset.pipeline.ocr.language", "confidence.toml")
 _WEIGHTS: NDArray[np.float64] = np.array([_CONFIDENCE["other"], _CONFIDENCE["ideograph"]])
 
@@ -107,7 +108,8 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
     found, start = [], 0
     for word, draft in zip(words, drafts, strict=True):
         end = start + sum(map(str.isalnum, draft.text))
-        found.append(replace(word, text=draft.text, confidence=float(np.prod(right[start:end]))))
+        sure = float(np.prod(right[start:end])) * _marks(draft)
+        found.append(replace(word, text=draft.text, confidence=sure))
         start = end
     return Decoded(found, [change for draft in drafts for change in _changes(draft)])
 
@@ -278,21 +280,29 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
 
 def _row(draft: WordDraft, at: int, fit: Values) -> list[float]:
     doubt = draft.doubts.get(at) or Doubt(at, _SURE)
-    sight = 0.0 if _may_be_another_stroke(draft.text, doubt) else draft.sight.get(at, _odds(_share(draft.text, doubt)))
+    sight = 0.0 if _may_be_another(draft.text, doubt) else draft.sight.get(at, _odds(_share(draft.text, doubt)))
     chinese = is_ideograph(draft.text[at])
     near = float(np.nanmean(fit)) + _STRANGE if chinese else 0.0
     second = log(max(doubt.seconded, _LEAST_SECOND))
     return [chinese, 1.0, sight, draft.odds.get(at, sight), max(near, 0.0), min(near, 0.0), second, -doubt.gap]
 
 
-def _may_be_another_stroke(text: str, doubt: Doubt) -> bool:
-    """Return whether a character is of strokes alone and may be another: I型, read as 1型 with .95; not the 1 of 15."""
+def _may_be_another(text: str, doubt: Doubt) -> bool:
+    """Return whether a letter may be another of its shape: I型, read as 1型 with .95, a受体 for α; not the 1 of 15."""
     at = doubt.at
     beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
-    lone = not any(char.isdigit() or char in ".．" for char in beside)
-    if text[at] not in _STROKES or not lone or _LATIN_L.match(text, at):
+    shape = next((shape for shape in _SHAPES if text[at] in shape), frozenset())
+    digit = any(char.isdigit() or char in ".．" for char in beside) and text[at] in _SHAPES[0]
+    if digit or _LATIN_L.match(text, at):
         return False
-    return any(other in _STROKES and share >= _STROKE_SHARE for other, share in doubt.others)
+    return any(other in shape and share >= _SHAPE_SHARE for other, share in doubt.others)
+
+
+def _marks(draft: WordDraft) -> float:
+    """Return the probability that no mark or space is a letter or digit: B{ for B₁, " V" for IV."""
+    marks = (doubt for at, doubt in draft.doubts.items() if not draft.text[at].isalnum())
+    lost = (sum(share for char, share in doubt.others if char.isalnum() and not is_ideograph(char)) for doubt in marks)
+    return prod(max(0.0, 1 - share) for share in lost if share >= _LETTER_SHARE)
 
 
 def _share(text: str, doubt: Doubt) -> float:

@@ -56,6 +56,20 @@ def test_a_line_that_is_sure_is_read_once():
     assert good.widths == []
 
 
+@pytest.mark.parametrize(("around", "read"), [("醫學診療藥劑檢查", "膽"), ("医学诊疗药剂检查", "瞻")])
+def test_what_may_be_a_traditional_character_is_read_again_on_a_page_of_them(around, read):
+    printed = f"{around}可能摸到膽囊而且不痛"
+    found = Cascade(Misreads(), Printed(), 1.0).read([image(printed)])
+    assert "".join(glyph.char for glyph in found[0]) == printed.replace("膽", read)
+
+
+class Misreads(Printed):
+    """Takes 膽 for 瞻, and is sure."""
+
+    def _line(self, pixels) -> list[Glyph]:
+        return [Glyph("瞻" if glyph.char == "膽" else glyph.char, 0.995, glyph.at) for glyph in super()._line(pixels)]
+
+
 def test_only_the_part_that_is_unsure_is_read_again_and_takes_its_place():
     good = Printed()
     (found,) = Cascade(Printed({"热": "熟"}), good, 1.0).read([image(TEXT)])

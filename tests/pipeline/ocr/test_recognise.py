@@ -166,7 +166,7 @@ def test_when_a_page_is_tried_another_way_up(flips):
     def turned(count: int, sure: float) -> int:
         return read_upright(Scripted([word("囗囗", 0, 0, 20, 10, sure=sure)] * count, good), BLACK)[0]
 
-    assert flips(lambda sure: turned(3, sure), [step / 100 for step in range(30, 100)]) == [0.6]
+    assert flips(lambda sure: turned(3, sure), [step / 100 for step in range(30, 100)]) == [0.8]
     assert flips(lambda count: turned(count, 0.1), range(8)) == [3]
 
     def looks(words: list[Word]) -> int:
@@ -275,7 +275,7 @@ def test_the_better_of_both_ways_up_is_taken():
         return read_upright(Scripted(one, other), BLACK)[0]
 
     assert [turned(0.5, sure) for sure in (0.4, 0.5, 0.6)] == [0, 0, 180]
-    assert turned(0.6, 0.9) == 0
+    assert turned(0.8, 0.9) == 0
     on_end = [word("题题", 0, 0, 10, 80)] * 3
     left, right = ([word("题" * 9, 0, 0, 80, 10, sure=sure)] * 3 for sure in (0.5, 0.7))
     assert read_upright(Scripted(on_end, left, right), BLACK)[0] == 270
@@ -301,3 +301,8 @@ def test_words_that_lean_are_read_from_left_to_right():
     first = Word("甲", ((5, 20), (50, 35), (50, 45), (5, 30)), 0.9)
     second = Word("乙", ((10, 19), (30, 19), (30, 45), (10, 45)), 0.9)
     assert reread_box(Scripted([second, first]), page, Rect(20, 30, 60, 40)) == ["甲乙", 0.9]
+
+
+def test_the_confidence_of_a_long_line_is_that_of_its_characters_and_not_their_product():
+    line, speck = (Word(text, (), sure, ()) for text, sure in (("下列何者正确" * 5, 0.3), ("8.n", 0.4)))
+    assert mean_confidence([line]) > 0.9 > mean_confidence([speck])

@@ -174,3 +174,20 @@ def test_runs_stand_a_fifth_of_their_height_above_the_ends_of_their_boxes(monkey
         ("乙", (200, 300, 220, 320), 316.0, 14.4, 0.25),
     ]
     assert (regions, frame, rules) == ([], (0.0, 0.0, 600.0, 800.0), [])
+
+
+@pytest.mark.parametrize(
+    ("lines", "read"),
+    [
+        (["A.水痘", "8.麻疹", "C.风疹"], "B.麻疹"),
+        (["A.水痘", "8麻疹", "C.风疹"], "B麻疹"),
+        (["A.水痘", "续行", "8.麻疹", "C.风疹"], "B.麻疹"),
+        (["A.水痘", "8.麻疹", "D.风疹"], "8.麻疹"),
+        (["D.水痘", "8.下列正确的是", "A.甲", "B.乙"], "8.下列正确的是"),
+        (["A.7周", "8.5周", "C.9周"], "8.5周"),
+    ],
+)
+def test_an_8_where_only_the_label_b_can_stand_is_a_b_and_told(lines, read):
+    page = to_page(value([word(one, 100, 100 + 40 * at, 120, 24) for at, one in enumerate(lines)]), "image", "e", "v1")
+    assert read in [line.text for line in page.lines]
+    assert [(change.seen, change.written) for change in page.changes] == [("8", "B")] * read.startswith("B")

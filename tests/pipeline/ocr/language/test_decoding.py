@@ -147,6 +147,23 @@ def test_a_line_that_ends_early_does_not_go_on_below():
     assert near[1].confidence == far[1].confidence
 
 
+@pytest.mark.parametrize(("text", "char", "other"), [("该a受体阻断", "a", "α"), ("含y球蛋白", "y", "γ")])
+def test_a_lone_letter_that_may_be_greek_is_doubtful(text, char, other):
+    sure, unsure = (
+        decode([word(text, doubt(text, char, 0.97, one))], LANGUAGE).words[0].confidence
+        for one in (("q", 0.02), (other, 0.02))
+    )
+    assert unsure < sure
+
+
+def test_a_mark_or_space_that_may_be_a_digit_makes_its_word_unsure():
+    text = "维生素B{缺乏"
+    mark, digit = (
+        decode([word(text, doubt(text, "{", 0.7, (one, 0.2)))], LANGUAGE).words[0].confidence for one in ("，", "₁")
+    )
+    assert digit == pytest.approx(0.8 * mark, rel=0.02)
+
+
 @given(st.text("冀便潜血检查12AB，", min_size=1, max_size=12), st.data())
 def test_only_ideographs_change_and_places_stay(text, data):
     places = data.draw(st.sets(st.integers(0, len(text) - 1)))
