@@ -97,10 +97,14 @@ class Vocabulary:
     def of(self, texts: Sequence[str]) -> "Excerpt":
         """Return the counts of the bigrams of some texts alone, to be sent to another process."""
         codes = np.unique(bigrams(texts).codes)
-        counts = np.minimum(*(sketch[_slots(codes, spread)] for sketch, spread in zip(self._counts, _SPREADS, strict=True)))
+        counts = np.minimum(
+            *(sketch[_slots(codes, spread)] for sketch, spread in zip(self._counts, _SPREADS, strict=True))
+        )
         points = np.unique(code_points(texts)[0])
         characters = dict(zip(points.tolist(), self._characters[points].tolist(), strict=True))
-        return Excerpt(self.is_evidence, self._total, dict(zip(codes.tolist(), counts.tolist(), strict=True)), characters)
+        return Excerpt(
+            self.is_evidence, self._total, dict(zip(codes.tolist(), counts.tolist(), strict=True)), characters
+        )
 
     def rarities(self, grams: Grams) -> NDArray[np.int64]:
         """Return how many bigrams of each text are met nowhere else: (texts,), the fewer, the cleaner it was read.
@@ -117,7 +121,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What a vocabulary says of the bigrams of some texts."""
+    """The counts of a vocabulary for the bigrams of some texts."""
 
     is_evidence: bool
     total: int
@@ -214,7 +218,10 @@ def _band_keys(signatures: NDArray[np.uint32]) -> NDArray[np.uint64]:
 
 
 def similarities(
-    pairs: NDArray[np.int64], texts: pl.Series, least: float | NDArray[np.float64], kind: type[np.floating[Any]] = np.float32
+    pairs: NDArray[np.int64],
+    texts: pl.Series,
+    least: float | NDArray[np.float64],
+    kind: type[np.floating[Any]] = np.float32,
 ) -> NDArray[Any]:
     """Similarity (rapidfuzz's ratio) of both texts of each pair in 0..100; 0 where it is below ``least``."""
     found, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))
