@@ -29,6 +29,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from benchmarks.dedup.banks import questions
 from benchmarks.dedup.generate import COPIES, TWINS, Made, generate, read_questions
 from benchmarks.dedup.measure import deduplicated, distinct, places
 from benchmarks.dedup.peer import PEERS
@@ -42,16 +43,20 @@ from build_dataset.schemas.questions import Question
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("questions", type=Path)
+    parser.add_argument("questions", type=Path, nargs="?", help="none: the generated bank of ``banks mixed``")
     parser.add_argument("--size", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the other libraries")
     options = parser.parse_args()
-    made = list(generate(distinct(read_questions(options.questions)), options.size, options.seed))
+    if options.questions:
+        made = list(generate(distinct(read_questions(options.questions)), options.size, options.seed))
+    else:  # copies and twins of unknown truth: time alone compares
+        bank = questions(options.size, "mixed")
+        made = [Made(one, "base", one.question_id, one.question_id) for one in bank]
     frame = Question.to_frame(item.question for item in made)
     print(f"{len(made):,} questions\n")
-    print("| who | seconds | processor seconds | copies found | clustered | merged | twins merged |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: |")
+    print("| who | seconds | processor seconds | rows/s | copies found | clustered | merged | twins merged |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
     before, used = time.perf_counter(), time.process_time()
     result = deduplicated(frame)
     took = time.perf_counter() - before, time.process_time() - used
@@ -109,9 +114,17 @@ def print_row(
         made: the questions.
         stages: of each question, what it was found with, clustered with, merged into.
     """
-    copies = [f"{sum(found) / len(found):.4f}" for place in stages if (found := _together(made, place, COPIES))]
+    found = [_together(made, place, COPIES) for place in stages]
+    copies = [f"{sum(one) / len(one):.4f}" if one else "–" for one in found]
     twins = _together(made, stages[-1], (*TWINS, *HELD_OUT_TWINS))
-    cells = [who, f"{seconds:.2f}", f"{processor:.2f}", *copies, f"{sum(twins):,} of {len(twins):,}"]
+    cells = [
+        who,
+        f"{seconds:.2f}",
+        f"{processor:.2f}",
+        f"{len(made) / processor:,.0f}",
+        *copies,
+        f"{sum(twins):,} of {len(twins):,}",
+    ]
     print(f"| {' | '.join(cells)} |", flush=True)
 
 

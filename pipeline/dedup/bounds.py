@@ -57,14 +57,17 @@ class Bounds:
         misread = _BY_A_SIGN * self._both(self._signs, pairs) + self._both(self._phrases, pairs)
         changed = np.maximum(np.maximum(twins, misread), self._nearly_one(pairs))
         least = 100 * (1 - changed / np.maximum(self._both(self._core, pairs), 1)) - _TOLERANCE
-        return np.where(self._in_letters[pairs].all(axis=1), np.maximum(HOPELESS, least), HOPELESS)
+        least[~self._in_letters[pairs].all(axis=1)] = 0
+        bounds: NDArray[np.float64] = np.maximum(HOPELESS, least)
+        return bounds
 
     def most(self, pairs: NDArray[np.int64]) -> NDArray[np.float64]:
         """The greatest similarity (0..100) that cores can have, by how often each character stands in them."""
         parts = (pairs[start : start + _PAIRS] for start in range(0, len(pairs), _PAIRS))
         changed = [np.abs(self._counts[part[:, 0]] - self._counts[part[:, 1]]).sum(axis=1) for part in parts]
         changes = np.concatenate([np.empty(0), *changed])
-        most: NDArray[np.float64] = 100 * (1 - changes / np.maximum(self._both(self._core, pairs), 1)) + _TOLERANCE
+        longest = np.maximum(self._both(self._core, pairs), 1)
+        most: NDArray[np.float64] = 100 * (1 - changes / longest) + _TOLERANCE
         return most
 
     def may_be_nearly_one(self, pairs: NDArray[np.int64], below: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -73,7 +76,8 @@ class Bounds:
 
     def _nearly_one(self, pairs: NDArray[np.int64]) -> NDArray[np.floating[Any]]:
         """Most changes between two cores whose keys are nearly one text."""
-        return (1 - NEARLY_ONE / 100) * self._both(self._key, pairs) + self._both(self._phrases, pairs)
+        keys: NDArray[np.float64] = self._both(self._key, pairs).astype(np.float64)
+        return (1 - NEARLY_ONE / 100) * keys + self._both(self._phrases, pairs)
 
     @staticmethod
     def _both(facts: NDArray[np.int64], pairs: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -121,7 +121,7 @@ class Vocabulary:
 
 @dataclass(frozen=True)
 class Excerpt:
-    """What a vocabulary says of the bigrams of some texts."""
+    """The counts of a vocabulary for the bigrams of some texts."""
 
     is_evidence: bool
     total: int

@@ -274,6 +274,7 @@ class Compared:
     keys: tuple[frozenset[str], ...]  # every set of letters that earns the mark; empty when it has no key
     group: str | None  # tie to other questions of its document: they are different questions by construction
     doubtful: bool = False  # whether recognition was unsure of a line of it; never for text layers and tables
+    recognised: bool = False  # whether it was read from an image
 
 
 def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: list[int]) -> dict[int, Compared]:
@@ -284,6 +285,7 @@ def comparable_items(questions: pl.DataFrame, keys: pl.DataFrame, rows: list[int
         "accepted_answers",
         pl.concat_str("document", "group_id", separator="\x1f").alias("group"),
         (pl.col("confidence") < UNSURE).fill_null(False).alias("doubtful"),
+        pl.col("confidence").is_not_null().alias("recognised"),
     )
     compared = keys[rows].select("key", "core", "option_keys")
     made = {}

@@ -93,7 +93,8 @@ def compare_stems(
     if first.key == second.key:
         return Relation("same", 1.0, "same stem", certain=True)
     score = similarity(first.core, second.core)
-    read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed)
+    recognised = (first.recognised, second.recognised)
+    read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed, recognised)
     found = difference(meaning(first.key), meaning(second.key))
     telling = (edit for edit in framed_edits(first.key, second.key) if edit.is_telling)
     if found and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
@@ -206,7 +207,7 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary | Ex
     """Match equal options, then those that look like two readings of one, then those in two wordings."""
     if first.options == second.options:
         return Matching(dict(zip(first.labels, second.labels, strict=True)), True, 1.0, True)
-    doubtful = (first.doubtful, second.doubtful)
+    doubtful, recognised = (first.doubtful, second.doubtful), (first.recognised, second.recognised)
     rest = list(range(len(second.options)))
     pairs: dict[int, int] = {}
     scores: list[float] = []
@@ -217,7 +218,7 @@ def match_options(first: Compared, second: Compared, vocabulary: Vocabulary | Ex
                 continue
             alike = {other: fuzz.ratio(option, second.options[other]) for other in rest}
             best = max(rest, key=lambda other: (alike[other], other == place, -other))
-            read = TextPair(option, second.options[best], vocabulary, doubtful)
+            read = TextPair(option, second.options[best], vocabulary, doubtful, recognised=recognised)
             wrong = first.labels[place] not in _right(first)
             vouched = wrong and equal >= _VOUCHING and len(rest) == 1 and first.core == second.core
             if not (

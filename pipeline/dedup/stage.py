@@ -261,16 +261,17 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
 def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
     """Rank the rows by how good a copy each is, 0 the best.
 
-    With a key before without; a key after appeals first; then the longest explanation, a known human accuracy, a
-    text layer or the surest recognition; then the fewest bigrams met nowhere else, which misreadings leave; ties by
-    question_id.
+    With a key before without; a key after appeals first; then what was not read from an image, the longest
+    explanation, a known human accuracy, the surest recognition; then the fewest bigrams met nowhere else, which
+    misreadings leave; ties by question_id.
     """
     order = questions.select(
         pl.col("answer").is_null(),  # false sorts first: with a key
         accepted=pl.col("accepted_answers").is_null(),
+        recognised=pl.col("confidence").is_not_null(),
         explanation=-pl.col("explanation").str.len_chars().fill_null(0).cast(pl.Int64),
         accuracy=pl.col("human_accuracy").is_null(),
-        confidence=-pl.col("confidence").fill_null(1.0),  # none: a text layer or a table
+        confidence=-pl.col("confidence").fill_null(1.0),
         rarity=pl.Series(rarities),
         question_id="question_id",
     ).with_row_index("row")

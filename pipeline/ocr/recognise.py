@@ -18,7 +18,7 @@ _AROUND = 0.35
 """Of a line's height, how much of the page above, below and beside it is looked at when it is read by itself."""
 LineReading = list[Any]  # [text, confidence] of a line's picture
 _DOUBT = 0.8
-"""Mean confidence of characters below which a page may stand on its head: those have .1 to .7, poor upright ones .85."""
+"""Mean confidence of characters below which a page may stand on its head: those have .1 to .7, poor ones .85."""
 
 
 def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[str, Any]:

@@ -3,18 +3,16 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
 
 from build_dataset.pipeline.parse import answer_cells as answers
 from build_dataset.pipeline.parse import cell_labels, cells, passages
 from build_dataset.pipeline.parse import columns as sources
-from build_dataset.pipeline.parse.answer_cells import AnswerEncoding, Given
+from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
-from build_dataset.pipeline.parse.fields import concluded_answer
+from build_dataset.pipeline.parse.table_cells import TableCells
 from build_dataset.schemas.columns import option_groups, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
@@ -28,17 +26,14 @@ def find_mapping(rows: Sequence[Fields], declared: SourceParams | None = None) -
     return _Search(rows[:: max(1, len(rows) // SAMPLE)], declared or SourceParams()).run()
 
 
-class _Search:
+class _Search(TableCells):
     """Finds the mapping step by step, by headers and then by cells, and collects objections to it."""
 
     def __init__(self, rows: Sequence[Fields], declared: SourceParams) -> None:
-        self.rows, self.declared = rows, declared
-        self.names = list(dict.fromkeys(name for row in rows for name in row))
-        self.filled = Counter(name for row in rows for name, value in row.items() if cells.filled(value))
+        super().__init__(rows)
+        self.declared = declared
         self.shown = ", ".join(self.names)[:200]
-        self.found = Columns()
         self.problems: list[Unclear] = []
-        self.shares: dict[tuple[str, ...], float] = {}  # of cells with several options, by columns
 
     def run(self) -> Columns | Unclear:
         """Take what is declared, then headers, then cells."""
@@ -175,14 +170,6 @@ class _Search:
             stem, cells.whole_of(row, roles.get("shared", ())) or "", options.pairs, key or options.right or ()
         )
 
-    def _share_of_options(self, names: Sequence[str]) -> float:
-        """The share of the cells of a column that hold two options or more."""
-        if (known := tuple(names)) not in self.shares:
-            values = [value for row in self.rows if (value := cells.first(row, names)) is not None]
-            several = sum(len(cells.read_options(value).pairs) > 1 for value in values)
-            self.shares[known] = several / max(1, len(values))
-        return self.shares[known]
-
     def _options_named_answers(self) -> None:
         """Find options under a name of the key: ``answers: [{"aid": 1, "atext": …}]`` beside ``ra: 3``."""
         names = self.found.roles.get("answer", [])
@@ -272,21 +259,6 @@ class _Search:
         self.found.options, self.found.found_by["options"] = dict(labels), by
         self.found.roles.pop("options", None)
 
-    def _is_text(self, name: str) -> bool:
-        """Return whether a column holds texts of which at least half differ."""
-        values = [text for row in self.rows if (text := cells.string(row.get(name)))]
-        several = len(set(values)) * 2 >= min(len(values), 3)
-        return several and any(not answers.is_number(value) for value in values)
-
-    def _given(self, name: str) -> list[Given]:
-        """The answers of a column, beside the options that they answer and what the explanation concludes (故选C)."""
-        names = self.found.roles.get("explanation", ())
-        return [
-            Given(row[name], options, concluded_answer(cells.text_of(row, names)))
-            for row in self.rows
-            if cells.filled(row.get(name)) and (options := options_of(row, self.found)).pairs
-        ]
-
     def _encoding(self, name: str) -> tuple[AnswerEncoding | Unclear, float]:
         """Return the encoding of a column's answers and the share of its rows that can be read in it."""
         if self.found.key_is_an_option:
@@ -362,37 +334,6 @@ class _Search:
         self._take("answer", [good[0]], "content")
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
 
-    def _concluded_by_all(self, name: str) -> bool:
-        """Return whether explanations that conclude an answer (故选C) agree with a column of letters."""
-        read = ((one.concluded, answers.read_answer(one.value, one.options)) for one in self._given(name))
-        said = [(letters, "".join(answer)) for letters, answer in read if letters and answer]
-        return len(said) >= answers.CONCLUSIONS and all(one == other for one, other in said)
-
-    def _letters_in(self, names: Sequence[str]) -> list[str]:
-        """The letters that a column gives as answers, in order."""
-        texts = [text for row in self.rows if (text := cells.string(cells.first(row, names)))]
-        return sorted({letter for text in texts for letter in answers.letters_of(text, []) or ()})
-
-    def _holds_letters(self, name: str) -> bool:
-        """Return whether nearly all cells of a column are single letters, of which there are several."""
-        values, letters, others = self._values(name), set[str](), 0
-        for value in values:
-            found = answers.letters_of(str(value), [])
-            letters.update(found if found and len(found) == 1 else ())
-            others += not found or len(found) != 1
-            if others > (1 - answers.MOST) * len(values):
-                return False
-        return len(letters) > 1
-
-    def _looks_like_key(self, name: str) -> bool:
-        values = self._values(name)
-        letters = [answers.letters_of(str(value), []) for value in values]
-        if all(letters) and len({tuple(one) for one in letters if one}) > 1:
-            return True
-        given = self._given(name)
-        quoted = [answers.quoted_of(str(one.value), one.options.pairs) for one in given]
-        return len(given) == len(values) > 1 and all(quoted)
-
     def _find_lists(self) -> None:
         """Find lists or objects that name the letter of each option; two columns of them may not differ."""
         columns = [name for name in self._free() if not roles_of(name)]
@@ -429,14 +370,6 @@ class _Search:
                 self.problems.append(found)
             else:
                 self.found.encoding = found
-
-    def _values(self, name: str) -> list[Any]:
-        """The cells of a column that hold something."""
-        return [row[name] for row in self.rows if cells.filled(row.get(name))]
-
-    def _length(self, name: str) -> int:
-        """Characters of a column."""
-        return sum(len(str(row.get(name) or "")) for row in self.rows)
 
     def _find_stem(self) -> None:
         """Find the one column of texts that nearly all differ and are longest by far."""

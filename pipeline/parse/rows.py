@@ -7,8 +7,6 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-import polars as pl
-
 from build_dataset.pipeline.claims.explanations import contradiction
 from build_dataset.pipeline.parse import answer_cells, cells, mapping, row_texts
 from build_dataset.pipeline.parse.cell_labels import cut_stem
@@ -169,63 +167,6 @@ def _case_written_once(read: list[Read], columns: Columns) -> None:
             found[1].append(("case_missing", f"the case of row {read[last][0].row} may be its own too"))
 
 
-def with_former_names(sources: Iterable[SourceTable], released: pl.DataFrame) -> list[SourceTable]:
-    """The sources with the ids under which their questions were released, where a file was renamed since.
-
-    Short ids of a source's own (1, 2, 3) count within the file's name. A file none of whose ids was released takes the
-    name of a released one that is gone, where half of the ids that this gives say what was released under them.
-    """
-    sources = list(sources)
-    contents = dict(released.select("question_id", "content_hash").iter_rows())
-    gone = sorted({*released["document"].to_list()} - {source.document.document for source in sources})
-    names = {
-        (source.document.document, row): name
-        for source in sources
-        for row, name in _former_ids(source, gone, contents).items()
-    }
-    return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
-
-
-def _former_ids(source: SourceTable, gone: Sequence[str], contents: Mapping[str, str]) -> dict[int, str]:
-    questions = {row.row: found[0] for row, found in source.rows if not isinstance(found, RowError)}
-    own = {row: name for row, name in source.own_ids.items() if row in questions}
-    for former in (source.document.document, *gone):
-        ids = {row: row_id(former + source.part, name, "") for row, name in own.items()}
-        known = [(row, name) for row, name in ids.items() if name in contents]
-        hits = [contents[name] == questions[row].content_hash for row, name in known]
-        if hits and (former == source.document.document or 2 * sum(hits) >= len(hits)):
-            return ids
-    return {}
-
-
-def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
-    """The sources with ids that no two questions share.
-
-    Rows that say the same have one id; all but the first get a number behind it. Which is first depends on their
-    content, so that sorting or renaming a file changes no id.
-    """
-    sources = list(sources)
-    alike = group_values(
-        (found[0].question_id, (sha256(row.fields), row.document, row.row))
-        for source in sources
-        for row, found in source.rows
-        if not isinstance(found, RowError)
-    )
-    names = {
-        (document, row): name if not at else f"{name}-{at + 1}"
-        for name, places in alike.items()
-        for at, (_, document, row) in enumerate(sorted(places))
-    }
-    return [replace(source, rows=[_named(read, names) for read in source.rows]) for source in sources]
-
-
-def _named(read: Read, names: Mapping[tuple[str, int], str]) -> Read:
-    row, found = read
-    if isinstance(found, RowError) or (row.document, row.row) not in names:
-        return read
-    return row, (found[0].model_copy(update={"question_id": names[row.document, row.row]}), found[1])
-
-
 def _loaded(row: SourceRow) -> Fields | RowError:
     try:
         loaded = json.loads(row.fields)
@@ -293,7 +234,7 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
         stem=stem,
         shared_stem=shared,
         group_id=f"{sha256(document.document)[:8]}-{group}" if group else None,  # a source's ids are its own
-        options=[{"label": label, "text": one} for label, one in options.pairs],  # made faster than models
+        options=[{"label": label, "text": one} for label, one in options.pairs],  # validated in one go
         answer=sorted(answer, key=labels.index) if answer and set(answer) <= set(labels) else answer,
         accepted_answers=accepted,
         explanation=text.get("explanation"),

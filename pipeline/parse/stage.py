@@ -28,7 +28,8 @@ from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_
 from build_dataset.pipeline.parse.params import ParseParams, PointParams
 from build_dataset.pipeline.parse.parts import merge_copies
 from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
-from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of, with_former_names, with_ids
+from build_dataset.pipeline.parse.row_ids import with_former_names, with_ids
+from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
 from build_dataset.schemas.documents import Document, Line, SourceRow, Trace

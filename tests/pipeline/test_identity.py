@@ -14,7 +14,8 @@ from openpyxl import Workbook
 from build_dataset.pipeline.export.changes import compare_releases
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import find_reader
-from build_dataset.pipeline.parse.rows import sources_of, with_former_names, with_ids
+from build_dataset.pipeline.parse.row_ids import with_former_names, with_ids
+from build_dataset.pipeline.parse.rows import sources_of
 from build_dataset.pipeline.releases import hashes_of
 from build_dataset.pipeline.split.units import find_splits
 from build_dataset.schemas.documents import Document, SourceRow

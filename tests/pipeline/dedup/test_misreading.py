@@ -166,7 +166,7 @@ def test_the_likeness_of_two_characters_is_the_correlation_of_their_strokes(pair
     first, second = pair
     assert float((_strokes(first) * _strokes(second)).sum()) == pytest.approx(alike, abs=0.005)
     assert look_alike(first, second) is (alike > 0.75)
-    assert look_alike(first, second, loosely=True) is (alike > 0.62)
+    assert look_alike(first, second, least=0.62) is (alike > 0.62)
 
 
 @pytest.mark.parametrize(("known", "strays"), [(19, False), (20, True), (49, True)])

@@ -10,7 +10,8 @@ import polars as pl
 import pytest
 
 from build_dataset.pipeline.parse.columns import Unclear
-from build_dataset.pipeline.parse.rows import RowError, questions_of, sources_of, with_former_names, with_ids
+from build_dataset.pipeline.parse.row_ids import with_former_names, with_ids
+from build_dataset.pipeline.parse.rows import RowError, questions_of, sources_of
 from build_dataset.schemas.documents import Document, SourceRow
 
 DOCUMENT = Document(document="rows.jsonl", sha256="cd" * 32, format="jsonl", pages=None, rows=1, exam_type="医师考试")
