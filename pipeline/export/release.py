@@ -26,6 +26,7 @@ def freeze(dataset: DatasetParams, states: Mapping[str, str]) -> dict[str, Any]:
     target = dataset.releases / dataset.version
     if target.exists():
         raise UserError(f"{dataset.version} is released already ({target}){_what_then(dataset)}")
+    states = {name: state for name, state in states.items() if state != "off"}
     manifest = _ready(dataset, states)
     facts: dict[str, Any] = manifest["facts"]["release"]
     temporary = target.with_name(f".{target.name}.new")  # beside it, so that the rename is atomic

@@ -17,7 +17,7 @@ from build_dataset.schemas.questions import Cluster, Merge, Question, Rejection,
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.taxonomy import dimensions
 
-STAGES = tuple(stage.name for stage in catalogue.STAGES if stage.name != "report")
+STAGES = tuple(stage.name for stage in catalogue.STAGES if stage.name != "report" and stage.params().off() is None)
 UNITS = {"ocr": "files", "parse": "items", "evaluate": "prompts"}
 
 
