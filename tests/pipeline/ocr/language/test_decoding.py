@@ -94,7 +94,11 @@ def confidence(page: str, text: str, *doubts: Doubt) -> float:
 
 @pytest.mark.parametrize(
     ("page", "text", "char", "other"),
-    [("醫學診療藥劑", "血中的鉀離子濃度", "鉀", "钾"), ("医学诊疗药剂", "血中的钾离子浓度", "钾", "鉀"), ("計數", "每mm3的", "3", "³")],
+    [
+        ("醫學診療藥劑", "血中的鉀離子濃度", "鉀", "钾"),
+        ("医学诊疗药剂", "血中的钾离子浓度", "钾", "鉀"),
+        ("計數", "每mm3的", "3", "³"),
+    ],
 )
 def test_another_form_of_a_character_is_no_doubt_of_it(page, text, char, other):
     form = confidence(page, text, doubt(text, char, 0.55, (other, 0.44)))
