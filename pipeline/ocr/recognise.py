@@ -18,7 +18,8 @@ _AROUND = 0.35
 """Of a line's height, how much of the page above, below and beside it is looked at when it is read by itself."""
 LineReading = list[Any]  # [text, confidence] of a line's picture
 _DOUBT = 0.8
-"""Mean confidence of characters below which a page may stand on its head: those have .1 to .7, poor ones .85."""
+"""Mean confidence of characters below which a page may stand on its head: those have .1 to .7, upright ones
+.86 on poor photographs."""
 
 
 def recognise(engine: OcrEngine, image: PageImage, params: OcrParams) -> dict[str, Any]:
