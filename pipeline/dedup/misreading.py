@@ -134,13 +134,13 @@ class TextPair:
         if self.recognised[0] is self.recognised[1] or len(edit.old) != 1 or len(edit.new) != 1:
             return False
         side = self.recognised.index(True)
+        if not look_alike(edit.old, edit.new, least=_BLURRED):
+            return False
         if self.vocabulary.is_evidence and not self._is_strange(edit, side):  # a term of the collection
             return False
         places = zip((self.first, self.second), (edit.old_place, edit.new_place), strict=True)
         read, printed = [_with_neighbours(place, text) for text, place in places][:: 1 - 2 * side]
-        if not (read and printed) or _likelihood(printed) - _likelihood(read) < _UNLIKELY:
-            return False
-        return look_alike(edit.old, edit.new, least=_BLURRED)
+        return bool(read and printed) and _likelihood(printed) - _likelihood(read) >= _UNLIKELY
 
     def _is_misprint(self, edit: Edit) -> bool:
         """Return whether nobody else writes what one side says, and others write what the other side says.
