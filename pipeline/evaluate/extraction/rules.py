@@ -1,42 +1,17 @@
 """Rules that decide among a text's claims, from the surest to the weakest."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from itertools import pairwise
-from typing import NamedTuple
 
-from build_dataset.pipeline.claims import Claim, Stance, Text
+from build_dataset.pipeline.claims import Claim, Stance
 from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.tokens import NAMES, Token
+from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
-
-
-class FoundAnswer(NamedTuple):
-    """An answer and where it stands."""
-
-    labels: tuple[str, ...]
-    start: int
-    end: int
-
-
-@dataclass(frozen=True)
-class ReadingTask:
-    """A text to be read for the answer to a question of one kind."""
-
-    said: Text
-    multiple: bool | None = None
-    answer_first: bool | None = None
-
-    def claims(self, *kinds: str, stance: Stance = Stance.ASSERTED) -> list[Claim]:
-        """Claims of one stance and some kinds."""
-        return [claim for claim in self.said.claims if claim.kind in kinds and claim.stance is stance]
-
-
-Rule = Callable[[ReadingTask], FoundAnswer | None]
 
 
 def _last(claims: Iterable[Claim]) -> FoundAnswer | None:

@@ -9,7 +9,8 @@ import pytest
 
 from build_dataset.pipeline.claims import Text, fold
 from build_dataset.pipeline.claims.explanations import asks_for_wrong
-from build_dataset.pipeline.evaluate.extraction.rules import RULES, ReadingTask
+from build_dataset.pipeline.evaluate.extraction.rules import RULES
+from build_dataset.pipeline.evaluate.extraction.task import ReadingTask
 
 TESTS = Path(__file__).parents[1]
 BY_HAND = Path(__file__).parents[4] / "benchmarks" / "extraction" / "by_hand_options.json"
