@@ -253,8 +253,9 @@ def _options_before_first(judged: Judged) -> Findings:
     lines = [piece.text for piece in outline.preamble if piece.kind not in REGIONS]
     shared = find_run(split_fields("\n".join(lines)).head)
     # Where each below it has options of its own, or it begins behind number 1, these are nobody's.
-    last = [item.number for item in outline.items if first and item.run == own[0].run][-1:]
-    cut = not first or last == [first[-1].number] or (first[0].number or 0) > 1
+    numbers = [item.number for item in outline.items if first and item.run == own[0].run]
+    starts = [number or 0 for number in (*numbers[:1], *(draft.number for draft in first[:1]))]
+    cut = not first or numbers[-1:] == [first[-1].number] or min(starts) > 1
     whole = cut and not any(draft.shared_options for draft in first)
     if not whole and shared and len(shared.options) > 2 and any(map(opens_option, lines[-3:])):
         yield from ((draft, "options stand before the first question, and may be shared") for draft in first)

@@ -111,7 +111,7 @@ def test_a_machine_with_another_version_is_told(monkeypatch):
 
 def test_a_run_that_reads_nothing_asks_no_cluster(config, monkeypatch):
     monkeypatch.setattr(ray_executor, "find_spec", lambda name: None)
-    preflight(config, ["dedup", "split"])
+    preflight(config, ["clean", "split"])
     preflight(config, [])
     with pytest.raises(UserError, match="needs the package ray"):
         preflight(config, ["parse"])
