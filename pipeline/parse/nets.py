@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import NamedTuple, get_args
 
+from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import speaks_of_text
 from build_dataset.pipeline.patterns import Patterns
@@ -87,7 +88,7 @@ def _open_doubts(reading: Reading, bare: Question) -> Doubts:
     """Return the doubts about a question without its furniture: a foot that was cut off is none any more."""
     options, left = reading.question.options, bare.options
     foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
-    told = f"{foot[:30]!r} "  # as the gate says it: 'Response:' stands in 10 items
+    told = f"{without_digits(foot)[:30]!r} "  # as the check says it: 'ShowAnswer' stands in 10 items
     kept = [(reason, why) for reason, why in reading.doubts if reason != "foot_inside" or not why.startswith(told)]
     return [*kept, *self_contained(bare)]
 

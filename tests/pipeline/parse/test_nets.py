@@ -157,11 +157,16 @@ def test_a_doubt_about_a_paper_is_one_waiting_item_with_all_its_questions(parse)
 
 
 @pytest.mark.parametrize(
-    ("foot", "settings"), [("Response:", None), ("本站整理", SourceParams(furniture=["本站整理"]))]
+    ("foot", "told", "settings"),
+    [
+        ("Response:", "Response:", None),
+        ("Show Answer", "ShowAnswer", None),
+        ("本站 2号整理", "本站号整理", SourceParams(furniture=["本站 2号整理"])),
+    ],
 )
-def test_a_foot_under_the_options_that_is_cut_off_as_furniture_is_no_doubt(foot, settings):
+def test_a_foot_under_the_options_that_is_cut_off_as_furniture_is_no_doubt(foot, told, settings):
     readings = source(last=f" {foot}")
     for one in readings:
-        one.doubts.append(("foot_inside", f"{foot!r} stands in 40 items"))
+        one.doubts.append(("foot_inside", f"{told!r} stands in 40 items"))
     caught = cast("x.md", readings, settings)
     assert (caught.doubts, [one for one in caught.readings if one.doubts]) == ([], [])
