@@ -59,16 +59,16 @@ class SwitchedPattern:
     """A compiled pattern that matches nothing while its switch is off."""
 
     def __init__(self, name: str, pattern: re.Pattern[str]) -> None:
-        self.pattern, self.own = pattern, TRIAL.switch(f"pattern {name}")
+        self.compiled, self.own = pattern, TRIAL.switch(f"pattern {name}")
 
     def __getattr__(self, name: str) -> Any:
         if name not in ("search", "match", "fullmatch", "finditer", "findall", "sub"):
-            return getattr(self.pattern, name)
+            return getattr(self.compiled, name)
 
         def call(*arguments: Any, **named: Any) -> Any:
             if self.own.off:
                 return getattr(NOTHING, name)(*arguments, **named)
-            found = getattr(self.pattern, name)(*arguments, **named)
+            found = getattr(self.compiled, name)(*arguments, **named)
             if name == "finditer":
                 found = [*found]
             if found != arguments[1] if name == "sub" else found:

@@ -120,9 +120,9 @@ class Text:
             if match.end() > match.start():
                 yield CODES[match.lastgroup or ""], match.start(), match.end(), None
 
-    def mention_at(self, match: re.Match[str], group: str = "m") -> Mention | None:
-        """The mention that a group of a match over the codes stands for."""
-        return self.words[match.start(group)][3]
+    def mention_at(self, match: re.Match[str]) -> Mention | None:
+        """Return the mention that the group ``m`` of a match over the codes stands for."""
+        return self.words[match.start("m")][3]
 
     @cached_property
     def claims(self) -> list[Claim]:
