@@ -10,7 +10,7 @@ from build_dataset.pipeline.ocr.interfaces import TableRow
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.docx import Walker, below, opened
 from build_dataset.pipeline.ocr.readers.docx_numbering import W, integer
-from build_dataset.pipeline.ocr.readers.header import PICTURE, Grid, every_table, is_bank, left_outside
+from build_dataset.pipeline.ocr.readers.header import PICTURE, Grid, is_bank, tables_of_document
 from build_dataset.schemas.columns import option_of, roles_of
 from build_dataset.schemas.documents import LineKind
 
@@ -35,9 +35,7 @@ class DocxTableReader:
         grids, outside = _grids(path, params)
         runs = [[*run] for _, run in groupby(grids, key=lambda grid: grid[0])]
         joined = [[run[0][0], *(record for grid in run for record in grid[1:])] for run in runs]
-        named = {f"table {number}": grid for number, grid in enumerate(joined, 1)}
-        yield from every_table(named, frozenset(params.columns), told)
-        left_outside(outside, told)
+        yield from tables_of_document(joined, outside, frozenset(params.columns), told)
 
 
 def _grids(path: Path, params: OcrParams) -> tuple[list[Grid], int]:

@@ -33,12 +33,6 @@ def is_bank(grids: Sequence[Grid], outside: int, declared: Set[str] = frozenset(
     return inside > outside and (known or any(len({*map(str.strip, head)} & declared) > 1 for head in heads))
 
 
-def left_outside(outside: int, told: list[str]) -> None:
-    """Tell of text outside of tables that was left out."""
-    if outside > _OUTSIDE:
-        told.append(f"{outside:,} characters outside of its tables were left out")
-
-
 def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = None) -> Iterator[TableRow]:
     """Return the rows of a sheet of questions by the names of its columns; empty cells are null.
 
@@ -84,6 +78,13 @@ def every_table(grids: Mapping[str, Iterable[Record]], declared: Set[str], told:
             told.append(f"{name} was left out: {error.detail}")
     if not read:
         raise refused
+
+
+def tables_of_document(grids: Sequence[Grid], outside: int, declared: Set[str], told: list[str]) -> Iterator[TableRow]:
+    """Return the rows of the tables of a document, by number; text outside of them that is left out is told."""
+    yield from every_table({f"table {number}": grid for number, grid in enumerate(grids, 1)}, declared, told)
+    if outside > _OUTSIDE:
+        told.append(f"{outside:,} characters outside of its tables were left out")
 
 
 def _require_width(record: Record) -> None:

@@ -14,7 +14,7 @@ from build_dataset.pipeline.ocr.interfaces import OnePageReader, TableRow
 from build_dataset.pipeline.ocr.model import PageLine
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
-from build_dataset.pipeline.ocr.readers.header import PICTURE, Grid, every_table, is_bank, left_outside
+from build_dataset.pipeline.ocr.readers.header import PICTURE, Grid, is_bank, tables_of_document
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import LineKind
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
@@ -168,9 +168,7 @@ class PageTableReader:
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
         """The rows of every table of questions."""
         grids, outside = _grids(decode(path.read_bytes()), path.suffix.lower())
-        named = {f"table {number}": grid for number, grid in enumerate(grids, 1)}
-        yield from every_table(named, frozenset(params.columns), told)
-        left_outside(outside, told)
+        yield from tables_of_document(grids, outside, frozenset(params.columns), told)
 
 
 def _grids(text: str, suffix: str) -> tuple[list[Grid], int]:
