@@ -1,0 +1,70 @@
+"""Long texts of a table beside its questions: joined where stems rest on them, told or stopping the table elsewhere."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from build_dataset.pipeline.parse.columns import Columns, Unclear
+from build_dataset.pipeline.parse.rows import sources_of
+from build_dataset.schemas.documents import Document, SourceRow
+
+BANK = Document(document="x.jsonl", sha256="ab" * 32, format="jsonl", pages=None, rows=24)
+ORGANS = "肝胆脾胃肺心肾脑骨皮眼耳鼻喉齿舌肌腱血脉筋膜腺管"
+CASES = [
+    f"患者因{organ}区不适就诊，既往有{ORGANS[-at]}病史{at}年，查体见{organ}部压痛，化验提示{organ}功能异常，"
+    f"影像见{organ}内占位{at}毫米，余未见异常，家族中无类似情况。"
+    for at, organ in enumerate(ORGANS, 1)
+]
+
+
+OWN = "{own}是哪一种"  # a stem that says something of its own
+
+
+def table(told, stem):
+    rows = []
+    for at, (organ, text) in enumerate(zip(ORGANS, told, strict=True), 1):
+        own = "".join(chr(0x5200 + 16 * at + place) for place in range(8))  # of no other stem
+        fields = {"question": stem.format(at=at, organ=organ, own=own), "notes_x": text, "answer": "ABCD"[at % 4]}
+        fields |= {letter: f"{organ}{letter}药{at}" for letter in "ABCD"}
+        rows.append(SourceRow(document="x.jsonl", row=at, fields=json.dumps(fields, ensure_ascii=False)))
+    (source,) = sources_of(rows, BANK, {})
+    return source
+
+
+@pytest.mark.parametrize("stem", ["根据上述材料，首选第{at}项还是", "该患者首选的处理是"])
+def test_a_text_that_stems_speak_of_joins_them(stem):
+    source = table(CASES, stem)
+    assert isinstance(source.columns, Columns)
+    assert [found[0].shared_stem for _, found in source.rows] == CASES
+
+
+def test_a_text_that_several_questions_in_a_row_share_joins_them():
+    source = table([CASES[at // 4] for at in range(len(ORGANS))], "{organ}病在第{at}年的表现是")
+    assert [found[0].shared_stem for _, found in source.rows] == [CASES[at // 4] for at in range(len(ORGANS))]
+
+
+def test_a_text_that_stems_may_or_may_not_need_stops_the_table():
+    source = table(CASES, OWN)
+    assert isinstance(source.columns, Unclear)
+    assert source.columns.reason == "column_left_over"
+
+
+def test_a_text_that_quotes_the_key_explains_it():
+    texts = [
+        f"{case}因此应用{organ}{'ABCD'[at % 4]}药{at}。"
+        for at, (organ, case) in enumerate(zip(ORGANS, CASES, strict=True), 1)
+    ]
+    source = table(texts, OWN)
+    assert source.columns.unused == {"notes_x": "may explain the key"}
+    assert all(found[0].shared_stem is None for _, found in source.rows)
+
+
+def test_a_translation_of_the_stem_stays_out():
+    texts = [
+        f"In case {at} which of these is the most likely finding of organ number {at * 7} here" for at in range(24)
+    ]
+    source = table(texts, OWN)
+    assert isinstance(source.columns, Columns)
+    assert all(found[0].shared_stem is None for _, found in source.rows)
