@@ -32,10 +32,8 @@ _ALIKE = 60  # of 100: a text less like its question than that was moved to anot
 class Decided:
     """The effect of an imported workbook."""
 
-    decided: Counter[str] = field(default_factory=Counter)
-    """Questions by decision; ``open``: rows without one."""
-    told: list[str] = field(default_factory=list)
-    """A line on each row that was not taken."""
+    decided: Counter[str] = field(default_factory=Counter)  # Questions by decision; `open`: rows without one.
+    told: list[str] = field(default_factory=list)  # A line on each row that was not taken.
 
 
 def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, context: Context) -> Decided:

@@ -41,8 +41,7 @@ _AS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False}  # a text th
 _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
 _TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
-TAKE = "take"
-"""Decision to correct as the second reader proposes."""
+TAKE = "take"  # Decision to correct as the second reader proposes.
 
 
 @dataclass
