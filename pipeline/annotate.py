@@ -8,18 +8,17 @@ import polars as pl
 
 from build_dataset.annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
-from build_dataset.annotation.llm.messages import AnswerStore, is_another_model
+from build_dataset.annotation.llm.messages import AnswerStore, other_models
 from build_dataset.annotation.params import AnnotateParams
 from build_dataset.annotation.reviewed import LEAST, Reviewed, from_reviews, merge_reviewed
 from build_dataset.pipeline.inspect.bank import read_labelled
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markdown import request_notes
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question, ReviewItem
-from build_dataset.schemas.wording import tally_failures
 
 
 def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
@@ -38,6 +37,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     by = annotator.identity
     annotations = [row for one, found in labelled for row in found.annotations(by, measured_difficulty(one))]
     requests = AnnotationRequest.to_frame(request for _, found in pairs for request in found.requests)
+    bill, failures = _bill(by, requests, params.llm.currency), [(found.reason, found.detail) for found in waiting]
     return Result(
         tables={"annotations": Annotation.to_frame(annotations), "requests": requests},
         counts=Counts(n_input=len(questions), kept=len(labelled), waiting=len(waiting)),
@@ -46,26 +46,10 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
             "annotator": by.name,
             "difficulty_from_human_accuracy": sum(row.annotator == MEASURED for row in annotations),
             **by.facts,
-            **_bill(by, requests, params.llm.currency),
+            **bill,
         },
         complete=not waiting,
-        notes=[
-            *by.notes,
-            *notes(
-                "build_dataset.annotation",
-                waiting=len(waiting),
-                lack="got no labels",
-                stage="annotate",
-                section="annotate.llm",
-                reasons=tally_failures((found.reason, found.detail) for found in waiting),
-                capped=any(found.reason == "spending_cap" for found in waiting),
-                waste=_waste(requests),
-                asked=by.model,
-                others=_other_models(by, requests),
-                priced=params.llm.price_in,
-                currency=params.llm.currency,
-            ),
-        ],
+        notes=[*by.notes, *request_notes(failures, bill, params.llm, stage="annotate", lack="got no labels")],
     )
 
 
@@ -94,27 +78,17 @@ def _bill(identity: Identity, requests: pl.DataFrame, currency: str) -> dict[str
     if identity.model is None:
         return {}
     paid = requests.select("prompt_tokens", "completion_tokens", "cost")
+    others = other_models(identity.model, requests["answered_by"])
+    wasted = {name: round(requests[column].sum(), 6) for name, column in _WASTE.items()}
     return {
         "model": identity.model,
         "prompt_hash": identity.prompt_hash,
         "requests": requests.height,
         **{each.name: None if each.has_nulls() else round(each.sum(), 6) for each in paid},
         "currency": currency,
-        **_waste(requests),
-        **({"other_models": others} if (others := _other_models(identity, requests)) else {}),
+        **{name: value for name, value in wasted.items() if value},
+        **({"other_models": others} if others else {}),
     }
-
-
-def _other_models(identity: Identity, requests: pl.DataFrame) -> dict[str, int]:
-    """Return how many replies name another model than was asked for, by that name."""
-    named = requests["answered_by"].drop_nulls().value_counts().sort("answered_by").iter_rows()
-    return {name: count for name, count in named if is_another_model(identity.model, name)}
-
-
-def _waste(requests: pl.DataFrame) -> dict[str, Any]:
-    """Return the calls that were billed for nothing, or may have been; empty where there are none."""
-    sums = {name: round(requests[column].sum(), 6) for name, column in _WASTE.items()}
-    return {name: value for name, value in sums.items() if value}
 
 
 def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()) -> Annotator:

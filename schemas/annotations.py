@@ -75,7 +75,7 @@ class Correction(Record):
     question_id: str
     content_hash: str
     """Content hash of the question when it was corrected; a patch is never applied to another text unseen."""
-    field: str  # `stem`, `shared_stem`, `option:A` …, `answer`, or `verdict`: `keep` or `drop` the question.
+    field: str  # `stem`, `shared_stem`, `option:A` …, `answer`, `explanation`, or `verdict`: `keep` or `drop`.
     before: str | None  # Previous text; null if there was none.
     after: str | None  # New text; null removes the field.
     by: str  # Name of the person.

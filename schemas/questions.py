@@ -116,14 +116,10 @@ class DoubtedPlace(Record):
     """A place in a question that a second reader doubts."""
 
     question_id: str
-    kind: str
-    """``missing_text``, ``needs_figure``, ``foreign_text``, ``misread``, ``options`` …"""
-    field: str
-    """``stem``, ``shared_stem``, ``option:A``, ``answer`` or ``explanation``."""
-    quote: str
-    """The place, as the field says it."""
-    proposal: str | None
-    """The text that a misread quotation should be; null for other kinds."""
+    kind: str  # `missing_text`, `needs_figure`, `foreign_text`, `misread`, `options` …
+    field: str  # `stem`, `shared_stem`, `option:A`, `answer` or `explanation`.
+    quote: str  # The place, as the field says it.
+    proposal: str | None  # The text that a misread quotation should be; null for other kinds.
 
 
 class Merge(Record):

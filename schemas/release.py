@@ -54,12 +54,10 @@ class ReleaseRow(Record):
     explanation: str | None
     human_accuracy: float | None
     respondents: int | None
-    year: str | None = None
-    """Its year in the words of the source: 2019, 104年."""
+    year: str | None = None  # Its year in the words of the source: 2019, 104年.
     chapter: str | None = None
     points: float | None = None
-    link: str | None = None
-    """The address that the source gives for it."""
+    link: str | None = None  # The address that the source gives for it.
     exam_type: str | None
     exam_class: str | None
     exam_subject: str | None

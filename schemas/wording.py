@@ -1,5 +1,6 @@
 """Numbers in sentences; reasons for which items are rejected or wait, with their Chinese names and what to do."""
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -94,7 +95,7 @@ def settling(reason: str, file: str) -> str | None:
     """Return the line of dataset.toml that settles a doubt where it does not hold; None where people decide each."""
     accept = f'[sources."FILE"] accept = ["{reason}"]' if reason in get_args(Acceptable) else None
     line: str | None = _read()["settling"].get(reason, accept)
-    return line and line.replace("FILE", file)
+    return line and line.replace('"FILE"', json.dumps(file, ensure_ascii=False))  # a quotation mark in a name
 
 
 def remedy(reason: str, file: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, field, replace
 from enum import StrEnum
@@ -323,6 +324,11 @@ def is_another_model(asked: str | None, told: str | None) -> bool:
         return False
     one, other = (name.rpartition("/")[2].casefold() for name in (asked, told))
     return one not in (other, _SNAPSHOT.sub("", other)) and other != _SNAPSHOT.sub("", one)
+
+
+def other_models(asked: str | None, told: Iterable[str | None]) -> dict[str, int]:
+    """Return how many replies name another model than was asked for, by that name."""
+    return dict(sorted(Counter(name for name in told if name and is_another_model(asked, name)).items()))
 
 
 def with_hint(request: ChatRequest, completion: Completion, hint: str) -> ChatRequest:

@@ -92,8 +92,7 @@ class PaperTables:
         self.lines = list(Line.from_frame(built(build, "ocr/lines").filter(name)))
         self.traces = [Trace.model_validate(row) for row in find_rows(build, "parse/traces", name)]
         facts = (read_manifest(build / "parse") or {}).get("facts", {})  # none before the first run
-        self.keys: dict[str, str] = facts.get("keys", {})
-        """Papers by the documents that hold their answers."""
+        self.keys: dict[str, str] = facts.get("keys", {})  # Papers by the documents that hold their answers.
 
     def is_mine(self, name: pl.Expr) -> pl.Expr:
         """Return the condition that an id is the document's or one of its items'."""

@@ -6,7 +6,7 @@ is kept by question, not by request, so that a question that changes is asked al
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from build_dataset.annotation.llm.messages import (
     answer_form,
     final_part,
     json_object,
+    other_models,
     stored_cost,
 )
 from build_dataset.annotation.llm_annotator import as_data
@@ -39,11 +40,12 @@ _SPLIT = {Reason.REFUSED, Reason.TRUNCATED, Reason.EMPTY, Reason.MALFORMED_JSON,
 """Failures that one question of a request may cause: the others are asked without it."""
 _CROP_BYTES = 150_000  # of a cut-out
 _PICTURES = 50  # requests with pictures that are drawn before they are asked: pictures take memory
-_PLAN = "plan"  # the key in the store of requests under way: a killed run, or a batch, goes on with the same ones
+_PLAN = "requests"
+"""Key in the store of requests under way, with which a killed run or a batch goes on, and the cost of split ones."""
 _ANSWER_TOKENS, _PICTURE_TOKENS = 40, 1_500  # of a question, for the estimate
 Group = tuple[str, ...]  # keys of questions that are asked about in one request
 Questions = Mapping[str, Question]  # by their keys
-Reading = Mapping[str, Any]  # of one question as it is stored: doubts as they were given, tokens, waste
+Reading = Mapping[str, Any]  # of one question as it is stored: doubts as they were given, tokens, waste, model
 
 
 @dataclass
@@ -55,7 +57,7 @@ class Proofreader:
     readings: dict[str, Reading] = field(default_factory=dict)  # by the question's key
     failed: dict[str, Failed] = field(default_factory=dict)  # by the question's key
     _carried: dict[str, Waste] = field(default_factory=dict)
-    """Cost of requests that failed and were split, by the key of their first question."""
+    """Cost of requests that were split, by the key of their first question; part of its reading when there is one."""
 
     def read(self, questions: Sequence[Question]) -> None:
         """Ask about every question that is not read yet; copies of one text are asked once."""
@@ -65,9 +67,12 @@ class Proofreader:
         with self.context.progress(len(pending), "questions") as advance:
             self._ask_all(groups, asked, advance)
             spoilt = {key for key, failed in self.failed.items() if failed.reason in _SPLIT}
-            alone = [(key,) for group in groups if len(group) > 1 for key in group if key in spoilt]
-            if alone:
-                self._remember([*(group for group in groups if spoilt.isdisjoint(group)), *alone])
+            split = [group for group in groups if len(group) > 1 and group[0] in spoilt]
+            if split:
+                self._carried |= {group[0]: self.failed[group[0]].waste for group in split}
+                alone = [(key,) for group in split for key in group]
+                self.failed = {key: failed for key, failed in self.failed.items() if (key,) not in alone}
+                self._remember([*(group for group in groups if group not in split), *alone])
                 self._ask_all(alone, asked, advance)
 
     def estimate(self, questions: Sequence[Question]) -> str:
@@ -95,13 +100,17 @@ class Proofreader:
         """Return what was read and paid, the same however many runs it took; a sum is None where a part is unknown."""
         options, values = self.params, self.readings.values()
         costs = [stored_cost(value, options) for value in values]
-        waste = sum((Waste(*value["waste"]) for value in values), sum(self._carried.values(), Waste()))
+        wastes = [Waste(*value["waste"]) for value in values] + [failed.waste for failed in self.failed.values()]
+        wastes += [waste for key, waste in self._carried.items() if key not in self.readings]
+        waste = sum(wastes, Waste())
         unusable, unseen = waste_cost(waste, options)
         wasted = {"unusable_calls": waste.calls, "unusable_cost": round(unusable, 6)}
         wasted |= {"unseen_calls": waste.unseen, "unseen_cost_at_most": round(unseen, 6)}
         tokens = {name: _sum(value[name] for value in values) for name in Usage._fields}
         told = {"model": options.model, "prompt_hash": sha256(_system())[:16], "readings": len(self.readings)}
         cost = {"cost": _sum(costs), "currency": options.currency}
+        others = other_models(options.model, (value.get("model") for value in values))
+        cost |= {"other_models": others} if others else {}
         return told | tokens | cost | {name: value for name, value in wasted.items() if value}
 
     def key(self, question: Question) -> str:
@@ -121,15 +130,18 @@ class Proofreader:
 
     def _planned(self, asked: Questions, pending: Sequence[str]) -> list[Group]:
         """Return the keys of each request: those under way as they were asked, then the rest in order."""
-        known = self.context.store.get_many([_PLAN]).get(_PLAN, [])
-        going = [tuple(group) for group in known if asked.keys() >= {*group} and not {*pending}.isdisjoint(group)]
+        known = self.context.store.get_many([_PLAN]).get(_PLAN, {"groups": [], "carried": {}})
+        self._carried = {key: Waste(*waste) for key, waste in known["carried"].items() if key in asked}
+        groups = map(tuple, known["groups"])
+        going = [group for group in groups if asked.keys() >= {*group} and not {*pending}.isdisjoint(group)]
         taken = {key for group in going for key in group}
         rest = [key for key in pending if key not in taken]
         size = self.params.together
         return [*going, *(tuple(rest[at : at + size]) for at in range(0, len(rest), size))]
 
     def _remember(self, groups: Sequence[Sequence[str]]) -> None:
-        self.context.store.put(_PLAN, [list(group) for group in groups])
+        carried = {key: astuple(waste) for key, waste in self._carried.items()}
+        self.context.store.put(_PLAN, {"groups": [list(group) for group in groups], "carried": carried})
 
     def _ask_all(
         self, groups: Sequence[Group], asked: Mapping[str, Question], advance: Callable[[int], object]
@@ -147,16 +159,15 @@ class Proofreader:
         client, store = LlmClient(self._options(), batch=self.params.batch), self.context.store
         for outcome in client.complete_many(requests, store):
             group = groups[int(outcome.request.id)]
-            waste = self._carried.pop(group[0], Waste()) + outcome.waste
             if isinstance(outcome, Failed):
-                self._carried[group[0]] = waste
-                self.failed |= dict.fromkeys(group, outcome)
+                self.failed |= dict.fromkeys(group, replace(outcome, waste=Waste())) | {group[0]: outcome}
                 continue
+            waste = self._carried.get(group[0], Waste()) + outcome.waste
             name = outcome.request.key(self.params)
             paid = store.get_many([name])[name]
             for place, (key, doubts) in enumerate(zip(group, read_reply(outcome.text, len(group)), strict=True)):
-                usage = outcome.usage if place == 0 else Usage()
-                value = {"doubts": doubts, **usage._asdict(), "batched": bool(paid.get("batched"))}
+                usage, model = (outcome.usage, outcome.model) if place == 0 else (Usage(), None)
+                value = {"doubts": doubts, **usage._asdict(), "batched": bool(paid.get("batched")), "model": model}
                 value["waste"] = astuple(waste if place == 0 else Waste())
                 store.put(key, value)
                 self.readings[key] = value

@@ -10,11 +10,10 @@ from build_dataset.annotation.llm.messages import Failed
 from build_dataset.pipeline.clean.corrections import question_fields
 from build_dataset.pipeline.proofread.params import ProofreadParams
 from build_dataset.pipeline.proofread.reader import Proofreader
-from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.rendering.markdown import request_notes
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
-from build_dataset.schemas.wording import tally_failures
 
 _UNREAD = "not_proofread"  # reason of questions about which no answer came; they are asked again
 _LEAST = 4  # characters of a place that people can find
@@ -54,18 +53,7 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
             "doubts": dict(sorted(Counter(doubt.kind for doubt in doubted).items())),
             "quotes_not_found": dropped,
         },
-        notes=notes(
-            "build_dataset.annotation",
-            waiting=len(failures),
-            lack="were not proofread",
-            stage="proofread",
-            section="proofread",
-            reasons=tally_failures(failures),
-            capped=any(reason == "spending_cap" for reason, _ in failures),
-            waste=bill,
-            priced=params.price_in,
-            currency=params.currency,
-        ),
+        notes=request_notes(failures, bill, params, stage="proofread", lack="not proofread"),
     )
 
 

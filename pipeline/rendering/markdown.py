@@ -2,15 +2,16 @@
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from html import escape
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
+from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.schemas.questions import SPLITS
-from build_dataset.schemas.wording import counted, minute
+from build_dataset.schemas.wording import counted, minute, tally_failures
 
 # Signs that would be markup: *, |, a # or - that begins a line; "1." begins a list.
 _SPECIAL = re.compile(r"[\\`*_\[\]|~$]|^[#+-]")
@@ -68,6 +69,28 @@ def rendered(template: str, /, **values: Any) -> str:
 def notes(package: str, **values: Any) -> list[str]:
     """Return a stage's lines for the user: ``notes.txt`` among the templates of its package."""
     return [line for line in rendered(f"{package}:notes.txt", **values).splitlines() if line]
+
+
+def request_notes(
+    failures: Sequence[tuple[str, str]], bill: Mapping[str, Any], options: LlmOptions, *, stage: str, lack: str
+) -> list[str]:
+    """Return the lines on requests to a model: what failed and why, other models that answered, money without use.
+
+    ``failures`` are reason and detail of each question that ``lack`` describes.
+    """
+    return notes(
+        "build_dataset.annotation",
+        waiting=len(failures),
+        lack=lack,
+        stage=stage,
+        section="annotate.llm" if stage == "annotate" else stage,
+        reasons=tally_failures(failures),
+        capped=any(reason == "spending_cap" for reason, _ in failures),
+        bill=bill,
+        asked=options.model,
+        priced=options.price_in,
+        currency=options.currency,
+    )
 
 
 def environment(*packages: str, **options: Any) -> Environment:

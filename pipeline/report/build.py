@@ -55,8 +55,7 @@ class StageRun:
         self.name, self.title = name, title
         self.manifest: dict[str, Any] = json.loads(manifest) if manifest else {}
         """Empty when it has not run, as are its parts."""
-        self.counts: dict[str, Any] = self.manifest.get("counts", {})
-        """``unit, in, kept, merged, rejected, waiting``."""
+        self.counts: dict[str, Any] = self.manifest.get("counts", {})  # `unit, in, kept, merged, rejected, waiting`.
         self.facts: dict[str, Any] = self.manifest.get("facts", {})
         self.params: dict[str, Any] = self.manifest.get("params", {})
         self.reasons: dict[str, dict[str, int]] = self.manifest.get("reasons", {"rejected": {}, "waiting": {}})

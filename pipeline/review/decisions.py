@@ -18,7 +18,7 @@ from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, wri
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
-from build_dataset.pipeline.review.waiting import COLUMNS, DECISIONS, FORM, SHEET, TAKE, WORDS, Waiting, waiting_rows
+from build_dataset.pipeline.review.waiting import COLUMNS, DECISIONS, SHEET, TAKE, WORDS, Waiting, waiting_rows
 from build_dataset.pipeline.review.workbook import legal, open_sheets
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.annotations import SettledDoubt
@@ -32,10 +32,8 @@ _ALIKE = 60  # of 100: a text less like its question than that was moved to anot
 class Decided:
     """The effect of an imported workbook."""
 
-    decided: Counter[str] = field(default_factory=Counter)
-    """Questions by decision; ``open``: rows without one."""
-    told: list[str] = field(default_factory=list)
-    """A line on each row that was not taken."""
+    decided: Counter[str] = field(default_factory=Counter)  # Questions by decision; `open`: rows without one.
+    told: list[str] = field(default_factory=list)  # A line on each row that was not taken.
 
 
 def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, context: Context) -> Decided:
@@ -141,8 +139,8 @@ def _read_row(
     if row["version"] != waiting.version:
         return f"{name} has changed since the workbook was written: export it again", None
     decision = _word(word)
-    if word and decision not in (*FORM["words"], ""):
-        return f"{name}: the decision {word!r} is none of {', '.join(DECISIONS)}", None
+    if word and decision not in DECISIONS:
+        return f"{name}: the decision {word!r} is none of {', '.join(DECISIONS.values())}", None
     base, text = waiting.base, row["text"]
     owner = next((each for each in known.values() if each is not waiting and _same(each.base.text, text)), None)
     if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
@@ -154,16 +152,22 @@ def _read_row(
 def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     """Return why the decision of a row does not fit what was edited, or the row."""
     base, name = row.waiting.base, row.waiting.question.question_id
-    if row.decision == TAKE:
-        if not row.waiting.proposals or not _same(base.text, row.text):
-            why = "the text was edited, too" if row.waiting.proposals else "there is no proposal to take"
-            return f"{name}: {why}: edit it and choose {FORM['words'][CORRECT][0]}", None
-        row = replace(row, decision=CORRECT, text=row.waiting.proposed)
     if _same(legal(base.explanation or "")[: sheets.LONGEST], row.explanation):
         row = replace(row, explanation="")  # as it was, or as much of it as a cell holds
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
+    if row.decision == TAKE:
+        if changed or not row.waiting.proposals:
+            why = "it was edited, too" if row.waiting.proposals else "there is no proposal to take"
+            return f"{name}: {why}: edit it and choose {DECISIONS[CORRECT]}", None
+        try:
+            new = row.waiting.proposed
+        except editable.UnreadableTextError as error:
+            return f"{name}: {error}: edit it and choose {DECISIONS[CORRECT]}", None
+        explanation = new.explanation if new.explanation != base.explanation else ""
+        row = replace(row, decision=CORRECT, text=new.text, key=new.key, explanation=explanation or "")
+        changed = new != base
     if changed and not row.decision:
-        return f"{name} was changed, but not decided: choose {FORM['words'][CORRECT][0]}", None
+        return f"{name} was changed, but not decided: choose {DECISIONS[CORRECT]}", None
     if row.decision == CORRECT and not changed:
         return f"{name}: to be corrected, but text and key are as they were", None
     return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row

@@ -142,7 +142,8 @@ def cancel(pulled: pl.DataFrame, build: Path, expert: str) -> int:
     held = held_by(pulled, build)
     if expert not in held:
         others = ", ".join(f"{who} {count}" for who, count in held.items()) or "nobody"
-        raise UserError(f"{expert or 'nobody'} holds no question in a workbook; open questions are held by: {others}")
+        whose = f"{expert} holds no question in a workbook" if expert else "--expert says whose workbook is lost"
+        raise UserError(f"{whose}; open questions are held by: {others}")
     staying = pl.col("reviewer") != expert
     answered = _out(build).join(_answered(pulled, build), on=["question_id", "reviewer"], how="semi")
     kept = pl.concat([_out(build).filter(staying), answered.filter(~staying)]).sort("reviewer", "question_id")

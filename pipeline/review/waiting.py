@@ -35,14 +35,13 @@ FILE = "waiting.xlsx"
 FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
 COLUMNS: dict[str, tuple[str, int]] = {name: (each["head"], each["width"]) for name, each in FORM["columns"].items()}
 WORDS: dict[str, str] = {word: kind for kind, words in FORM["words"].items() for word in words}  # √ → keep
-DECISIONS = [words[0] for kind, words in FORM["words"].items() if kind != "like"]
+DECISIONS: dict[str, str] = {kind: words[0] for kind, words in FORM["words"].items() if kind != "like"}
 SHEET = "等待 waiting"
 _AS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False}  # a text that begins with = is no formula
 _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
 _TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
-TAKE = "take"
-"""Decision to correct as the second reader proposes."""
+TAKE = "take"  # Decision to correct as the second reader proposes.
 
 
 @dataclass
@@ -54,10 +53,9 @@ class Waiting:
     proposals: list[DoubtedPlace] = field(default_factory=list)
 
     @property
-    def proposed(self) -> str:
-        """Its text with the second reader's proposals; raise ``UnreadableTextError`` where the text has no parts."""
-        changes = [(each.field, each.quote, each.proposal or "") for each in self.proposals]
-        return editable.replaced(self.base.text, changes)
+    def proposed(self) -> editable.BaseText:
+        """Its texts with the second reader's proposals; raise ``UnreadableTextError`` where the text has no parts."""
+        return editable.replaced(self.base, [(each.field, each.quote, each.proposal or "") for each in self.proposals])
 
     @property
     def base(self) -> editable.BaseText:
@@ -121,7 +119,7 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
         sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), "text": each.base.text})))
     last = max(len(rows), 1)
-    offered = [word for word in DECISIONS if proposed or WORDS[word.split()[0]] != TAKE]
+    offered = [word for kind, word in DECISIONS.items() if proposed or kind != TAKE]
     sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": offered})
     sheet.data_validation(1, at["scope"], last, at["scope"], {"validate": "list", "source": FORM["words"]["like"][:1]})
     sheet.freeze_panes(1, at["text"])

@@ -239,7 +239,7 @@ def test_replies_that_name_another_model_are_recorded_and_told(server, context):
     named = found.tables["requests"]["answered_by"].to_list()
     assert {*named} == {"m-2026-08-06", "tiny"}
     assert found.facts["other_models"] == {"tiny": named.count("tiny")}
-    told = f"{named.count('tiny')} answers name the model tiny, though m was asked for"
+    told = f"{named.count('tiny')} answers of the model tiny, though m was asked for"
     assert any(note.startswith(told) for note in found.notes)
     again = run(table(questions(4)), llm(server), context)
     assert again.facts == found.facts, "the same from the store"

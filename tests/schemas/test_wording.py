@@ -1,4 +1,5 @@
 import re
+import tomllib
 
 import pytest
 
@@ -10,6 +11,7 @@ from build_dataset.schemas.wording import (
     in_both_languages,
     minute,
     remedy,
+    settling,
     tally_failures,
 )
 
@@ -52,6 +54,12 @@ def test_reasons_have_names_in_both_languages_and_ones_own_stays_as_it_is():
     assert in_both_languages("no_answer") == "没有答案 no_answer"
     assert in_both_languages("my_rule") == "my_rule"
     assert remedy("my_rule", "x.pdf")[0].startswith("build-dataset inspect x.pdf")
+
+
+def test_the_line_that_settles_a_doubt_is_toml_whatever_the_file_is_called():
+    line = settling("explanation_disagrees", '"甲" FILE\\b.xlsx')
+    table, value = line.rsplit("] ", 1)
+    assert tomllib.loads(f"{table}]\n{value}") == {"sources": {'"甲" FILE\\b.xlsx': {"explanations": "ignore"}}}
 
 
 @pytest.mark.parametrize(

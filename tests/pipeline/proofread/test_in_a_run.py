@@ -32,6 +32,8 @@ def doubts(shown) -> list[dict[str, str]]:
     found = []
     if "结场" in shown["option:A"]:
         found.append(doubt("misread", "option:A", "结场", "结肠"))
+    if "结场" in shown.get("explanation", ""):
+        found.append(doubt("misread", "explanation", "结场", "结肠"))
     return [*found, doubt("missing_text", "stem", "不包括")] if "不包括" in shown["stem"] else found
 
 
@@ -115,6 +117,24 @@ def test_a_person_decides_in_the_workbook_and_the_second_reader_is_not_asked_aga
     texts = [option["text"] for option in found["options"][0]]
     assert "乙状结肠" in texts or "乙状结肠" in str(found["options"].to_list())
     assert not server.asked
+
+
+def test_proposals_for_the_explanation_are_taken_with_those_for_the_text(home, server, tmp_path):
+    with (home / "raw" / "bank.csv").open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows(
+            [("题干", "A", "B", "C", "D", "答案", "解析"), (*ROWS[0], "病变多在乙状结场"), (*ROWS[1], "")]
+        )
+    runner = build(home, server)
+    path = tmp_path / "waiting.xlsx"
+    path.write_bytes(waiting.workbook(room(runner, home))[0])
+    book = openpyxl.load_workbook(path)
+    book[waiting.SHEET]["A2"].value = "采用建议"
+    book.save(path)
+    outcome = decisions.import_decisions([path], "li", ReviewParams(), room(runner, home))
+    assert (outcome.decided, outcome.told) == ({"correct": 1}, [])
+    corrected = read_table(build(home, server).build / "dedup" / "questions.parquet").row(0, named=True)
+    assert corrected["options"][0]["text"] == "乙状结肠"
+    assert corrected["explanation"] == "病变多在乙状结肠"
 
 
 def test_a_proposal_that_is_not_there_cannot_be_taken(home, server, tmp_path):

@@ -158,11 +158,53 @@ def test_one_refused_question_stops_no_other_and_waits_until_it_is_read(context,
     }
     assert "refused" in first.review[1].detail
     assert not first.complete
-    assert any("1 question were not proofread" in note or "refused" in note for note in first.notes)
+    assert first.notes[0].startswith("1 question not proofread (refused 1: ")
+    assert first.notes[0].endswith("run proofread again to ask again")
+    server.asked.clear()
+    again = run(tables(rows), ask(server), context)
+    assert [*server.asked.values()] == [1], "the refused one alone"
+    assert again.facts["unusable_calls"] == first.facts["unusable_calls"] + 1, "what was split stays on the bill"
     server.asked.clear()
     kept = run(tables(rows, verified=["d-1-003"]), ask(server), context)  # a person read it
     assert kept.complete
     assert not server.asked
+
+
+def test_what_a_split_request_cost_is_on_the_bill_after_a_kill(context, server, monkeypatch):
+    class KilledError(Exception):
+        pass
+
+    alone, put = [], context.store.put
+
+    def script(content, earlier, body):
+        shown = shown_in(content)
+        alone.extend(shown if len(shown) == 1 else ())
+        return Reply(refusal="no") if len(shown) > 1 else Reply(content=answer(content, misread))
+
+    def put_or_die(key, value):
+        if alone:
+            raise KilledError
+        put(key, value)
+
+    server.script = script
+    monkeypatch.setattr(context.store, "put", put_or_die)
+    with pytest.raises(KilledError):
+        run(tables(questions(3)), ask(server, concurrency=1), context)
+    monkeypatch.setattr(context.store, "put", put)
+    result = run(tables(questions(3)), ask(server), context)
+    assert result.complete
+    assert result.facts["unusable_calls"] == 1
+    assert result.facts["unusable_cost"] == pytest.approx((100 + 2 * 10) / 1e6)
+    assert run(tables(questions(3)), ask(server), context).facts == result.facts
+
+
+def test_replies_of_another_model_than_was_asked_for_are_recorded_and_told(context, server):
+    server.script = lambda content, earlier, body: Reply(content=answer(texts(body), misread), model="tiny")
+    result = run(tables(questions(7)), ask(server), context)
+    assert result.facts["other_models"] == {"tiny": 3}
+    told = "3 answers of the model tiny, though m was asked for: look at model and base_url of [proofread]"
+    assert told in result.notes
+    assert run(tables(questions(7)), ask(server), context).facts == result.facts, "the same from the store"
 
 
 def test_what_a_person_kept_is_not_asked_about(context, server):

@@ -89,7 +89,7 @@ def test_only_invited_reviewers_and_known_questions_and_labels_count(context):
     result = review.run(found, PARAMS.model_copy(update={"reviewers": ["a"]}), context)
     assert result.facts["ignored_reviews"] == {"other_question": 5, "other_reviewer": 5, "unknown_label": 1}
     assert result.facts["experts"] == {"a": 1}
-    told = [note for note in result.notes if "do not count" in note]
+    told = [note for note in result.notes if "without effect" in note]
     assert [note.partition(" ")[0] for note in told] == ["5", "5", "1"]
     assert "went, `review status` lists those that left since: q7" in told[0]
     assert all("review." in note or "label set" in note or "explain" in note for note in told), "what to do is told"

@@ -190,6 +190,7 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
     ("changes", "told"),
     [
         ((("decision", "maybe"),), "the decision 'maybe' is none of 保留 keep"),
+        ((("decision", "同类全部"),), "the decision '同类全部' is none of 保留 keep"),
         ((("decision", "改正"),), "to be corrected, but text and key are as they were"),
         ((("key", "C"),), "was changed, but not decided"),
         ((("text", "另一段毫不相干的文字"), ("decision", "保留")), "has little of the question's"),
