@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import accumulate, combinations
 from pathlib import Path
 from typing import Any
@@ -89,10 +90,11 @@ def items(build: Path, outcome: str, file: str | None = None, reason: str | None
 
 def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
     record: type[Rejection] | type[ReviewItem] = Rejection if table == "rejects" else ReviewItem
-    documents = documents_of(build)
+    documents, settled = documents_of(build), settled_questions(partial(find_table, build))
     for stage in STAGES:
         if (found := find_table(build, f"{stage.name}/{table}")) is not None:
-            yield from aside_rows(record.from_frame(found), documents)
+            rows = aside_rows(record.from_frame(found), documents)
+            yield from (row for row in rows if stage.name != "parse" or row.item_id not in settled)
 
 
 def _merged(build: Path) -> Iterator[AsideRow]:
@@ -227,6 +229,12 @@ def source_losses(read: Read) -> list[SourceLoss]:
     return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
 
+def settled_questions(read: Read) -> set[str]:
+    """Return the ids of questions that the parser let wait and people settled since: the cleaner has had them."""
+    had = [*_rows(read("clean/questions"), "question_id"), *_rows(read("clean/rejects"), "item_id")]
+    return {name for (name,) in had} - {name for (name,) in _rows(read("parse/questions"), "question_id")}
+
+
 def outcomes_of(read: Read) -> list[ItemOutcome]:
     """Return the outcomes of all items of all sources."""
     return [*_ItemOutcomes(read).items.values()]
@@ -270,6 +278,8 @@ class _ItemOutcomes:
             for own, questions, reason, item in waiting:
                 for name in questions or [own]:
                     self._set(name, "waiting", reason, item)
+            for name in settled_questions(read) if stage == "parse" else ():
+                self._set(name, "kept")
         for name in self.survivors:
             self._set(name, "merged")
 

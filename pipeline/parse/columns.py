@@ -15,7 +15,8 @@ from build_dataset.schemas.columns import flags_of, option_of, plain_header, voc
 
 _LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项目 for D项
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
-_TYPED = 10  # keys of which one alone that names the next label, F of A to E, is a typing error
+_TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
+_COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
 4."""
@@ -129,7 +130,7 @@ def missing_options(
             if few and looks_like(column, rows, [*found.values()]):
                 return f"{column} may be option {label}, or not"
         # One key alone is a typing error: of many keys, or of a label further on.
-        alone = len(keys) >= _TYPED or ord(label) > ord(max(options)) + 1
+        alone = len(keys) >= _TYPED or ord(label) > ord(max(options)) + 1 or (label > _COMMON and not free)
         if named > max(_TOLERATED * len(keys), int(alone)):
             return f"{named} of {len(keys)} keys name {label}, and no column holds option {label}"
     return {label: column for label, column in found.items() if label not in options}

@@ -130,7 +130,7 @@ class _Search(TableCells):
         answer = self.found.roles.get("answer", [])
         more = sources.missing_options(self.rows, self.names, self._free(), self.found.options, answer)
         if isinstance(more, str):
-            self._stop(more, "options", "[…]")
+            self._stop(more, "options", [*self.found.options.values()])  # as they are, where the key is wrong
         elif more:
             self.found.options = dict(sorted({**self.found.options, **more}.items()))
 
@@ -246,7 +246,7 @@ class _Search(TableCells):
             and all(answers.letters_of(str(value), []) for value in self._values(name))
         ]
 
-    def _stop(self, told: str, role: str, name: str, reason: str = "columns_unclear") -> None:
+    def _stop(self, told: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
         """Object, and say what to write."""
         self.problems.append(Unclear(reason, f"{told}; write {role} = {name!r} in dataset.toml"))
 

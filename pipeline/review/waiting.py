@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import xlsxwriter
 
 from build_dataset.annotation.label_studio import editable
+from build_dataset.pipeline.aside import settled_questions
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import sheets
 from build_dataset.pipeline.review.stage import waiting_questions
@@ -93,6 +95,8 @@ def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
 def workbook(context: Context) -> tuple[bytes, int, int]:
     """Return the workbook, and the numbers of its questions and of items that hold no question."""
     rows, without = waiting_rows(context.build)
+    settled = settled_questions(partial(find_table, context.build))  # a changed mind still counts, nobody is asked
+    rows = [each for each in rows if each.question.question_id not in settled]
     pictures = crops([each.question for each in rows], context, _CROP_BYTES)
     content = io.BytesIO()
     with xlsxwriter.Workbook(content, {"in_memory": True, **_AS_TEXT}) as book:

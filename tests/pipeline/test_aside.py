@@ -265,3 +265,14 @@ def test_a_doubt_about_a_source_comes_first_in_run_status_and_report(tmp_path):
     (doubt,) = aside.source_doubts(lambda name: find_table(tmp_path / "build", name))
     assert (doubt.reason, doubt.questions, 'furniture = ["…"]' in doubt.detail) == ("repeated_text", 20, True)
     assert "许多题的同一处印有相同文字" in doubt_notices([doubt])[0].chinese
+
+
+def test_a_question_that_people_settled_no_longer_waits():
+    given = tables()
+    given["clean/questions"] = Question.to_frame([question("r-3", "a.csv"), question("r-1", "a.csv")])
+    (loss,) = [one for one in source_losses(given.get) if one.document == "a.csv"]
+    assert (loss.n_input, loss.kept, loss.merged, loss.waiting) == (3, 1, 1, 0)
+    given["clean/questions"] = None
+    given["clean/rejects"] = Rejection.to_frame([rejection("r-3", "no_question")])
+    (loss,) = [one for one in source_losses(given.get) if one.document == "a.csv"]
+    assert (loss.rejected, loss.waiting) == (2, 0), "people dropped it"

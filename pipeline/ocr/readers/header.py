@@ -16,6 +16,7 @@ PICTURE = "<img>"  # Stands in a cell that shows a picture; the parser lets such
 _LONGEST = 60  # Characters of a header; a longer cell is text
 _NEW_HEADER = 3
 """Known headers from which a row is a header without doubt, also of another table below: 题目 | A | B | 答案."""
+_OF_KEY = 3  # columns of a key alone: the number, the answer, a remark
 _LETTERS = frozenset("ABCDEFGHIJK")
 _OUTSIDE = 200  # Characters outside of tables from which people are told: a title and a date are fewer
 Record = Sequence[str]
@@ -119,6 +120,11 @@ def _known(record: Record, declared: Set[str]) -> list[str]:
 
 
 def _names_stem(record: Record, declared: Set[str]) -> bool:
+    """Return whether a row names the stem, or a column that ``dataset.toml`` names; A, an option of one file, is none.
+
+    Of another file it may be a key: 1 | A.
+    """
+    declared = {name for name in declared if not option_of(name)}
     return any(cell.strip() in declared or "stem" in roles_of(cell) for cell in _known(record, declared))
 
 
@@ -136,6 +142,8 @@ def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
     first = [cell.strip()[:_LONGEST] for cell in (top[wide[0]] if wide else ["none"]) if cell.strip()]
     told = f"no header names the stem (Question, 题目, 题干 …); the first row has: {', '.join(first)[:200]}"
     how = 'name the column in dataset.toml: [sources."FILE"] stem = "…"'
+    if width <= _OF_KEY and any("answer" in roles_of(cell) for record in top for cell in record):  # 题号 | 答案
+        how = "if it is the key of a paper, save it as text, 1-5 ABCDE, beside the paper: PAPER_answers.txt"
     raise UnreadableDocument("unknown_columns", f"{told}; {how}")
 
 

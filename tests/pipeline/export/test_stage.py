@@ -262,3 +262,10 @@ def test_statistics_are_a_file(export, tables):
     assert figures["total"]["questions"] == 7
     assert sum(row["train"] for row in figures["labels"]["difficulty"]) == 4
     assert figures["labels"]["difficulty"][0]["label_en"]
+
+
+def test_a_question_that_people_settled_names_its_place_though_the_parser_let_it_wait(export, tables):
+    tables["parse/questions"] = tables["questions"].head(6)
+    tables["clean/questions"] = tables["questions"]
+    (last,) = export(tables).tables["test"]["sources"].to_list()[1:]
+    assert [place["document"] for place in last] == [tables["questions"]["document"][6]]

@@ -200,3 +200,15 @@ def test_a_table_without_questions_is_told_of_and_all_of_them_are_refused() -> N
     with pytest.raises(UnreadableDocument, match="the first row has: y"):
         next(every_table({"a": [["x"]], "b": [["y"]]}, frozenset(), told))
     assert [*every_table({"a": [HEADER, KEYED], "b": [["y"]]}, frozenset(), told)] != []
+
+
+def test_the_columns_of_options_of_one_file_make_no_header_of_the_keys_of_another() -> None:
+    with pytest.raises(UnreadableDocument, match="no header names the stem"):
+        read([["题号", "答案"], ["1", "A"], ["2", "B"], ["3", "C"]], "A", "B", "C", "D")
+
+
+@pytest.mark.parametrize("head", [["题号", "答案"], ["No.", "Answer"], ["序号", "正确答案", "备注"]])
+def test_a_sheet_of_keys_alone_is_told_how_to_become_a_key(head: list[str]) -> None:
+    keys = [[str(at), letter, ""][: len(head)] for at, letter in enumerate("ACBD", 1)]
+    assert "PAPER_answers.txt" in refused([head, *keys]).detail
+    assert "PAPER_answers.txt" not in refused([["a", "b"], ["c", "d"]]).detail

@@ -251,6 +251,7 @@ def bank(keys, names="题 A B C D 备注 答案", options="ABCD", **cells):
 
 
 MAY_BE = "备注 may be option E, or not"
+FIVE = "题 A B C D E 答案"
 BARE = "题 A B C D 答案"
 
 
@@ -268,6 +269,9 @@ BARE = "题 A B C D 答案"
         ("A" * 48 + "F", {"names": BARE}, {}),
         ("A" * 20 + "E", {"names": BARE}, {}),
         ("A" * 8 + "E", {"names": BARE}, "1 of 9 keys name E, and no column holds option E"),
+        ("A" * 4 + "F", {"names": FIVE, "options": "ABCDE"}, {}),
+        ("AAAFF", {"names": FIVE, "options": "ABCDE"}, "2 of 5 keys name F, and no column holds option F"),
+        ("A" * 4 + "F", {"names": "题 A B C D E 备注 答案", "options": "ABCDE"}, {"F": "备注"}),
         ("A" * 20 + "E", {}, {"E": "备注"}),
         ("ABCD" * 5, {"names": "题 答案 A B C D"}, {}),
         ("B" * 20, {"names": "A B C 答案", "options": "BC"}, {"A": "A"}),

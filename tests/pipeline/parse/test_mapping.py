@@ -507,6 +507,7 @@ def test_keys_far_beyond_the_columns_of_options_stop_the_sheet():
     found = parse(rows).columns
     assert isinstance(found, Unclear)
     assert "keys name F, and no column holds option F" in found.detail
+    assert found.detail.endswith("write options = ['A', 'B', 'C', 'D'] in dataset.toml"), "a line to copy"
 
 
 @pytest.mark.parametrize("pair", [("对", "错"), ("正确", "错误"), ("√", "×"), ("T", "F"), ("true", "false")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -250,3 +251,12 @@ def test_decisions_are_counted_by_reason_and_false_alarms_are_named(build, book)
     assert not replace(rows[0], settled=19, kept=19).is_false_alarm
     assert replace(rows[0], settled=20, kept=19).is_false_alarm
     assert not replace(rows[0], settled=20, kept=18).is_false_alarm
+
+
+def test_a_question_that_people_settled_is_not_offered_again(build, monkeypatch, others):
+    settled = ids(build)["low_confidence"]
+    monkeypatch.setattr(waiting, "settled_questions", lambda read: {settled})
+    content, questions, _ = workbook(build)
+    sheet = openpyxl.load_workbook(io.BytesIO(content))[waiting.SHEET]
+    assert settled not in [row[COLUMNS.index("id")] for row in sheet.iter_rows(values_only=True)]
+    assert questions == others
