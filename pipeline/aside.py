@@ -270,6 +270,9 @@ class _ItemOutcomes:
             for own, questions, reason, item in waiting:
                 for name in questions or [own]:
                     self._set(name, "waiting", reason, item)
+            if stage == "parse":  # what waited there and was kept by somebody goes on
+                for name, document in _rows(read("clean/questions"), "question_id", "document"):
+                    self.items[name] = ItemOutcome(document, "kept")
         for name in self.survivors:
             self._set(name, "merged")
 

@@ -141,7 +141,7 @@ def _labels(labels: pl.DataFrame) -> pl.DataFrame:
 
 def _sources(tables: Tables) -> pl.DataFrame:
     """Every place where each question stands, those of the copies merged into it included."""
-    read = tables.get("parse/questions", tables["questions"])
+    read = tables.get("clean/questions", tables["questions"])  # what waited in parse and was kept stands here alone
     merged = tables["merges"].select("question_id", "survivor_id")
     row, page = pl.when(pl.col("pages").is_null()).then("number"), pl.col("pages").list.first()
     place = pl.struct("document", row=row, page=page)

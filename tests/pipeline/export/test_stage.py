@@ -262,3 +262,10 @@ def test_statistics_are_a_file(export, tables):
     assert figures["total"]["questions"] == 7
     assert sum(row["train"] for row in figures["labels"]["difficulty"]) == 4
     assert figures["labels"]["difficulty"][0]["label_en"]
+
+
+def test_a_question_that_waited_in_parse_and_was_kept_names_its_source(export, tables):
+    questions = tables["questions"]
+    result = export({**tables, "parse/questions": questions.head(1), "clean/questions": questions})
+    for name in SIZES:
+        assert all(row.sources for row in ReleaseRow.from_frame(result.tables[name]))

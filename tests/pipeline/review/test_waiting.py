@@ -5,19 +5,21 @@ from __future__ import annotations
 import csv
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import openpyxl
 import pytest
 
 from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.aside import source_losses
 from build_dataset.pipeline.clean.corrections import patch_questions
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import decisions, folder, waiting
 from build_dataset.pipeline.review.decisions import import_decisions
 from build_dataset.pipeline.review.settled import count_by_reason
 from build_dataset.pipeline.review.waiting import waiting_rows, workbook
-from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.runtime.publish import find_table, read_table
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.schemas.errors import UserError
@@ -249,3 +251,21 @@ def test_decisions_are_counted_by_reason_and_false_alarms_are_named(build, book)
     assert not replace(rows[0], settled=19, kept=19).is_false_alarm
     assert replace(rows[0], settled=20, kept=19).is_false_alarm
     assert not replace(rows[0], settled=20, kept=18).is_false_alarm
+
+
+def test_what_was_decided_waits_no_more_and_counts_as_kept(build, book, others):
+    question_id = ids(build)["no_answer"]
+    edit(book, (question_id, "decision", "保留"), (question_id, "key", "B"))
+    take(build, book)
+    settings = {"dataset.build": str(build.build), "clean.max_wrong": 0.0}
+    before = sum(loss.waiting for loss in source_losses(partial(find_table, build.build)))
+    Runner(load(ROOT / "dataset.toml", settings)).run(["clean"])
+    left = {each.question.question_id for each in waiting_rows(build.build)[0]}
+    assert (question_id in left, len(left)) == (False, others)
+    assert sum(loss.waiting for loss in source_losses(partial(find_table, build.build))) == before - 1
+
+
+def test_a_row_is_as_tall_as_its_explanation(build, tmp_path):
+    [own, *_] = waiting_rows(build.build)[0]
+    short, long = (replace(own, question=own.question.model_copy(update={"explanation": "解" * n})) for n in (1, 400))
+    assert waiting._height(waiting._edited(long)) > waiting._height(waiting._edited(short))
