@@ -143,6 +143,8 @@ def _read_row(
     decision = _word(word)
     if word and decision not in (*FORM["words"], ""):
         return f"{name}: the decision {word!r} is none of {', '.join(DECISIONS)}", None
+    if row["scope"] and _word(row["scope"]) != "like":
+        return f"{name}: the scope {row['scope']!r} is not {FORM['words']['like'][0]}", None
     base, text = waiting.base, row["text"]
     owner = next((each for each in known.values() if each is not waiting and _same(each.base.text, text)), None)
     if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
@@ -161,6 +163,9 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
         row = replace(row, decision=CORRECT, text=row.waiting.proposed)
     if _same(legal(base.explanation or "")[: sheets.LONGEST], row.explanation):
         row = replace(row, explanation="")  # as it was, or as much of it as a cell holds
+    if row.decision == KEEP and ((base.key and not _same(base.key, row.key)) or row.explanation):
+        why = "to be kept, but key or explanation are not its own; was a column sorted alone?"
+        return f"{name}: {why} Choose {FORM['words'][CORRECT][0]} if they are meant so", None
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
     if changed and not row.decision:
         return f"{name} was changed, but not decided: choose {FORM['words'][CORRECT][0]}", None

@@ -197,6 +197,9 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
         ((("text", "另一段毫不相干的文字"), ("decision", "保留")), "has little of the question's"),
         ((("version", "v0000000"), ("decision", "保留")), "has changed since the workbook was written"),
         ((("decision", "改正"), ("key", "甲")), "is no key"),
+        ((("decision", "保留"), ("key", "BD")), "to be kept, but key or explanation are not its own"),
+        ((("decision", "保留"), ("explanation", "别处的解析")), "to be kept, but key or explanation are not its own"),
+        ((("decision", "保留"), ("scope", "这些")), "the scope '这些' is not 同类全部"),
     ],
 )
 def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, changes, told):
