@@ -139,7 +139,7 @@ def key_letters(text: str) -> str:
 
 
 def changed_fields(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, tuple[str | None, str | None]]:
-    """(before, after) by field, of fields that differ in more than white space."""
+    """(before, after) by field, of fields that differ in more than white space between words."""
     pairs = {name: (before.get(name), after.get(name)) for name in (*before, *after)}
     return {name: (old, new) for name, (old, new) in pairs.items() if _bare(old) != _bare(new)}
 
@@ -153,7 +153,8 @@ def _text(fields: Mapping[str, str]) -> str:
 
 
 def _bare(text: str | None) -> str | None:
-    return None if text is None else re.sub(r"\s+", "", text)
+    """Return a text without the white space that separates no words: frictionrub and friction rub differ."""
+    return None if text is None else re.sub(r"(?<![0-9A-Za-z])\s+|\s+(?![0-9A-Za-z])", "", " ".join(text.split()))
 
 
 def _head(text: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, wri
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
-from build_dataset.pipeline.review.waiting import COLUMNS, DECISIONS, SHEET, TAKE, WORDS, Waiting, waiting_rows
+from build_dataset.pipeline.review.waiting import COLUMNS, DECISIONS, FORM, SHEET, TAKE, WORDS, Waiting, waiting_rows
 from build_dataset.pipeline.review.workbook import legal, open_sheets
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.annotations import SettledDoubt
@@ -141,6 +141,8 @@ def _read_row(
     decision = _word(word)
     if word and decision not in DECISIONS:
         return f"{name}: the decision {word!r} is none of {', '.join(DECISIONS.values())}", None
+    if row["scope"] and _word(row["scope"]) != "like":
+        return f"{name}: the scope {row['scope']!r} is not {FORM['words']['like'][0]}", None
     base, text = waiting.base, row["text"]
     owner = next((each for each in known.values() if each is not waiting and _same(each.base.text, text)), None)
     if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
@@ -154,6 +156,9 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     base, name = row.waiting.base, row.waiting.question.question_id
     if _same(legal(base.explanation or "")[: sheets.LONGEST], row.explanation):
         row = replace(row, explanation="")  # as it was, or as much of it as a cell holds
+    if row.decision == KEEP and ((base.key and not _same(base.key, row.key)) or row.explanation):
+        why = "to be kept, but key or explanation are not its own; was a column sorted alone?"
+        return f"{name}: {why} Choose {DECISIONS[CORRECT]} if they are meant so", None
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
     if row.decision == TAKE:
         if changed or not row.waiting.proposals:

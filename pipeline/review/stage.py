@@ -115,14 +115,17 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
     wanted = {name for stage in ("dedup", STAGE) for item in waiting[stage] for name in item.question_ids}
     rows = find_rows(build, "clean/questions", pl.col("question_id").is_in(wanted))
     cleaned = {row["question_id"]: Question.model_validate(row) for row in rows}
+    tables = (find_table(build, "clean/questions"), find_table(build, "clean/rejects"))
+    settled = {name for table in tables if table is not None for name in table[:, 0]}  # kept or dropped by somebody
     for items in waiting.values():
         whole = tidied_items(items)
         for item in items:
             own = whole.get(item.item_id)
             known = whole if item.stage == "parse" else cleaned  # a doubt about a source holds its questions
             found = [known[each] for each in item.question_ids if each in known] if own is None else [own]
-            pairs += [(item, question) for question in found]
             without += not found
+            decided = settled if item.stage == "parse" else ()
+            pairs += [(item, question) for question in found if question.question_id not in decided]
     return pairs, without
 
 

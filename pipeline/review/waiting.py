@@ -114,14 +114,14 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     for number, each in enumerate(rows, start=1):
         for name in ("decision", "scope", "key", "note"):
             sheet.write(number, at[name], each.base.key if name == "key" else "", free)
-        for name, text in (("text", each.base.text), ("explanation", each.base.explanation or "")):
+        for name, text in _edited(each).items():
             _write_marked(sheet, (number, at[name]), each, legal(text)[: sheets.LONGEST], (doubted, free))
         for name, text in _fixed(each).items():
             if name in at:
                 sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
         picture = pictures.get(each.question.question_id)
         tall = _place_picture(sheet, (number, at["page"]), picture) if picture else 0
-        sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), "text": each.base.text})))
+        sheet.set_row_pixels(number, max(tall, _height({**_fixed(each), **_edited(each)})))
     last = max(len(rows), 1)
     offered = [word for kind, word in DECISIONS.items() if proposed or kind != TAKE]
     sheet.data_validation(1, at["decision"], last, at["decision"], {"validate": "list", "source": offered})
@@ -132,6 +132,11 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     sheet.autofilter(0, 0, len(rows), len(at) - 1)
     sheets.put_rows(book, "说明 guide", [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
     sheet.activate()
+
+
+def _edited(each: Waiting) -> dict[str, str]:
+    """Return the long cells that people read and edit."""
+    return {"text": each.base.text, "explanation": each.base.explanation or ""}
 
 
 def _fixed(each: Waiting) -> dict[str, str]:

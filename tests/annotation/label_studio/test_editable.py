@@ -136,3 +136,8 @@ def test_a_key_that_is_none_is_told_by_its_beginning(length, shown):
     with pytest.raises(UnreadableTextError) as error:
         key_letters(" " + "甲" * length)
     assert str(error.value) == f"{'甲' * shown!r} is no key: letters such as B or ACD are"
+
+
+@pytest.mark.parametrize(("before", "after"), [("frictionrub", "friction rub"), ("3 4mg", "34mg")])
+def test_a_space_that_separates_words_is_a_change(before, after):
+    assert changed_fields({"stem": before}, {"stem": after}) == {"stem": (before, after)}

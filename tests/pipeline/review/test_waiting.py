@@ -6,19 +6,21 @@ import csv
 import io
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import openpyxl
 import pytest
 
 from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.aside import source_losses
 from build_dataset.pipeline.clean.corrections import patch_questions
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import decisions, folder, waiting
 from build_dataset.pipeline.review.decisions import import_decisions
 from build_dataset.pipeline.review.settled import count_by_reason
 from build_dataset.pipeline.review.waiting import waiting_rows, workbook
-from build_dataset.pipeline.runtime.publish import read_table
+from build_dataset.pipeline.runtime.publish import find_table, read_table
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.schemas.errors import UserError
@@ -197,6 +199,9 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
         ((("text", "另一段毫不相干的文字"), ("decision", "保留")), "has little of the question's"),
         ((("version", "v0000000"), ("decision", "保留")), "has changed since the workbook was written"),
         ((("decision", "改正"), ("key", "甲")), "is no key"),
+        ((("decision", "保留"), ("key", "BD")), "to be kept, but key or explanation are not its own"),
+        ((("decision", "保留"), ("explanation", "别处的解析")), "to be kept, but key or explanation are not its own"),
+        ((("decision", "保留"), ("scope", "这些")), "the scope '这些' is not 同类全部"),
     ],
 )
 def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, changes, told):
@@ -260,3 +265,21 @@ def test_a_question_that_people_settled_is_not_offered_again(build, monkeypatch,
     sheet = openpyxl.load_workbook(io.BytesIO(content))[waiting.SHEET]
     assert settled not in [row[COLUMNS.index("id")] for row in sheet.iter_rows(values_only=True)]
     assert questions == others
+
+
+def test_what_was_decided_waits_no_more_and_counts_as_kept(build, book, others):
+    question_id = ids(build)["no_answer"]
+    edit(book, (question_id, "decision", "保留"), (question_id, "key", "B"))
+    take(build, book)
+    settings = {"dataset.build": str(build.build), "clean.max_wrong": 0.0}
+    before = sum(loss.waiting for loss in source_losses(partial(find_table, build.build)))
+    Runner(load(ROOT / "dataset.toml", settings)).run(["clean"])
+    left = {each.question.question_id for each in waiting_rows(build.build)[0]}
+    assert (question_id in left, len(left)) == (False, others)
+    assert sum(loss.waiting for loss in source_losses(partial(find_table, build.build))) == before - 1
+
+
+def test_a_row_is_as_tall_as_its_explanation(build, tmp_path):
+    [own, *_] = waiting_rows(build.build)[0]
+    short, long = (replace(own, question=own.question.model_copy(update={"explanation": "解" * n})) for n in (1, 400))
+    assert waiting._height(waiting._edited(long)) > waiting._height(waiting._edited(short))
