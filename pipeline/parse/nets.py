@@ -76,9 +76,11 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
     ]
     told = {**repetition(questions), **alike(questions)}
     if whole := {reason: detail for reason, detail in told.items() if reason not in accepted}:
-        reason = next(iter(whole))
-        detail = f"{name}: {'; '.join(whole.values())}; {_remedy(name, reason)}"
-        return Caught([], [SourceDoubt(reason, detail, [*readings])], notes)
+        reason, why = next(iter(whole)), f"{name}: {'; '.join(whole.values())}"
+        # One decision for all is none on what is doubted besides: an option that is empty, a key that names none.
+        sure = [one for one in readings if not one.doubts]
+        doubted = [Reading(one.question, [(reason, why), *one.doubts]) for one in readings if one.doubts and sure]
+        return Caught(doubted, [SourceDoubt(reason, f"{why}; {_remedy(name, reason)}", sure or readings)], notes)
     doubts = too_often(name, readings)
     gathered = {id(reading) for doubt in doubts for reading in doubt.readings}
     return Caught([one for one in readings if id(one) not in gathered], doubts, notes)

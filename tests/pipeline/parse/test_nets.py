@@ -65,6 +65,15 @@ def test_unknown_furniture_is_one_doubt_about_its_source_with_the_text(furniture
     assert [one.question.options for one in settled.readings] == [one.question.options for one in source(count)]
 
 
+def test_a_question_that_is_doubted_for_itself_waits_apart_from_the_doubt_about_its_source():
+    readings = source(last="某站会员专享")
+    readings[3].doubts.append(("empty_option", "no text at B"))
+    caught = cast("x.md", readings)
+    [alone] = caught.readings
+    assert (alone.question.number, [reason for reason, _ in alone.doubts]) == (4, ["repeated_text", "empty_option"])
+    assert [len(doubt.readings) for doubt in caught.doubts] == [39]
+
+
 def test_an_option_that_many_questions_have_as_a_whole_is_no_furniture():
     readings = source()
     for one in readings[::2]:
