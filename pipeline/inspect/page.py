@@ -142,8 +142,9 @@ class PaperTables:
 
 def _resolve(build: Path, wanted: str) -> Document:
     known = {one.document: one for one in Document.from_frame(built(build, "ocr/documents"))}
-    # "paper" is paper.pdf, though it is a part of paper_answers.pdf too
-    same = [wanted] if wanted in known else sorted(name for name in known if Path(name).stem == wanted)
+    # raw/paper.pdf is paper.pdf, and so is "paper", though it is a part of paper_answers.pdf too
+    whole = max((name for name in known if f"/{wanted}".endswith(f"/{name}")), key=len, default=None)
+    same = [whole] if whole else sorted(name for name in known if Path(name).stem == wanted)
     found = same or sorted(name for name in known if wanted in name)
     if len(found) > 1:
         raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")

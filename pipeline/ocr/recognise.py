@@ -126,9 +126,9 @@ def read_upright(
     words = first[2]
     if len(words) < 3:  # too few to tell how the page lies
         return first
-    sides = [word.box for word in words if len(word.text) > 1]
+    sides = [word.box for word in words if len(word.text) > 1]  # one character lies no way
     on_end = sum(bottom - top > 1.5 * (right - left) for left, top, right, bottom in sides)
-    if on_end > 0.6 * len(words):  # figures have some upright labels
+    if len(sides) > 2 and on_end > 0.6 * len(sides):  # figures have some upright labels
         # Engines turn vertical lines and may read them with confidence. The page is turned anyway, because its rows
         # run from top to bottom.
         return max((read(angle) for angle in (90, 270)), key=lambda attempt: _readability(attempt[2]))

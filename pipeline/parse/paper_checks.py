@@ -31,6 +31,7 @@ SEVERAL, MANY = 3, 10  # least number of questions for that: of a section, of a 
 REPEATED, SHORT = 3, 8
 """Least number of items with the same line after the options for it to be a foot, as ends of options do repeat; lines
 that are longer than so many characters need to stand in two items only."""
+UNDER = "stands under the last option"  # of a line: another check asks whether it was found
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
 MAX_CASE_QUESTIONS = 9  # most questions on one case; those after a case that no head announces may be its
 ANSWERS, COMPARED = Checks("paper"), Checks("paper")
@@ -233,7 +234,7 @@ def _line_under_options(judged: Judged) -> Findings:
         if draft.flags or draft.shared_options or draft.suffix:
             continue
         if (line := _line_under_last(draft, judged)) is not None:
-            yield draft, f"{line[:30]!r} stands under the last option"
+            yield draft, f"{line[:30]!r} {UNDER}"
 
 
 @COMPARED("case_missing", "D. 丁 / 提示：术后第3天患者出现高热: the next question of the group may need it")
@@ -242,7 +243,7 @@ def _told_of_next(judged: Judged) -> Findings:
     for draft in judged.questions:
         if draft.group in told:
             yield draft, f"what stands under number {told[draft.group]} may be told of it too"
-        elif draft.group and draft.flags and draft.flags[0][1].endswith("stands under the last option"):
+        elif draft.group and draft.flags and draft.flags[0][1].endswith(UNDER):
             told[draft.group] = draft.number or 0
 
 

@@ -121,6 +121,11 @@ def test_the_name_of_a_paper_is_enough_beside_its_key(built):
     assert view_paper(built.build, built.raw, "paper").document == "paper.pdf"
 
 
+@pytest.mark.parametrize("wanted", ["paper.pdf", "raw/paper.pdf", "/home/li/exams/raw/paper.pdf"])
+def test_the_path_that_a_shell_completes_is_the_paper(built, wanted):
+    assert view_paper(built.build, built.raw, wanted).document == "paper.pdf"
+
+
 def test_why_a_paper_was_rejected_is_told(built):
     row = {"item_id": "locked.pdf", "stage": "ocr", "reason": "encrypted", "detail": "needs a password"}
     pl.DataFrame([row]).write_parquet(built.build / "ocr/rejects.parquet")

@@ -15,6 +15,7 @@ from build_dataset.pipeline.ocr.params import OcrParams, PaddleOcrParams, RapidO
 from build_dataset.pipeline.ocr.recognise import mean_confidence, read_upright, recognise, reread_box
 from build_dataset.pipeline.ocr.scanpage import to_page
 from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
+from tests.conftest import ROOT
 
 
 def word(text: str, x: float, y: float, width: float, height: float = 12, angle: float = 0, sure=0.99) -> Word:
@@ -267,6 +268,28 @@ def test_three_words_or_more_tell_how_a_page_lies(flips):
 
     assert [turned(count, 0) for count in range(5)] == [0, 0, 0, 90, 90]
     assert [turned(3, others) for others in (1, 2, 3)] == [90, 0, 0], "more than three of five"
+
+
+@pytest.mark.parametrize("singles", [0, 5, 50])
+def test_characters_alone_do_not_hide_that_a_page_lies_on_its_side(singles):
+    """Lines that run upwards are read as scattered characters beside a few words on end."""
+    on_its_side = [word("囗囗", 0, 0, 10, 80, sure=0.5)] * 4 + [word("囗", 0, 0, 9, 9, sure=0.5)] * singles
+    left, right = ([word("题" * 30, 0, 0, 80, 10, sure=sure)] * 3 for sure in (0.5, 0.99))
+    assert read_upright(Scripted(on_its_side, left, right), BLACK)[0] == 270
+
+
+@pytest.mark.parametrize("turned", [90, 180, 270])
+def test_a_scanned_page_of_the_sample_is_read_alike_from_every_side(turned):
+    engine, pixels = engines.load(OcrParams()), scanned_sample()
+    upright = [found.text for found in read_upright(engine, pixels)[2]]
+    angle, _, words = read_upright(engine, np.ascontiguousarray(np.rot90(pixels, turned // 90)))
+    assert (angle, [found.text for found in words]) == (360 - turned, upright)
+
+
+def scanned_sample():
+    with pymupdf.open(ROOT / "raw/sample/papers/scan-2024-03.pdf") as paper:
+        image = paper[0].get_pixmap(dpi=200)
+    return np.frombuffer(image.samples, np.uint8).reshape(image.height, image.width, 3)
 
 
 def test_the_better_of_both_ways_up_is_taken():
