@@ -107,6 +107,7 @@ class _Habits:
         texts = [[text for _, text in one.options.pairs] for one in sample]
         last = [row[-1] for row in texts if row]
         told = [cells.text_of(one.fields, columns.roles.get("explanation", ())) or "" for one in sample]
+        # Cut off before ids are made of the texts; the nets look at whole questions later.
         self.furniture = Furniture({"stem": stems, "last": last, "explanation": told}, declared.furniture)
 
 
