@@ -58,7 +58,8 @@ def differing_tables(made: Path, ours: Path) -> list[str]:
 
 def settled(path: Path) -> pl.DataFrame:
     table = pl.read_parquet(path).drop("confidence", "engine_version", strict=False)
-    return table.with_columns(pl.selectors.float().round(12))
+    text = pl.col(pl.String).str.replace_all(r'"confidence":[0-9.]+', "")  # of questions that wait, as JSON
+    return table.with_columns(pl.selectors.float().round(12), text)
 
 
 def test_the_suite_passes_against_the_installed_package(newest):
