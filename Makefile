@@ -16,7 +16,7 @@ TORCH := torch==2.13.0  # for the tests of local models; a CPU build does, and w
 SILENT := --no-emit-package openvino-telemetry  # OpenVINO works without it, and then reports to nobody
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-services test-installed test-paddle test-tools lint format sample golden lock label-studio label-studio-stop docs clean
+.PHONY: help demo test test-services test-pinned test-installed test-paddle test-tools lint format sample golden lock label-studio label-studio-stop docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -29,6 +29,9 @@ test: $(VENV)/.dev ## Run the tests (no server, no key, no network)
 
 test-services: $(VENV)/.services ## Run the tests against a real Label Studio and a real OpenAI-compatible server
 	$(BIN)/python -m pytest tests/services $(SERVICES) $(INSTALLED:%=--ignore=%)
+
+test-pinned: $(VENV)/.dev ## Install the wheel with the pinned versions, as the Dockerfile does, and run all commands of the docs
+	$(BIN)/python -m pytest tests/services/test_installed.py $(SERVICES)
 
 test-installed: $(VENV)/.dev ## Install the wheel as users do, pinned and newest, with every extra, and run all commands of the docs
 	$(BIN)/python -m pytest $(INSTALLED) $(SERVICES) -n 2 --dist loadfile

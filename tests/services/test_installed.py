@@ -77,10 +77,12 @@ ELSEWHERE = re.compile(
     r"--engine paddleocr|review (?:push|pull|adjudicate|verify)|score-answers|--model NAME|--base-url|finetune|"
     r"executor\.kind|proofread|"
     r"--push|gpt-4o|submission|--embeddings|--annotator learned|--batch|restore|leaderboard mine|"
-    r"score (?:model_answer|CMB|FILE|answers)|review (?:copy|hold|adopt|cancel)"
+    r"sheet import zhang|score (?:model_answer|CMB|FILE|answers)|review (?:copy|hold|adopt|cancel)"
 )
 """Commands that need what is not here (an extra, a server, a key, files of one's own): 2 and one clear line."""
-UNFIT = re.compile(r"^build-dataset inspect$|…|\.\.\.|^build-dataset (?:STAGE|demo|init|release)\b|[|<>\[]")
+UNFIT = re.compile(
+    r"^build-dataset (?:inspect|score(?: --key)?)$|…|\.\.\.|^build-dataset (?:STAGE|demo|init|release)\b|[|<>\[]"
+)
 """No commands to carry out: parts of them, or such as make folders (``init`` and ``demo`` have tests of their own)."""
 PLACES = {
     "PAPER.pdf": "internal-medicine.pdf",
@@ -88,6 +90,7 @@ PLACES = {
     "FILE": "internal-medicine",
     "BANK.xlsx": "public-health-tcm.json",
     "bank.xlsx": "public-health-tcm.json",
+    "waiting.xlsx": "build/report/waiting.xlsx",
     "book.pdf --pages 121-240": "internal-medicine.pdf --pages 1-2",
 }
 
