@@ -28,10 +28,8 @@ from build_dataset.pipeline.cli.report import print_json, print_line, print_stag
 from build_dataset.pipeline.config import FILE_NAME, Config, ConfigBase, load
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.parse.params import ParseParams
 from build_dataset.pipeline.proofread.params import ProofreadParams
 from build_dataset.pipeline.stage import Context, Stage, Tables
-from build_dataset.schemas.documents import Document
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Prediction
 from build_dataset.schemas.params import is_non_semantic
@@ -175,14 +173,6 @@ def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> N
     print_line(params.vision.estimate(vision_pages(tables, params, context)))
 
 
-def _dry_run_of_pointing(tables: Tables, params: ParseParams, context: Context) -> None:
-    from build_dataset.pipeline.parse.stage import pointing_requests
-
-    documents = {document.document: document for document in Document.from_frame(tables["documents"])}
-    _, requests = pointing_requests(documents, tables["lines"], params.llm, context)
-    print_line(params.llm.estimate([request for _, request in requests]))
-
-
 def _dry_run_of_proofreading(tables: Tables, params: ProofreadParams, context: Context) -> None:
     from build_dataset.pipeline.proofread.reader import Proofreader
     from build_dataset.pipeline.proofread.stage import to_read
@@ -203,7 +193,6 @@ def _dry_run_of_evaluation(tables: Tables, params: EvaluateParams, context: Cont
 _DRY_RUNS: dict[str, Callable[[Tables, Any, Context], None]] = {
     "annotate": _dry_run_of_annotation,
     "ocr": _dry_run_of_vision,
-    "parse": _dry_run_of_pointing,
     "proofread": _dry_run_of_proofreading,
     "evaluate": _dry_run_of_evaluation,
 }

@@ -8,16 +8,7 @@ from itertools import pairwise, zip_longest
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse import parts
 from build_dataset.pipeline.parse.cloze import Cloze
-from build_dataset.pipeline.parse.draft import (
-    Draft,
-    Habits,
-    ItemText,
-    pointed_fields,
-    set_aside,
-    strip_item_type,
-    take_marks,
-    text_of,
-)
+from build_dataset.pipeline.parse.draft import Draft, Habits, ItemText, set_aside, strip_item_type, take_marks, text_of
 from build_dataset.pipeline.parse.fields import (
     Fields,
     by_text,
@@ -43,14 +34,8 @@ ANSWERING = 0.8  # share of a run's items that must be key entries for the run t
 def drafts_of(outline: Outline) -> list[Draft]:
     """The drafts of a paper's items, in order; parts of an item become drafts of their own."""
     drafts: list[Draft] = []
-    texts = [
-        (text_of(item.pieces), None) if item.pointed else parts.split_off(text_of(item.pieces))
-        for item in outline.items
-    ]
-    found = [
-        pointed_fields(own, item.pointed) if item.pointed else split_fields(own)
-        for item, (own, _) in zip(outline.items, texts, strict=True)
-    ]
+    texts = [parts.split_off(text_of(item.pieces)) for item in outline.items]
+    found = [split_fields(own) for own, _ in texts]
     habits = Habits([own for own, _ in texts], found)
     explaining = _explaining(outline, found)
     answering = _answering(outline, found)
@@ -171,11 +156,6 @@ def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions)
     else:
         draft.stem = join_lines(fields.head)
         _use_codes(draft)
-    if item.pointed:
-        pointed, first = item.pointed, reading.head.count("\n", 0, run.start if run else 0)
-        draft.add_trace(Part.NUMBER, "pointed", pointed.model, reading.pieces)
-        if first != pointed.at(pointed.options[0]) or not (item.printed or _P.word_first.match(reading.head)):
-            draft.flag("label_inside_text", "the model points at lines that do not begin so")
     if run is not None and reading.habits.by_blanks and not reading.cloze:
         draft.number, draft.suffix = None, f"i{item.number:03d}"
         draft.flag("parts_and_options_differ", "its blanks and their options were not read")

@@ -13,7 +13,7 @@ from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine
 from build_dataset.pipeline.parse.numbering import Boundary, best_chain, unnumbered_items, weigh_candidates
 from build_dataset.pipeline.parse.options import Form, find_run, find_runs, opens_option
-from build_dataset.pipeline.parse.outline import Builder, Cutting, Outline, Pointing, Role
+from build_dataset.pipeline.parse.outline import Builder, Cutting, Outline, Role
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
@@ -29,31 +29,15 @@ UNCLEAR = 0.3  # largest weight by form at which a number may still be a quantit
 SHORT = 24  # width below which a line may be the end of the words before it
 
 
-def cut(pieces: Sequence[ParsedLine], pointings: Sequence[Pointing] = ()) -> Outline:
-    """Cut a document's pieces; a model may point at some of them. Every piece ends in exactly one role."""
+def cut(pieces: Sequence[ParsedLine]) -> Outline:
+    """Cut a document's pieces. Every piece ends in exactly one role."""
     cutting = Cutting(pieces, [Role.TEXT] * len(pieces))
     for one_pass in PASSES:
         one_pass(cutting)
-    for pointing in pointings:
-        _point(cutting, pointing)
     outline = Builder(cutting).build()
     unchosen = (mark for mark in cutting.unchosen if cutting.roles[mark.line] is Role.TEXT)
     outline.unchosen_numbers = [(pieces[mark.line], mark.value) for mark in unchosen]
     return outline
-
-
-def _point(cutting: Cutting, pointing: Pointing) -> None:
-    """Number the items that a model points at, in place of those that were found between its first and last line."""
-    for index in range(pointing.first, pointing.last + 1):
-        cutting.roles[index] = Role.RUNNING if index in pointing.dropped else Role.TEXT
-        cutting.marks.pop(index, None)
-    cutting.unchosen = [mark for mark in cutting.unchosen if not pointing.first <= mark.line <= pointing.last]
-    for item in pointing.items:
-        line, text = item.stem[0], cutting.pieces[item.stem[0]].text
-        mark = heads.number_candidate(line, text)
-        known = mark if mark and mark.value == item.number else heads.bare_candidate(line, item.number)
-        cutting.number(known)
-        cutting.pointed[line] = item
 
 
 def _keys(cutting: Cutting) -> None:

@@ -7,19 +7,11 @@ from functools import reduce
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse.cloze import read_blanks, run_on
-from build_dataset.pipeline.parse.fields import (
-    Fields,
-    is_coded,
-    letter_line,
-    letters_inside,
-    split_fields,
-    stated_answers,
-)
-from build_dataset.pipeline.parse.folding import join_lines
+from build_dataset.pipeline.parse.fields import Fields, is_coded, letter_line, letters_inside
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans
 from build_dataset.pipeline.parse.options import find_run
-from build_dataset.pipeline.parse.outline import Block, NumberedItem, PointedItem
+from build_dataset.pipeline.parse.outline import Block, NumberedItem
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Box, LineKind, Part, Step
 from build_dataset.schemas.grouping import group_values
@@ -182,21 +174,6 @@ def take_marks(draft: Draft, *, habit: bool) -> str:
         draft.flag("answer_in_text", "a text stands behind an option that is set apart")
     draft.options = [(label, text.replace(CHOSEN, "")) for label, text in draft.options]
     return "".join(marked)
-
-
-def pointed_fields(text: str, item: PointedItem) -> Fields:
-    """Return the fields of an item whose parts a model points at; their words are read as anywhere else."""
-    lines = text.split("\n")
-
-    def told(part: tuple[int, int] | None) -> str:
-        return "\n".join(lines[item.at(part[0]) : item.at(part[1]) + 1]) if part else ""
-
-    answer, explanation = split_fields(told(item.answer)), split_fields(told(item.explanation))
-    return answer._replace(
-        head=told((item.stem[0], item.options[1])),
-        answers=answer.answers or tuple(stated_answers(told(item.answer))[0]),
-        explanation=explanation.explanation or join_lines(explanation.head) or answer.explanation,
-    )
 
 
 def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> tuple[str, str] | None:

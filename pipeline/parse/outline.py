@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
 
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate
 from build_dataset.pipeline.parse.keylines import KeyLine
@@ -21,7 +20,6 @@ class Role(StrEnum):
     KEY_HEAD = "key_head"
     GROUP = "group"
     ANSWERS = "answers"
-    RUNNING = "running"  # a line of no question, as the pointing model says
 
 
 HEADS = (Role.SECTION, Role.HEADING, Role.KEY_HEAD, Role.GROUP)  # pages leave room before them
@@ -55,31 +53,6 @@ class Group:
     pieces: list[ParsedLine] = field(default_factory=list)
 
 
-class PointedItem(NamedTuple):
-    """A question's lines as a model points at them: first and last of each part, by index among all lines."""
-
-    number: int
-    stem: tuple[int, int]
-    options: tuple[int, int]
-    answer: tuple[int, int] | None
-    explanation: tuple[int, int] | None
-    dropped: frozenset[int]  # lines of no question, also between its own
-    model: str
-
-    def at(self, line: int) -> int:
-        """Return the place of a line among the item's own."""
-        return line - self.stem[0] - sum(self.stem[0] <= one < line for one in self.dropped)
-
-
-class Pointing(NamedTuple):
-    """A model's answer about lines that follow each other."""
-
-    first: int
-    last: int
-    items: tuple[PointedItem, ...]
-    dropped: frozenset[int]  # lines that belong to no question
-
-
 @dataclass(slots=True)
 class NumberedItem:
     """A numbered piece of the paper."""
@@ -94,7 +67,6 @@ class NumberedItem:
     worded: bool = False  # it is known to be answered in words: no options are looked for
     style: str = ""  # the style of its number
     printed: str = ""  # its number as it is printed
-    pointed: PointedItem | None = None  # the parts of its lines that a model points at
 
 
 @dataclass(slots=True)
@@ -124,7 +96,6 @@ class Cutting:
     groups: dict[int, GroupHead] = field(default_factory=dict)
     marks: dict[int, NumberCandidate] = field(default_factory=dict)  # the numbers of items
     unchosen: list[NumberCandidate] = field(default_factory=list)  # not chosen, with options under them
-    pointed: dict[int, PointedItem] = field(default_factory=dict)  # by their first line
     parts: set[int] = field(default_factory=set)  # lines inside an item, whatever number they begin with
 
     def texts(self) -> Iterator[tuple[int, ParsedLine]]:
@@ -166,7 +137,6 @@ class Builder:
     def _place(self, index: int, piece: ParsedLine, role: Role) -> None:
         if role is Role.NUMBER:
             self._open_item(piece, self.cutting.marks[index])
-            self.outline.items[-1].pointed = self.cutting.pointed.get(index)
         elif role in (Role.SECTION, Role.KEY_HEAD, Role.HEADING):
             self._open_block(piece, is_key=role is Role.KEY_HEAD)
         elif role is Role.GROUP:

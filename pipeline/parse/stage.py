@@ -6,7 +6,6 @@ from pathlib import PurePosixPath
 
 import polars as pl
 
-from build_dataset.annotation.llm.messages import ChatRequest
 from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
 from build_dataset.pipeline.parse.cut import cut
@@ -22,23 +21,20 @@ from build_dataset.pipeline.parse.lines import (
     place_of,
     plain_notation,
 )
-from build_dataset.pipeline.parse.outline import Pointing, Role
 from build_dataset.pipeline.parse.pairing import pair_keys
 from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish, trace_of_paper
-from build_dataset.pipeline.parse.params import ParseParams, PointParams
+from build_dataset.pipeline.parse.params import ParseParams
 from build_dataset.pipeline.parse.parts import merge_copies
-from build_dataset.pipeline.parse.pointing import AskedLines, Pointed, accept, ask, requests_of
 from build_dataset.pipeline.parse.row_ids import with_former_names, with_ids
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
-from build_dataset.schemas.dataset import DatasetParams, SourceParams
+from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, Line, SourceRow, Trace
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.release import ReleasedId
 
 _LARGE = 2000  # rows of a bank that another process reads
 Documents = dict[str, Document]
-Pointings = Mapping[str, Sequence[Pointing]]  # a model's answers about lines, by document
 
 
 def run(tables: Tables, params: ParseParams, context: Context) -> Result:
@@ -49,9 +45,7 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
     """
     documents = {document.document: document for document in Document.from_frame(tables["documents"])}
     outcome = ParseOutcome()
-    pointed = _point(documents, tables["lines"], params.llm, context) if params.llm.model else None
-    pointings = pointed.pointings if pointed else {}
-    outcome.extend(_papers(documents, tables["lines"], pointings, params, context))
+    outcome.extend(_papers(documents, tables["lines"], params, context))
     outcome.extend(_rows(documents, tables, params, context))
     counts = Counts(
         n_input=outcome.into,
@@ -69,38 +63,20 @@ def run(tables: Tables, params: ParseParams, context: Context) -> Result:
             "keys": dict(sorted(outcome.keys.items())),
             "left_over": dict(sorted(outcome.left_over.items())),
             "columns": dict(sorted(outcome.columns.items())),
-            **({"llm": pointed.facts()} if pointed else {}),
         },
-        complete=not (pointed and pointed.failed),
         notes=outcome.notes,
     )
 
 
-def problems(params: ParseParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 -- the catalogue's form
-    """Return what the model that points at lines lacks."""
-    missing = params.llm.missing() if params.llm.model_fields_set else None
-    return [f"[parse.llm] {missing}"] if missing else []
-
-
-def pointing_requests(
-    documents: Documents, lines: pl.DataFrame, params: PointParams, context: Context
-) -> tuple[list[ParsedPaper], list[tuple[AskedLines, ChatRequest]]]:
-    """Return the judged papers, and the requests for those of their lines where gates failed."""
-    papers, _ = _judged(documents, lines, {}, context)
-    return papers, requests_of(papers, params)
-
-
-def _judged(
-    documents: Documents, lines: pl.DataFrame, pointings: Pointings, context: Context
-) -> tuple[list[ParsedPaper], ParseOutcome]:
+def _judged(documents: Documents, lines: pl.DataFrame, context: Context) -> tuple[list[ParsedPaper], ParseOutcome]:
     """Return all papers, with their keys applied and judged, and what became of keys and of papers that failed."""
     outcome = ParseOutcome()
     ordered = lines.sort("document", "page", "order", maintain_order=True)
     frames = ordered.group_by("document", maintain_order=True)
-    tasks = [(name, frame, pointings.get(name, [])) for (name,), frame in frames if name in documents]
+    tasks = [(name, frame) for (name,), frame in frames if name in documents]
     papers: list[ParsedPaper] = []
     with context.progress(len(tasks), "papers") as advance:
-        for (name, *_), paper in context.map(_read, tasks):
+        for (name, _), paper in context.map(_read, tasks):
             advance(1)
             if isinstance(paper, Failure):
                 outcome.reject(name, "parser_failed", f"{name}: the parser failed: {paper.detail}")
@@ -114,28 +90,13 @@ def _judged(
     return papers, outcome
 
 
-def _point(documents: Documents, lines: pl.DataFrame, params: PointParams, context: Context) -> Pointed:
-    """Ask a model where gates failed, and keep of its answers what passes all gates."""
-    before, requests = pointing_requests(documents, lines, params, context)
-    found = ask(requests, params, context.store)
-    after, _ = _judged(documents, lines, found.pointings, context)
-    found.pointings = {
-        one.document: good
-        for one, other in zip(before, after, strict=True)
-        if (good := accept(one, other, found.pointings.get(one.document, [])))
-    }
-    return found
-
-
-def _papers(
-    documents: Documents, lines: pl.DataFrame, pointings: Pointings, params: ParseParams, context: Context
-) -> ParseOutcome:
+def _papers(documents: Documents, lines: pl.DataFrame, params: ParseParams, context: Context) -> ParseOutcome:
     """All documents with pages, in the order of their names."""
     paged = {name for name, document in documents.items() if document.rows is None}
     outcome = ParseOutcome(into=len(paged))
     for name in sorted(paged - {*lines["document"].unique()}):
         outcome.reject(name, "no_questions", f"{name}: no text was read from it")
-    papers, read = _judged(documents, lines, pointings, context)
+    papers, read = _judged(documents, lines, context)
     outcome.extend(read)
     for paper in papers:
         if paper.is_key:
@@ -168,19 +129,18 @@ def _finish(paper: ParsedPaper, document: Document, params: ParseParams, outcome
         )
 
 
-def _read(task: tuple[str, pl.DataFrame, Sequence[Pointing]]) -> ParsedPaper:
+def _read(task: tuple[str, pl.DataFrame]) -> ParsedPaper:
     """Parse one document, in a worker process."""
-    name, frame, pointings = task
-    return read_paper(name, list(Line.from_frame(frame)), pointings)
+    name, frame = task
+    return read_paper(name, list(Line.from_frame(frame)))
 
 
-def read_paper(document: str, lines: Sequence[Line], pointings: Sequence[Pointing] = ()) -> ParsedPaper:
+def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
     parts = _numbered_once(split_answer_lines(in_one_script(plain_notation(parsed_lines(lines)))))
     kept = {place_of(piece) for piece in parts}
     running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
-    outline = cut(parts, pointings)
-    running += [piece for piece, role in zip(parts, outline.roles, strict=True) if role is Role.RUNNING]
+    outline = cut(parts)
     drafts = drafts_of(outline)
     merge_copies(drafts)
     # Sections are runs of the numbering that hold items, from 1: they survive an unread head. Numbered instructions on

@@ -9,7 +9,6 @@ import pytest
 from build_dataset.pipeline.parse.cut import _runs_over, cut
 from build_dataset.pipeline.parse.keylines import split_answer_lines
 from build_dataset.pipeline.parse.lines import ParsedLine, parsed_lines
-from build_dataset.pipeline.parse.outline import PointedItem, Pointing
 from build_dataset.schemas.documents import Box, LineKind
 from tests.pipeline.parse.conftest import lines_of
 from tests.pipeline.parse.short import CASE, FOUR, items
@@ -261,31 +260,3 @@ def test_a_centred_line_is_a_heading_before_a_head_or_a_number() -> None:
     assert "".join(LETTER[role] for role in cut(pieces).roles) == "HN...HNN"
     last = [replace(pieces[0], text="1. 甲", centred=False), replace(pieces[0], order=1)]
     assert "".join(LETTER[role] for role in cut(last).roles) == "NH"
-
-
-def test_a_model_numbers_lines_between_its_first_and_its_last() -> None:
-    pieces = parsed_lines(lines_of(f"{items(1)}\n甲\n{FOUR}\n页脚文字\n{items(3)}"))
-    item = PointedItem(2, (5, 5), (6, 9), None, None, frozenset({10}), "m")
-    outline = cut(pieces, [Pointing(5, 10, (item,), frozenset({10}))])
-    assert [one.number for one in outline.items] == [1, 2, 3]
-    assert [one.value for one in outline.roles[4:12]] == [
-        "text", "number", "text", "text", "text", "text", "running", "number",
-    ]  # fmt: skip
-    assert [one.pointed for one in outline.items] == [None, item, None]
-    assert [one.style for one in outline.items] == ["dot", "bare", "dot"]
-
-
-def test_a_model_keeps_the_printed_number_where_it_is_the_same() -> None:
-    pieces = parsed_lines(lines_of(items(1, 2, 3)))
-    item = PointedItem(2, (5, 5), (6, 9), None, None, frozenset(), "m")
-    assert [one.printed for one in cut(pieces, [Pointing(5, 9, (item,), frozenset())]).items] == ["1.", "2.", "3."]
-    other = item._replace(number=7)
-    found = cut(pieces, [Pointing(5, 9, (other,), frozenset())]).items
-    assert [(one.number, one.printed) for one in found] == [(1, "1."), (7, ""), (3, "3.")]
-
-
-def test_a_model_settles_the_rivals_within_its_lines() -> None:
-    pieces = parsed_lines(lines_of(f"{items(1, 2)}\n5. 丙\n{FOUR}\n{items(3)}"))
-    assert [value for _, value in cut(pieces).unchosen_numbers] == [5]
-    for first, last, left in ((10, 14, []), (11, 14, [5]), (5, 9, [5]), (5, 10, [])):
-        assert [value for _, value in cut(pieces, [Pointing(first, last, (), frozenset())]).unchosen_numbers] == left

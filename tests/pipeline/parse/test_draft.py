@@ -7,19 +7,10 @@ from typing import Any
 
 import pytest
 
-from build_dataset.pipeline.parse.draft import (
-    Draft,
-    Habits,
-    ItemText,
-    pointed_fields,
-    set_aside,
-    strip_item_type,
-    take_marks,
-    text_of,
-)
+from build_dataset.pipeline.parse.draft import Draft, Habits, ItemText, set_aside, strip_item_type, take_marks, text_of
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.lines import ParsedLine
-from build_dataset.pipeline.parse.outline import Block, NumberedItem, PointedItem
+from build_dataset.pipeline.parse.outline import Block, NumberedItem
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from build_dataset.schemas.documents import Box, LineKind
@@ -204,21 +195,6 @@ def test_a_mark_at_the_right_option_is_its_answer() -> None:
     assert take_marks(one, habit=False) == "AC"
     assert one.options == [("A", "甲"), ("B", "乙"), ("C", "丙")]
     assert take_marks(one, habit=False) == ""
-
-
-def test_the_parts_that_a_model_points_at_are_read() -> None:
-    text = "题\n续\nA. 甲\nB. 乙\nB\n因为甲\n所以乙"
-    item = PointedItem(1, (10, 11), (12, 13), (14, 14), (15, 16), frozenset(), "m")
-    found = pointed_fields(text, item)
-    assert (found.head, found.answers, found.explanation) == ("题\n续\nA. 甲\nB. 乙", ("B",), "因为甲所以乙")
-    bare = pointed_fields(text, item._replace(answer=None, explanation=None))
-    assert (bare.head, bare.answers, bare.explanation) == ("题\n续\nA. 甲\nB. 乙", (), None)
-    marked = pointed_fields("题\nA. 甲\nB. 乙\n答案：A。因为\n解析：乙", PointedItem(
-        1, (0, 0), (1, 2), (3, 3), (4, 4), frozenset(), "m"
-    ))  # fmt: skip
-    assert (marked.answers, marked.explanation) == (("A",), "乙")
-    dropped = pointed_fields("题\nA. 甲\nB. 乙", PointedItem(1, (0, 0), (2, 3), None, None, frozenset({1}), "m"))
-    assert dropped.head == "题\nA. 甲\nB. 乙"
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from build_dataset.pipeline.parse.keylines import KeyLine, KeyPair
 from build_dataset.pipeline.parse.lines import ParsedLine
-from build_dataset.pipeline.parse.outline import Block, Builder, Cutting, Outline, PointedItem, Role
+from build_dataset.pipeline.parse.outline import Block, Builder, Cutting, Outline, Role
 from build_dataset.schemas.documents import LineKind
 
 ROLES = {
@@ -18,7 +18,6 @@ ROLES = {
     "K": Role.KEY_HEAD,
     "G": Role.GROUP,
     "A": Role.ANSWERS,
-    "R": Role.RUNNING,
 }
 
 
@@ -52,28 +51,27 @@ def orders(pieces: list[ParsedLine]) -> list[int]:
 
 
 def test_every_line_goes_where_its_role_says() -> None:
-    outline = built("..S.N.RN.A.S.G.N")
+    outline = built("..S.N.N.A.S.G.N")
     assert orders(outline.preamble) == [0, 1]
-    assert orders(outline.instructions) == [3, 12]
-    assert [orders(item.pieces) for item in outline.items] == [[4, 5], [7, 8], [15]]
-    assert orders(outline.after_keys) == [10]
-    assert [orders(group.pieces) for group in outline.groups] == [[13, 14]]
+    assert orders(outline.instructions) == [3, 11]
+    assert [orders(item.pieces) for item in outline.items] == [[4, 5], [6, 7], [14]]
+    assert orders(outline.after_keys) == [9]
+    assert [orders(group.pieces) for group in outline.groups] == [[12, 13]]
     assert [(one.item, one.head, one.title) for one in outline.keys] == [(2, "S2", "S2")]
-    assert [block.heads for block in outline.blocks] == [["S2", ".3"], ["S11", ".12"]]
+    assert [block.heads for block in outline.blocks] == [["S2", ".3"], ["S10", ".11"]]
     assert outline.prose == [
         ".0",
-        ".1", "S2", ".3", "N4", ".5", "R6", "N7", ".8", ".10", "S11", ".12", "G13", ".14", "N15",
+        ".1", "S2", ".3", "N4", ".5", "N6", ".7", ".9", "S10", ".11", "G12", ".13", "N14",
     ]  # fmt: skip
 
 
 def test_an_item_begins_behind_its_number() -> None:
     told = cutting("N", {0: "1.  甲"})
-    told.pointed[0] = PointedItem(1, (0, 0), (0, 0), None, None, frozenset(), "m")
     (item,) = Builder(told).build().items
     (first,) = item.pieces
     assert (first.text, first.centred, first.in_table) == ("  甲", False, False)
     assert (item.number, item.last, item.run, item.given, item.worded) == (1, 1, 0, "C", True)
-    assert (item.style, item.printed, item.pointed) == ("dot", "1.", told.pointed[0])
+    assert (item.style, item.printed) == ("dot", "1.")
 
 
 @pytest.mark.parametrize(
@@ -176,8 +174,3 @@ def test_texts_are_lines_without_a_role_and_no_regions() -> None:
     told.share(0, GroupHead(1, 2, options=True, end=0))
     assert (told.roles[0], told.groups[0].last) == (Role.GROUP, 2)
     assert list(told.texts()) == []
-
-
-def test_a_line_of_an_item_is_counted_without_those_left_out() -> None:
-    item = PointedItem(1, (4, 5), (7, 9), None, None, frozenset({3, 4, 6, 8}), "m")
-    assert [item.at(line) for line in range(4, 10)] == [0, 0, 1, 1, 2, 2]

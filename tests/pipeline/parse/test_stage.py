@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from build_dataset.pipeline.parse.paper import finish
 from build_dataset.pipeline.parse.params import ParseParams
-from build_dataset.pipeline.parse.stage import check_gates, declared_for, problems, read_paper, run
-from build_dataset.schemas.dataset import DatasetParams, SourceParams
+from build_dataset.pipeline.parse.stage import check_gates, declared_for, read_paper, run
+from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, SourceRow
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.release import ReleasedId
@@ -273,10 +273,3 @@ def test_declarations_of_no_file_are_told(context, name, told):
     params = ParseParams(sources={name: SourceParams()})
     notes = [f'[sources."{name}"] in dataset.toml names no file that was read'] if told else []
     assert run(tables({}, ROWS[:1]), params, context).notes == notes
-
-
-def test_a_model_is_looked_at_where_its_section_is_written():
-    dataset = DatasetParams.model_construct()
-    assert problems(ParseParams(), dataset) == []
-    (told,) = problems(ParseParams.model_validate({"llm": {"temperature": 0.5}}), dataset)
-    assert told.startswith("[parse.llm] ")
