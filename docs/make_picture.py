@@ -127,7 +127,7 @@ LAYERS = (  # from the commands at the top to the records at the bottom
     ("box", "stages", tuple(stage.name for stage in STAGES)),
     ("box", "looking at results", ("inspect/", "explain.py", "aside.py", "crop.py")),
     ("box", "shared by stages", ("rendering/", "stats/", "claims/", "releases.py", "archives.py")),
-    ("box", "", ("text.py", "characters.py", "patterns.py", "finetune/")),
+    ("box", "", ("text.py", "characters.py", "patterns.py")),
     (
         "mind",
         "annotation/",

@@ -135,7 +135,7 @@ def _untrusted(name: str, error: Exception, url: str) -> Check | None:
 def _gpu() -> Check:
     if shutil.which("nvidia-smi"):  # comes with the driver; importing torch takes seconds
         return Check("gpu", CheckState.OK, "an NVIDIA driver is installed")
-    told = "none found; only local models (evaluate, finetune) and PaddleOCR gain from one"
+    told = "none found; only local models (evaluate) and PaddleOCR gain from one"
     return Check("gpu", CheckState.ABSENT, told)
 
 

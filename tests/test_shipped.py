@@ -25,7 +25,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.rendering.markdown import environment
 
 PACKAGES = (schemas, annotation, pipeline)
-EXTRAS = {"ray", "torch", "transformers", "peft", "accelerate", "label_studio_sdk", "paddleocr", "vllm"}
+EXTRAS = {"ray", "torch", "transformers", "peft", "label_studio_sdk", "paddleocr"}
 """Libraries of extras: a module that needs one at once may fail for want of it and for nothing else."""
 PARENT = Path(str(files(schemas.__name__))).parent
 

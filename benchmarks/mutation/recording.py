@@ -19,10 +19,7 @@ from benchmarks.mutation.recorder import marked
 
 RECORDED = ("tests/annotation", "tests/docs", "tests/pipeline", "tests/schemas")
 """The tests that can notice a mutant, without those marked as slow and those that start processes of their own."""
-IN_PROCESS = {
-    "tests/services/test_transformers_backend.py": "pipeline/evaluate/backends/local",
-    "tests/services/test_finetune.py": "pipeline/finetune",
-}
+IN_PROCESS = {"tests/services/test_transformers_backend.py": "pipeline/evaluate/backends/local"}
 """Tests that need a package and no server, with the folder that they mirror; without the package they have no rows."""
 TOGETHER = 16
 """Test files that one process records: starting one takes longer than most tests."""

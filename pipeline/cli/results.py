@@ -1,4 +1,4 @@
-"""``release``, ``finetune``, ``score``, ``submission`` and ``leaderboard``: what comes after a build."""
+"""``release``, ``score``, ``submission`` and ``leaderboard``: what comes after a build."""
 
 from __future__ import annotations
 
@@ -171,15 +171,3 @@ def _freeze(loaded: ConfigBase) -> None:
     dataset = loaded.dataset
     told = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
     print_template("release", told, Console(stderr=True))
-
-
-def finetune(config: ConfigBase, model: str, out: Path, recipe: str = "lora", limit: int | None = None) -> None:
-    """Fine-tune a model on the training split, as the papers did."""
-    from build_dataset.pipeline.finetune.train import load_recipe, tune
-    from build_dataset.pipeline.runtime.publish import built
-    from build_dataset.schemas.release import ReleaseRow
-
-    settings = load_recipe(recipe)  # fails before the table is read
-    rows = list(ReleaseRow.from_frame(built(config.dataset.build, "export/train")))[:limit]
-    done = tune(model, rows, settings, out)
-    print_template("finetune", {**done, "method": settings.method, "model": model, "out": out})

@@ -12,7 +12,7 @@ from typing import Any
 
 from build_dataset.pipeline.evaluate.backends import Generation
 from build_dataset.pipeline.evaluate.extraction import Extraction, extract, visible_output
-from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, LocalModel, OpenAiModel
+from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, OpenAiModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple, load_template
 from build_dataset.pipeline.evaluate.results.view import prompt_name
 from build_dataset.pipeline.evaluate.scoring import Graded, accepted_answers
@@ -142,7 +142,7 @@ class RunSettings:
 def run_settings(options: AskOptions) -> RunSettings:
     """Return the settings of a configured model."""
     model = Path(str(getattr(options, "model", None) or getattr(options, "name", ""))).name
-    model = options.called() if isinstance(options, LocalModel) else model
+    model = options.called() if isinstance(options, TransformersModel) else model
     same = options.model_dump(include={"shots", "repeats", "shuffles", "temperature"})
     return RunSettings(model, options.task.value, options.template(), **same)
 
@@ -172,7 +172,7 @@ def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dic
 
 
 def libraries(told: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the versions of torch, transformers, vllm … that outputs were made with, over all runs."""
+    """Return the versions of torch, transformers … that outputs were made with, over all runs."""
     given = (pair for each in told.values() for pair in each["made_with"].items())
     return _merged((library, one) for library, own in given for one in own)
 

@@ -72,13 +72,18 @@ class OpenAiModel(LlmOptions, ReadingModel):
         return self.name or f"openai:{self.model}{self.manner()}"
 
 
-class LocalModel(ReadingModel):
-    """A model whose weights this machine reads."""
+class TransformersModel(ReadingModel):
+    """A model on this machine's GPUs, or its CPU, by transformers; needs the extra ``local``."""
 
-    kind: str
+    kind: Literal["transformers"] = "transformers"
     model: str = Field(description="Folder of the model, or its name on a hub.")
     revision: str | None = option(None, "Revision on the hub.")
     adapter: str | None = option(None, "Folder of a peft adapter that goes over the model.")
+    gguf_file: str | None = option(None, "Name of a GGUF file in that folder, to load in its place.")
+    devices: list[str] = non_semantic(
+        [], 'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.'
+    )
+    batch_tokens: int = non_semantic(16384, "Padded tokens in a batch, those to be written included.", ge=1)
     chat: Literal["auto", "template", "plain"] = option(
         "auto", "auto: the model's chat template where it has one; plain: turns as bare text."
     )
@@ -89,7 +94,7 @@ class LocalModel(ReadingModel):
         "letter", description=_COMPARE
     )
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = option(
-        "auto", "auto: bfloat16 on a GPU, float32 on a CPU; vllm: what the model was saved in."
+        "auto", "auto: bfloat16 on a GPU, float32 on a CPU."
     )
     max_tokens: int = option(512, "Most new tokens of an answer (CMB: 512).", ge=1)
     temperature: float = option(0.0, "0 is greedy.", ge=0, le=2)
@@ -108,43 +113,6 @@ class LocalModel(ReadingModel):
         likelihood = f" by likelihood{what}" if self.answer_by == "likelihood" else ""
         adapter = f"+{Path(self.adapter).name}" if self.adapter else ""
         return f"{Path(self.model).name}{adapter}{manner}{likelihood}"
-
-
-class TransformersModel(LocalModel):
-    """A model on this machine's GPUs, or its CPU, by transformers; needs the extra ``local``."""
-
-    kind: Literal["transformers"] = "transformers"
-    gguf_file: str | None = option(None, "Name of a GGUF file in that folder, to load in its place.")
-    devices: list[str] = non_semantic(
-        [], 'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.'
-    )
-    batch_tokens: int = non_semantic(16384, "Padded tokens in a batch, those to be written included.", ge=1)
-
-
-class VllmModel(LocalModel):
-    """A model on this machine by vLLM, without a server; needs the package ``vllm``."""
-
-    kind: Literal["vllm"] = "vllm"
-    max_context: int | None = option(
-        None, "Most tokens read and written together; the model's own limit when not given.", ge=8
-    )
-    tensor_parallel: int = non_semantic(1, "GPUs that the model is cut over.", ge=1)
-    memory: float = non_semantic(0.9, "Share of each GPU's memory that vLLM may take.", gt=0, le=1)
-
-
-class MultipleChoiceModel(AskOptions):
-    """An encoder with a multiple-choice head, as ``build-dataset finetune --recipe encoder`` makes them."""
-
-    kind: Literal["multiple_choice"] = "multiple_choice"
-    task: Literal[Task.ANSWER] = Field(Task.ANSWER, description=_TASK)
-    name: str | None = option(None, "Name in the results; the folder's when not given.")
-    model: str = Field(description="Folder of the tuned model.")
-    max_input: int = option(192, "Most tokens of a question with an option; more is cut.", ge=8)
-    batch_size: int = non_semantic(32, "Questions read at once.", ge=1)
-
-    def run_name(self) -> str:
-        """Return the name in results."""
-        return self.name or Path(self.model).name
 
 
 class Baseline(AskOptions):
@@ -173,10 +141,7 @@ class MajorityModel(Baseline):
     name: str = option("majority", "Name in the results.")
 
 
-ModelOptions = Annotated[
-    OpenAiModel | TransformersModel | VllmModel | MultipleChoiceModel | RandomModel | MajorityModel,
-    Field(discriminator="kind"),
-]
+ModelOptions = Annotated[OpenAiModel | TransformersModel | RandomModel | MajorityModel, Field(discriminator="kind")]
 """The tables of ``[[evaluate.models]]``; ``kind`` selects the backend (``backends.BACKENDS``)."""
 
 
@@ -228,8 +193,7 @@ class EvaluateParams(AskOptions):
     limit: int | None = option(None, "Ask only so many questions, spread over the split.", ge=1)
     models: list[ModelOptions] = option(
         [RandomModel(), MajorityModel()],
-        "[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, vllm, "
-        "multiple_choice, random, majority.",
+        "[[evaluate.models]] tables: kind openai (any endpoint like it), transformers, random, majority.",
     )
     model: str | None = option(None, "One more model to ask, by its name at base_url.")
     base_url: Address = option(OPENAI_URL, "Address of that model's API, up to and with /v1.")

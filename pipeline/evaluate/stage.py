@@ -14,13 +14,7 @@ from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
 from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
-from build_dataset.pipeline.evaluate.params import (
-    AskOptions,
-    EvaluateParams,
-    LocalModel,
-    MultipleChoiceModel,
-    OpenAiModel,
-)
+from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, OpenAiModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import failed_item, load_template
 from build_dataset.pipeline.evaluate.results import build as results
 from build_dataset.pipeline.evaluate.results.build import Evaluated
@@ -294,11 +288,11 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
 def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
     """Return the problems of the files that a model is asked with."""
     found = _said(partial(load_template, model.template(), model.task))
-    missing = missing_packages(model) if isinstance(model, LocalModel | MultipleChoiceModel) else None
-    if missing is not None:
-        found.append(missing)
-    elif isinstance(model, LocalModel) and (away := missing_model(model)) is not None:
-        found.append(f"evaluate, {model.run_name()}: {away}")
+    if isinstance(model, TransformersModel):
+        if (missing := missing_packages(model)) is not None:
+            found.append(missing)
+        elif (away := missing_model(model)) is not None:
+            found.append(f"evaluate, {model.run_name()}: {away}")
     return found + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
 
 

@@ -74,7 +74,7 @@ def test_the_demo_of_the_pinned_installation_has_the_bytes_of_the_clones(demo, s
 
 
 ELSEWHERE = re.compile(
-    r"--engine paddleocr|review (?:push|pull|adjudicate|verify)|score-answers|--model NAME|--base-url|finetune|"
+    r"--engine paddleocr|review (?:push|pull|adjudicate|verify)|score-answers|--model NAME|--base-url|"
     r"executor\.kind|proofread|"
     r"--push|gpt-4o|submission|--embeddings|--annotator learned|--batch|restore|leaderboard mine|"
     r"sheet import zhang|score (?:model_answer|CMB|FILE|answers)|review (?:copy|hold|adopt|cancel)"

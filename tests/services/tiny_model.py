@@ -11,7 +11,7 @@ TEMPLATE = (
 
 
 def make_tiny_model(folder: Path, *, seed: int = 5, template: bool = True, pad: bool = True, width: int = 32) -> Path:
-    """Write a Qwen2 model of two layers that reads bytes; vLLM wants heads of 32 numbers, so a ``width`` of 128."""
+    """Write a Qwen2 model of two layers that reads bytes."""
     import torch
     from tokenizers import pre_tokenizers
     from transformers import Qwen2Config, Qwen2ForCausalLM, Qwen2Tokenizer
@@ -61,26 +61,4 @@ def make_tiny_adapter(model: Path, folder: Path) -> Path:
         if "lora_" in name:
             torch.nn.init.normal_(parameter, std=0.5)
     adapted.save_pretrained(folder)
-    return folder
-
-
-def make_tiny_encoder(folder: Path) -> Path:
-    """Write a BERT of two layers that reads characters, with an untrained multiple-choice head."""
-    import torch
-    from transformers import BertConfig, BertForMultipleChoice, BertTokenizer
-
-    characters = [chr(code) for code in range(33, 127)]
-    tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *characters, *(f"##{char}" for char in characters)]
-    tokenizer = BertTokenizer(vocab={token: number for number, token in enumerate(tokens)})
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(3)
-    config = BertConfig(
-        vocab_size=len(tokens),
-        hidden_size=32,
-        intermediate_size=64,
-        num_hidden_layers=2,
-        num_attention_heads=4,
-        max_position_embeddings=256,
-    )
-    BertForMultipleChoice(config).save_pretrained(folder)
     return folder

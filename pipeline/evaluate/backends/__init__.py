@@ -65,8 +65,6 @@ class Backend(Protocol):
 BACKENDS: dict[str, str] = {
     "openai": "build_dataset.pipeline.evaluate.backends:OpenAiBackend",
     "transformers": "build_dataset.pipeline.evaluate.backends.local.backend:TransformersBackend",
-    "vllm": "build_dataset.pipeline.evaluate.backends.local.vllm:VllmBackend",
-    "multiple_choice": "build_dataset.pipeline.evaluate.backends.local.encoder:MultipleChoiceBackend",
     "random": "build_dataset.pipeline.evaluate.backends:RandomBackend",
     "majority": "build_dataset.pipeline.evaluate.backends:MajorityBackend",
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -11,12 +10,8 @@ from typer.testing import CliRunner
 
 from build_dataset.pipeline.cli import results
 from build_dataset.pipeline.cli.app import app
-from build_dataset.pipeline.finetune import train
-from build_dataset.pipeline.runtime import publish
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.release import ReleaseRow
 from tests.conftest import ROOT
-from tests.pipeline.evaluate.conftest import make_question
 
 
 def run(*words):
@@ -142,34 +137,3 @@ def test_without_its_package_nothing_is_uploaded(tmp_path, monkeypatch):
     with pytest.raises(UserError) as caught:
         results._push(config(tmp_path).dataset, "me/exam", yes=True)
     assert str(caught.value) == "--push needs huggingface_hub: pip install huggingface_hub"
-
-
-@pytest.mark.parametrize(
-    ("recipe", "left", "lines"),
-    [
-        ("lora", (0, 0), ['evaluate it: [[evaluate.models]] kind = "transformers", model = "m", adapter = "out"']),
-        (
-            "encoder",
-            (2, 1),
-            [
-                "2 too long, 1 without what is learned: 3 left out",
-                'evaluate it: [[evaluate.models]] kind = "multiple_choice", model = "out"',
-            ],
-        ),
-    ],
-)
-def test_what_was_learned_is_told_with_how_to_evaluate_it(tmp_path, told, monkeypatch, recipe, left, lines):
-    given = []
-
-    def tune(model, rows, settings, out):
-        given.append((model, len(rows), settings.method, out))
-        return {"learned": 5, "loss": 0.123456, "too_long": left[0], "incomplete": left[1]}
-
-    table = ReleaseRow.to_frame([make_question(number) for number in range(4)])
-    monkeypatch.setattr(publish, "built", lambda build, name: table)
-    monkeypatch.setattr(train, "tune", tune)
-    results.finetune(config(tmp_path), "m", Path("out"), recipe, limit=3)
-    results.finetune(config(tmp_path), "m", Path("out"), recipe)
-    method = "lora" if recipe == "lora" else "multiple_choice"
-    assert given == [("m", 3, method, Path("out")), ("m", 4, method, Path("out"))]
-    assert told()[0] == ["5 questions learned, loss 0.1235", *lines] * 2

@@ -18,13 +18,7 @@ from build_dataset.pipeline.evaluate.grading import (
     run_file,
     run_settings,
 )
-from build_dataset.pipeline.evaluate.params import (
-    EvaluateParams,
-    MultipleChoiceModel,
-    OpenAiModel,
-    RandomModel,
-    TransformersModel,
-)
+from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, Variant
 from build_dataset.schemas.evaluation import Outcome
 from build_dataset.schemas.identity import sha256
@@ -91,7 +85,6 @@ def test_a_run_is_described_by_its_defaults():
         (OpenAiModel(model="a/b/"), "b"),
         (TransformersModel(model="x/b", adapter="y/c/"), "b+c"),
         (TransformersModel(model="x/b", answer_by="likelihood"), "b by likelihood"),
-        (MultipleChoiceModel(model="x/enc"), "enc"),
         (RandomModel(), "random"),
     ],
 )
@@ -113,13 +106,13 @@ def test_settings_of_a_run_are_read_back():
 def test_names_and_libraries_of_a_run_are_told_once_and_in_order():
     made = [
         Generation("1", "x", model="m2", made_with={"torch": "2"}),
-        Generation("2", "x", model="m1", made_with={"torch": "1", "vllm": "3"}),
+        Generation("2", "x", model="m1", made_with={"torch": "1", "peft": "3"}),
         Generation("3", "x", made_with={"torch": "2"}),
     ]
     told = describe_run({"hash": "h"}, made)
-    libs = {"torch": ["1", "2"], "vllm": ["3"]}
+    libs = {"torch": ["1", "2"], "peft": ["3"]}
     assert told == {"identity": {"hash": "h"}, "reported": ["m1", "m2"], "made_with": libs}
-    assert libraries({"a": told, "b": {"made_with": {"torch": ["0"]}}}) == {"torch": ["0", "1", "2"], "vllm": ["3"]}
+    assert libraries({"a": told, "b": {"made_with": {"torch": ["0"]}}}) == {"torch": ["0", "1", "2"], "peft": ["3"]}
 
 
 def test_the_file_of_a_run_says_what_was_asked():

@@ -4,13 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.evaluate.params import (
-    EvaluateParams,
-    MultipleChoiceModel,
-    OpenAiModel,
-    RandomModel,
-    TransformersModel,
-)
+from build_dataset.pipeline.evaluate.params import EvaluateParams, OpenAiModel, RandomModel, TransformersModel
 from build_dataset.schemas.errors import UserError
 
 
@@ -24,8 +18,6 @@ from build_dataset.schemas.errors import UserError
         (TransformersModel(model="x/b", task="explanation"), "b explanation"),
         (TransformersModel(model="x/b", adapter="y/c", answer_by="likelihood"), "b+c by likelihood"),
         (TransformersModel(model="b", answer_by="likelihood", compare="option"), "b by likelihood of option"),
-        (MultipleChoiceModel(model="x/b"), "b"),
-        (MultipleChoiceModel(model="x/b", name="own"), "own"),
         (RandomModel(), "random"),
     ],
 )

@@ -10,7 +10,7 @@ from typing import Self
 
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting
 from build_dataset.pipeline.evaluate.backends.local import loading
-from build_dataset.pipeline.evaluate.params import LocalModel
+from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.errors import UserError
@@ -75,7 +75,7 @@ class PreparedPrompt:
 class LocalBackend(Backend, ABC):
     """Asks one model on this machine; every output is kept the moment it is made."""
 
-    def __init__(self, options: LocalModel, setting: Setting) -> None:
+    def __init__(self, options: TransformersModel, setting: Setting) -> None:
         if (missing := loading.missing_packages(options) or loading.missing_model(options)) is not None:
             raise UserError(missing)
         self._options = options
@@ -99,7 +99,7 @@ class LocalBackend(Backend, ABC):
             if isinstance(made, Failure):
                 yield Generation(item.prompt.id, None, failure=made)
             else:
-                made = replace(made, made_with=loading.versions(self._options))
+                made = replace(made, made_with=loading.versions())
                 self._store.put(item.key, asdict(made))
                 yield _generation(item, made, self._options.temperature)
 

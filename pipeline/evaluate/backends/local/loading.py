@@ -11,7 +11,7 @@ from typing import Any
 
 import httpx
 
-from build_dataset.pipeline.evaluate.params import LocalModel, MultipleChoiceModel, TransformersModel, VllmModel
+from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Message
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import is_hidden
@@ -42,18 +42,14 @@ def _content(path: Path) -> bytes:
         return b"".join(parts)
 
 
-def missing_packages(options: LocalModel | MultipleChoiceModel) -> str | None:
+def missing_packages(options: TransformersModel) -> str | None:
     """The line that says what to install; None where all is there."""
-    wanted, remedy = ["torch", "transformers"], "-e '.[local]'"
-    if isinstance(options, VllmModel):
-        wanted, remedy = ["vllm"], "vllm"
-    if isinstance(options, TransformersModel):
-        wanted += (["peft"] if options.adapter else []) + (["gguf"] if options.gguf_file else [])
+    wanted = ["torch", "transformers", *(["peft"] if options.adapter else []), *(["gguf"] if options.gguf_file else [])]
     absent = [name for name in wanted if find_spec(name) is None]
-    return f'kind = "{options.kind}" needs {", ".join(absent)}: pip install {remedy}' if absent else None
+    return f"""kind = "{options.kind}" needs {", ".join(absent)}: pip install -e '.[local]'""" if absent else None
 
 
-def missing_model(options: LocalModel) -> str | None:
+def missing_model(options: TransformersModel) -> str | None:
     """Return the line that says why a model cannot be had, or None; the hub is asked once, for 5 seconds at most."""
     name, adapter = options.model, options.adapter
     if Path(name).is_dir():
@@ -62,7 +58,7 @@ def missing_model(options: LocalModel) -> str | None:
     from huggingface_hub.constants import ENDPOINT
 
     here = f"{name}: no such folder here, nor in the cache of models"
-    file = getattr(options, "gguf_file", None) or "config.json"
+    file = options.gguf_file or "config.json"
     revision = options.revision or "main"
     try:
         if isinstance(try_to_load_from_cache(name, file, revision=revision), str):
@@ -91,10 +87,9 @@ def _version(name: str) -> str | None:
         return None
 
 
-def versions(options: LocalModel | MultipleChoiceModel) -> dict[str, str]:
+def versions() -> dict[str, str]:
     """Return the versions of the libraries that answer for a model."""
-    names = ["vllm"] if isinstance(options, VllmModel) else ["peft", "torch", "transformers"]
-    return {name: found for name in names if (found := _version(name)) is not None}
+    return {name: found for name in ("peft", "torch", "transformers") if (found := _version(name)) is not None}
 
 
 def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> str:
@@ -116,13 +111,13 @@ def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> st
 _ENDS = {"system": "\n\n", "user": "\n", "assistant": "\n\n"}
 
 
-def load_tokenizer(options: LocalModel) -> Any:
+def load_tokenizer(options: TransformersModel) -> Any:
     """The model's tokenizer, with a token to pad with."""
     from transformers import AutoTokenizer
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # ours is the one that counts
-    tokenizer = _of_model(AutoTokenizer, options, "tokenizer")
+    tokenizer = pretrained(AutoTokenizer, options, "tokenizer")
     if tokenizer.pad_token_id is None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.unk_token
     if tokenizer.pad_token_id is None:
@@ -132,24 +127,22 @@ def load_tokenizer(options: LocalModel) -> Any:
     return tokenizer
 
 
-def keeps_heads(options: LocalModel) -> bool:
+def keeps_heads(options: TransformersModel) -> bool:
     """Return whether a common head can be kept: not where attention slides, as padding would take its place."""
     kinds = getattr(_config(options), "layer_types", None) or []
     # An adapter may keep keys and values of its own before every prompt.
     return options.adapter is None and all(kind == "full_attention" for kind in kinds)
 
 
-def context_length(options: LocalModel) -> int:
+def context_length(options: TransformersModel) -> int:
     """Return the tokens that are read and written together; a very large number where nothing sets a limit."""
-    own = getattr(_config(options), "max_position_embeddings", None)
-    limits = (own, getattr(options, "max_context", None))
-    return min((int(limit) for limit in limits if limit), default=1 << 40)
+    return int(getattr(_config(options), "max_position_embeddings", None) or 1 << 40)
 
 
-def _config(options: LocalModel) -> Any:
+def _config(options: TransformersModel) -> Any:
     from transformers import AutoConfig
 
-    return _of_model(AutoConfig, options, "configuration").get_text_config()
+    return pretrained(AutoConfig, options, "configuration").get_text_config()
 
 
 def load_model(options: TransformersModel, device: str) -> Any:
@@ -159,7 +152,7 @@ def load_model(options: TransformersModel, device: str) -> Any:
 
     auto = "bfloat16" if device.startswith("cuda") else "float32"
     dtype = getattr(torch, auto if options.dtype == "auto" else options.dtype)
-    model = _of_model(AutoModelForCausalLM, options, "model", dtype=dtype)
+    model = pretrained(AutoModelForCausalLM, options, "model", dtype=dtype)
     if options.adapter:
         from peft import PeftModel
 
@@ -172,16 +165,13 @@ def load_model(options: TransformersModel, device: str) -> Any:
     return model.to(device).eval()
 
 
-def _of_model(kind: Any, options: LocalModel, what: str, **settings: Any) -> Any:
-    if isinstance(options, TransformersModel) and options.gguf_file:
-        settings["gguf_file"] = options.gguf_file
-    return pretrained(kind, options.model, what, revision=options.revision or "main", **settings)
-
-
-def pretrained(kind: Any, model: str, what: str, **settings: Any) -> Any:
+def pretrained(kind: Any, options: TransformersModel, what: str, **settings: Any) -> Any:
     """Return a tokenizer, configuration or model of transformers."""
+    if options.gguf_file:
+        settings["gguf_file"] = options.gguf_file
+    model = options.model
     try:
-        return kind.from_pretrained(model, **settings)
+        return kind.from_pretrained(model, revision=options.revision or "main", **settings)
     except (OSError, ValueError, KeyError) as error:
         where = "" if Path(model).is_dir() else " (no such folder here, nor such a model within reach)"
         raise UserError(f"{model}: no {what} could be loaded{where}: {first_line(error)}") from None

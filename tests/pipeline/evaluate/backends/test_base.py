@@ -68,7 +68,7 @@ def prompt(text: str, number: int = 0, answer: str = "A", options: str = "AB") -
 
 @pytest.fixture(autouse=True)
 def known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "versions", lambda options: {"torch": "9"})
+    monkeypatch.setattr(loading, "versions", lambda: {"torch": "9"})
     monkeypatch.setattr(loading, "context_length", lambda options: 10_000)
 
 

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from build_dataset.pipeline.evaluate.backends.local import loading
-from build_dataset.pipeline.evaluate.params import LocalModel, TransformersModel, VllmModel
+from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.schemas.errors import UserError
 
 HERE = "org/m: no such folder here, nor in the cache of models"
@@ -117,7 +117,7 @@ def test_a_model_in_the_cache_is_not_asked_for(
 
 def test_a_name_that_no_hub_can_have_is_told(hub: dict[str, Any]) -> None:
     told = "a/b/c: no such folder here, nor in the cache of models; 'a/b/c' is no name on a hub either"
-    assert loading.missing_model(VllmModel(model="a/b/c")) == told
+    assert loading.missing_model(TransformersModel(model="a/b/c")) == told
 
 
 @pytest.mark.parametrize(("value", "offline"), [("1", True), ("true", True), ("On", True), ("0", False), ("", False)])
@@ -125,7 +125,7 @@ def test_without_a_connection_no_hub_is_asked(
     hub: dict[str, Any], monkeypatch: pytest.MonkeyPatch, value: str, offline: bool
 ) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", value)
-    told = loading.missing_model(VllmModel(model="org/m"))
+    told = loading.missing_model(TransformersModel(model="org/m"))
     assert told == (f"{HERE}, and HF_HUB_OFFLINE is set" if offline else None)
     assert bool(hub["asked"]) is not offline
 
@@ -154,18 +154,20 @@ def transformers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """A library whose loader gives what is stored under ``made``, and notes how it was asked."""
     found: dict[str, Any] = {"made": None, "asked": []}
 
-    def load(kind: str, model: str, what: str, **settings: Any) -> Any:
-        found["asked"].append((kind, model, what, settings))
-        return found["made"]
+    def loader(name: str) -> Any:
+        def load(model: str, **settings: Any) -> Any:
+            found["asked"].append((name, model, settings))
+            return found["made"]
+
+        return SimpleNamespace(from_pretrained=load)
 
     logging = SimpleNamespace(disable_progress_bar=lambda: None)
     utils = SimpleNamespace(logging=logging)
     names = ("AutoTokenizer", "AutoConfig", "AutoModelForCausalLM")
-    library = SimpleNamespace(utils=utils, **{name: name for name in names})
+    library = SimpleNamespace(utils=utils, **{name: loader(name) for name in names})
     monkeypatch.setitem(sys.modules, "transformers", library)
     monkeypatch.setitem(sys.modules, "transformers.utils", utils)
     monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(float32="f32", bfloat16="bf16", float16="f16"))
-    monkeypatch.setattr(loading, "pretrained", load)
     return found
 
 
@@ -179,7 +181,7 @@ def test_a_tokenizer_pads_with_its_own_token_or_that_of_the_end_or_of_the_unknow
     transformers["made"] = Tokens(pad, eos, unk)
     found = loading.load_tokenizer(TransformersModel(model="m", revision="v2"))
     assert found.set == taken
-    assert transformers["asked"] == [("AutoTokenizer", "m", "tokenizer", {"revision": "v2"})]
+    assert transformers["asked"] == [("AutoTokenizer", "m", {"revision": "v2"})]
 
 
 def test_a_tokenizer_that_cannot_pad_and_one_without_the_wanted_template_are_told(transformers: dict[str, Any]) -> None:
@@ -199,16 +201,16 @@ def test_a_tokenizer_that_cannot_pad_and_one_without_the_wanted_template_are_tol
     [
         (TransformersModel(model="m"), {"revision": "main"}),
         (TransformersModel(model="m", gguf_file="g"), {"revision": "main", "gguf_file": "g"}),
-        (VllmModel(model="m", revision="r"), {"revision": "r"}),
+        (TransformersModel(model="m", revision="r"), {"revision": "r"}),
     ],
 )
 def test_a_configuration_is_that_of_the_text_part(
-    transformers: dict[str, Any], options: LocalModel, settings: dict[str, str]
+    transformers: dict[str, Any], options: TransformersModel, settings: dict[str, str]
 ) -> None:
     text = SimpleNamespace(max_position_embeddings=7, layer_types=["full_attention"])
     transformers["made"] = SimpleNamespace(get_text_config=lambda: text)
     assert (loading.context_length(options), loading.keeps_heads(options)) == (7, True)
-    assert transformers["asked"][0] == ("AutoConfig", "m", "configuration", settings)
+    assert transformers["asked"][0] == ("AutoConfig", "m", settings)
 
 
 class Weights:
@@ -237,7 +239,7 @@ def test_weights_are_short_on_a_gpu_and_long_on_a_cpu_unless_the_options_say(
     found = loading.load_model(TransformersModel(model="m", dtype=dtype), device)
     assert found.steps == [device, "eval"]
     told = {"revision": "main", "dtype": loaded}
-    assert transformers["asked"] == [("AutoModelForCausalLM", "m", "model", told)]
+    assert transformers["asked"] == [("AutoModelForCausalLM", "m", told)]
 
 
 @pytest.mark.parametrize("merges", [True, False])
@@ -267,10 +269,10 @@ def test_what_cannot_be_loaded_is_told_with_where_it_was_looked_for(tmp_path: Pa
 
     kind = SimpleNamespace(from_pretrained=broken)
     with pytest.raises(UserError, match=f"^{tmp_path}: no model could be loaded: odd$"):
-        loading.pretrained(kind, str(tmp_path), "model")
+        loading.pretrained(kind, TransformersModel(model=str(tmp_path)), "model")
     told = r"^m: no model could be loaded \(no such folder here, nor such a model within reach\): odd$"
     with pytest.raises(UserError, match=told):
-        loading.pretrained(kind, "m", "model")
+        loading.pretrained(kind, TransformersModel(model="m"), "model")
 
 
 def test_a_template_is_asked_for_the_turn_that_is_to_be_written() -> None:

@@ -6,8 +6,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from build_dataset.pipeline.evaluate.backends.local import backend, base, encoder, loading
-from build_dataset.pipeline.evaluate.params import TransformersModel, VllmModel
+from build_dataset.pipeline.evaluate.backends.local import backend, base, loading
+from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from tests.pipeline.evaluate.conftest import make_question
 
@@ -130,12 +130,10 @@ def test_a_common_head_is_kept_where_attention_reaches_all_of_it(monkeypatch, ki
     assert loading.keeps_heads(TransformersModel(model="m", adapter=adapter)) is keeps
 
 
-@pytest.mark.parametrize(
-    ("own", "wanted", "length"), [(99, None, 99), (99, 50, 50), (None, 50, 50), (None, None, 1 << 40)]
-)
-def test_the_context_is_the_smaller_of_the_models_and_the_wanted(monkeypatch, own, wanted, length):
+@pytest.mark.parametrize(("own", "length"), [(99, 99), (None, 1 << 40)])
+def test_the_context_is_the_models(monkeypatch, own, length):
     monkeypatch.setattr(loading, "_config", lambda _: SimpleNamespace(max_position_embeddings=own))
-    assert loading.context_length(VllmModel(model="m", max_context=wanted)) == length
+    assert loading.context_length(TransformersModel(model="m")) == length
 
 
 def test_an_error_is_told_by_its_first_line():
@@ -150,21 +148,3 @@ def test_a_folder_that_is_there_needs_no_hub(tmp_path):
     assert loading.missing_model(TransformersModel(model=there, adapter=there)) is None
     told = loading.missing_model(TransformersModel(model=there, adapter=f"{there}/none"))
     assert told == f"adapter {there}/none: no such folder"
-
-
-def test_an_encoder_reads_the_case_before_the_question():
-    torch = pytest.importorskip("torch", reason="needs the extra 'local'")
-    read = []
-
-    def tokenizer(questions, options, **_):
-        read.extend(zip(questions, options, strict=True))
-        return {"input_ids": torch.zeros(len(options), 5)}
-
-    rows = [make_question(1, "AC", shared_stem="病例", stem="问"), make_question(2, "A", options="AB")]
-    found = encoder.choice_batch(rows, tokenizer=tokenizer, longest=9)
-    assert read[:2] == [("病例\n问", "说法A1"), ("病例\n问", "说法B1")]
-    assert [option for _, option in read[4:]] == ["说法A2", "说法B2", "", ""]
-    assert found["input_ids"].shape == (2, 4, 5)
-    assert found["labels"].tolist() == [[True, False, True, False], [True, False, False, False]]
-    assert found["shown"].tolist() == [[True] * 4, [True, True, False, False]]
-    assert found["several"].tolist() == [True, False]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.pipeline.evaluate.backends.local import loading as needs
-from build_dataset.pipeline.evaluate.params import EvaluateParams, MultipleChoiceModel, TransformersModel, VllmModel
+from build_dataset.pipeline.evaluate.params import EvaluateParams, TransformersModel
 from build_dataset.pipeline.evaluate.stage import problems
 from build_dataset.schemas.dataset import DatasetParams
 
@@ -20,8 +20,6 @@ def bare(monkeypatch):
         (TransformersModel(model="m"), "torch, transformers", "pip install -e '.[local]'"),
         (TransformersModel(model="m", adapter="a"), "torch, transformers, peft", "pip install -e '.[local]'"),
         (TransformersModel(model="m", gguf_file="f"), "torch, transformers, gguf", "pip install -e '.[local]'"),
-        (MultipleChoiceModel(model="m"), "torch, transformers", "pip install -e '.[local]'"),
-        (VllmModel(model="m"), "vllm", "pip install vllm"),
     ],
 )
 def test_what_must_be_installed_is_named_with_the_command(bare, model, absent, remedy):
@@ -32,4 +30,4 @@ def test_what_must_be_installed_is_named_with_the_command(bare, model, absent, r
 
 def test_nothing_is_said_where_all_is_installed(monkeypatch):
     monkeypatch.setattr(needs, "find_spec", lambda name: object())
-    assert needs.missing_packages(VllmModel(model="m", adapter="a")) is None
+    assert needs.missing_packages(TransformersModel(model="m", adapter="a")) is None

@@ -1,1 +1,0 @@
-"""The papers' fine-tuned baselines: adapters over causal models and multiple-choice heads over encoders."""
