@@ -9,7 +9,7 @@ from functools import cache
 from typing import NamedTuple
 
 from build_dataset.annotation.llm.messages import AnswerStore, ChatRequest
-from build_dataset.annotation.llm_annotator import choose_shots, example, prompts, requests_for
+from build_dataset.annotation.llm_annotator import choose_shots, example, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateParams
 from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.annotation.tokens import Counter, token_counter
@@ -47,15 +47,14 @@ def estimate(
     chosen = params.chosen(len(reviewed))
     if chosen != "llm":
         return Estimate(chosen, len(questions), currency=options.currency)
-    asked = prompts(options, choose_shots(reviewed, options.shots))
-    requests = {request.key(options): request for request in requests_for(questions, options, asked)}
+    prompt = label_prompt(options, choose_shots(reviewed, options.shots))
+    requests = {request.key(options): request for request in requests_for(questions, options, prompt)}
     stored = store.get_many(requests) if store is not None else {}
     missing = [request for key, request in requests.items() if key not in stored]
     count, counted = token_counter()
     count_shared = cache(count)  # what requests share is counted once
     tokens = sum(_tokens(request, count, count_shared) for request in missing)
-    answers = [count(example(one.dimensions, "10")) for one in asked]
-    completion = sum(answers[request.part] for request in missing)
+    completion = len(missing) * count(example(prompt.dimensions, "10"))
     priced, listed = options.with_list_prices()
     return Estimate(
         annotator=f"llm:{options.model}",

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.resources import files
-from itertools import product
 from typing import Any
 
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
@@ -26,9 +25,7 @@ from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import Dimension, LabelName, dimensions, label_set
 from build_dataset.schemas.wording import SPECIAL_TOKENS
 
-ALL_AT_ONCE = "label.v3.zh.md"  # file of the prompt; a change of it asks every question anew
-ONE_AT_A_TIME = "dimension.v2.zh.md"
-"""Unchanged, since token counts were measured with it; short, since it is sent once for each dimension."""
+CMEXAM = "label.v3.zh.md"  # file of the prompt; a change of it asks every question anew
 GENERAL = "label.general.v1.zh.md"  # for label sets of other subjects than CMExam's
 MOST_EXPLANATION = 400  # characters of an explanation that are shown: three quarters of CMExam's are shorter
 _NUMERALS = "零一二三四五六七八九"  # count of dimensions in the prompt: 五个维度
@@ -39,18 +36,21 @@ _QUESTION = "<题目>\n{question}\n</题目>"  # what is inside is data; `render
 
 @dataclass(frozen=True)
 class LabelPrompt:
-    """The prompt that asks for labels in some dimensions."""
+    """The prompt that asks for the labels of a question in all dimensions."""
 
-    dimensions: tuple[Dimension, ...]
     response_format: str  # `json_schema`, `json_object` or `none`
     shots: tuple[Reviewed, ...] = ()
-    """Examples, labelled in all these dimensions; the last one is in reserve, for a question that is one itself."""
+    """Examples, labelled in all dimensions; the last one is in reserve, for a question that is one itself."""
+
+    @property
+    def dimensions(self) -> tuple[Dimension, ...]:
+        """The dimensions of the label set, in its order."""
+        return tuple(dimensions().values())
 
     @cached_property
     def system(self) -> str:
         """Instructions, definitions and labels; the same for every question."""
-        medical = ALL_AT_ONCE if len(self.dimensions) > 1 else ONE_AT_A_TIME
-        name = medical if label_set().has_cmexam else GENERAL
+        name = CMEXAM if label_set().has_cmexam else GENERAL
         text = (files("build_dataset.annotation.prompts") / name).read_text(encoding="utf-8")
         filled = {
             "subject": label_set().subject,
@@ -93,11 +93,9 @@ class LabelPrompt:
         ]
 
 
-def prompts(options: AnnotateLlmOptions, shots: Sequence[Reviewed] = ()) -> list[LabelPrompt]:
-    """Return the prompts that those options ask with: one for all dimensions, or one for each."""
-    everything = tuple(dimensions().values())
-    groups = [(each,) for each in everything] if options.one_dimension_a_call else [everything]
-    return [LabelPrompt(group, options.response_format, tuple(shots)) for group in groups]
+def label_prompt(options: AnnotateLlmOptions, shots: Sequence[Reviewed] = ()) -> LabelPrompt:
+    """Return the prompt that those options ask with."""
+    return LabelPrompt(options.response_format, tuple(shots))
 
 
 def example(asked: Sequence[Dimension], value: str) -> str:
@@ -164,7 +162,7 @@ _ESTIMATED = {"difficulty"}  # dimensions that a model can only guess from the t
 
 
 class LlmAnnotator(Annotator):
-    """Asks a model for all labels of a question at once, or for one dimension at a time."""
+    """Asks a model for all labels of a question at once."""
 
     def __init__(
         self,
@@ -177,47 +175,39 @@ class LlmAnnotator(Annotator):
         self._client = LlmClient(options, batch=batch)
         self._options = options
         self._store = store
-        self._prompts = prompts(options, shots)
-        self._shots = len(shots)
-        self._parts = len(self._prompts) * options.samples
+        self._prompt = label_prompt(options, shots)
 
     @property
     def identity(self) -> Identity:
         """``llm:MODEL``, with the hash of its prompt."""
-        hashes = [prompt.hash for prompt in self._prompts]
-        combined = hashes[0] if len(hashes) == 1 else sha256(*hashes)[:16]
-        facts = {"samples": self._options.samples, "shots": max(self._shots - 1, 0)}
-        return Identity(f"llm:{self._options.model}", self._options.model, combined, facts=facts)
+        facts = {"samples": self._options.samples, "shots": max(len(self._prompt.shots) - 1, 0)}
+        return Identity(f"llm:{self._options.model}", self._options.model, self._prompt.hash, facts=facts)
 
     def units(self, questions: Sequence[Question]) -> int:
         """Requests."""
-        return len(questions) * self._parts
+        return len(questions) * self._options.samples
 
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, as its last answer arrives."""
         arrived: dict[str, list[wire.Outcome]] = defaultdict(list)
-        requests = requests_for(questions, self._options, self._prompts)
+        requests = requests_for(questions, self._options, self._prompt)
         for outcome in self._client.complete_many(requests, self._store, progress):
             found = arrived[outcome.request.id]
             found.append(outcome)
-            if len(found) == self._parts:
+            if len(found) == self._options.samples:
                 yield self._settle(outcome.request.id, arrived.pop(outcome.request.id))
 
     def _settle(self, question_id: str, outcomes: Sequence[wire.Outcome]) -> Labelled | Unlabelled:
-        outcomes = sorted(outcomes, key=lambda outcome: (outcome.request.part, outcome.request.sample))
+        outcomes = sorted(outcomes, key=lambda outcome: outcome.request.sample)
         failed = [outcome for outcome in outcomes if isinstance(outcome, wire.Failed)]
         paid = [item for item in outcomes if isinstance(item, wire.Answer) or item.waste != wire.Waste()]
         bills = [self._bill(question_id, item) for item in paid]
         if failed:
             return Unlabelled(question_id, failed[0].reason, failed[0].detail, bills)
-        verdicts: dict[str, Verdict] = {}
         answers = [outcome for outcome in outcomes if isinstance(outcome, wire.Answer)]
-        for part, prompt in enumerate(self._prompts):
-            own = [answer for answer in answers if answer.request.part == part]
-            verdicts |= _verdicts(own, prompt.dimensions)
-        return Labelled(question_id, verdicts, bills)
+        return Labelled(question_id, _verdicts(answers, self._prompt.dimensions), bills)
 
     def _bill(self, question_id: str, outcome: wire.Outcome) -> AnnotationRequest:
         answer = outcome if isinstance(outcome, wire.Answer) else None
@@ -225,7 +215,7 @@ class LlmAnnotator(Annotator):
         return AnnotationRequest(
             question_id=question_id,
             annotator=self.identity.name,
-            prompt_hash=self._prompts[outcome.request.part].hash,
+            prompt_hash=self._prompt.hash,
             model=self._options.model or "",
             **(wire.Usage() if answer is None else answer.usage)._asdict(),
             cost=0.0 if answer is None else answer.cost,
@@ -238,14 +228,15 @@ class LlmAnnotator(Annotator):
 
 
 def requests_for(
-    questions: Sequence[Question], options: AnnotateLlmOptions, asked: Sequence[LabelPrompt]
+    questions: Sequence[Question], options: AnnotateLlmOptions, prompt: LabelPrompt
 ) -> list[wire.ChatRequest]:
     """All requests for those questions, question by question."""
     logprobs = options.logprobs and options.samples == 1
+    check = partial(read_labels, dimensions=prompt.dimensions)
     found = []
-    for question, (part, prompt) in product(questions, enumerate(asked)):
-        messages, check = prompt.messages(question), partial(read_labels, dimensions=prompt.dimensions)
-        first = wire.ChatRequest(question.question_id, messages, prompt.form, check, part=part, logprobs=logprobs)
+    for question in questions:
+        messages = prompt.messages(question)
+        first = wire.ChatRequest(question.question_id, messages, prompt.form, check, logprobs=logprobs)
         found += [replace(first, sample=sample) for sample in range(options.samples)]
     return found
 

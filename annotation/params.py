@@ -27,9 +27,6 @@ class FormOptions(LlmOptions):
 class AnnotateLlmOptions(FormOptions):
     """The ``[annotate.llm]`` section: which model labels the questions, and how it is asked."""
 
-    one_dimension_a_call: bool = option(
-        False, "Ask for each dimension on its own, as CMExam did: almost three times the tokens."
-    )
     logprobs: bool = option(
         True,
         "Ask how probable each token of the answer was: the confidence of its labels. False for models that refuse it.",

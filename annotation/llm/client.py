@@ -96,15 +96,14 @@ class _ClientRun:
 
     def __post_init__(self) -> None:
         cap = self.options.max_cost
-        self._pace = limits.Pace(self.options.concurrency, self.options.max_retries)
+        self._pace = limits.Pace(self.options.max_retries)
         self._budget = limits.Budget(cap, self.bills.spent() if cap is not None else 0.0)
 
     async def ended(self, missing: Mapping[str, wire.ChatRequest]) -> AsyncGenerator[wire.Ended, None]:
         """Yield outcomes as they end, many at once: entering and leaving the event loop costs more than an item."""
         arrived: asyncio.Queue[tuple[str, wire.Outcome] | Exception] = asyncio.Queue()
         waiting = iter(missing.items())
-        hooks = {"response": [self._read_headers]}
-        async with openai_client(self.options, "Async", event_hooks=hooks) as sdk:
+        async with openai_client(self.options, "Async") as sdk:
             most = min(self.options.concurrency, len(missing))
             workers = [asyncio.create_task(self._work(sdk, waiting, arrived)) for _ in range(most)]
             try:
@@ -175,10 +174,7 @@ class _ClientRun:
             try:
                 await self._pace.wait_for_turn()
                 cost = worst
-                try:
-                    found, cost = await self._attempt(sdk, key, request, worst)
-                finally:
-                    self._pace.leave()
+                found, cost = await self._attempt(sdk, key, request, worst)
             finally:
                 self._budget.settle(worst, cost)
             if not isinstance(found, limits.Fault):
@@ -208,7 +204,6 @@ class _ClientRun:
         finally:
             self.bills.came(key)
         usage = wire.billed_tokens(completion)
-        self._pace.tokens = usage.total()
         cost = self.options.cost(usage.prompt_tokens, usage.completion_tokens)
         is_whole = wire.has_message(completion)
         if not is_whole:
@@ -223,10 +218,6 @@ class _ClientRun:
         completion: Any = await sdk.post("/chat/completions", body=body, cast_to=object)
         # A string is JSON that says it is text.
         return json.loads(completion) if isinstance(completion, str) else completion
-
-    async def _read_headers(self, response: Any) -> None:
-        if response.is_success:
-            self._pace.update_limits(response.headers)
 
     def _watch(self, outcome: wire.Outcome) -> None:
         """Notice an endpoint that is down, or that refuses the form of every request."""

@@ -22,11 +22,7 @@ from build_dataset.schemas.identity import sha256
 LONGEST_WAIT = 300.0  # longest wait in seconds; an endpoint that asks for more counts as failed
 _FIRST_BACKOFF = 0.5  # seconds; doubles with every attempt
 _LONGEST_BACKOFF = 30.0  # seconds, from the seventh attempt on
-_LOOK = 0.02  # seconds between looks for a free place, or for money that is free again
-_UNITS = {"ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}  # seconds
-_DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")  # 6m0s, 20ms, 1h2m3.5s
-_UNKNOWN_RESET = 1.0  # seconds, where the endpoint names none that can be read
-_SAME_LIMIT = 1.0  # seconds in which several rate-limit errors are one: they hit all requests in flight
+_LOOK = 0.02  # seconds between looks for money that is free again
 
 
 class Fault(NamedTuple):
@@ -40,77 +36,28 @@ class Fault(NamedTuple):
 
 
 class Pace:
-    """Sends requests as fast as the endpoint takes them, and holds all of them back while it asks to wait.
+    """Holds all requests back while the endpoint asks to wait, and says whether a failed one is tried again."""
 
-    At most ``most`` are in flight; a rate limit halves that, and each round of answers adds one again
-    (additive increase, multiplicative decrease, as in TCP: Chiu and Jain 1989). Where the endpoint tells what
-    is left (``x-ratelimit-remaining-*``), no more go than that until its reset.
-    """
-
-    def __init__(self, most: int, max_retries: int) -> None:
-        self._most = most
+    def __init__(self, max_retries: int) -> None:
         self._max_retries = max_retries
-        self.limit = float(most)  # requests that may be in flight now; a fraction allows none
-        self._left = math.inf
-        self._reset = 0.0
         self._resume = 0.0
-        self._slowed = 0.0
-        self.tokens: int | None = None  # of the latest request: what is left of a limit is divided by them
-        self._in_flight = 0
 
     async def wait_for_turn(self) -> None:
-        """Wait until one more request may go; ``leave`` must follow."""
-        while True:
-            if (wait := self._resume - time.monotonic()) > 0:
-                # Spread over a tenth more, so that held-back requests do not all arrive in one instant.
-                await asyncio.sleep(wait * random.uniform(1, 1.1))  # noqa: S311
-            elif self._left < 1:
-                self._resume, self._left = max(self._resume, self._reset), math.inf
-            elif self._in_flight >= int(self.limit):
-                await asyncio.sleep(_LOOK)  # after a rate limit alone: no more ask than may be in flight
-            else:
-                self._in_flight += 1
-                self._left -= 1
-                return
-
-    def leave(self) -> None:
-        """Note that a request ended, in whatever way."""
-        self._in_flight -= 1
-
-    def update_limits(self, headers: Mapping[str, str]) -> None:
-        """Record an answered request and the remaining quota in the response's headers."""
-        self.limit = min(self._most, self.limit + 1 / self.limit)
-        self._left = math.inf
-        for kind, each in (("requests", 1), ("tokens", self.tokens)):
-            remaining = _number(headers.get(f"x-ratelimit-remaining-{kind}"))
-            if remaining is None or not each or remaining // each >= self._left:
-                continue
-            wait = duration(headers.get(f"x-ratelimit-reset-{kind}"))
-            self._left, self._reset = remaining // each, time.monotonic() + min(wait, LONGEST_WAIT)
+        """Wait until a request may go."""
+        while (wait := self._resume - time.monotonic()) > 0:
+            # Spread over a tenth more, so that held-back requests do not all arrive in one instant.
+            await asyncio.sleep(wait * random.uniform(1, 1.1))  # noqa: S311
 
     async def wait_to_retry(self, fault: Fault, attempt: int) -> bool:
         """Wait before another attempt and say whether to make one."""
-        now = time.monotonic()
-        if fault.reason is Reason.RATE_LIMITED and now - self._slowed > _SAME_LIMIT:
-            self.limit, self._slowed = max(1.0, self.limit / 2), now
         if not fault.retry or attempt >= self._max_retries or (fault.wait or 0) > LONGEST_WAIT:
             return False
         if fault.wait is not None:
-            self._resume = max(self._resume, now + fault.wait)
+            self._resume = max(self._resume, time.monotonic() + fault.wait)
             return True
         backoff = min(_FIRST_BACKOFF * 2**attempt, _LONGEST_BACKOFF)
         await asyncio.sleep(backoff * random.uniform(0.75, 1.25))  # noqa: S311
         return True
-
-
-def duration(value: str | None) -> float:
-    """Seconds that a reset header names: ``1s``, ``6m0s``, ``20ms``, ``12.5``; a second where it names none."""
-    if value is None:
-        return _UNKNOWN_RESET
-    if (plain := _number(value)) is not None:
-        return plain
-    parts = _DURATION.findall(value)
-    return sum(float(amount) * _UNITS[unit] for amount, unit in parts) if parts else _UNKNOWN_RESET
 
 
 def _number(value: str | None) -> float | None:

@@ -68,7 +68,6 @@ class ChatRequest:
     check: Callable[[str], object] | None = field(default=None, compare=False)
     """Raises ``BadAnswerError`` for a text that cannot be used; such an answer is not stored."""
     keep_unfinished: bool = False  # True where truncated and refused answers are answers (evaluation)
-    part: int = 0  # number among the caller's requests of that id; not sent, not part of the key
     sample: int = 0  # number of the sample, where the same is asked several times on purpose
     logprobs: bool = False  # True to ask how probable the model found each token of its answer
 
@@ -104,11 +103,6 @@ class Usage(NamedTuple):
 
     prompt_tokens: int | None = 0
     completion_tokens: int | None = 0
-
-    def total(self) -> int | None:
-        """Of both kinds; None where one is unknown."""
-        known = [count for count in self if count is not None]
-        return sum(known) if len(known) == 2 else None
 
 
 @dataclass(frozen=True)

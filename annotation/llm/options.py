@@ -128,17 +128,17 @@ def price_lists() -> list[dict[str, Any]]:
     return sorted(content["lists"], key=lambda prices: str(prices["date"]), reverse=True)
 
 
-def openai_client(options: Endpoint, kind: str = "", **settings: Any) -> Any:
+def openai_client(options: Endpoint, kind: str = "") -> Any:
     """Return a client of the openai SDK without retries of its own: a request that is sent twice is paid twice.
 
     Azure's classic API has clients of its own, with the key in another header. ``kind`` is ``""`` or ``"Async"``, as
-    the SDK's names begin; ``settings`` are of the client of HTTP below it.
+    the SDK's names begin.
     """
     import openai
 
     with trusted_certificates():
         # No redirects: the key is for this address alone.
-        http = getattr(openai, f"Default{kind}HttpxClient")(follow_redirects=False, **settings)
+        http = getattr(openai, f"Default{kind}HttpxClient")(follow_redirects=False)
     azure = {"api_version": options.api_version} if options.api_version is not None else {}
     client = getattr(openai, f"{kind}{'Azure' * bool(azure)}OpenAI")
     return client(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from benchmarks.annotation.questions import questions
 from benchmarks.annotation.server import CONTENT
-from build_dataset.annotation.llm_annotator import LlmAnnotator, prompts, requests_for
+from build_dataset.annotation.llm_annotator import LlmAnnotator, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.pipeline.runtime.store import ItemStore
 
@@ -27,7 +27,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         store = ItemStore(Path(folder) / "s.sqlite")
         clock = time.process_time()
-        keys = [request.key(options) for request in requests_for(asked, options, prompts(options))]
+        keys = [request.key(options) for request in requests_for(asked, options, label_prompt(options))]
         keyed = time.process_time()
         for key in keys:
             store.put(key, VALUE)

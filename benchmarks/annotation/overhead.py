@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.annotation.questions import questions
 from benchmarks.annotation.server import running
-from build_dataset.annotation.llm_annotator import LlmAnnotator, prompts, requests_for
+from build_dataset.annotation.llm_annotator import LlmAnnotator, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.pipeline.runtime.store import ItemStore
 
@@ -35,7 +35,7 @@ def plain(url: str, asked: list, at_once: int) -> None:
     from openai import AsyncOpenAI
 
     options = AnnotateLlmOptions(base_url=url, model="m")
-    bodies = [request.body(options) for request in requests_for(asked, options, prompts(options))]
+    bodies = [request.body(options) for request in requests_for(asked, options, label_prompt(options))]
 
     async def run() -> None:
         gate = asyncio.Semaphore(at_once)

@@ -1,4 +1,4 @@
-"""Tokens a question: one request for all dimensions beside one request a dimension, as CMExam asked.
+"""Tokens a question of the request for all dimensions, and how far the estimate's counts are off.
 
 ``python -m benchmarks.annotation.tokens [LABELLED.jsonl]`` counts prompts, schemas and answers by tiktoken's
 o200k_base, on labelled questions (CMExam's columns or ours) or on made-up ones. tiktoken downloads its encodings;
@@ -19,7 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from benchmarks.annotation.questions import questions
-from build_dataset.annotation.llm_annotator import example, prompts, requests_for
+from build_dataset.annotation.llm_annotator import example, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.annotation.tokens import approximate_tokens, token_counter
 from build_dataset.pipeline.inspect.bank import read_labelled
@@ -38,14 +38,14 @@ def encoding(folder: str):
     return tiktoken.get_encoding("o200k_base")
 
 
-def measure(asked: list[Question], one_dimension_a_call: bool, count) -> dict[str, float]:
-    options = AnnotateLlmOptions(model="m", one_dimension_a_call=one_dimension_a_call)
-    shown = prompts(options)
+def measure(asked: list[Question], count) -> dict[str, float]:
+    options = AnnotateLlmOptions(model="m")
+    shown = label_prompt(options)
     found = {"prompt": 0, "schema": 0, "answer": 0}
     for request in requests_for(asked, options, shown):
         found["prompt"] += sum(count(message["content"]) + 4 for message in request.messages)
         found["schema"] += count(json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":")))
-        found["answer"] += count(example(shown[request.part].dimensions, "10"))
+        found["answer"] += count(example(shown.dimensions, "10"))
     return {name: tokens / len(asked) for name, tokens in found.items()}
 
 
@@ -61,21 +61,17 @@ def main() -> None:
 
         ours, name = token_counter()
         options = AnnotateLlmOptions(model="m")
-        texts = [request.messages[-1] for request in requests_for(asked, options, prompts(options))]
+        texts = [request.messages[-1] for request in requests_for(asked, options, label_prompt(options))]
         same = sum(ours(text["content"]) == count(text["content"]) for text in texts)
         print(f"{name}: the estimate's counts equal tiktoken's on {same} of {len(texts)} questions")
-        system = [one.system for one in prompts(options)]
+        system = [label_prompt(options).system]
         for what, some in (("questions", [text["content"] for text in texts]), ("instructions", system)):
             exact, about = (sum(map(way, some)) for way in (count, approximate_tokens))
             print(f"without the package, {what}: {about / exact - 1:+.1%} of {exact:,} tokens")
-        print(f"{'':30}{'prompt':>9}{'schema':>9}{'answer':>9}{'all':>9}{'ratio':>8}")
+        print(f"{'':30}{'prompt':>9}{'schema':>9}{'answer':>9}{'all':>9}")
         for title, given in (("as they are", asked), ("without explanations", bare)):
-            rows = [measure(given, single, count) for single in (False, True)]
-            for way, row in zip(("one call", "five calls"), rows, strict=True):
-                total = sum(row.values())
-                ratio = sum(rows[0].values()) / total
-                cells = "".join(f"{value:9.0f}" for value in (*row.values(), total))
-                print(f"{title + ', ' + way:30}{cells}{ratio:8.3f}")
+            row = measure(given, count)
+            print(f"{title:30}" + "".join(f"{value:9.0f}" for value in (*row.values(), sum(row.values()))))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import pytest
 
 from build_dataset.annotation import estimate as tokens
 from build_dataset.annotation.llm.options import LlmOptions, price_lists
-from build_dataset.annotation.llm_annotator import prompts, requests_for
+from build_dataset.annotation.llm_annotator import label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.records import question
@@ -52,7 +52,7 @@ LLM = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "price_in": 2, "price_
 def test_an_estimate_counts_messages_forms_and_answers_and_what_is_stored_is_free(by_length):
     questions = [question(f"q{n}", stem=f"题{n}", content_hash=f"h{n}") for n in range(3)]
     params = AnnotateParams(llm=AnnotateLlmOptions(**LLM, concurrency=2))
-    [prompt] = prompts(params.llm)
+    prompt = label_prompt(params.llm)
     form = json.dumps(prompt.form, ensure_ascii=False, separators=(",", ":"))
     each = len(prompt.system) + 4 + len(prompt.messages(questions[0])[1]["content"]) + 4 + len(form)
     answer = len("".join(f'"{one.zh}":"10",' for one in dimensions().values())) + 1
@@ -72,7 +72,7 @@ def test_an_estimate_counts_messages_forms_and_answers_and_what_is_stored_is_fre
         listed=None,
     )
     store = MemoryStore()
-    store.put(requests_for(questions, params.llm, [prompt])[0].key(params.llm), {})
+    store.put(requests_for(questions, params.llm, prompt)[0].key(params.llm), {})
     left = tokens.estimate(questions, params, store)
     assert (left.stored, left.requests, left.prompt_tokens, left.seconds) == (1, 2, 2 * each, 2.0)
     batched = tokens.estimate(questions, params.model_copy(update={"batch": True}))

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.annotation.annotator import Labelled, Unlabelled
 from build_dataset.annotation.estimate import estimate
 from build_dataset.annotation.llm.messages import BadAnswerError, Reason
 from build_dataset.annotation.llm_annotator import LlmAnnotator, read_labels
@@ -55,36 +54,6 @@ def test_one_request_a_question_gives_all_five_labels(serve):
             dimension.name: GOOD[dimension.zh] for dimension in ALL
         }
         assert [name for name, verdict in labelled.verdicts.items() if verdict.estimate] == ["difficulty"]
-
-
-def test_one_dimension_a_call_gives_the_same_labels_with_five_requests(serve):
-    def script(question, earlier, body):
-        (name,) = body["response_format"]["json_schema"]["schema"]["properties"]
-        return Reply(content=json.dumps({name: GOOD[name]}, ensure_ascii=False))
-
-    server = serve(script)
-    (found,) = run(server, 1, one_dimension_a_call=True)
-    assert sum(server.asked.values()) == 5
-    assert len(found.requests) == 5
-    assert {verdict.label.zh for verdict in found.verdicts.values()} == set(GOOD.values())
-
-
-def test_a_question_with_one_failed_dimension_waits_and_pays_only_for_that_one_again(serve):
-    def script(question, earlier, body):
-        (name,) = body["response_format"]["json_schema"]["schema"]["properties"]
-        broken = name == "难度" and not earlier_done
-        return Reply(status=500) if broken else Reply(content=json.dumps({name: GOOD[name]}, ensure_ascii=False))
-
-    earlier_done = False
-    server, store = serve(script), MemoryStore()
-    (first,) = run(server, 1, store, one_dimension_a_call=True)
-    assert isinstance(first, Unlabelled)
-    assert first.reason == Reason.SERVER_ERROR
-    earlier_done = True
-    server.asked.clear()
-    (second,) = run(server, 1, store, one_dimension_a_call=True)
-    assert isinstance(second, Labelled)
-    assert sum(server.asked.values()) == 1
 
 
 def test_what_a_failed_answer_cost_is_told(serve):
@@ -170,16 +139,6 @@ def test_the_estimate_counts_what_is_not_stored_yet_and_asks_nobody(serve):
     run(server, 6, store)
     after = estimate(questions(10), params, store)
     assert (after.requests, after.stored) == (4, 6)
-
-
-def test_one_call_a_question_takes_well_under_half_the_tokens_of_five(serve):
-    server = serve()
-    explained = [question.model_copy(update={"explanation": "高血压的治疗" * 25}) for question in questions(10)]
-    one = estimate(explained, AnnotateParams(llm=options(server)))
-    five = estimate(explained, AnnotateParams(llm=options(server, one_dimension_a_call=True)))
-    assert five.requests == 5 * one.requests
-    tokens = [found.prompt_tokens + found.completion_tokens for found in (one, five)]
-    assert tokens[0] < 0.4 * tokens[1]  # .36 on CMExam, whose explanations are longer
 
 
 def test_the_lexicon_costs_nothing():

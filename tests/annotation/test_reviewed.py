@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.annotation.llm_annotator import LlmAnnotator, choose_shots, prompts
+from build_dataset.annotation.llm_annotator import LlmAnnotator, choose_shots, label_prompt
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.annotation.reviewed import Reviewed, digest, from_reviews, merge_reviewed
 from build_dataset.schemas.annotations import ExpertReview
@@ -93,7 +93,7 @@ def test_examples_show_many_labels_and_do_not_depend_on_the_order_of_reviews():
 
 def test_no_question_is_shown_its_own_label_and_the_prefix_is_the_same_for_all_others():
     shots = choose_shots(items(20), 3)
-    (prompt,) = prompts(AnnotateLlmOptions(response_format="json_schema"), shots=shots)
+    prompt = label_prompt(AnnotateLlmOptions(response_format="json_schema"), shots=shots)
     shown = shots[0].question
     own = prompt.messages(shown)
     assert len(own) == len(prompt.messages(questions(30)[25])) == 2 + 2 * 3
@@ -103,7 +103,7 @@ def test_no_question_is_shown_its_own_label_and_the_prefix_is_the_same_for_all_o
 
 def test_examples_are_part_of_the_prompt_s_hash():
     hashes = {
-        prompts(AnnotateLlmOptions(response_format="none"), shots=choose_shots(given, 2))[0].hash
+        label_prompt(AnnotateLlmOptions(response_format="none"), shots=choose_shots(given, 2)).hash
         for given in ((), items(3), items(20)[10:])
     }
     assert len(hashes) == 3

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from build_dataset.annotation.llm_annotator import choose_shots, prompts, render, value_probability
+from build_dataset.annotation.llm_annotator import choose_shots, label_prompt, render, value_probability
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.schemas.taxonomy import dimensions
@@ -44,7 +44,7 @@ def test_400_characters_of_an_explanation_are_shown():
 @pytest.mark.parametrize(("number", "shown"), [(9, "01"), (0, "12"), (1, "02"), (2, "01")])
 def test_no_question_is_shown_itself_and_all_are_shown_as_many(number, shown):
     items = [reviewed(each, each, size=5 + each) for each in range(3)]
-    (prompt,) = prompts(AnnotateLlmOptions(model="m"), items)
+    prompt = label_prompt(AnnotateLlmOptions(model="m"), items)
     said = prompt.messages(reviewed(number, size=5 + number).question)
     assert [turn["role"] for turn in said] == ["system", *["user", "assistant"] * 2, "user"]
     asked = [turn["content"].count("题") - 2 for turn in said[1::2]]  # two stand in the tags

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from build_dataset.annotation import tokens
-from build_dataset.annotation.llm_annotator import prompts
+from build_dataset.annotation.llm_annotator import label_prompt
 from build_dataset.annotation.params import AnnotateLlmOptions
 
 TEXTS = {
@@ -22,7 +22,7 @@ TEXTS = {
     "D. 合同自始无效",
     "traditional": "下列有關急性冠心症之敘述，何者錯誤？\nA. ST段上升型應儘速再灌流治療\nB. 硝化甘油可緩解胸痛\n"
     "C. 肌鈣蛋白不會上升",
-    "instructions": prompts(AnnotateLlmOptions(model="m"))[0].system,
+    "instructions": label_prompt(AnnotateLlmOptions(model="m")).system,
 }
 
 

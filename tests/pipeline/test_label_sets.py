@@ -8,7 +8,7 @@ import pytest
 from build_dataset.annotation.label_studio.screen import review_config
 from build_dataset.annotation.lexicon_annotator import _ours as lexicon_of_cmexam
 from build_dataset.annotation.lexicon_annotator import lexicon
-from build_dataset.annotation.llm_annotator import prompts
+from build_dataset.annotation.llm_annotator import label_prompt
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.pipeline.api import build, table
 from build_dataset.pipeline.config import load, read_label_set
@@ -109,7 +109,7 @@ def test_another_label_makes_what_labels_stale_and_nothing_before(law):
 
 def test_models_and_experts_are_asked_in_the_dimensions_of_the_set(law):
     load(law / "dataset.toml")
-    [prompt] = prompts(AnnotateLlmOptions(response_format="json_schema"))
+    prompt = label_prompt(AnnotateLlmOptions(response_format="json_schema"))
     assert "你是一位法学教育与法学考试领域的专家" in prompt.system
     assert "## 法律部门\n题目主要考查的法律部门。\n1民法；2刑法" in prompt.system
     assert "{{" not in prompt.system
@@ -138,7 +138,7 @@ def test_a_sixth_dimension_keeps_cmexams_own_with_their_lexicon_and_prompt(law):
     config = load(law / "dataset.toml")
     assert list(dimensions()) == [*cmexam().by_name, "setting"]
     assert lexicon("competency") is lexicon_of_cmexam("competency"), "its terms stay"
-    [prompt] = prompts(AnnotateLlmOptions(response_format="json_schema"))
+    prompt = label_prompt(AnnotateLlmOptions(response_format="json_schema"))
     assert "在六个维度各选一个类别" in prompt.system
     assert "## 诊疗场所\n1门诊；2急诊" in prompt.system
     assert config.params("split").stratify_by == ["exam_class", "medical_discipline", "question_type"]

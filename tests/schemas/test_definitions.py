@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from build_dataset.annotation.label_studio.screen import review_config
-from build_dataset.annotation.llm_annotator import prompts
+from build_dataset.annotation.llm_annotator import label_prompt
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.schemas.taxonomy import LabelSet, dimensions, use_label_set
 
@@ -54,7 +54,7 @@ def test_the_screen_tells_a_definition_where_one_points():
 
 
 def test_the_prompt_tells_the_rules_at_the_borders_and_no_definitions():
-    [prompt] = prompts(AnnotateLlmOptions(model="m"))
+    prompt = label_prompt(AnnotateLlmOptions(model="m"))
     for _, label in LABELS:
         assert not label.rule or f"{label.zh}（{label.rule}）" in prompt.system
         assert label.definition not in prompt.system
@@ -63,7 +63,7 @@ def test_the_prompt_tells_the_rules_at_the_borders_and_no_definitions():
 def test_a_label_set_of_ones_own_says_the_same():
     use_label_set(LabelSet.model_validate(OWN))
     try:
-        [prompt] = prompts(AnnotateLlmOptions(model="m"))
+        prompt = label_prompt(AnnotateLlmOptions(model="m"))
         assert "1民法（含婚姻）；2刑法" in prompt.system
         found = hints(ET.fromstring(review_config()))
         assert found["area", "民法"] == "Civil law · 平等主体之间 · Between equals"

@@ -2,14 +2,11 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-import time
 from types import SimpleNamespace
 
 import httpx
 import openai
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from build_dataset.annotation.llm import limits
 from build_dataset.annotation.llm.limits import (
@@ -19,7 +16,6 @@ from build_dataset.annotation.llm.limits import (
     Fault,
     Pace,
     classify,
-    duration,
     fault_of_status,
     over_cap,
     waste_cost,
@@ -30,104 +26,6 @@ from build_dataset.annotation.llm.messages import ChatRequest, Reason, Usage, Wa
 from build_dataset.annotation.llm.options import LlmOptions, openai_client
 from build_dataset.schemas.errors import UserError
 from tests.conftest import MemoryStore
-
-LIMITED = Fault(Reason.RATE_LIMITED, "429", retry=True, wait=0.0)
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("1s", 1),
-        ("6m0s", 360),
-        ("20ms", 0.02),
-        ("1h2m3.5s", 3723.5),
-        ("12.5", 12.5),
-        ("soon", 1),
-        (None, 1),
-        ("-3", 1),
-        ("nan", 1),
-    ],
-)
-def test_resets_are_read_as_endpoints_write_them(value, seconds):
-    assert duration(value) == pytest.approx(seconds)
-
-
-@given(st.text(max_size=20))
-def test_any_reset_is_a_time_to_wait(value):
-    assert duration(value) >= 0
-
-
-def test_a_rate_limit_halves_what_is_in_flight_once_and_answers_bring_it_back():
-    pace = Pace(64, max_retries=5)
-
-    async def run() -> None:
-        for _ in range(10):
-            assert await pace.wait_to_retry(LIMITED, 0)
-
-    asyncio.run(run())
-    assert int(pace.limit) == 32
-    for _ in range(32):
-        pace.update_limits({})
-    assert int(pace.limit) == 32 or int(pace.limit) == 33
-    for _ in range(5000):
-        pace.update_limits({})
-    assert int(pace.limit) == 64
-
-
-def test_the_limit_never_falls_below_one_request(monkeypatch):
-    monkeypatch.setattr("build_dataset.annotation.llm.limits._SAME_LIMIT", -1.0)
-    pace = Pace(8, max_retries=100)
-
-    async def run() -> None:
-        for _ in range(20):
-            await pace.wait_to_retry(LIMITED, 0)
-        await pace.wait_for_turn()
-
-    asyncio.run(run())
-    assert int(pace.limit) == 1
-
-
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"x-ratelimit-remaining-requests": "2", "x-ratelimit-reset-requests": "300ms"},
-        {"x-ratelimit-remaining-tokens": "2500", "x-ratelimit-reset-tokens": "300ms"},
-        {"x-ratelimit-remaining-requests": "900", "x-ratelimit-remaining-tokens": "2999"}
-        | {"x-ratelimit-reset-requests": "9s", "x-ratelimit-reset-tokens": "300ms"},
-    ],
-)
-def test_no_more_requests_go_than_are_left_until_the_reset(headers):
-    async def run() -> list[float]:
-        pace = Pace(64, max_retries=0)
-        pace.tokens = 1000
-        pace.update_limits(headers)
-        start, gone = time.monotonic(), []
-
-        async def one() -> None:
-            await pace.wait_for_turn()
-            gone.append(time.monotonic() - start)
-
-        await asyncio.gather(*(one() for _ in range(5)))
-        return gone
-
-    gone = asyncio.run(run())
-    assert sum(moment < 0.25 for moment in gone) == 2
-    assert min(gone[2:]) >= 0.29
-
-
-def test_a_cancelled_request_does_not_take_another_s_turn():
-    async def run() -> bool:
-        pace = Pace(1, max_retries=0)
-        await pace.wait_for_turn()
-        waiting = [asyncio.create_task(pace.wait_for_turn()) for _ in range(2)]
-        await asyncio.sleep(0)
-        waiting[0].cancel()
-        await asyncio.sleep(0)
-        pace.leave()
-        await asyncio.wait(waiting, timeout=5)
-        return waiting[0].cancelled() and waiting[1].done()
-
-    assert asyncio.run(run())
 
 
 def test_a_certificate_that_cannot_be_verified_ends_the_run_with_one_line():
@@ -183,14 +81,14 @@ FAILED = Fault(Reason.SERVER_ERROR, "500", retry=True)
 
 
 def test_waits_between_attempts_double_up_to_half_a_minute(clock):
-    pace = Pace(8, max_retries=100)
+    pace = Pace(max_retries=100)
     assert all(asyncio.run(pace.wait_to_retry(FAILED, attempt)) for attempt in range(9))
     assert clock.slept == [0.5, 1, 2, 4, 8, 16, 30, 30, 30]
     assert clock.drawn == {(0.75, 1.25)}
 
 
 def test_retries_end_at_their_number_or_where_the_endpoint_asks_for_more_than_five_minutes(clock):
-    pace = Pace(8, max_retries=2)
+    pace = Pace(max_retries=2)
     assert [asyncio.run(pace.wait_to_retry(FAILED, attempt)) for attempt in range(4)] == [True, True, False, False]
     assert not asyncio.run(pace.wait_to_retry(FAILED._replace(retry=False), 0))
     assert asyncio.run(pace.wait_to_retry(FAILED._replace(wait=300.0), 0))
@@ -198,7 +96,7 @@ def test_retries_end_at_their_number_or_where_the_endpoint_asks_for_more_than_fi
 
 
 def test_all_requests_wait_as_long_as_the_endpoint_asked(clock):
-    pace = Pace(8, max_retries=2)
+    pace = Pace(max_retries=2)
     asyncio.run(pace.wait_to_retry(FAILED._replace(wait=10.0), 0))
     asyncio.run(pace.wait_to_retry(FAILED._replace(wait=3.0), 0))
     assert clock.slept == []
@@ -206,52 +104,6 @@ def test_all_requests_wait_as_long_as_the_endpoint_asked(clock):
     asyncio.run(pace.wait_for_turn())
     assert clock.slept == [10.0]
     assert clock.drawn == {(1, 1.1)}
-
-
-def test_rate_limits_within_a_second_halve_once_and_answers_add_one_a_round(clock):
-    pace, found = Pace(64, max_retries=9), []
-    for seconds in (0, 0.5, 0.5, 0.1, 0.9, 0.2):
-        clock.now += seconds
-        asyncio.run(pace.wait_to_retry(LIMITED, 0))
-        found.append(pace.limit)
-    assert found == [32, 32, 32, 16, 16, 8]
-    pace.update_limits({})
-    assert pace.limit == 8 + 1 / 8
-    pace.limit = 63.999
-    pace.update_limits({})
-    assert pace.limit == 64
-
-
-def test_a_request_looks_for_a_place_fifty_times_a_second(clock):
-    pace = Pace(2, max_retries=0)
-    clock.meanwhile = lambda: pace.leave() if len(clock.slept) == 3 else None
-    for _ in range(3):
-        asyncio.run(pace.wait_for_turn())
-    assert clock.slept == [0.02] * 3
-
-
-@pytest.mark.parametrize(
-    ("headers", "waits"),
-    [
-        ({}, []),
-        ({"remaining-requests": "3", "reset-requests": "2s"}, []),
-        ({"remaining-requests": "2", "reset-requests": "2s"}, [2]),
-        ({"remaining-requests": "0", "reset-requests": "1h"}, [300]),
-        ({"remaining-requests": "0"}, [1]),
-        ({"remaining-tokens": "299", "reset-tokens": "4s"}, [4]),
-        ({"remaining-tokens": "300", "reset-tokens": "4s"}, []),
-        ({"remaining-requests": "2", "reset-requests": "2s", "remaining-tokens": "99", "reset-tokens": "7s"}, [7]),
-        ({"remaining-requests": "1", "reset-requests": "2s", "remaining-tokens": "199", "reset-tokens": "7s"}, [2]),
-        ({"remaining-requests": "inf", "reset-requests": "2s"}, []),
-    ],
-)
-def test_three_requests_wait_for_the_reset_when_fewer_are_left(clock, headers, waits):
-    pace = Pace(8, max_retries=0)
-    pace.tokens = 100
-    pace.update_limits({f"x-ratelimit-{name}": value for name, value in headers.items()})
-    for _ in range(3):
-        asyncio.run(pace.wait_for_turn())
-    assert clock.slept == waits
 
 
 OPTIONS = LlmOptions(base_url="https://llm.example.org/v1", model="m")
