@@ -26,11 +26,6 @@ _PERTURBATIONS = (
 _SHOTS = "Worked examples before the question, from the validation split of the same subcategory."
 
 
-_COMPARE = (
-    "What is compared by likelihood: the letter, the letter after a space, the option's text, that by its characters "
-    "(acc_norm of lm-evaluation-harness), or that over its likelihood without the question (acc_mutual_info)."
-)
-
 _FIRST_PROMPT = {Task.ANSWER: "answer_only", Task.EXPLANATION: "explanation", Task.CLINICAL: "clinical"}
 
 
@@ -88,10 +83,7 @@ class TransformersModel(ReadingModel):
         "auto", "auto: the model's chat template where it has one; plain: turns as bare text."
     )
     answer_by: Literal["text", "likelihood"] = option(
-        "text", "likelihood: the likeliest option in a forward pass, for questions with one answer."
-    )
-    compare: Literal["letter", "spaced_letter", "option", "option_per_character", "option_unconditional"] = Field(
-        "letter", description=_COMPARE
+        "text", "likelihood: the likeliest letter in a forward pass, for questions with one answer."
     )
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = option(
         "auto", "auto: bfloat16 on a GPU, float32 on a CPU."
@@ -109,8 +101,7 @@ class TransformersModel(ReadingModel):
 
     def called(self, manner: str = "") -> str:
         """Return the model's name with its adapter, a manner of asking, and what the answer is chosen by."""
-        what = "" if self.compare == "letter" else f" of {self.compare}"
-        likelihood = f" by likelihood{what}" if self.answer_by == "likelihood" else ""
+        likelihood = " by likelihood" if self.answer_by == "likelihood" else ""
         adapter = f"+{Path(self.adapter).name}" if self.adapter else ""
         return f"{Path(self.model).name}{adapter}{manner}{likelihood}"
 

@@ -229,12 +229,9 @@ def test_a_whole_evaluation_runs_on_the_cpu(context, model, splits):  # noqa: F8
     assert len(told["identity"]["model"]) == 64
 
 
-@pytest.mark.parametrize(
-    "compare", ["letter", "spaced_letter", "option", "option_per_character", "option_unconditional"]
-)
 @pytest.mark.parametrize("shots", [0, 3])
-def test_every_likelihood_is_the_same_in_a_batch_and_alone(context, model, shots, compare):
-    asked = {"model": str(model), "answer_by": "likelihood", "compare": compare}
+def test_every_likelihood_is_the_same_in_a_batch_and_alone(context, model, shots):
+    asked = {"model": str(model), "answer_by": "likelihood"}
     generate(context, prompts(shots), batch_tokens=100_000, **asked)
     together = likelihoods(context)
     context.store.items.clear()

@@ -17,7 +17,6 @@ from build_dataset.schemas.errors import UserError
         (OpenAiModel(model="b", task="clinical", name="own"), "own"),
         (TransformersModel(model="x/b", task="explanation"), "b explanation"),
         (TransformersModel(model="x/b", adapter="y/c", answer_by="likelihood"), "b+c by likelihood"),
-        (TransformersModel(model="b", answer_by="likelihood", compare="option"), "b by likelihood of option"),
         (RandomModel(), "random"),
     ],
 )

@@ -3,7 +3,7 @@
 import copy
 import json
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import replace
 from multiprocessing import get_context
@@ -24,8 +24,7 @@ from build_dataset.pipeline.evaluate.backends.local.loading import keeps_heads, 
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.stage import Failure
 
-Answers = list[Output] | list[float]
-"""The output of each prompt of a batch: a text, a choice, or the likelihood of its scored tokens."""
+Answers = list[Output]  # of each prompt of a batch
 Full = Literal["out of memory"]
 
 
@@ -45,7 +44,7 @@ class Engine:
     def answers(self, batch: PromptBatch) -> Answers | Full:
         """Return the outputs of a batch, or that it does not fit in the device's memory."""
         torch = self._torch
-        work = self.choose if batch.letters else self.likelihoods if batch.tails[0].scored else self.generate
+        work = self.choose if batch.letters else self.generate
         try:
             with torch.inference_mode():
                 return work(batch)
@@ -79,16 +78,6 @@ class Engine:
         shares = [dict(zip(labels, row, strict=True)) for row in rows]
         sizes = [len(batch.head) + len(tail.tokens) for tail in batch.tails]
         return [likeliest_letter(own, size) for own, size in zip(shares, sizes, strict=True)]
-
-    def likelihoods(self, batch: PromptBatch) -> list[float]:
-        """The log-likelihood of every prompt's scored tokens, summed."""
-        wanted = [tail.scored for tail in batch.tails]
-        inputs = self._inputs(batch, whole=False)
-        targets = inputs["input_ids"][:, -max(wanted) :]
-        kept = self._model(**inputs, logits_to_keep=max(wanted) + 1, use_cache=bool(batch.head)).logits
-        logits = kept[:, :-1].float()
-        rows = (logits.gather(-1, targets[..., None])[..., 0] - logits.logsumexp(-1)).cpu().tolist()
-        return [sum(row[len(row) - count :]) for row, count in zip(rows, wanted, strict=True)]
 
     def _inputs(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
         """Input tensors (prompts, width), padded between head and tails; ``whole``: with the head's own tokens."""
@@ -217,65 +206,27 @@ class TransformersBackend(LocalBackend):
         devices = self._options.devices or gpus or ["cpu"]
         # a CPU shows its first output soon
         jobs = deque(self._jobs(asked, ramp=1 if devices == ["cpu"] else 1 << 30))
-        sums: dict[int, dict[int, float]] = {}
-        full: set[int] = set()
         for batch, made in run_jobs(self._options, devices, jobs, self._tokenizer):
             tails = batch.tails
             if made != "out of memory":
-                answers: list[Output | float] = list(made)
-                for tail, one in zip(tails, answers, strict=True):
-                    item = asked[tail.index]
-                    if isinstance(one, Output):
-                        yield item, one
-                        continue
-                    found = sums.setdefault(tail.index, {})
-                    found[tail.part] = one
-                    if len(found) == len(_sequences(item, tail.index)):
-                        yield item, _decided(item, found)
+                yield from ((asked[tail.index], one) for tail, one in zip(tails, made, strict=True))
             elif len(tails) > 1:
                 jobs.extendleft(reversed(batch.halves()))  # first half first: order stays by length
-            elif tails[0].index not in full:
-                full.add(tails[0].index)  # told once, however many of its options do not fit
+            else:
                 item = asked[tails[0].index]
                 detail = f"a prompt of {len(item.tokens)} tokens does not fit in memory"
                 yield item, Failure("out_of_memory", detail)
 
     def _jobs(self, asked: Sequence[PreparedPrompt], ramp: int) -> Iterator[PromptBatch]:
-        kinds: dict[tuple[bool, Letters], dict[str, list[TokenizedPrompt]]] = {}
+        kinds: dict[Letters, dict[str, list[TokenizedPrompt]]] = {}
         keeps = keeps_heads(self._options)
         for index, item in enumerate(asked):
             # Worked examples are what prompts share; without them only the question's first words are alike.
-            head = item.prompt.messages[:-1] if keeps else ()
-            groups = kinds.setdefault((bool(item.choices), item.letters), {})
-            for each in _sequences(item, index):
-                # sequences without a prompt share no head
-                name = "" if each.part % 2 else json.dumps(head, ensure_ascii=False)
-                groups.setdefault(name, []).append(each)
-        for (compared, letters), groups in kinds.items():
-            new = 1 if compared else self._options.max_tokens
+            head = json.dumps(item.prompt.messages[:-1] if keeps else (), ensure_ascii=False)
+            group = kinds.setdefault(item.letters, {}).setdefault(head, [])
+            group.append(TokenizedPrompt(index, item.tokens, item.seed))
+        for letters, groups in kinds.items():
+            new = 1 if letters else self._options.max_tokens
             budget = self._options.batch_tokens
             for batch in plan_batches(list(groups.values()), budget, new, heads=keeps, ramp=ramp):
                 yield replace(batch, letters=letters)
-
-
-def _sequences(item: PreparedPrompt, index: int) -> list[TokenizedPrompt]:
-    """Return the sequences that go through the model for a prompt: it alone, or with every continuation compared."""
-    if not item.choices or item.letters:
-        return [TokenizedPrompt(index, item.tokens, item.seed)]
-    found = []
-    for number, choice in enumerate(item.choices):
-        whole = item.tokens + choice.tokens
-        found.append(TokenizedPrompt(index, whole, scored=len(choice.tokens), part=2 * number))
-        if choice.alone:
-            scored = len(choice.alone) - 1
-            found.append(TokenizedPrompt(index, choice.alone, scored=scored, part=2 * number + 1))
-    return found
-
-
-def _decided(item: PreparedPrompt, sums: Mapping[int, float]) -> Output:
-    """The likeliest option, from the log-likelihoods of all sequences by their parts."""
-    values = {
-        choice.label: (sums[2 * number] - sums.get(2 * number + 1, 0.0)) / choice.length
-        for number, choice in enumerate(item.choices)
-    }
-    return likeliest_letter(values, len(item.tokens))

@@ -21,16 +21,6 @@ Letters = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True)
-class Choice:
-    """A continuation of the prompt whose likelihood is compared with the others'."""
-
-    label: str
-    tokens: tuple[int, ...]
-    length: int = 1  # divisor of its log-likelihood
-    alone: tuple[int, ...] = ()  # the same without a prompt, if its unconditional likelihood is subtracted
-
-
-@dataclass(frozen=True)
 class Output:
     """The output for one prompt, as it is stored."""
 
@@ -39,7 +29,7 @@ class Output:
     prompt_tokens: int
     completion_tokens: int
     likelihoods: dict[str, float] | None = None
-    """The log-likelihood of each option that was compared, normalised as the options say."""
+    """The log-likelihood of each option's letter, where letters were compared."""
     made_with: dict[str, str] | None = None  # versions of the libraries that made it
 
 
@@ -55,21 +45,10 @@ class PreparedPrompt:
 
     prompt: Prompt
     tokens: tuple[int, ...]
-    choices: tuple[Choice, ...]  # the continuations that are compared; empty where a text is to be written
+    letters: Letters  # what is compared; empty where a text is to be written
     key: str
     text: str  # the prompt as the model reads it
     seed: int  # seed of sampling: depends on the prompt and the repetition, not on other prompts
-
-    @property
-    def letters(self) -> Letters:
-        """Each label and its token, where one token each is all that is compared."""
-        if any(len(choice.tokens) != 1 or choice.length != 1 or choice.alone for choice in self.choices):
-            return ()
-        return tuple((choice.label, choice.tokens[0]) for choice in self.choices)
-
-    def longest(self) -> int:
-        """Tokens of the longest sequence that goes through the model, without those it is to write."""
-        return len(self.tokens) + max((len(choice.tokens) - 1 for choice in self.choices), default=0)
 
 
 class LocalBackend(Backend, ABC):
@@ -111,12 +90,12 @@ class LocalBackend(Backend, ABC):
         if not asked:
             return
         # a comparison writes one token
-        room = self._options.max_tokens if any(not item.choices for item in asked) else 1
+        room = self._options.max_tokens if any(not item.letters for item in asked) else 1
         longest = loading.context_length(self._options) - room
         for item in asked:
-            if item.longest() > longest:
-                yield item, Failure("too_long", f"{item.longest()} tokens; the model reads {longest}")
-        if fitting := [item for item in asked if item.longest() <= longest]:
+            if len(item.tokens) > longest:
+                yield item, Failure("too_long", f"{len(item.tokens)} tokens; the model reads {longest}")
+        if fitting := [item for item in asked if len(item.tokens) <= longest]:
             yield from self._make(fitting)
 
     def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
@@ -135,48 +114,41 @@ class LocalBackend(Backend, ABC):
 
     def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...], *, special: bool) -> PreparedPrompt:
         options = self._options
-        choices: tuple[Choice, ...] = ()
+        letters: Letters = ()
         chooses = options.answer_by == "likelihood" and prompt.question is not None
         if chooses and not is_multiple(prompt.asked()):
-            tokens, choices = self._compared(prompt, text, special=special)
+            tokens, letters = self._compared(prompt, text, special=special)
         seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
         asked = {
             "model": self.identity,
             "text": text,
-            "letters": [[choice.label, options.compare, choice.tokens, choice.alone] for choice in choices],
+            "letters": [[label, "letter", [token], []] for label, token in letters],
             "dtype": options.dtype,
             "sampling": [options.temperature, options.top_p, seed] if options.temperature else None,
             "repeat": prompt.repeat,
-            "max_tokens": None if choices else options.max_tokens,
+            "max_tokens": None if letters else options.max_tokens,
         }
         key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
-        return PreparedPrompt(prompt, tokens, choices, key, text, seed)
+        return PreparedPrompt(prompt, tokens, letters, key, text, seed)
 
-    def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], tuple[Choice, ...]]:
-        """Return the prompt's tokens and every option's continuation, cut as lm-evaluation-harness cuts them."""
-        how = self._options.compare
-        shown = {"letter": "{0.label}", "spaced_letter": " {0.label}"}.get(how, "{0.text}")
-        said = [(option.label, shown.format(option)) for option in prompt.asked().options]
+    def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], Letters]:
+        """Return the prompt's tokens and each letter's, cut as lm-evaluation-harness cuts them.
+
+        A letter is the first token at which the continuations by the letters differ.
+        """
+        labels = [option.label for option in prompt.asked().options]
         context = text.rstrip()  # "答案： " and "A" are cut as "答案：" and " A"
         ends = text[len(context) :]
-        texts = [context, *(context + ends + continuation for _, continuation in said)]
-        read, *wholes = self._encoded(texts, special=special)
+        read, *wholes = self._encoded([context, *(context + ends + label for label in labels)], special=special)
         # at least one token is compared
-        cut = whole_cut = min(len(read), *(len(whole) - 1 for whole in wholes))
-        if how in ("letter", "spaced_letter"):
-            while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
-                cut += 1
-        alone: list[tuple[int, ...]] = [()] * len(said)
-        if how == "option_unconditional":
-            begins = self._tokenizer.bos_token_id
-            begins = self._tokenizer.eos_token_id if begins is None else begins
-            bare = self._encoded([continuation for _, continuation in said], special=False)
-            alone = [(begins, *tokens) for tokens in bare]
-        lengths = [len(said) if how == "option_per_character" else 1 for _, said in said]
-        return read[:whole_cut] + wholes[0][whole_cut:cut], tuple(
-            Choice(label, whole[cut:], length, apart)
-            for (label, _), whole, length, apart in zip(said, wholes, lengths, alone, strict=True)
-        )
+        cut = own = min(len(read), *(len(whole) - 1 for whole in wholes))
+        while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
+            cut += 1
+        letters = tuple((label, whole[cut]) for label, whole in zip(labels, wholes, strict=True))
+        if len({token for _, token in letters}) < len(letters):
+            told = "its tokenizer writes letters in several tokens, so that they cannot be compared"
+            raise UserError(f'{self._options.model}: {told}; set answer_by = "text"')
+        return read[:own] + wholes[0][own:cut], letters
 
 
 def _generation(item: PreparedPrompt, made: Output, temperature: float) -> Generation:
@@ -195,8 +167,6 @@ class TokenizedPrompt:
     index: int  # its place among the prompts to be done
     tokens: tuple[int, ...]
     seed: int = 0  # seed of sampling
-    scored: int = 0  # tokens at its end whose likelihood is wanted; 0 where a text, or the next token, is
-    part: int = 0  # its number among the sequences of its prompt
 
 
 @dataclass(frozen=True)
@@ -228,8 +198,7 @@ def plan_batches(
     ``heads`` what the prompts of a group begin with is kept apart.
     """
     for group in sorted(groups, key=lambda group: -max(len(item.tokens) for item in group)):
-        # What comes before the first scored token stays with it: its likelihood is read there.
-        head = common_head([item.tokens[: len(item.tokens) - item.scored] for item in group]) if heads else ()
+        head = common_head([item.tokens for item in group]) if heads else ()
         cut = len(head)
         tails = [replace(item, tokens=item.tokens[cut:]) for item in group]
         tails.sort(key=lambda item: (-len(item.tokens), item.index))

@@ -136,40 +136,6 @@ def test_a_batch_that_is_too_large_is_halved_in_order_and_a_single_prompt_waits(
     assert [(item.prompt.id, failed) for item, failed in found] == [("p0", told), ("p1", told)]
 
 
-def test_a_prompt_whose_options_do_not_fit_fails_once(make: Any) -> None:
-    made = local(answer_by="likelihood", compare="option")
-    asked = made._ready([prompt(0), prompt(1)])
-    _, batches, found = make(made, asked, lambda batch: "out of memory", 1)
-    assert [len(batch.tails) for batch in batches] == [4, 2, 1, 1, 2, 1, 1]
-    assert [(item.prompt.id, type(failed)) for item, failed in found] == [("p0", Failure), ("p1", Failure)]
-
-
-def test_an_option_is_decided_when_all_its_sequences_are_read(make: Any) -> None:
-    made = local(answer_by="likelihood", compare="option_unconditional", batch_tokens=1)
-    asked = made._ready([prompt(0), prompt(1)])
-    values = {0: -5.0, 1: -1.0, 2: -3.0, 3: -2.5}
-    _, batches, found = make(made, asked, lambda batch: [values[tail.part] for tail in batch.tails], 1)
-    assert len(batches) == 8
-    assert [(item.prompt.id, one.text, one.likelihoods) for item, one in found] == [
-        ("p0", "B", {"A": -4.0, "B": -0.5}),
-        ("p1", "B", {"A": -4.0, "B": -0.5}),
-    ]
-
-
-def test_sequences_without_a_prompt_and_those_of_other_examples_are_apart(make: Any) -> None:
-    made = local(answer_by="likelihood", compare="option_unconditional", batch_tokens=100_000)
-    one, other = prompt(0, "甲", "Q"), prompt(1, "乙", "Q")
-    asked = made._ready([one, other])
-
-    def groups(heads: bool) -> list[list[tuple[int, int]]]:
-        values = make(made, asked, lambda batch: [0.0] * len(batch.tails), 1, heads)[1]
-        return [sorted((tail.index, tail.part) for tail in batch.tails) for batch in values]
-
-    alone = [(0, 1), (0, 3), (1, 1), (1, 3)]
-    assert groups(heads=True) == [[(0, 0), (0, 2)], [(1, 0), (1, 2)], alone]
-    assert groups(heads=False) == [[(0, 0), (0, 2), (1, 0), (1, 2)], alone]
-
-
 def test_questions_with_letters_and_without_are_in_batches_of_their_own(make: Any) -> None:
     made = local(answer_by="likelihood", batch_tokens=100_000)
     several = Prompt("p9", ({"role": "user", "content": "Q"},), make_question(9, "AB"))

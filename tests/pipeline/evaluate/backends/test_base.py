@@ -11,7 +11,6 @@ import pytest
 from build_dataset.pipeline.evaluate.backends import Generation
 from build_dataset.pipeline.evaluate.backends.local import base, loading
 from build_dataset.pipeline.evaluate.backends.local.base import (
-    Choice,
     LocalBackend,
     Output,
     PreparedPrompt,
@@ -22,6 +21,7 @@ from build_dataset.pipeline.evaluate.backends.local.base import (
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.errors import UserError
 from tests.pipeline.evaluate.conftest import Store, make_question
 
 
@@ -126,14 +126,6 @@ def test_a_prompt_is_in_the_models_template_where_it_has_one(
     assert echo(tokenizer, chat=chat)._ready([]) == []
 
 
-@pytest.mark.parametrize(("begins", "first"), [(7, 7), (None, 2), (0, 0)])
-def test_an_option_alone_follows_the_token_that_begins_a_text_or_else_ends_it(begins: int | None, first: int) -> None:
-    tokenizer = Words()
-    tokenizer.bos_token_id = begins
-    (found,) = echo(tokenizer, answer_by="likelihood", compare="option_unconditional")._ready([prompt("one")])
-    assert [choice.alone[0] for choice in found.choices] == [first, first]
-
-
 class Joining(Words):
     """A tokenizer that makes one token of a colon and the letter behind it."""
 
@@ -155,45 +147,32 @@ def test_a_token_across_the_end_of_the_prompt_is_compared_whole() -> None:
     asked = prompt("Q").asked()
     tokens, choices = backend._compared(Prompt("p", (), asked), "Q:", special=False)
     assert tokens == (ord("Q"),)
-    assert [choice.tokens for choice in choices] == [(1000 + ord("A"),), (1000 + ord("B"),)]
+    assert choices == (("A", 1000 + ord("A")), ("B", 1000 + ord("B")))
 
 
-def test_tokens_that_all_letters_begin_with_go_to_the_prompt_but_none_of_an_option() -> None:
-    question = make_question(1, options="AB")
-    asked = Prompt("p", (), question)
-    tokens, choices = echo(answer_by="likelihood")._compared(asked, "Q \n", special=False)
-    assert tokens == tuple(map(ord, "Q \n"))
-    assert [choice.tokens for choice in choices] == [(ord("A"),), (ord("B"),)]
-    spaced = echo(answer_by="likelihood", compare="spaced_letter")
-    tokens, choices = spaced._compared(asked, "Q", special=True)
-    assert tokens == (1, *map(ord, "Q "))
-    whole = echo(answer_by="likelihood", compare="option")
-    tokens, choices = whole._compared(asked, "Q \n", special=False)
-    assert tokens == (ord("Q"),)
-    assert [choice.tokens for choice in choices] == [tuple(map(ord, f" \n说法{each}1")) for each in "AB"]
-    assert [choice.length for choice in choices] == [1, 1]
+class Marking(Words):
+    """A tokenizer that writes a token of its own before every letter; it may write one letter as another."""
+
+    def __init__(self, **shown: str) -> None:
+        self.shown = shown
+
+    def __call__(self, texts: Sequence[str], *, add_special_tokens: bool) -> dict[str, Any]:
+        ends = [[9, ord(self.shown.get(text[-1], text[-1]))] if text[-1] in "AB" else [ord(text[-1])] for text in texts]
+        found = [[*map(ord, text[:-1]), *end] for text, end in zip(texts, ends, strict=True)]
+        return {"input_ids": found}
 
 
-def choice(tokens: int, length: int = 1, alone: tuple[int, ...] = ()) -> Choice:
-    return Choice("A", tuple(range(tokens)), length, alone)
+def test_tokens_that_all_letters_begin_with_go_to_the_prompt() -> None:
+    asked = Prompt("p", (), make_question(1, options="AB"))
+    tokens, letters = echo(answer_by="likelihood")._compared(asked, "Q \n", special=False)
+    assert (tokens, letters) == (tuple(map(ord, "Q \n")), (("A", ord("A")), ("B", ord("B"))))
+    tokens, letters = echo(Marking(), answer_by="likelihood")._compared(asked, "Q", special=False)
+    assert (tokens, letters) == ((ord("Q"), 9), (("A", ord("A")), ("B", ord("B"))))
 
 
-@pytest.mark.parametrize(
-    ("choices", "letters", "longest"),
-    [
-        ((), (), 4),
-        ((choice(1),), (("A", 0),), 4),
-        ((choice(1), choice(2)), (), 5),
-        ((choice(3), choice(2)), (), 6),
-        ((choice(1, length=2),), (), 4),
-        ((choice(1, alone=(1, 2)),), (), 4),
-    ],
-)
-def test_letters_are_compared_where_each_is_one_token_and_nothing_more(
-    choices: tuple[Choice, ...], letters: Any, longest: int
-) -> None:
-    item = PreparedPrompt(prompt("Q"), (1, 2, 3, 4), choices, "key", "Q", 0)
-    assert (item.letters, item.longest()) == (letters, longest)
+def test_letters_that_begin_with_one_token_cannot_be_compared() -> None:
+    with pytest.raises(UserError, match='set answer_by = "text"'):
+        echo(Marking(B="A"), answer_by="likelihood")._compared(prompt("Q"), "Q", special=False)
 
 
 @pytest.mark.parametrize(
@@ -213,7 +192,7 @@ def test_room_is_left_for_the_longest_answer_that_is_written(
     monkeypatch.setattr(loading, "context_length", lambda options: limit)
     backend = echo(answer_by=answer_by, max_tokens=10)
     monkeypatch.setattr(Words, "__call__", lambda self, texts, **_: {"input_ids": [[5, 6]] * len(texts)})
-    asked = [PreparedPrompt(prompt("Q"), (5, 6), (choice(1),) * (answer_by != "text"), "k", "Q", 0)]
+    asked = [PreparedPrompt(prompt("Q"), (5, 6), (("A", 0),) * (answer_by != "text"), "k", "Q", 0)]
     asked += [PreparedPrompt(prompt("Q"), (5,), (), "l", "Q", 0)] if several else []
     found = [one for _, one in backend._fitting(asked)]
     failed = [one for one in found if isinstance(one, Failure)]
@@ -221,11 +200,8 @@ def test_room_is_left_for_the_longest_answer_that_is_written(
     assert len(found) == len(asked)
 
 
-def items(*sizes: int, scored: int = 0, head: int = 0) -> list[TokenizedPrompt]:
-    return [
-        TokenizedPrompt(at, (*[9] * head, *range(at * 100, at * 100 + size)), scored=scored)
-        for at, size in enumerate(sizes)
-    ]
+def items(*sizes: int, head: int = 0) -> list[TokenizedPrompt]:
+    return [TokenizedPrompt(at, (*[9] * head, *range(at * 100, at * 100 + size))) for at, size in enumerate(sizes)]
 
 
 @pytest.mark.parametrize(("budget", "sizes"), [(23, [1, 1, 1]), (24, [2, 1]), (35, [2, 1]), (36, [3]), (5, [1, 1, 1])])
@@ -239,15 +215,6 @@ def test_the_longest_go_first_and_of_equals_the_earlier() -> None:
     assert [[tail.index for tail in batch.tails] for batch in batches] == [[1], [2], [0 + 3], [0]]
     groups = [[TokenizedPrompt(0, (1,) * 3)], [TokenizedPrompt(1, (1,) * 4), TokenizedPrompt(2, (1,))]]
     assert [[tail.index for tail in batch.tails] for batch in plan_batches(groups, 1000, 1)] == [[1, 2], [0]]
-
-
-@pytest.mark.parametrize(("scored", "kept"), [(0, 70), (2, 70), (3, 69), (8, 64), (9, 0)])
-def test_a_head_holds_no_token_that_is_scored_nor_the_one_before(scored: int, kept: int) -> None:
-    group = [TokenizedPrompt(at, (*[9] * 70, at, 5, 5), scored=scored, seed=at, part=at) for at in (1, 2)]
-    (batch,) = plan_batches([group], 10_000, 1)
-    assert len(batch.head) == kept
-    assert [(tail.seed, tail.part, len(tail.tokens)) for tail in batch.tails] == [(1, 1, 73 - kept), (2, 2, 73 - kept)]
-    assert [batch.head for batch in plan_batches([group], 10_000, 1, heads=False)] == [()]
 
 
 def test_a_batch_counts_its_head_for_each_of_its_prompts() -> None:

@@ -16,7 +16,7 @@ from build_dataset.pipeline.evaluate.backends.local.base import Output, PromptBa
 from build_dataset.pipeline.evaluate.params import TransformersModel  # noqa: E402
 
 HEAD = (5, 6)
-BOTH = (TokenizedPrompt(0, (1, 2, 3), scored=2), TokenizedPrompt(1, (4,), scored=1))
+BOTH = (TokenizedPrompt(0, (1, 2, 3)), TokenizedPrompt(1, (4,)))
 
 
 class Table:
@@ -82,20 +82,6 @@ def test_letters_are_compared_by_the_scores_behind_the_last_token(head: tuple[in
     assert (model.asked["logits_to_keep"], model.asked["use_cache"]) == (1, bool(head))
 
 
-@pytest.mark.parametrize("head", [HEAD, ()])
-def test_a_likelihood_is_the_sum_over_the_scored_tokens_alone(head: tuple[int, ...]) -> None:
-    shares = torch.tensor(
-        [
-            [[0.1, 0.2, 0.3, 0.2, 0.2], [0.1, 0.1, 0.1, 0.5, 0.2], [0.6, 0.1, 0.1, 0.1, 0.1]],
-            [[0.2, 0.2, 0.2, 0.3, 0.1], [0.1, 0.1, 0.1, 0.3, 0.4], [0.6, 0.1, 0.1, 0.1, 0.1]],
-        ]
-    )
-    model = Table(torch.log(shares) + 1.5)
-    found = engine(model).likelihoods(PromptBatch(head, BOTH))
-    assert found == pytest.approx([math.log(0.3) + math.log(0.5), math.log(0.4)], abs=1e-6)
-    assert (model.asked["logits_to_keep"], model.asked["use_cache"]) == (3, bool(head))
-
-
 def test_texts_are_written_greedily_or_drawn_at_a_temperature() -> None:
     model = Table(written=[[7, 9, 8], [7, 8, 8]])
     batch = PromptBatch(HEAD, BOTH)
@@ -113,13 +99,12 @@ def test_texts_are_written_greedily_or_drawn_at_a_temperature() -> None:
     ("batch", "way"),
     [
         (PromptBatch((), BOTH, letters=(("A", 1),)), "choose"),
-        (PromptBatch((), BOTH), "likelihoods"),
         (PromptBatch((), (TokenizedPrompt(0, (1,)),)), "generate"),
     ],
 )
-def test_a_batch_is_answered_by_letters_by_likelihood_or_in_writing(batch: PromptBatch, way: str) -> None:
+def test_a_batch_is_answered_by_letters_or_in_writing(batch: PromptBatch, way: str) -> None:
     made = engine(Table())
-    for name in ("choose", "likelihoods", "generate"):
+    for name in ("choose", "generate"):
         setattr(made, name, lambda batch, name=name: name)
     assert made.answers(batch) == way
 

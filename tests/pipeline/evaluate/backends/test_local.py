@@ -52,29 +52,13 @@ def tokens(text: str) -> tuple[int, ...]:
 
 def test_a_text_is_written_after_the_whole_prompt():
     found = prepared()
-    assert (found.text, found.tokens, found.choices) == ("Q\n", (1, *tokens("Q\n")), ())
-    assert (found.letters, found.longest()) == ((), 3)
+    assert (found.text, found.tokens, found.letters) == ("Q\n", (1, *tokens("Q\n")), ())
 
 
-@pytest.mark.parametrize(
-    ("compare", "text", "head", "continued", "lengths"),
-    [
-        ("letter", "Q", "Q", ("\nA", "\nB"), (1, 1)),
-        ("spaced_letter", "Q", "Q", ("\n A", "\n B"), (1, 1)),
-        ("option", "Q", "Q", ("\n说法A1", "\n说法B1"), (1, 1)),
-        ("option_per_character", "Q", "Q", ("\n说法A1", "\n说法B1"), (4, 4)),
-    ],
-)
-def test_options_are_compared_by_what_continues_the_prompt(compare, text, head, continued, lengths):
-    found = prepared(answer_by="likelihood", compare=compare)
-    whole = tuple(found.tokens + choice.tokens for choice in found.choices)
-    assert whole == tuple((1, *tokens(head + each)) for each in continued)
-    assert tuple(choice.length for choice in found.choices) == lengths
-    assert [choice.label for choice in found.choices] == ["A", "B"]
-    one_token = compare in ("letter", "spaced_letter")
-    assert [len(choice.tokens) for choice in found.choices] == ([1, 1] if one_token else [5, 5])
-    assert found.letters == ((("A", ord("A")), ("B", ord("B"))) if one_token else ())
-    assert found.longest() == len(found.tokens) + len(found.choices[0].tokens) - 1
+def test_letters_are_compared_by_what_continues_the_prompt():
+    found = prepared(answer_by="likelihood")
+    assert tuple(found.tokens) == (1, *tokens("Q\n"))
+    assert found.letters == (("A", ord("A")), ("B", ord("B")))
 
 
 def test_of_two_letters_that_are_alike_the_first_is_taken():
@@ -90,7 +74,6 @@ def test_an_output_is_stored_under_all_that_can_change_it():
         prepared(asked=prompt("R")),
         prepared(asked=prompt(repeat=1)),
         prepared(answer_by="likelihood"),
-        prepared(answer_by="likelihood", compare="option"),
         prepared(temperature=0.5),
         prepared(temperature=0.5, top_p=0.5),
         prepared(temperature=0.5, seed=1),
