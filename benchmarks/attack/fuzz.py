@@ -206,19 +206,7 @@ def arguments(draw: random.Random, _: Path) -> tuple[int, str]:
         "--pages",
         "3-1",
     ]
-    names = [
-        "status",
-        "explain",
-        "inspect",
-        "score",
-        "release",
-        "leaderboard",
-        "submission",
-        "doctor",
-        "init",
-        "clean",
-        "dedup",
-    ]
+    names = ["status", "explain", "inspect", "score", "release", "submission", "doctor", "init", "clean", "dedup"]
     return command(draw.choice(names), *draw.choices(words, k=draw.randrange(4)))
 
 

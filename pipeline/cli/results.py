@@ -1,4 +1,4 @@
-"""``release``, ``score``, ``submission`` and ``leaderboard``: what comes after a build."""
+"""``release``, ``score`` and ``submission``: what comes after a build."""
 
 from __future__ import annotations
 
@@ -103,19 +103,6 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
 
     save(out, write(predictions_of(config.dataset.build), run))
     print_line(f"written to {shown(out)}")
-
-
-def leaderboard(builds: list[Path], out: Path | None = None) -> None:
-    """Compare all models that answered the same released questions, from several builds."""
-    from build_dataset.pipeline.evaluate.comparing import gather_entries
-    from build_dataset.pipeline.evaluate.comparing import leaderboard as rank
-    from build_dataset.pipeline.evaluate.results.build import rich_table
-
-    table = rank(gather_entries(builds))
-    print_whole(rich_table("Leaderboard 排行榜", table))
-    if out is not None:
-        _write(table, out)
-        print_line(f"written to {shown(out)}")
 
 
 def _write(table: Table, folder: Path) -> None:

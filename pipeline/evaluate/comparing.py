@@ -1,32 +1,14 @@
-"""Runs against each other: tests of pairs, correlations of orders, and a table of all builds on the same questions."""
+"""Runs against each other: tests of pairs, correlations of orders."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
-import polars as pl
 
-from build_dataset.pipeline.evaluate.metrics import metric, shown_in
-from build_dataset.pipeline.evaluate.results.view import (
-    REFERENCES,
-    Rival,
-    View,
-    cell,
-    mean,
-    p_value,
-    ranked_table,
-    run_name,
-)
 from build_dataset.pipeline.evaluate.scoring import Graded
-from build_dataset.pipeline.rendering.markdown import number
-from build_dataset.pipeline.rendering.tables import Table
-from build_dataset.pipeline.runtime.publish import read_manifest, read_table
 from build_dataset.pipeline.stats.intervals import Floats, Unit, interval_of_mean
-from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.evaluation import Comparison, Prediction, Score, Task
+from build_dataset.schemas.evaluation import Comparison
 
 FEWEST = 3  # models whose order says something: two are in the same order half of the time
 
@@ -107,94 +89,3 @@ def correlation(one: Sequence[float], other: Sequence[float], *, ranks: bool = F
 def ranking(one: Sequence[float], other: Sequence[float]) -> float | None:
     """Spearman's correlation of two orders of models (CMB, section 5.3 and table 7); None for fewer than three."""
     return correlation(one, other, ranks=True) if len(one) >= FEWEST else None
-
-
-_STAGE = "evaluate"
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A run of one of the builds."""
-
-    run: str
-    source: str  # the build's folder, as given
-    view: View
-    score: Score  # its accuracy over all questions
-    right: Mapping[str, tuple[str, bool]]  # True if each question's first answer was right
-
-
-def gather_entries(folders: Sequence[Path]) -> list[Entry]:
-    """Return all runs of builds that asked the same questions, the best first; equal baselines stand once."""
-    own = ((folder, folder / _STAGE) for folder in folders)
-    homes = {folder: home if (home / "manifest.json").is_file() else folder for folder, home in own}
-    asked = {folder: _questions(home) for folder, home in homes.items()}
-    for folder, home in homes.items():
-        if asked[folder] != asked[folders[0]]:
-            told = f"{folders[0]} and {folder} asked different questions ({_differences(homes[folders[0]], home)})"
-            raise UserError(f"{told}: their scores cannot stand in one table")
-    found = [entry for folder, home in homes.items() for entry in _entries(home, str(folder))]
-    kept: dict[tuple[str, object], Entry] = {}
-    for entry in sorted(found, key=lambda entry: -(entry.score.value or 0.0)):
-        same = entry.score.value if entry.run in REFERENCES else id(entry)  # models of one name are two
-        kept.setdefault((entry.run, same), entry)
-    return list(kept.values())
-
-
-def _questions(home: Path) -> str:
-    """Return the fingerprint of the questions that were asked."""
-    manifest = read_manifest(home)
-    if manifest is None or manifest.get("stage") != _STAGE:
-        raise UserError(f"{home}: nothing was evaluated there; name a build folder")
-    found = manifest["facts"].get("questions")
-    if found is None:
-        told = "does not say which questions were asked, as it was made by an earlier version"
-        raise UserError(f"{home}: {told}: run `build-dataset evaluate` again, which asks no model twice")
-    return str(found)
-
-
-def _differences(one: Path, other: Path) -> str:
-    frames = (read_table(home / "predictions.parquet") for home in (one, other))
-    a, b = (set(frame.filter(pl.col("task") == Task.ANSWER.value)["question_id"]) for frame in frames)
-    if a == b:
-        return "of the same names, with other texts or keys"
-    return f"{len(a & b)} in both, {len(a - b)} and {len(b - a)} in one alone"
-
-
-def _entries(home: Path, source: str) -> list[Entry]:
-    view = View(Score.from_frame(read_table(home / "scores.parquet")))
-    right: dict[str, dict[str, tuple[str, bool]]] = {}
-    for row in Prediction.from_frame(read_table(home / "predictions.parquet")):
-        if row.task is Task.ANSWER and row.repeat == 0 and row.variant is None and row.outcome != "failed":
-            right.setdefault(row.run, {})[row.question_id] = (row.cluster or row.question_id, bool(row.correct))
-    scored = ((run, score) for run in view.runs if (score := view.accuracy(run)))
-    return [Entry(run, source, view, score, right.get(run, {})) for run, score in scored]
-
-
-def leaderboard(entries: Sequence[Entry]) -> Table:
-    """Return rank, run, accuracy with its interval, and the paired test against the best model (Holm)."""
-    models = [entry for entry in entries if entry.run not in REFERENCES]
-    against = _against_best(models)
-    # then the folder is part of the name
-    several = {entry.run for entry in models if sum(other.run == entry.run for other in models) > 1}
-    columns = shown_in("leaderboard")
-    rows: list[list[str | Rival]] = []
-    for entry in entries:
-        rank = models.index(entry) + 1 if entry in models else None
-        score = entry.score
-        name = f"{entry.run} ({entry.source})" if entry.run in several else run_name(entry.run)
-        told = [mean(entry.view.overall(entry.run, column.name)) for column in columns]
-        accuracy = Rival(cell(score), "accuracy", entry.run, score.value)
-        p = "–" if rank is None else against[rank - 1]  # baselines and people are not tested
-        rows.append([name, entry.source, number(rank), number(score.questions), accuracy, *told, p])
-    head = [metric("accuracy").title, *(column.title for column in columns), "p"]
-    return ranked_table("leaderboard", Score.to_frame(entry.score for entry in entries), head, rows, left=2)
-
-
-def _against_best(models: Sequence[Entry]) -> list[str]:
-    """P-values of the models against the first."""
-    if not models:
-        return []
-    first = models[0].right
-    others = [entry.right for entry in models[1:]]
-    pairs = [[(first[key][0], first[key][1] - own[key][1]) for key in first.keys() & own.keys()] for own in others]
-    return ["–", *map(p_value, holm([paired_p(each) for each in pairs]))]

@@ -22,7 +22,7 @@ from build_dataset.schemas.evaluation import Outcome, Score, Sureness, Task
 
 Item = Graded | GradedText | Versions
 Over = Literal["answers", "texts", "versions", "people"]
-Shown = Literal["answers", "texts", "leaderboard"]
+Shown = Literal["answers", "texts"]
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ def _bleu(orders: int) -> Total:
 
 @dataclass(frozen=True)
 class Metric:
-    """A row: everything that the pipeline, its tables, the leaderboard and the report know of a metric."""
+    """A row: everything that the pipeline, its tables and the report know of a metric."""
 
     name: str
     title: str  # in Chinese and English: ``准确率 Accuracy``
@@ -128,7 +128,7 @@ class Metric:
 
 def _rate(name: str, title: str, outcome: Outcome) -> Metric:
     measure = share(lambda item: item.outcome is outcome)
-    return Metric(name, title, measure, ("answers", "texts"), ("answers", "texts", "leaderboard"))
+    return Metric(name, title, measure, ("answers", "texts"), ("answers", "texts"))
 
 
 def _of_versions(name: str, title: str, of: Callable[[Any], bool | None], *, brackets: bool = True) -> Metric:
@@ -138,8 +138,6 @@ def _of_versions(name: str, title: str, of: Callable[[Any], bool | None], *, bra
 def _of_texts(name: str, title: str, measure: Mean | Total, *, brackets: bool = False) -> Metric:
     return Metric(name, title, measure, ("texts",), ("texts",), higher=True, brackets=brackets)
 
-
-_BOARD: tuple[Shown, ...] = ("answers", "leaderboard")
 
 METRICS: tuple[Metric, ...] = (
     Metric("accuracy", "准确率 Accuracy", share(lambda item: item.correct), higher=True, brackets=True),
@@ -161,14 +159,12 @@ METRICS: tuple[Metric, ...] = (
         "partial_credit",
         "部分得分 Partial credit",
         Mean(lambda item: partial_credit(item.letters, item.question)),
-        shown=_BOARD,
         higher=True,
     ),
     Metric(
         "weighted_f1",
         "加权F1 Weighted F1",
         Total(_f1_rows, partial(_class_f1, weighted=True)),
-        shown=_BOARD,
         higher=True,
         brackets=True,
     ),

@@ -1,4 +1,4 @@
-"""``score --key``, ``submission`` and ``leaderboard`` from the command line."""
+"""``score --key`` and ``submission`` from the command line."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-@pytest.mark.parametrize("name", ["score", "submission", "leaderboard"])
+@pytest.mark.parametrize("name", ["score", "submission"])
 def test_every_command_has_help_with_examples(name):
     assert "Example" in run(name, "--help").output
 
@@ -38,13 +38,6 @@ def test_a_submission_goes_out_and_comes_back_with_its_scores(tmp_path, sample_b
 def test_tables_without_a_key_are_refused(tmp_path):
     told = run("score", tmp_path / "x", "--out", tmp_path / "y", "--tables", tmp_path)
     assert isinstance(told.exception, UserError)
-
-
-def test_a_leaderboard_is_printed_and_written(tmp_path, sample_build):
-    told = run("leaderboard", sample_build, sample_build, "--out", tmp_path)
-    assert told.exit_code == 0, told.output
-    assert told.output.count("random") == 1, "the same baseline of two builds stands once"
-    assert (tmp_path / "tables" / "leaderboard.md").is_file()
 
 
 @pytest.mark.parametrize("name", ["in.jsonl", "../here/in.jsonl", "link.jsonl"])

@@ -14,7 +14,7 @@ from tests.pipeline.evaluate.conftest import make_question
 
 ALL = Slice("overall", "全部", "all")
 ANSWERS, TEXTS, VERSIONS, PEOPLE = ("answers",), ("texts",), ("versions",), ("people",)
-BOARD, BOTH = ("answers", "leaderboard"), ("answers", "texts")
+BOTH = ("answers", "texts")
 
 
 def graded(number: int, key: str, said: str | None, repeat: int = 0, **changes) -> Graded:
