@@ -49,7 +49,7 @@ class Prediction(Record):
     cluster: str | None = None  # The case that the question shares with others, or its own id; null for free text.
     repeat: int = 0  # Number of the repetition, where a prompt is asked several times.
     variant: str | None = None
-    """Version that was asked: ``order 1``, ``paraphrase``, ``none_of_the_above``; null for the printed question."""
+    """Version that was asked: ``order 1``, another order of the options; null for the printed question."""
     raw_output: str | None
     extracted: list[str] | None  # The letters as the paper prints them, whatever the version shown.
     rule: str | None  # The extraction rule that fired.
@@ -150,29 +150,6 @@ class SentAnswer(Record):
     task: Task
     question_id: str
     repeat: int = 0
-
-
-class Winner(StrEnum):
-    """The better one of two answers, or a tie."""
-
-    FIRST = "first"
-    SECOND = "second"
-    TIE = "tie"
-
-
-class Preference(Record):
-    """The run that a judge prefers in one answer, asked in both orders."""
-
-    run_a: str
-    run_b: str
-    task: Task
-    question_id: str
-    repeat: int = 0
-    judge: str
-    shown_first_a: Winner  # Verdict with a's answer first: `first` means a.
-    shown_first_b: Winner  # Verdict with b's answer first, mapped back: `first` means a as well.
-    better: Winner  # `first` (a), `second` (b), or `tie`, also where the two orders contradict each other.
-    consistent: bool  # True if both orders gave the same verdict.
 
 
 class JudgeAgreement(Record):

@@ -20,7 +20,7 @@ from build_dataset.pipeline.report.stage import PAGE
 from build_dataset.pipeline.runtime.runner import Runner
 
 _IDS = ("question_id", "survivor_id", "cluster_id", "item_id", "other_id")
-_CASES = ("evaluate/open_questions", "evaluate/judgements", "evaluate/preferences")
+_CASES = ("evaluate/open_questions", "evaluate/judgements")
 """Tables of clinical cases, whose number is their own."""
 
 

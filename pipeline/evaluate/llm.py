@@ -1,9 +1,8 @@
-"""Language models that read outputs: the answer that a text gives, how good a text is, which of two is better."""
+"""Language models that read outputs: the answer that a text gives, how good a text is."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, combinations
 from typing import Any, NamedTuple
 
 from build_dataset.annotation.estimate import MESSAGE_TOKENS
@@ -22,9 +21,9 @@ from build_dataset.annotation.rubric import LEAST, MOST, aspects
 from build_dataset.annotation.tokens import token_counter
 from build_dataset.pipeline.claims import visible_output
 from build_dataset.pipeline.evaluate.params import JudgeOptions, ReaderOptions
-from build_dataset.pipeline.evaluate.prompting import Message, Prompt, chat, failed_item, fill
+from build_dataset.pipeline.evaluate.prompting import Prompt, chat, failed_item, fill
 from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.evaluation import Judgement, Preference, Task, Winner
+from build_dataset.schemas.evaluation import Judgement, Task
 from build_dataset.schemas.questions import ReviewItem
 
 
@@ -168,24 +167,11 @@ def _scoring(text: WrittenText) -> ChatRequest:
     system = f"{RUBRIC['system'].strip()}\n{scales}"
     score = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
     form = strict_form("scores", {aspect.name: score for aspect in aspects()})
-    messages = _messages(system, "question", text, answer=text.said)
-    return ChatRequest(f"{text.run}|{text.prompt.id}", messages, form, check=read_scores)
-
-
-def _preferring(first: WrittenText, second: WrittenText) -> ChatRequest:
-    """Ask which of two answers is better."""
-    system = RUBRIC["pair_system"].strip()
-    messages = _messages(system, "pair_question", first, first=first.said, second=second.said)
-    form = strict_form("preference", {"better": {"type": "string", "enum": list(Winner)}})
-    name = f"{first.run}|{second.run}|{first.prompt.id}"
-    return ChatRequest(name, messages, form, check=read_preference)
-
-
-def _messages(system: str, question: str, about: WrittenText, **answers: str) -> tuple[Message, ...]:
-    turns = (turn for turn in about.prompt.messages if turn["role"] in _SPEAKERS)
+    turns = (turn for turn in text.prompt.messages if turn["role"] in _SPEAKERS)
     conversation = "\n".join(f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in turns)
-    asked = RUBRIC[question].strip("\n")
-    return chat(system, (), asked.format(conversation=conversation, reference=about.reference, **answers))
+    question = RUBRIC["question"].strip("\n")
+    asked = question.format(conversation=conversation, reference=text.reference, answer=text.said)
+    return ChatRequest(f"{text.run}|{text.prompt.id}", chat(system, (), asked), form, check=read_scores)
 
 
 def read_scores(text: str) -> dict[str, int]:
@@ -203,85 +189,29 @@ def read_scores(text: str) -> dict[str, int]:
     return found
 
 
-def read_preference(text: str) -> Winner:
-    """Return the preference of a reply; raise ``BadAnswerError`` where it states none."""
-    better = json_object(text).get("better")
-    if better not in list(Winner):
-        raise BadAnswerError(Reason.INVALID_LABEL, "better is none of first, second, tie")
-    return Winner(better)
-
-
 @dataclass
 class Verdicts(Consultation):
     """Verdicts of judges."""
 
     judgements: list[Judgement] = field(default_factory=list)
-    preferences: list[Preference] = field(default_factory=list)
 
     def judge(
-        self,
-        texts: Mapping[str, Sequence[WrittenText]],
-        options: JudgeOptions,
-        store: AnswerStore,
-        advance: Callable[[int], None],
+        self, texts: Sequence[WrittenText], options: JudgeOptions, store: AnswerStore, advance: Callable[[int], None]
     ) -> None:
-        """Score every text of every run and, if asked, compare runs pair by pair in both orders."""
-        asks = {request.id: (request, answers) for request, answers in plan(texts, compare=options.compare)}
+        """Score every text."""
+        requests = [_scoring(text) for text in texts]
+        scored = dict(zip((request.id for request in requests), texts, strict=True))
 
         def left(failed: Failed) -> ReviewItem:
-            about = asks[failed.request.id][1]
-            told = f"no verdict on {' and '.join(text.run for text in about)}: {failed.detail}"
+            text = scored[failed.request.id]
+            told = f"no verdict on {text.run}: {failed.detail}"
             item = failed_item(failed.request.id, f"judge_{failed.reason}", told)
-            return item.model_copy(update={"question_ids": [about[0].item_id]})
+            return item.model_copy(update={"question_ids": [text.item_id]})
 
-        name, requests = options.judge_name(), [request for request, _ in asks.values()]
         replies = self.ask(options, requests, store, left, advance)
-        pairs = []
-        for request, answers in asks.values():
-            if len(answers) == 2:
-                pairs.append((answers, replies.get(request.id)))
-            elif request.id in replies:
-                about, scores = _about(answers[0], name), read_scores(replies[request.id])
-                run = answers[0].run
-                self.judgements += [Judgement(run=run, aspect=a, score=n, **about) for a, n in scores.items()]
-        # Each pair stands twice, once in either order.
-        for (answers, said), (_, back) in zip(pairs[::2], pairs[1::2], strict=True):
-            if said is not None and back is not None:
-                self.preferences.append(_preference(answers, said, back, name))
-
-
-def plan(
-    texts: Mapping[str, Sequence[WrittenText]], *, compare: bool
-) -> Iterator[tuple[ChatRequest, tuple[WrittenText, ...]]]:
-    """Yield every request to a judge in a fixed order, with its answers: one to score, or two in the order shown."""
-    for text in chain.from_iterable(texts.values()):
-        yield _scoring(text), (text,)
-    for one, other in combinations(texts, 2) if compare else ():
-        by_prompt = {text.prompt.id: text for text in texts[other]}  # a text that was refused has no rival
-        for text in texts[one]:
-            if (rival := by_prompt.get(text.prompt.id)) is not None:
-                yield from ((_preferring(*pair), pair) for pair in ((text, rival), (rival, text)))
-
-
-_TURNED = {Winner.FIRST: Winner.SECOND, Winner.SECOND: Winner.FIRST, Winner.TIE: Winner.TIE}
-"""Verdicts on two answers that were shown the other way round."""
-
-
-def _preference(answers: Sequence[WrittenText], said: str, back: str, judge_name: str) -> Preference:
-    """Return the preference of one pair; it counts only where it is the same in both orders."""
-    one, other = read_preference(said), _TURNED[read_preference(back)]
-    return Preference(
-        run_a=answers[0].run,
-        run_b=answers[1].run,
-        shown_first_a=one,
-        shown_first_b=other,
-        better=one if one == other else Winner.TIE,
-        consistent=one == other,
-        **_about(answers[0], judge_name),
-    )
-
-
-def _about(text: WrittenText, judge_name: str) -> dict[str, Any]:
-    """Return the columns that identify the answer of a verdict."""
-    about = {"task": text.task, "question_id": text.item_id, "repeat": text.prompt.repeat}
-    return about | {"judge": judge_name}
+        for name, text in scored.items():
+            if name in replies:
+                about = {"run": text.run, "task": text.task, "question_id": text.item_id, "repeat": text.prompt.repeat}
+                scores = read_scores(replies[name]).items()
+                judge = options.judge_name()
+                self.judgements += [Judgement(judge=judge, aspect=aspect, score=n, **about) for aspect, n in scores]

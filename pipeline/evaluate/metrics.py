@@ -174,12 +174,6 @@ METRICS: tuple[Metric, ...] = (
     _rate("truncated_rate", "截断 Truncated", Outcome.TRUNCATED),
     _of_versions("voted_accuracy", "多数票准确率 Majority vote", lambda item: item.voted(), brackets=False),
     _of_versions("shuffle_consistency", "选项换序一致率 Same in other orders", lambda item: item.alike("order")),
-    _of_versions("paraphrase_consistency", "换说法一致率 Same in other words", lambda item: item.alike("paraphrase")),
-    _of_versions(
-        "none_option_consistency",
-        "加“以上都不是”一致率 Same with “none of the above”",
-        lambda item: item.alike("none_of_the_above"),
-    ),
     _of_texts("bleu_1", "BLEU-1", _bleu(1)),
     _of_texts("bleu_4", "BLEU-4", _bleu(4), brackets=True),
     _of_texts("rouge_1", "ROUGE-1", _rouge(0)),

@@ -19,10 +19,6 @@ _PROMPT = (
 )
 _REPEATS = "Ask everything so many times, for means and deviations at a temperature above 0."
 _SHUFFLES = "Ask every question again with its options in so many other orders."
-_PERTURBATIONS = (
-    "Ask every question again: paraphrase, in other words (the template's `paraphrase`); none_of_the_above, with "
-    "以上都不是 in the place of a wrong option."
-)
 _SHOTS = "Worked examples before the question, from the validation split of the same subcategory."
 
 
@@ -37,9 +33,6 @@ class AskOptions(Params):
     shots: int = Field(0, ge=0, le=32, description=_SHOTS)
     repeats: int = Field(1, ge=1, le=100, description=_REPEATS)
     shuffles: int = Field(0, ge=0, le=23, description=_SHUFFLES)
-    perturbations: list[Literal["paraphrase", "none_of_the_above"]] = Field(
-        default_factory=list, description=_PERTURBATIONS
-    )
 
     def template(self) -> str:
         """Name or path of the template."""
@@ -140,7 +133,6 @@ class JudgeOptions(LlmOptions):
     """A model that scores free text: ``[evaluate.judge]``."""
 
     max_tokens: int = option(256, "Most tokens of a verdict.", ge=1)
-    compare: bool = option(False, "Also ask which of two runs answered better, each pair in both orders.")
 
     def judge_name(self) -> str:
         """Return the name in results."""

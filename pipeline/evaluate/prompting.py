@@ -3,7 +3,7 @@
 import random
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -14,7 +14,6 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from build_dataset.pipeline.evaluate.scoring import accepted_answers
 from build_dataset.schemas.errors import UserError, first_problem
 from build_dataset.schemas.evaluation import Task
 from build_dataset.schemas.identity import sha256
@@ -28,12 +27,8 @@ _KEY = frozenset({"answer", "explanation"})  # fields that give the answer away
 _CASE = frozenset({"title", "description", "question"})  # fields of a case and its question
 
 
-def _parts(asked: frozenset[str], more: str, key: frozenset[str]) -> dict[str, frozenset[str]]:
-    return {"question": asked, more: asked, "answer": asked | key, "system": frozenset()}
-
-
-_CHOICE = _parts(_ASKED, "paraphrase", _KEY)
-_CLINICAL = _parts(_CASE, "follow_up", frozenset({"solution"}))
+_CHOICE = {"question": _ASKED, "answer": _ASKED | _KEY, "system": frozenset[str]()}
+_CLINICAL = {"question": _CASE, "follow_up": _CASE, "answer": _CASE | {"solution"}, "system": frozenset[str]()}
 _FIELDS = {Task.ANSWER: _CHOICE, Task.EXPLANATION: _CHOICE, Task.CLINICAL: _CLINICAL}
 """The fields that each part of a task's template may name; no question may give its key away."""
 _SETTINGS = frozenset({"answer_first", "version"})  # keys of a template that are no texts
@@ -41,7 +36,7 @@ _SETTINGS = frozenset({"answer_first", "version"})  # keys of a template that ar
 
 @dataclass(frozen=True)
 class Variant:
-    """Another version of a question, as a model sees it. See ``perturbations``."""
+    """A question with its options in another order, as a model sees it."""
 
     question: ReleaseRow  # with the options as shown, labelled A, B, C … again, and the key to match
     printed: dict[str, str]  # the printed label of each label shown
@@ -60,7 +55,6 @@ class Template(BaseModel, extra="forbid", frozen=True, strict=True):
     system: str | None = None
     follow_up: str | None = None  # the wording of a case's later questions, where the first one carries the case
     version: int | str | None = None  # the version that the template states
-    paraphrase: str | None = None  # the question in other words, for the perturbation of that name
     answer_first: bool = True
     """True if an output is asked to open with the answer; if not, an opening that was cut off is no answer."""
 
@@ -218,23 +212,6 @@ _REFERS = re.compile(
 """An option that speaks of others by their place or letter."""
 
 
-NONE_OF_THEM = ("以上都不是", "None of the above")
-
-
-def variants(
-    row: ReleaseRow, template: Template, shuffles: int, chosen: Sequence[str], seed: int
-) -> Iterator[tuple[Variant, Template]]:
-    """Yield ``shuffles`` other orders of a question and each ``chosen`` perturbation, with the template of each."""
-    if "paraphrase" in chosen and template.paraphrase is None:
-        told = "the prompt template has no text `paraphrase`; add one, or ask without it"
-        raise UserError(f"perturbations: {told}")
-    reworded = template.model_copy(update={"question": template.paraphrase})
-    wanted = [*(("order", number) for number in range(1, shuffles + 1)), *((name, 1) for name in chosen)]
-    for name, number in wanted:
-        if (shown := PERTURBATIONS[name](row, number, seed)) is not None:
-            yield shown, reworded if name == "paraphrase" else template
-
-
 def shufflable(question: ReleaseRow) -> bool:
     """Return whether the options mean the same in any order: neither they nor the stem name one by letter."""
     texts = [option.text for option in question.options]
@@ -255,11 +232,7 @@ def shuffle_options(question: ReleaseRow, number: int, seed: int) -> Variant | N
     while order == labels:  # the printed order is no other order
         draw.shuffle(order)
     texts = {option.label: option.text for option in question.options}
-    return _shown(question, dict(zip(labels, order, strict=True)), texts, f"order {number}")
-
-
-def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, str], variant: str) -> Variant:
-    """The version whose labels stand for the printed ones, with their texts."""
+    printed = dict(zip(labels, order, strict=True))
     shown = {old: new for new, old in printed.items()}
     options = [each.model_copy(update={"text": texts[printed[each.label]]}) for each in question.options]
     changes = {
@@ -268,29 +241,4 @@ def _shown(question: ReleaseRow, printed: dict[str, str], texts: Mapping[str, st
         "accepted_answers": question.accepted_answers
         and [sorted(shown[letter] for letter in answer) for answer in question.accepted_answers],
     }
-    return Variant(question.model_copy(update=changes), printed, variant)
-
-
-def with_none_option(question: ReleaseRow, number: int, seed: int) -> Variant | None:  # noqa: ARG001
-    """Return the question with 以上都不是 in place of a wrong option; None where options speak of others."""
-    right = frozenset[str]().union(*accepted_answers(question))
-    texts = {option.label: option.text for option in question.options}
-    wrong = sorted(set(texts) - right)  # one of them makes room
-    if not shufflable(question) or is_multiple(question) or len(wrong) < 2:  # one wrong option must stay
-        return None
-    replaced = random.Random(sha256(str(seed), question.question_id, "none")).choice(wrong)  # noqa: S311
-    order = [*(label for label in texts if label != replaced), replaced]
-    texts[replaced] = NONE_OF_THEM["".join(texts.values()).isascii()]  # in the language of the options
-    return _shown(question, dict(zip(texts, order, strict=True)), texts, "none_of_the_above")
-
-
-PERTURBATIONS: Mapping[str, Callable[[ReleaseRow, int, int], Variant | None]] = {
-    "order": shuffle_options,
-    # as printed, to be asked in other words
-    "paraphrase": lambda row, *_: Variant(row, {each.label: each.label for each in row.options}, "paraphrase"),
-    "none_of_the_above": with_none_option,
-}
-"""Changes that leave the right answer as it is: from a question, a number from 1 on and a seed, its version.
-
-``evaluate.shuffles`` is the number of orders, ``evaluate.perturbations`` names the others.
-"""
+    return Variant(question.model_copy(update=changes), printed, f"order {number}")

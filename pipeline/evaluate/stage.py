@@ -151,11 +151,11 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
 
 def _judge(params: EvaluateParams, made: _Evaluation, context: Context) -> None:
     """Add the judges' and the experts' verdicts on the free texts."""
-    written, verdicts = made.written, made.verdicts
-    for options in params.judges() if written else ():
-        requests = sum(1 for _ in llm.plan(written, compare=options.compare))
-        with context.progress(requests, "verdicts") as advance:
-            verdicts.judge(written, options, context.store, advance)
+    verdicts = made.verdicts
+    texts = [text for own in made.written.values() for text in own]
+    for options in params.judges() if texts else ():
+        with context.progress(len(texts), "verdicts") as advance:
+            verdicts.judge(texts, options, context.store, advance)
     if params.expert_scores is not None:
         verdicts.judgements += load_expert_scores(params.expert_scores)
 
@@ -218,7 +218,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     models = {run: found.model for run, found in askings.items()}
     agreement = judge_agreement(verdicts.judgements, lengths, models)
     more_than, told = params.more_than(), {run: each.told for run, each in made.runs.items()}
-    shown = (made.scores, comparisons, verdicts.preferences, agreement)
+    shown = (made.scores, comparisons, agreement)
     found = Evaluated(*shown, askings=askings, more_than=more_than)
     return Result(
         tables={
@@ -227,7 +227,6 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             "scores": records.Score.to_frame(made.scores),
             "comparisons": records.Comparison.to_frame(comparisons),
             "judgements": records.Judgement.to_frame(verdicts.judgements),
-            "preferences": records.Preference.to_frame(verdicts.preferences),
             "judge_agreement": records.JudgeAgreement.to_frame(agreement),
         },
         counts=Counts(asked + lost, kept=asked - unanswered, rejected=lost, waiting=unanswered),

@@ -15,7 +15,14 @@ from build_dataset.pipeline.evaluate.grading import READABLE, grade, is_unread, 
 from build_dataset.pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
 from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
-from build_dataset.pipeline.evaluate.prompting import Examples, Prompt, Template, load_template, messages, variants
+from build_dataset.pipeline.evaluate.prompting import (
+    Examples,
+    Prompt,
+    Template,
+    load_template,
+    messages,
+    shuffle_options,
+)
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Task
 from build_dataset.schemas.identity import sha256
@@ -132,9 +139,10 @@ class AnswerWork:
         for repeat in range(options.repeats):
             asked = messages(self._template, row, examples)
             yield Prompt(repeated(row.question_id, repeat), asked, row, repeat=repeat)
-        for shown, template in variants(row, self._template, options.shuffles, options.perturbations, seed):
-            asked = messages(template, shown.question, examples)
-            yield Prompt(f"{row.question_id}~{shown.variant.removeprefix('order ')}", asked, row, shown=shown)
+        for number in range(1, options.shuffles + 1):
+            if (shown := shuffle_options(row, number, seed)) is not None:
+                asked = messages(self._template, shown.question, examples)
+                yield Prompt(f"{row.question_id}~{number}", asked, row, shown=shown)
 
     def _answers_first(self, made: Mapping[str, Generation]) -> bool | None:
         """Return how to read a run's outputs: never from the opening where the prompt asks for reasoning first.

@@ -67,7 +67,6 @@ def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
     return Evaluated(
         scores,
         build.records("evaluate/comparisons", records.Comparison),
-        build.records("evaluate/preferences", records.Preference),
         build.records("evaluate/judge_agreement", records.JudgeAgreement),
         build.records("evaluate/judgements", records.Judgement),
         from_facts(facts.get("asked", {}), runs),

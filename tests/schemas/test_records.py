@@ -16,7 +16,6 @@ DEFAULTS = {
     "Score": {"task": "answer", "repeats": 1},
     "Judgement": {"repeat": 0},
     "SentAnswer": {"repeat": 0},
-    "Preference": {"repeat": 0},
     "JudgeAgreement": {"models": 0},
     "ReleaseRow": {"corrected": [], "sources": []},
     "ReviewItem": {"question_ids": ["q-1"]},  # the item itself

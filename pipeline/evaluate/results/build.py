@@ -13,7 +13,7 @@ from build_dataset.pipeline.evaluate.results.view import WORDS, View, cell, titl
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
 from build_dataset.pipeline.rendering.markdown import rendered
 from build_dataset.pipeline.rendering.tables import Table
-from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Judgement, Preference, Score, Task
+from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Judgement, Score, Task
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import Notice, counted
 
@@ -24,7 +24,6 @@ class Evaluated:
 
     scores: Sequence[Score]
     comparisons: Sequence[Comparison] = ()
-    preferences: Sequence[Preference] = ()
     agreement: Sequence[JudgeAgreement] = ()
     judgements: Sequence[Judgement] = ()
     askings: Mapping[str, RunSettings] = field(default_factory=dict)
@@ -61,7 +60,6 @@ def table_groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
             ("解析评分 Judged explanations", papers.judged(found.scores, Task.EXPLANATION, "judged_explanations")),
             ("病例评分 Judged clinical answers", papers.judged(found.scores, Task.CLINICAL, "cmb_table5")),
             ("评分一致性 Agreement of judges", papers.agreement(found.agreement)),
-            ("优选 Preferences", papers.preferences(found.preferences)),
         ],
     }
     kept = ((group, [(name, t) for name, t in own if t is not None]) for group, own in made.items())

@@ -30,7 +30,7 @@ from build_dataset.pipeline.evaluate.results.view import (
 from build_dataset.pipeline.evaluate.scoring import HUMAN
 from build_dataset.pipeline.rendering.markdown import number
 from build_dataset.pipeline.rendering.tables import Cell, Table
-from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Preference, Score, Task, Winner
+from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 from build_dataset.schemas.taxonomy import cmb_catalogue
 from build_dataset.schemas.wording import counted
 
@@ -271,13 +271,3 @@ def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
         for row in found
     ]
     return _table("judge_agreement", JudgeAgreement.to_frame(found), rows)
-
-
-def preferences(found: Sequence[Preference]) -> Table | None:
-    """Return a judge's preferences pair by pair, each asked in both orders."""
-    frame = Preference.to_frame(found)
-    wins = ((pl.col("better") == winner.value).sum().alias(winner) for winner in Winner)
-    steady = 100 * pl.col("consistent").mean()  # the same verdict in both orders
-    pairs = frame.group_by("run_a", "run_b", "judge", maintain_order=True).agg(pl.len(), *wins, steady)
-    rows = [(*row[:3], *map(number, row[3:-1]), f"{row[-1]:.1f}") for row in pairs.iter_rows()]
-    return _table("preferences", frame, rows)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import polars as pl
 import pytest
 
 from build_dataset.pipeline.evaluate.params import EvaluateParams, RandomModel
 from build_dataset.pipeline.evaluate.stage import run
-from build_dataset.schemas.errors import UserError
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question
 from tests.pipeline.evaluate.test_stage import TEST, TRAIN, asking
@@ -58,34 +55,6 @@ def test_a_model_that_reads_the_options_is_steady_and_one_that_likes_a_letter_is
     result = run(splits([make_question(n) for n in range(6)], TRAIN), asking(stubborn, shuffles=2), context)
     assert overall(result, "accuracy")[0]["value"] == 1.0
     assert overall(result, "shuffle_consistency")[0]["value"] < 0.5
-
-
-def test_other_words_and_none_of_the_above_are_asked_and_their_consistency_told(context, splits, serve):
-    asked = []
-
-    def careful(question, earlier, body):  # takes 以上都不是 wherever it stands, and else the text of A
-        asked.append(question)
-        lines = question.splitlines()
-        return Reply(content=next((line[0] for line in lines if "以上都不是" in line), "A"))
-
-    server = serve(careful)
-    questions = [make_question(n) for n in range(4)]
-    changes = {"perturbations": ["paraphrase", "none_of_the_above"]}
-    result = run(splits(questions, TRAIN), asking(server, **changes), context)
-    assert overall(result, "accuracy")[0]["value"] == 1.0
-    assert overall(result, "paraphrase_consistency")[0]["value"] == 1.0
-    assert overall(result, "none_option_consistency")[0]["value"] == 0.0
-    assert sum(question.startswith("请做下面") for question in asked) == 4
-    assert Counter(result.tables["predictions"]["variant"]) == {None: 4, "paraphrase": 4, "none_of_the_above": 4}
-    assert "换说法一致率" in result.files["results.md"].decode()
-
-
-def test_a_template_without_a_paraphrase_is_named_before_anything_is_asked(context, splits, tmp_path):
-    template = tmp_path / "mine.toml"
-    template.write_text('question = "{stem} {options}"\nanswer = "{answer}"', encoding="utf-8")
-    model = RandomModel(prompt=str(template), perturbations=["paraphrase"])
-    with pytest.raises(UserError, match="paraphrase"):
-        run(splits(TEST, TRAIN), EvaluateParams(models=[model]), context)
 
 
 def test_other_orders_do_not_enter_the_scores(context, splits, serve):

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from build_dataset.annotation.llm.messages import BadAnswerError
-from build_dataset.pipeline.evaluate.llm import read_preference, read_scores
+from build_dataset.pipeline.evaluate.llm import read_scores
 from build_dataset.pipeline.evaluate.params import EvaluateParams, JudgeOptions, OpenAiModel
 from build_dataset.pipeline.evaluate.stage import problems, run
 from tests.annotation.scripted_server import Reply
@@ -85,35 +85,6 @@ def test_the_judge_sees_the_question_the_reference_and_the_answer(context, split
     assert "one说：A对" in asked
 
 
-def by_letters(prefer):
-    """A judge of pairs whose verdict is ``prefer(first, second)``."""
-
-    def answer(question, earlier, body):
-        if "回答二" not in question:
-            return Reply(content=json.dumps(FULL))
-        first, second = question.split("【回答一】")[1].split("【回答二】")
-        return Reply(content=json.dumps({"better": prefer(first, second)}))
-
-    return answer
-
-
-def test_a_preference_that_holds_in_both_orders_counts(context, splits, serve, writer):
-    server = serve(by_letters(lambda first, second: "first" if "good说" in first else "second"))
-    models = [writing(writer, "bad"), writing(writer, "good")]
-    result = run(splits(QUESTIONS), EvaluateParams(models=models, judge=judging(server, compare=True)), context)
-    found = rows(result, "preferences")
-    assert [(row["run_a"], row["run_b"], row["better"]) for row in found] == [("bad", "good", "second")] * 3
-    assert all(row["consistent"] for row in found)
-    assert result.counts.n_input == 6 + 6 + 6
-
-
-def test_a_judge_that_likes_what_stands_first_prefers_nobody(context, splits, serve, writer):
-    server = serve(by_letters(lambda first, second: "first"))
-    models = [writing(writer, "bad"), writing(writer, "good")]
-    result = run(splits(QUESTIONS), EvaluateParams(models=models, judge=judging(server, compare=True)), context)
-    assert {(row["better"], row["consistent"]) for row in rows(result, "preferences")} == {("tie", False)}
-
-
 def test_a_judge_that_gives_no_valid_score_leaves_the_text_waiting(context, splits, serve, writer):
     server = serve(lambda question, earlier, body: Reply(content='{"fluency": 9}'))
     params = EvaluateParams(models=[writing(writer, "one")], judge=judging(server))
@@ -137,12 +108,6 @@ def test_refused_texts_are_not_judged(context, splits, serve):
 def test_what_is_no_verdict_is_none(text):
     with pytest.raises(BadAnswerError):
         read_scores(text)
-
-
-@pytest.mark.parametrize("text", ["", '{"better": "both"}', '{"better": ["first"]}'])
-def test_what_is_no_preference_is_none(text):
-    with pytest.raises(BadAnswerError):
-        read_preference(text)
 
 
 def test_json_in_a_code_fence_is_read():

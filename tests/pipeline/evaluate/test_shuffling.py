@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.evaluate.metrics import metric, score_items
-from build_dataset.pipeline.evaluate.prompting import shufflable, shuffle_options, with_none_option
+from build_dataset.pipeline.evaluate.prompting import shufflable, shuffle_options
 from build_dataset.pipeline.evaluate.scoring import OVERALL, Graded, Versions, accepted_answers
 from build_dataset.schemas.evaluation import Outcome
 from build_dataset.schemas.questions import Option
@@ -64,23 +64,6 @@ def test_consistency_counts_questions_answered_alike_in_every_order():
     assert [each.alike("order") for each in questions] == [True, False, None]
     assert found.value(questions) == 0.5
     assert found.interval(questions).method == "wilson"
-
-
-@given(st.integers(0, 2**32), st.sampled_from("ABCD"))
-def test_none_of_the_above_takes_the_place_of_a_wrong_option_and_stands_last(seed, key):
-    printed = make_question(3, key)
-    shown = with_none_option(printed, 1, seed)
-    texts = {option.label: option.text for option in shown.question.options}
-    assert list(texts) == list("ABCD")
-    assert texts["D"] == "以上都不是"
-    assert texts[shown.question.answer[0]] == f"说法{key}3"
-    assert shown.as_printed(shown.question.answer) == (key,)
-    assert shown.as_printed("D")[0] != key
-
-
-@pytest.mark.parametrize("question", [make_question(1, "AC"), make_question(1, options="AB")])
-def test_several_answers_and_two_options_leave_no_room_for_none_of_the_above(question):
-    assert with_none_option(question, 1, 7) is None
 
 
 def test_consistency_is_absent_without_other_orders():

@@ -29,7 +29,7 @@ from build_dataset.pipeline.evaluate.scoring import (
     count_overlap,
     human_scores,
 )
-from build_dataset.schemas.evaluation import Judgement, Outcome, Preference, Task, Winner
+from build_dataset.schemas.evaluation import Judgement, Outcome, Task
 from build_dataset.schemas.release import ReleaseRow
 from tests.pipeline.drawn import described
 from tests.pipeline.evaluate.conftest import make_question
@@ -64,7 +64,7 @@ def _question(number: int, draw: random.Random) -> ReleaseRow:
 def _graded(run: str, rows: list[ReleaseRow], draw: random.Random) -> list[Graded]:
     found = []
     for row in rows:
-        for repeat, variant in ((0, None), (1, None), (0, "order 1"), (0, "paraphrase"), (0, "none_of_the_above")):
+        for repeat, variant in ((0, None), (1, None), (0, "order 1"), (0, "order 2"), (0, "order 3")):
             right = draw.random() < SKILL[run]
             letters = tuple(row.answer) if right else (draw.choice("ABCD"),)
             outcome = draw.choice((Outcome.NO_ANSWER, Outcome.REFUSED, Outcome.TRUNCATED))
@@ -128,25 +128,10 @@ def evaluated() -> Evaluated:
         run: RunSettings(run.split()[0], "answer", "answer_only", 3 if "shot" in run else 0, 1, 0) for run in SKILL
     }
     askings["o"] = RunSettings("o", "answer", "chain_of_thought", 0, 1, 0, 0.7)
-    about = {"task": Task.CLINICAL, "judge": "llm:j"}
-    preferences = [
-        Preference(
-            run_a="m",
-            run_b="n",
-            question_id=str(at),
-            shown_first_a=one,
-            shown_first_b=other,
-            better=one if one is other else Winner.TIE,
-            consistent=one is other,
-            **about,
-        )
-        for at, one in enumerate(Winner)
-        for other in (Winner.FIRST, one)
-    ]
     agreement = judge_agreement(judged, lengths, {"m": "m", "n": "n", "o": "o"})
     shown = [*scores, *judged_scores(judged)]
     more_than = {"disease_group": 7}
-    return Evaluated(shown, compare_runs(runs), preferences, agreement, judged, askings, more_than)
+    return Evaluated(shown, compare_runs(runs), agreement, judged, askings, more_than)
 
 
 def _rounded(row) -> str:
