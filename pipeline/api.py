@@ -33,7 +33,7 @@ def build(
         first: the stage to begin with; the first of all when absent.
         last: the stage to end with; the last of all when absent.
         force: run finished stages again.
-        **overrides: values by key with ``__`` for a dot, e.g. ``ocr__engine="tesseract"``.
+        **overrides: values by key with ``__`` for a dot, e.g. ``ocr__engine="paddleocr"``.
 
     Returns:
         The manifest of each stage by its name: counts, reasons, facts.

@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
-from shutil import which
 
 from benchmarks.ocr import texts
 from benchmarks.ocr.pages import CONDITIONS, TruthPage, make, save
@@ -32,7 +31,7 @@ from benchmarks.ocr.score import score
 
 ROOT = Path(__file__).resolve().parents[2]
 PADDLE_PYTHON = ROOT / ".venv-paddle/bin/python"
-ENGINES = {"default": 2, "small": 2, "onnxruntime": 2, "rapidocr": 1, "paddleocr": 1, "tesseract": 2}
+ENGINES = {"default": 2, "small": 2, "onnxruntime": 2, "rapidocr": 1, "paddleocr": 1}
 """Engines and their processes for two cores: those of ours take one a core; what comes as it is uses both in one."""
 
 
@@ -94,8 +93,6 @@ def missing(engine: str) -> str | None:
     """Why an engine cannot run here."""
     if engine == "paddleocr" and _python(engine) is None:
         return "PaddleOCR is not installed (make .venv-paddle/.ready)"
-    if engine == "tesseract" and which("tesseract") is None:
-        return "tesseract is not installed (apt install tesseract-ocr tesseract-ocr-chi-sim)"
     return None
 
 

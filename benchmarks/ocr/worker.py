@@ -142,7 +142,6 @@ ENGINES = {
     "onnxruntime": partial(_ours, rapidocr={"backend": "onnxruntime"}),
     "rapidocr": _rapidocr,
     "paddleocr": _paddleocr,
-    "tesseract": partial(_ours, engine="tesseract"),
 }
 """The engines by name: ``default`` is the pipeline's choice, ``onnxruntime`` the same without OpenVINO."""
 

@@ -19,7 +19,6 @@ class EngineName(StrEnum):
     AUTO = "auto"
     RAPIDOCR = "rapidocr"
     PADDLEOCR = "paddleocr"
-    TESSERACT = "tesseract"
     VISION = "vision"
 
 
@@ -27,7 +26,6 @@ ENGINES = {
     EngineName.RAPIDOCR: "rapid:RapidEngine",
     EngineName.PADDLEOCR: "paddle:PaddleEngine",
     EngineName.VISION: "vision:VisionEngine",
-    EngineName.TESSERACT: "tesseract:TesseractEngine",
 }
 """``module:class`` in ``engines`` of each, an ``OcrEngine`` that workers make with its options: the field of
 ``OcrParams`` with its name. Of the vision engine, whose pages the main process asks for, an ``EngineSetup``."""
@@ -63,14 +61,6 @@ class PaddleOcrParams(Params):
     device: str = option("cpu", "cpu, gpu, gpu:0 …")
 
 
-class TesseractParams(Params):
-    """The tesseract engine: the program of that name, as the operating system installs it."""
-
-    languages: str = option(
-        "chi_sim+eng", "Its language data, joined by +: chi_sim, chi_tra, eng …", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$"
-    )
-
-
 class VisionParams(LlmOptions):
     """The vision engine: a model behind an OpenAI-compatible endpoint that takes pictures."""
 
@@ -93,7 +83,7 @@ class OcrParams(Params):
     engine: EngineName = option(EngineName.AUTO, "OCR engine for pages without a sound text layer; auto is rapidocr.")
     second: EngineName | None = option(
         None,
-        "A second engine that reads the pages of which the first is unsure: vision, paddleocr, tesseract. "
+        "A second engine that reads the pages of which the first is unsure: vision, paddleocr. "
         "Lines that differ in digits, negations, units or labels wait.",
     )
     second_below: float = option(0.95, "Mean confidence of a page below which the second engine reads it.", ge=0, le=1)
@@ -120,7 +110,6 @@ class OcrParams(Params):
     )
     rapidocr: RapidOcrParams = option(RapidOcrParams(), "Options of the embedded engine.")
     paddleocr: PaddleOcrParams = option(PaddleOcrParams(), "Options of the paddleocr engine.")
-    tesseract: TesseractParams = option(TesseractParams(), "Options of the tesseract engine.")
     vision: VisionParams = option(VisionParams(), "Options of the vision engine.")
     text_timeout: float = non_semantic(
         6.0, "Seconds of processor time after which a text layer that is being read is given up.", gt=0

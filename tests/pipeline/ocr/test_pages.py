@@ -200,7 +200,7 @@ def test_a_page_that_failed_is_blank_with_its_reason(paper: DocumentState) -> No
 def test_a_page_below_the_bound_is_doubtful_where_a_second_engine_reads(
     paper: DocumentState, confidence: float | None, doubtful: bool
 ) -> None:
-    for second in (EngineName.TESSERACT, None):
+    for second in (EngineName.PADDLEOCR, None):
         store = PageStore(Kept(), OcrParams(second=second, second_below=0.8))
         store.put(store.text, [Job(paper, page) for page in (1, 2, 3)], [stored(confidence)] * 3)
         wanted = [Job(paper, page) for page in (1, 2, 3)] if doubtful and second else []
@@ -209,10 +209,10 @@ def test_a_page_below_the_bound_is_doubtful_where_a_second_engine_reads(
 
 
 def test_lines_are_read_by_the_embedded_engine_where_a_model_reads_pages() -> None:
-    engines = [PageStore(Kept(), OcrParams(engine=one)) for one in (EngineName.VISION, EngineName.TESSERACT)]
+    engines = [PageStore(Kept(), OcrParams(engine=one)) for one in (EngineName.VISION, EngineName.PADDLEOCR)]
     assert [(one.first.name.value, one.lines.name.value) for one in engines] == [
         ("vision", "rapidocr"),
-        ("tesseract", "tesseract"),
+        ("paddleocr", "paddleocr"),
     ]
 
 
@@ -224,7 +224,7 @@ def recognised(text: str, confidence: float) -> dict[str, object]:
 
 def test_a_doubtful_page_is_compared_with_the_second_reading(paper: DocumentState) -> None:
     def shown(confidence: float, *second: str) -> tuple[str, str | None]:
-        store = PageStore(Kept(), OcrParams(second=EngineName.TESSERACT, second_below=0.8))
+        store = PageStore(Kept(), OcrParams(second=EngineName.PADDLEOCR, second_below=0.8))
         assert store.second is not None
         job = Job(paper, 1)
         store.put(store.text, [job], [{"needs_ocr": "no_text_layer"}])

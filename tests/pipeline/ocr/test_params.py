@@ -10,7 +10,7 @@ from tests.pipeline.test_options import LIST, options
 
 
 def test_options_have_the_defaults_and_limits_that_are_promised() -> None:
-    own = tuple(f"{name}." for name in ("OcrParams", "RapidOcrParams", "PaddleOcrParams", "TesseractParams"))
+    own = tuple(f"{name}." for name in ("OcrParams", "RapidOcrParams", "PaddleOcrParams"))
     own += ("VisionParams.max_tokens ", "VisionParams.side ", "VisionParams.confidence ")
     promised = [line for line in LIST.read_text(encoding="utf-8").splitlines() if line.startswith(own)]
     assert [line for line in options() if line.startswith(own)] == promised
