@@ -196,14 +196,6 @@ class AuditItem(Record):
     item_total: float | None
     """Classical discrimination: correlation of giving the key with the share of other questions right."""
     unpicked: list[str] | None  # Distractors that nobody picked; null where fewer than 30 answered.
-    difficulty: float | None = None
-    """Two-parameter logistic model: log-odds that a respondent of average ability misses it; null below 8 runs."""
-    difficulty_low: float | None = None
-    difficulty_high: float | None = None  # 95 % interval.
-    discrimination: float | None = None
-    """Increase of the log-odds of giving the key per standard deviation of ability; a negative value is suspicious."""
-    discrimination_low: float | None = None
-    discrimination_high: float | None = None
     evidence: list[Evidence]  # The strongest first.
 
 
@@ -215,5 +207,3 @@ class AuditRespondent(Record):
     answers: int
     agrees: float  # Share of its answers that are the key.
     reliability: float  # Share of right answers by all evidence together; it weights this respondent.
-    ability: float | None = None
-    """Two-parameter logistic model: in standard deviations over the respondents; null below 8 runs."""

@@ -7,13 +7,11 @@ answer count for far less than nine independent ones (Dawid and Skene 1979; diff
 From eight respondents on the mean is taken of this and of what a regression learns from keys replaced on purpose.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, gammaln, log_expit, logit, logsumexp, softmax
 
-from build_dataset.pipeline.stats.intervals import Z95, Floats
+from build_dataset.pipeline.stats.intervals import Floats
 
 _SPREAD = 2.0  # standard deviation of difficulties, in the unit of abilities' log-odds
 _CONCENTRATION = 0.3  # Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same.
@@ -22,6 +20,7 @@ _DENSITY = -0.5 * (_GRID / _SPREAD) ** 2 - logsumexp(-0.5 * (_GRID / _SPREAD) **
 _TURNS, _STEPS = 6, 3  # rounds over answers and abilities; steps of Newton in each
 _RIDGE = 0.3  # Inverse strength of the penalty on the regression's weights; from .1 to 1 the figures hardly change.
 _TENTHS = np.eye(11)
+FEWEST = 8  # respondents from which the regression is heard
 
 
 def consensus(said: Floats, alternatives: NDArray[np.int64], prior: Floats) -> tuple[Floats, Floats]:
@@ -111,73 +110,3 @@ def _fit_abilities(abilities: Floats, right: Floats, asked: Floats, at: Floats) 
         surplus = right - (weight * expected).sum(1) - 0.1 * abilities  # .1: the weak prior about 0
         abilities = abilities + surplus / ((weight * expected * (1 - expected)).sum(1) + 1)
     return abilities
-
-
-FEWEST = 8  # respondents below which items cannot be told apart
-_MEAN, _PRIOR = np.array([0.0, 1.0]), np.diag([2.0**-2, 0.7**-2])
-"""Priors: easiness about 0 (± 2), discrimination about 1 (± .7), as published item banks have it."""
-_ROUNDS, _NEWTON = 30, 4  # the same for the parameters of items
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The parameters; rows are items."""
-
-    abilities: Floats  # of respondents, mean 0 and standard deviation 1
-    difficulty: Floats  # log-odds that a respondent of ability 0 misses the item; estimate, low, high
-    discrimination: Floats  # log-odds of getting it right that a unit of ability adds; estimate, low, high
-
-
-def fit(right: Floats) -> Fit:
-    """Fit the two-parameter logistic model of item response theory, for few respondents and many items.
-
-    Packages for it (girth, mirt, py-irt) integrate over many respondents and give no intervals, or need torch. Here
-    are eight or more respondents and thousands of items: a posterior mode with weak priors, as in Mislevy (1986), by
-    turns for items and for respondents, each turn a logistic regression.
-
-    Args:
-        right: items × respondents: 1 right, 0 wrong, a share where several people stand for one; NaN not asked.
-
-    Returns:
-        The posterior mode, with 95 % intervals of the items' parameters given the abilities.
-    """
-    asked = np.isfinite(right)  # NaN: not asked
-    answers = np.where(asked, right, 0.0)
-    abilities = _standard(logit((answers.sum(0) + 1) / (asked.sum(0) + 2)))
-    items = np.tile(_MEAN, (len(right), 1))
-    for _ in range(_ROUNDS):
-        design = np.stack([np.ones_like(abilities), abilities], 1)
-        items, precision = _logistic(answers, asked, items, design, 0.0, _MEAN, _PRIOR)
-        level, slope = items[:, 0], items[:, 1:]
-        estimates, _ = _logistic(answers.T, asked.T, abilities[:, None], slope, level, 0.0, np.eye(1))
-        before, abilities = abilities, _standard(estimates[:, 0])
-        if np.abs(before - abilities).max() < 1e-4:  # abilities are told to four places
-            break
-    half = Z95 * np.sqrt(np.diagonal(np.linalg.inv(precision), axis1=1, axis2=2))
-    bounds = np.stack([items, items - half, items + half])
-    return Fit(abilities, -bounds[[0, 2, 1], :, 0].T, bounds[:, :, 1].T)
-
-
-def _logistic(
-    answers: Floats,
-    asked: NDArray[np.bool_],
-    start: Floats,
-    design: Floats,
-    offset: Floats | float,
-    mean: Floats | float,
-    prior: Floats,
-) -> tuple[Floats, Floats]:
-    """Newton steps of a logistic regression of each row at once, with a prior: coefficients, and their precision."""
-    precision = np.zeros((len(answers), *prior.shape))
-    for _ in range(_NEWTON):
-        expected = expit(start @ design.T + offset)
-        spread = np.where(asked, expected * (1 - expected), 0.0)
-        gradient = np.where(asked, answers - expected, 0.0) @ design - (start - mean) @ prior
-        precision = np.einsum("im,mj,mk->ijk", spread, design, design) + prior
-        start = start + np.linalg.solve(precision, gradient[..., None])[..., 0]
-    return start, precision
-
-
-def _standard(values: Floats) -> Floats:
-    standardised: Floats = (values - values.mean()) / max(float(values.std()), 1e-6)
-    return standardised

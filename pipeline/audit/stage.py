@@ -11,7 +11,6 @@ import polars as pl
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
 from build_dataset.pipeline.audit import weighing
 from build_dataset.pipeline.audit.answers import Answers, Letters, comparable, gather_answers
-from build_dataset.pipeline.audit.consensus import FEWEST, fit
 from build_dataset.pipeline.audit.params import AuditParams
 from build_dataset.pipeline.audit.weighing import AuditCase
 from build_dataset.pipeline.claims.explanations import Stated, read_explanation
@@ -93,27 +92,23 @@ def audit(
         weighing.weigh_copies(case, (conflicts or {}).get(name, {}))
         weighing.weigh_experts(case, (verified or {}).get(name, ()))
     reliability = weighing.weigh_answers(cases, answers, params.wrong)
-    abilities, analysis = _analysed(cases, answers, list(reliability))
+    analysis = item_analysis(cases, answers, list(reliability))
     respondents = [
         _respondent(f"explanation: {rule}", "explanation", total, same, (same + 1) / (total + 2))
         for rule, (total, same) in sorted(explained.items())
     ]
-    for (name, right), ability in zip(reliability.items(), abilities, strict=True):
+    for name, right in reliability.items():
         said = [(case.key, answers.get(case.question.question_id, {}).get(name)) for case in cases]
         same = [key == letters for key, letters in said if letters is not None]
-        respondents.append(_respondent(name, "model", len(same), sum(same), right, ability))
+        respondents.append(_respondent(name, "model", len(same), sum(same), right))
     cases.sort(key=lambda case: (-case.odds, case.question.question_id))
     items = [_item(case, analysis.get(case.question.question_id, {})) for case in cases]
     return Audited(cases, items, respondents, lost)
 
 
-def _respondent(
-    name: str, kind: str, total: int, same: int, reliability: float, ability: float | None = None
-) -> AuditRespondent:
-    return AuditRespondent(
-        respondent=name, kind=kind, answers=total, agrees=round(same / max(total, 1), 4),
-        reliability=round(reliability, 4), ability=None if ability is None else round(ability, 4),
-    )  # fmt: skip
+def _respondent(name: str, kind: str, total: int, same: int, reliability: float) -> AuditRespondent:
+    shares = {"agrees": round(same / max(total, 1), 4), "reliability": round(reliability, 4)}
+    return AuditRespondent(respondent=name, kind=kind, answers=total, **shares)
 
 
 def read_explanations(questions: Sequence[Question]) -> dict[str, Stated]:
@@ -158,39 +153,16 @@ def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str
     return {name: stated[name] for name in order if name in stated}, sorted(each.question_id for each in todo)
 
 
-def _analysed(
-    cases: Sequence[AuditCase], answers: Answers, models: Sequence[str]
-) -> tuple[Sequence[float | None], dict[str, dict[str, object]]]:
-    """Abilities of the models, and the statistics of each question that somebody answered."""
+def item_analysis(cases: Sequence[AuditCase], answers: Answers, models: Sequence[str]) -> dict[str, dict[str, object]]:
+    """Return classical statistics of each question that somebody answered: see ``AuditItem``."""
     asked = [case for case in cases if answers.get(case.question.question_id)]
-    place = {name: at for at, name in enumerate(models)}
-    people = any(case.question.human_accuracy is not None for case in asked)
-    right = np.full((len(asked), len(models) + people), np.nan)  # people are the last column
-    for row, case in enumerate(asked):
-        for name, said in answers[case.question.question_id].items():
-            right[row, place[name]] = said == case.key
-        if people and case.question.human_accuracy is not None:
-            right[row, -1] = case.question.human_accuracy
-    classical = _classical(asked, answers, right)
-    if len(models) < FEWEST:
-        return [None] * len(models), classical
-    fitted = fit(right)
-    for row, case in enumerate(asked):
-        for part, values in (("difficulty", fitted.difficulty), ("discrimination", fitted.discrimination)):
-            names = (part, f"{part}_low", f"{part}_high")  # estimate and 95 % interval
-            told = (round(float(value), 3) for value in values[row])
-            classical[case.question.question_id] |= dict(zip(names, told, strict=True))
-    return fitted.abilities[: len(models)].tolist(), classical  # people come last
-
-
-def _classical(cases: Sequence[AuditCase], answers: Answers, right: Floats) -> dict[str, dict[str, object]]:
-    """Classical item analysis: share right, item-rest correlation, distractors that nobody picks."""
-    asked = np.isfinite(right)
-    total, count = np.nansum(right, 0), asked.sum(0)
+    right = _right(asked, answers, models)
+    known = np.isfinite(right)
+    total, count = np.nansum(right, 0), known.sum(0)
     statistics: dict[str, dict[str, object]] = {}
-    for row, case in enumerate(cases):
+    for row, case in enumerate(asked):
         said = answers[case.question.question_id]
-        mine, there = right[row], asked[row]
+        mine, there = right[row], known[row]
         rest = (total - np.where(there, mine, 0))[there] / np.maximum(count[there] - 1, 1)
         varied = there.sum() > 2 and mine[there].std() > 0 and rest.std() > 0  # else no correlation exists
         picked = frozenset().union(*said.values())  # distractors outside are dead weight
@@ -202,6 +174,19 @@ def _classical(cases: Sequence[AuditCase], answers: Answers, right: Floats) -> d
             "unpicked": unpicked if len(said) >= ENOUGH else None,
         }
     return statistics
+
+
+def _right(asked: Sequence[AuditCase], answers: Answers, models: Sequence[str]) -> Floats:
+    """Return who was right: questions × models, and people as the last column; NaN for what was not asked."""
+    place = {name: at for at, name in enumerate(models)}
+    people = any(case.question.human_accuracy is not None for case in asked)
+    right = np.full((len(asked), len(models) + people), np.nan)  # people are the last column
+    for row, case in enumerate(asked):
+        for name, said in answers[case.question.question_id].items():
+            right[row, place[name]] = said == case.key
+        if people and case.question.human_accuracy is not None:
+            right[row, -1] = case.question.human_accuracy
+    return right
 
 
 def _item(case: AuditCase, analysis: dict[str, object]) -> AuditItem:

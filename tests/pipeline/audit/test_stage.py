@@ -7,7 +7,7 @@ import pytest
 
 from build_dataset.pipeline.audit import stage as audit_stage
 from build_dataset.pipeline.audit.params import AuditParams
-from build_dataset.pipeline.audit.stage import _analysed, _quoted, run
+from build_dataset.pipeline.audit.stage import _quoted, item_analysis, run
 from build_dataset.pipeline.audit.weighing import AuditCase
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.stage import Failure, Result
@@ -169,16 +169,6 @@ def test_models_that_are_right_elsewhere_and_agree_on_another_option_are_believe
     assert (first["question_id"], first["suggested"], first["right"]) == ("q059", ["C"], 0)
     assert first["suspicion"] > 5 * row(result, "q001")["suspicion"]
     assert first["evidence"][0]["source"] == "m0, m1, m2, m3"
-    assert first["difficulty"] is None
-
-
-def test_from_eight_runs_on_difficulty_and_discrimination_have_intervals(context, tmp_path):
-    rows = answers(60, models=8, wrong=1)
-    result = audited(context, [question(n) for n in range(60)], rows=rows, tmp_path=tmp_path)
-    first = result.tables["items"].to_dicts()[0]
-    assert first["difficulty_low"] < first["difficulty"] < first["difficulty_high"]
-    assert first["discrimination_low"] < first["discrimination"] < first["discrimination_high"]
-    assert result.tables["respondents"]["ability"].null_count() == 0
 
 
 def test_the_page_escapes_what_papers_say(context):
@@ -204,13 +194,6 @@ def test_nothing_to_go_by_is_no_error(context):
     assert stage("audit").writes["items"].polars_schema() == result.tables["items"].schema
 
 
-def test_people_are_one_more_respondent_beside_eight_runs(context, tmp_path):
-    questions = [question(number, human_accuracy=0.7, respondents=400) for number in range(30)]
-    result = audited(context, questions, rows=answers(30, 9, 3), tmp_path=tmp_path)
-    assert result.tables["respondents"].filter(kind="model")["ability"].null_count() == 0
-    assert row(result, "q005")["difficulty"] is not None
-
-
 def asked(name: str, **fields) -> AuditCase:
     return AuditCase(make_question("肺炎首选", "甲 乙 丙 丁", "A", question_id=name, **fields), frozenset("A"))
 
@@ -232,8 +215,7 @@ def test_an_item_is_correlated_with_the_rest_where_three_or_more_were_asked(peop
     said = {
         name: {who: frozenset(letter) for who, letter in zip("mno", own, strict=False)} for name, own in SAID.items()
     }
-    abilities, found = _analysed([*cases, asked("never")], said, ["m", "n", "o"])
-    assert abilities == [None, None, None]
+    found = item_analysis([*cases, asked("never")], said, ["m", "n", "o"])
     assert [row["item_total"] for row in found.values()] == correlations
     assert [row["right"] for row in found.values()] == [0.6667, 0.3333, 0.6667, 0.5, 1.0]
     assert [row["respondents"] for row in found.values()] == [3, 3, 3, 2, 3]
