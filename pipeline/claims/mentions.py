@@ -105,8 +105,8 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
 
 
 def _broken(compact: str, needle: str) -> int:
-    """Return the number of characters of an option's beginning that a text ends with; 0 if fewer than two."""
-    lengths = range(min(len(needle) - 1, len(compact)), 1, -1)
+    """Return the number of characters of an option's beginning that a text ends with; 0 if fewer than two, or four Latin letters."""
+    lengths = range(min(len(needle) - 1, len(compact)), 3 if needle.isascii() else 1, -1)
     return next((length for length in lengths if compact.endswith(needle[:length])), 0)
 
 
@@ -285,7 +285,7 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
         if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
             return _P.tight
         alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
-        if "." in gap and _P.rejected.search(text, max(0, members[0].start - 6), members[0].start):
+        if "]." in gap or ("." in gap and _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)):
             return None
         if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
             return None if each.text and "," not in gap else _P.loose
@@ -320,8 +320,8 @@ _STYLED = {
 } | {block + index: chr(0x41 + index) for block in (0x1F150, 0x1F170) for index in range(26)}
 """And white letters on black, which have no plain form."""
 _LIKE = str.maketrans(
-    "АВСЕНΑΒΕΗ選擇應該為項錯誤確對綜結論題釋終與後實際這個無當從還說認較顯屬於則會僅餘敘適診斷並標準獨雖條傾誰諸處圍總貌竟讓麼皆稱慮",
-    "ABCEHABEH选择应该为项错误确对综结论题释终与后实际这个无当从还说认较显属于则会仅余叙适诊断并标准独虽条倾谁诸处围总貌竟让么均称虑",
+    "｡､АВСЕНΑΒΕΗ選擇應該為項錯誤確對綜結論題釋終與後實際這個無當從還說認較顯屬於則會僅餘敘適診斷並標準獨雖條傾誰諸處圍總貌竟讓麼皆稱慮",
+    "。、ABCEHABEH选择应该为项错误确对综结论题释终与后实际这个无当从还说认较显属于则会仅余叙适诊断并标准独虽条倾谁诸处围总貌竟让么均称虑",
 )
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}

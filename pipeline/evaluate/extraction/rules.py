@@ -167,7 +167,10 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     if len(task.said.items) > 2:
         # what stands below a blank line concludes
         below = task.said.codes.find(BLANK_LINE, task.said.items[-1].first)
-        return _closing(task, below) if below >= 0 else None
+        if below < 0:
+            return None
+        left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below][1]]
+        return _closing(task, below) or _last(left)  # "This leaves warfarin, which …"
     found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
     if found is None or (task.multiple is False and len(found.labels) > 1):
         return None
@@ -227,7 +230,7 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
     claimed = task.claims("judged") and not task.said.wrong
     if task.multiple:
         chosen = right if complete else ()
-    elif len(right) == 1 and (wrong or task.said.wrong or _names_all(task)):
+    elif len(right) == 1 and (wrong or task.said.wrong or _names_all(task) or _P.last_verdict.search(task.said.codes)):
         chosen = right
     elif not right and not claimed and len(wrong) == len(task.said.options) - 1 > 1:
         # all others are ruled out, in a text that does not break off before the last one
@@ -346,7 +349,7 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     People who judged 106 such outputs took the opening for the answer in every one.
     A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
     """
-    if task.multiple or len(task.said.items) < 2 or not _P.ended.search(task.said.text):
+    if task.multiple or task.said.wrong or len(task.said.items) < 2 or not _P.ended.search(task.said.text):
         return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]
@@ -371,7 +374,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 
 _IN_ORDER = (
-    *(marked, opening, stated, everything, last_line, ranked, head, concluded, quoted, verdicts, odd_one_out),
+    *(marked, opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
     *(echoed, predicated, only_letter, first_listed, suggested),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
