@@ -89,16 +89,22 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
                 end += needle.endswith("型") and text[end : end + 1] == "血"
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
-        if len(needle) > 1 and (short := _broken(compact, needle)):  # an output that was cut off: 故选肺炎链
+        short = _broken(compact, needle) if len(needle) > 1 else 0
+        if short and _whole(text, kept[-short], len(text)):  # an output that was cut off: 故选肺炎链
             broken.append((kept[-short], label))
-    whole = {start for start, _ in hits}
-    for start in {start for start, _ in broken} - whole:
+    whole = set(hits)
+    for start in {start for start, _ in broken} - {start for start, _ in whole}:
         hits[start, len(text)] = [label for at, label in broken if at == start]
     found = {}
     last = -1
     for (start, end), labels in sorted(hits.items(), key=lambda hit: (hit[0][0], -hit[0][1])):
         if start >= last and len(labels) == 1:  # of two options with the same text none is meant
-            weak = end - start < 2 or text[start:end].lower() in _COMMON or text[start:end].isdigit()
+            weak = (
+                (start, end) not in whole
+                or end - start < 2
+                or text[start:end].lower() in _COMMON
+                or text[start:end].isdigit()
+            )
             found[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return found
@@ -236,7 +242,7 @@ def _with_letters(text: str, found: list[Mention]) -> Iterator[Mention]:
     skip = -1
     for each in found:
         after = _P.letter_after.match(text, each.end) if each.text else None
-        if after is not None and after["label"] == each.labels[0]:
+        if after is not None and after["label"].upper() == each.labels[0]:
             skip = after.end()
             yield each._replace(end=skip, text=False, own=True, letters=skip)
         elif each.start >= skip:

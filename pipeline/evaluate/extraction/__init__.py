@@ -96,7 +96,11 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
     several = None
     for name, rule in RULES.items():
         found = rule(task) if several is None or name in _STILL else None
-        if found is None or not found.labels or (name in _WEAK and (_ruled_out(said, found) or _breaks_off(said, found))):
+        if (
+            found is None
+            or not found.labels
+            or (name in _WEAK and (_ruled_out(said, found) or _breaks_off(said, found)))
+        ):
             continue
         extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
         listed = name == "marked" and multiple is False  # 【答案】: AD where one is asked for: a wrong list

@@ -80,9 +80,11 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
 def stated(task: ReadingTask) -> FoundAnswer | None:
     """The last of: 答案是A, 故选A, A是正确答案, 不是A而是B, a boxed letter, the answer is A, 答案是青霉素."""
     claims, called = task.claims("stated", "called"), task.claims("called")
-    if task.multiple and len(called) > 1 and len(called) == len(claims):  # "A是正确答案。C是正确答案。"
-        labels = tuple(label for claim in called for label in claim.labels)
-        return FoundAnswer(labels, called[0].start, called[-1].end)
+    if task.multiple and called and len(called) == len(claims):  # "A是正确答案。C是正确答案。", "bは正しい。cは正解。"
+        right = () if task.said.wrong or len(called) > 1 else task.said.judged.right
+        labels = {label for claim in called for label in claim.labels} | {*right}
+        if len(labels) > 1:
+            return FoundAnswer(tuple(labels), called[0].start, called[-1].end)
     last = _last(claims)
     if last is None or not task.multiple or len(last.labels) > 1:
         return last
