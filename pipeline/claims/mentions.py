@@ -111,7 +111,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
 
 
 def _broken(compact: str, needle: str) -> int:
-    """Return the number of characters of an option's beginning that a text ends with; 0 if fewer than two, or four Latin letters."""
+    """Return how much of an option's beginning ends a text; 0 for less than two characters, or four Latin letters."""
     lengths = range(min(len(needle) - 1, len(compact)), 3 if needle.isascii() else 1, -1)
     return next((length for length in lengths if compact.endswith(needle[:length])), 0)
 
@@ -291,7 +291,8 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
         if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
             return _P.tight
         alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
-        if "]." in gap or ("." in gap and _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)):
+        rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
+        if "]." in gap or ("." in gap and rejected):
             return None
         if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
             return None if each.text and "," not in gap else _P.loose

@@ -169,7 +169,7 @@ def _ruled_out(said: Text, found: FoundAnswer) -> bool:
 
 
 def _breaks_off(said: Text, found: FoundAnswer) -> bool:
-    """Return whether a text ends in the middle of a sentence, and neither opens with the options found nor chooses them.
+    """Return whether a text has no end, or says there is no telling, and neither opens with the finding nor chooses it.
 
     The capacity is 2 F; to find the charge we multiply the capacity by the: F is a unit.
     """
