@@ -340,8 +340,6 @@ def only_letter(task: ReadingTask) -> FoundAnswer | None:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
         return None
-    if found[0].own and _P.breaks_off.match(task.said.text, found[0].end):
-        return None  # an analysis that goes through the options breaks off behind its first head
     return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
 
 
