@@ -23,6 +23,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -115,9 +117,8 @@ def table(found: list[Measured], size: str, card: str) -> str:
 
 def main() -> None:
     """Measure and print."""
-    import torch
-
-    here = torch.cuda.is_available()
+    torch = import_module("torch") if find_spec("torch") else None
+    here = torch is not None and torch.cuda.is_available()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", choices=sorted(SIZES), default="7b" if here else "25m")
     parser.add_argument("--questions", type=int, default=2000 if here else 140)
@@ -127,6 +128,8 @@ def main() -> None:
     parser.add_argument("--harness-batch", type=int, default=64 if here else 16)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    if torch is None:
+        parser.error('needs torch: pip install -e ".[local]"')
     card = torch.cuda.get_device_name() if here else "CPU"
     with tempfile.TemporaryDirectory() as folder:
         found = list(measure(arguments, Path(folder), "cuda:0" if here else "cpu"))

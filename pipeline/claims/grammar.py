@@ -110,7 +110,7 @@ class Text:
             end = mention.end
             kinds = (Token.TEXT, Token.ORDINARY) if mention.text else (Token.LETTERS, Token.SMALL)
             yield kinds[mention.weak].value, mention.start, mention.end, mention
-        masked = "".join([*parts, self.text[end:]])
+        masked = _P.blanks.sub(lambda found: _MASK * len(found.group()), "".join([*parts, self.text[end:]]))
         if _P.forbids.search(self.stem):  # 禁用的是: 禁用A is no verdict against A
             for code, pattern in _FORBIDDEN:
                 for match in pattern.finditer(masked):

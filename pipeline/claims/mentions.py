@@ -89,24 +89,30 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
                 end += needle.endswith("型") and text[end : end + 1] == "血"
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
-        if len(needle) > 1 and (short := _broken(compact, needle)):  # an output that was cut off: 故选肺炎链
+        short = _broken(compact, needle) if len(needle) > 1 else 0
+        if short and _whole(text, kept[-short], len(text)):  # an output that was cut off: 故选肺炎链
             broken.append((kept[-short], label))
-    whole = {start for start, _ in hits}
-    for start in {start for start, _ in broken} - whole:
+    whole = set(hits)
+    for start in {start for start, _ in broken} - {start for start, _ in whole}:
         hits[start, len(text)] = [label for at, label in broken if at == start]
     found = {}
     last = -1
     for (start, end), labels in sorted(hits.items(), key=lambda hit: (hit[0][0], -hit[0][1])):
         if start >= last and len(labels) == 1:  # of two options with the same text none is meant
-            weak = end - start < 2 or text[start:end].lower() in _COMMON or text[start:end].isdigit()
+            weak = (
+                (start, end) not in whole
+                or end - start < 2
+                or text[start:end].lower() in _COMMON
+                or text[start:end].isdigit()
+            )
             found[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return found
 
 
 def _broken(compact: str, needle: str) -> int:
-    """Return the number of characters of an option's beginning that a text ends with; 0 if fewer than two."""
-    lengths = range(min(len(needle) - 1, len(compact)), 1, -1)
+    """Return how much of an option's beginning ends a text; 0 for less than two characters, or four Latin letters."""
+    lengths = range(min(len(needle) - 1, len(compact)), 3 if needle.isascii() else 1, -1)
     return next((length for length in lengths if compact.endswith(needle[:length])), 0)
 
 
@@ -236,7 +242,7 @@ def _with_letters(text: str, found: list[Mention]) -> Iterator[Mention]:
     skip = -1
     for each in found:
         after = _P.letter_after.match(text, each.end) if each.text else None
-        if after is not None and after["label"] == each.labels[0]:
+        if after is not None and after["label"].upper() == each.labels[0]:
             skip = after.end()
             yield each._replace(end=skip, text=False, own=True, letters=skip)
         elif each.start >= skip:
@@ -285,7 +291,8 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
         if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
             return _P.tight
         alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
-        if "." in gap and _P.rejected.search(text, max(0, members[0].start - 6), members[0].start):
+        rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
+        if "]." in gap or ("." in gap and rejected):
             return None
         if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
             return None if each.text and "," not in gap else _P.loose
@@ -320,8 +327,8 @@ _STYLED = {
 } | {block + index: chr(0x41 + index) for block in (0x1F150, 0x1F170) for index in range(26)}
 """And white letters on black, which have no plain form."""
 _LIKE = str.maketrans(
-    "АВСЕНΑΒΕΗ選擇應該為項錯誤確對綜結論題釋終與後實際這個無當從還說認較顯屬於則會僅餘敘適診斷並標準獨雖條傾誰諸處圍總貌竟讓麼皆稱慮",
-    "ABCEHABEH选择应该为项错误确对综结论题释终与后实际这个无当从还说认较显属于则会仅余叙适诊断并标准独虽条倾谁诸处围总貌竟让么均称虑",
+    "｡､АВСЕНΑΒΕΗ選擇應該為項錯誤確對綜結論題釋終與後實際這個無當從還說認較顯屬於則會僅餘敘適診斷並標準獨雖條傾誰諸處圍總貌竟讓麼皆稱慮",
+    "。、ABCEHABEH选择应该为项错误确对综结论题释终与后实际这个无当从还说认较显属于则会仅余叙适诊断并标准独虽条倾谁诸处围总貌竟让么均称虑",
 )
 """Cyrillic and Greek capitals as Latin ones, traditional cue characters as simplified ones."""
 _MARKUP = dict.fromkeys(map(ord, "*`"), 0x20) | {ord("’"): ord("'"), ord("–"): ord("-")}

@@ -96,7 +96,11 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
     several = None
     for name, rule in RULES.items():
         found = rule(task) if several is None or name in _STILL else None
-        if found is None or not found.labels or (name in _WEAK and _ruled_out(said, found)):
+        if (
+            found is None
+            or not found.labels
+            or (name in _WEAK and (_ruled_out(said, found) or _breaks_off(said, found)))
+        ):
             continue
         extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
         listed = name == "marked" and multiple is False  # 【答案】: AD where one is asked for: a wrong list
@@ -162,6 +166,17 @@ def _ruled_out(said: Text, found: FoundAnswer) -> bool:
     # 错误的是: an option that is called right is not it
     denied = said.judged.right if said.wrong else said.judged.wrong
     return said.wrong is not None and set(found.labels) <= set(denied)
+
+
+def _breaks_off(said: Text, found: FoundAnswer) -> bool:
+    """Return whether a text has no end, or says there is no telling, and neither opens with the finding nor chooses it.
+
+    The capacity is 2 F; to find the charge we multiply the capacity by the: F is a unit.
+    """
+    chosen = any(claim.start == found.start and claim.kind == "concluded" for claim in said.claims)
+    opens = not said.text[: found.start].strip() and len(said.items) < 2
+    match = _P.unfinished.search(said.text, max(0, len(said.text) - 500))
+    return not (chosen or opens) and match is not None and found.end <= len(said.text.rstrip()) - 8
 
 
 def _may_be_several(task: ReadingTask, found: Extraction) -> bool:

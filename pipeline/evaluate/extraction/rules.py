@@ -80,9 +80,11 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
 def stated(task: ReadingTask) -> FoundAnswer | None:
     """The last of: 答案是A, 故选A, A是正确答案, 不是A而是B, a boxed letter, the answer is A, 答案是青霉素."""
     claims, called = task.claims("stated", "called"), task.claims("called")
-    if task.multiple and len(called) > 1 and len(called) == len(claims):  # "A是正确答案。C是正确答案。"
-        labels = tuple(label for claim in called for label in claim.labels)
-        return FoundAnswer(labels, called[0].start, called[-1].end)
+    if task.multiple and called and len(called) == len(claims):  # "A是正确答案。C是正确答案。", "bは正しい。cは正解。"
+        right = () if task.said.wrong or len(called) > 1 else task.said.judged.right
+        labels = {label for claim in called for label in claim.labels} | {*right}
+        if len(labels) > 1:
+            return FoundAnswer(tuple(labels), called[0].start, called[-1].end)
     last = _last(claims)
     if last is None or not task.multiple or len(last.labels) > 1:
         return last
@@ -167,7 +169,10 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     if len(task.said.items) > 2:
         # what stands below a blank line concludes
         below = task.said.codes.find(BLANK_LINE, task.said.items[-1].first)
-        return _closing(task, below) if below >= 0 else None
+        if below < 0:
+            return None
+        left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below][1]]
+        return _closing(task, below) or _last(left)  # "This leaves warfarin, which …"
     found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
     if found is None or (task.multiple is False and len(found.labels) > 1):
         return None
@@ -227,7 +232,7 @@ def verdicts(task: ReadingTask) -> FoundAnswer | None:
     claimed = task.claims("judged") and not task.said.wrong
     if task.multiple:
         chosen = right if complete else ()
-    elif len(right) == 1 and (wrong or task.said.wrong or _names_all(task)):
+    elif len(right) == 1 and (wrong or task.said.wrong or _names_all(task) or _P.last_verdict.search(task.said.codes)):
         chosen = right
     elif not right and not claimed and len(wrong) == len(task.said.options) - 1 > 1:
         # all others are ruled out, in a text that does not break off before the last one
@@ -335,8 +340,6 @@ def only_letter(task: ReadingTask) -> FoundAnswer | None:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
         return None
-    if found[0].own and _P.breaks_off.match(task.said.text, found[0].end):
-        return None  # an analysis that goes through the options breaks off behind its first head
     return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
 
 
@@ -346,7 +349,7 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
     People who judged 106 such outputs took the opening for the answer in every one.
     A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
     """
-    if task.multiple or len(task.said.items) < 2 or not _P.ended.search(task.said.text):
+    if task.multiple or task.said.wrong or len(task.said.items) < 2 or not _P.ended.search(task.said.text):
         return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]
@@ -371,7 +374,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 
 _IN_ORDER = (
-    *(marked, opening, stated, everything, last_line, ranked, head, concluded, quoted, verdicts, odd_one_out),
+    *(marked, opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
     *(echoed, predicated, only_letter, first_listed, suggested),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}

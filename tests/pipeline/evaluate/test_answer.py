@@ -39,6 +39,21 @@ def test_repetitions_are_asked_stored_and_averaged_with_their_deviation(context,
     assert server.asked.total() == 4
 
 
+@pytest.mark.parametrize(("seed", "sent"), [(7, [7, 8, 9]), (None, [None] * 3)])
+def test_an_endpoint_is_sent_the_seed_plus_the_number_of_the_repetition_or_none(context, splits, serve, seed, sent):
+    seeds = []
+
+    def answer(question, earlier, body):
+        seeds.append(body.get("seed"))
+        return Reply(content="A")
+
+    result = run(
+        splits([make_question(1, "A")], TRAIN), asking(serve(answer), repeats=3, temperature=1.0, seed=seed), context
+    )
+    assert sorted(seeds, key=str) == sent
+    assert result.tables["predictions"].sort("repeat")["seed"].to_list() == sent
+
+
 def test_a_model_that_reads_the_options_is_steady_and_one_that_likes_a_letter_is_not(context, splits, serve):
     def knows(question, earlier, body):
         return Reply(content=next(line[0] for line in question.splitlines() if "说法A" in line))
