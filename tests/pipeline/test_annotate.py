@@ -19,7 +19,6 @@ from build_dataset.pipeline.catalogue import stage
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Option, Question
-from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import Reply, ScriptedServer
 
 ROOT = Path(__file__).resolve().parents[2]
