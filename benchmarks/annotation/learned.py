@@ -33,7 +33,7 @@ BARE = {"options": [], "answer": None, "explanation": None}
 
 
 def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float], ...]:
-    """By dimension, of the questions that it labels: accuracy, distance of mean confidence from it, macro F1; their share.
+    """By dimension, of questions that it labels: accuracy, distance of mean confidence from it, macro F1; their share.
 
     The distance is over ten bins, macro F1 over the labels that are there.
     """
