@@ -21,7 +21,7 @@ from sklearn.metrics import f1_score
 
 from build_dataset.annotation.annotator import Annotator
 from build_dataset.annotation.learned_annotator import Embed, LearnedAnnotator
-from build_dataset.annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions
+from build_dataset.annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions, shares_of
 from build_dataset.annotation.llm.embeddings import embed
 from build_dataset.annotation.llm.options import Endpoint
 from build_dataset.annotation.reviewed import Reviewed
@@ -32,21 +32,35 @@ FIRST = 300
 BARE = {"options": [], "answer": None, "explanation": None}
 
 
-def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float], list[float], list[float]]:
-    """By dimension, accuracy, the distance of mean confidence from it over ten bins, and macro F1 over labels there."""
+def accuracies(annotator: Annotator, test: list[Reviewed]) -> tuple[list[float], ...]:
+    """By dimension, of questions that it labels: accuracy, distance of mean confidence from it, macro F1; their share.
+
+    The distance is over ten bins, macro F1 over the labels that are there.
+    """
     found = [item.verdicts for item in annotator.annotate([item.question for item in test], lambda _: None)]
-    accuracy, error, macro = [], [], []
+    accuracy, error, macro, coverage = [], [], [], []
     for name in scored_dimensions():
-        right = np.array([v[name].label == item.labels[name] for v, item in zip(found, test, strict=True)])
-        sure = np.array([v[name].confidence for v in found])
+        said = [(v[name], item.labels[name]) for v, item in zip(found, test, strict=True) if name in v]
+        right = np.array([verdict.label == label for verdict, label in said])
+        sure = np.array([verdict.confidence for verdict, _ in said])
         bins = np.minimum((sure * 10).astype(int), 9)
         gaps = [abs(right[bins == b].mean() - sure[bins == b].mean()) * (bins == b).mean() for b in set(bins)]
         accuracy.append(right.mean())
         error.append(sum(gaps))
-        true = [item.labels[name].zh for item in test]
-        said = [v[name].label.zh for v in found]
-        macro.append(f1_score(true, said, labels=sorted(set(true)), average="macro", zero_division=0))
-    return accuracy, error, macro
+        true, read = [label.zh for _, label in said], [verdict.label.zh for verdict, _ in said]
+        macro.append(f1_score(true, read, labels=sorted(set(true)), average="macro", zero_division=0))
+        coverage.append(len(said) / len(test))
+    return accuracy, error, macro, coverage
+
+
+def of_all(test: list[Reviewed]) -> list[float]:
+    """Return the lexicon's accuracy by dimension, were every question given the label with the largest share."""
+    shares = list(shares_of([item.question for item in test]))
+    right = [
+        [max(one[name], key=one[name].get) == item.labels[name].zh for name in scored_dimensions()]
+        for one, item in zip(shares, test, strict=True)
+    ]
+    return list(np.mean(right, axis=0))
 
 
 def show(name: str, values: list, seconds: float | None = None) -> None:
@@ -100,14 +114,17 @@ def main() -> None:
     items = read_labelled(given.labelled)
     print(f"{'':34}" + "".join(f"{name[:7]:>8}" for name in scored_dimensions()))
     show("commonest label", [_commonest(items, name) for name in scored_dimensions()])
-    right, _, macro = accuracies(LexiconAnnotator(), items)
-    show("lexicon", right)
+    right, _, macro, coverage = accuracies(LexiconAnnotator(), items)
+    show("lexicon, of those it labels", right)
     show("lexicon, macro F1", macro)
-    intervals = [wilson(round(share * len(items)), len(items)) for share in right]
+    show("lexicon, labelled", coverage)
+    show("lexicon, were all labelled", of_all(items))
+    sizes = [round(share * len(items)) for share in coverage]
+    intervals = [wilson(round(share * size), size) for share, size in zip(right, sizes, strict=True)]
     show("lexicon, low end of 95 %", [low for low, _ in intervals])
     show("lexicon, high end of 95 %", [high for _, high in intervals])
     bare = [Reviewed(item.question.model_copy(update=BARE), item.labels) for item in items]
-    show("lexicon, stems alone", accuracies(LexiconAnnotator(), bare)[0])
+    show("stems alone, were all labelled", of_all(bare))
     vectors: Embed | None = None
     if given.embeddings:
         endpoint = Endpoint(base_url=given.embeddings, model=given.model, timeout=600)

@@ -12,7 +12,7 @@ all of that, normalisation included, is in its seconds. Three columns keep the t
 - copies clustered: merged, or kept in one cluster, so that no split parts them;
 - copies merged, twins merged: what a user would lose; a twin is another question.
 
-What is not installed is named and left out.
+What is not installed is named and left out; what does not end in time has a row that says so.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ def main() -> None:
     parser.add_argument("--size", type=int, default=20_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--python", default=sys.executable, help="the interpreter that has the other libraries")
+    parser.add_argument("--limit", type=float, default=600, help="seconds that each of the others has")
     options = parser.parse_args()
     if options.questions:
         made = list(generate(distinct(read_questions(options.questions)), options.size, options.seed))
@@ -63,7 +64,7 @@ def main() -> None:
     names = [item.question.question_id for item in made]
     found, merged = proposed(frame), places(names, result)
     print_row("build-dataset, all of it", *took, made, (found, related(merged, result), merged))
-    missing = [name for name in PEERS if not run_peer(name, options.python, made, frame)]
+    missing = [name for name in PEERS if not run_peer(name, options, made, frame)]
     if missing:
         print(f"\nnot installed for {options.python}: {', '.join(missing)}; see benchmarks/dedup/requirements.txt")
 
@@ -83,14 +84,19 @@ def related(merged: Mapping[str, str], result: Result) -> dict[str, str]:
     return {name: clusters.get(place, place) for name, place in merged.items()}
 
 
-def run_peer(name: str, python: str, made: list[Made], frame: pl.DataFrame) -> bool:
+def run_peer(name: str, options: argparse.Namespace, made: list[Made], frame: pl.DataFrame) -> bool:
     """Run one and print its row; False when it is not there."""
     texts = [text for part in framed(with_keys(frame), "key", OPTIONS) for text in part]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts.json"
         path.write_text(json.dumps(texts), encoding="utf-8")
         script = Path(__file__).with_name("peer.py")
-        ended = subprocess.run([python, script, name, path], capture_output=True, text=True, check=False)
+        command = [options.python, script, name, path]
+        try:
+            ended = subprocess.run(command, capture_output=True, text=True, check=False, timeout=options.limit)
+        except subprocess.TimeoutExpired:
+            print(f"| {name} | not ended in {options.limit:.0f} s |" + " – |" * 6, flush=True)
+            return True
     if ended.returncode:
         if "ModuleNotFoundError" not in ended.stderr:
             raise SystemExit(f"{name}: {ended.stderr[-2000:]}")

@@ -81,6 +81,7 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     right, wrong, key = set[str](), set[str](), set[str]()
     said: list[str] = []
     quoted = slipped = False
+    texts = {label: "".join(fold(body).split()) for label, body in options.items()}
     for bracket in _P.bracket.finditer(text):
         # room for an option of 80 characters
         before = "".join(text[max(0, bracket.start() - 80) : bracket.start()].split())
@@ -89,7 +90,7 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
             last = set(mark["labels"]) & set(options)  # （D对ABCE错）
             (wrong if mark["verdict"] in ("错", "错误", "×") else right).update(last)
             said.append(mark.group())
-            if len(last) == 1 and (own := _named(before, options)):  # 大豆素（A对）
+            if len(last) == 1 and (own := _named(before, texts)):  # 大豆素（A对）
                 quoted, slipped = quoted or last == {own}, slipped or last != {own}
         if called := _P.is_key.search(bracket.group()):
             key |= set(called["letters"] or last) & set(options)
@@ -97,9 +98,8 @@ def _marks(text: str, options: Mapping[str, str]) -> _Marks:
     return _Marks(frozenset(right), frozenset(wrong), frozenset(key), quoted, slipped, detail)
 
 
-def _named(before: str, options: Mapping[str, str]) -> str | None:
-    """The option whose text a mark follows, the longest; None where it follows none."""
-    texts = {label: "".join(fold(text).split()) for label, text in options.items()}
+def _named(before: str, texts: Mapping[str, str]) -> str | None:
+    """The option whose text, without spaces, a mark follows, the longest; None where it follows none."""
     # one character may end any word
     found = [(len(text), label) for label, text in texts.items() if len(text) > 1 and before.endswith(text)]
     return max(found)[1] if found else None

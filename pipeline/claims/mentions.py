@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 from unicodedata import normalize
@@ -11,6 +12,7 @@ from build_dataset.pipeline.characters import any_of
 from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
+READ = 1 << 8  # size of the cache of folded texts: those of one question are folded again by each of its readers
 _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | {
     word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))
 }
@@ -344,6 +346,7 @@ _MARKS = re.compile(
 )
 
 
+@lru_cache(READ)
 def fold(text: str) -> str:
     """Fold widths, circled and look-alike letters, cue characters and Markdown marks; offsets stay valid."""
     return text.translate(_TABLE) if _TO_FOLD.search(text) else text

@@ -15,6 +15,7 @@ from build_dataset.schemas.columns import plain_header, vocabulary
 _P = Patterns(__name__)
 _BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
+_CHINESE = re.compile("[\u4e00-\u9fff]")
 _FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
 MOST = 0.95  # share of a column's values that must read as answers; the rest are typing errors
 ENOUGH = 20
@@ -197,8 +198,9 @@ def quoted_of(text: str, options: Pairs) -> list[str] | None:
     """Return the label of the only option with that text; for several texts between marks, their labels."""
     said, bare = text.strip(), _bare(text)
     exact = [label for label, option in options if option.strip() == said]
-    # A letter is no text of many characters, whatever is folded.
-    likely = options if len(text) > 1 else [(label, option) for label, option in options if len(option) <= _FOLDED]
+    # A letter is no text of many characters or of Chinese ones, whatever is folded.
+    likely = [one for one in options if len(one[1]) <= _FOLDED] if len(text) == 1 else options
+    likely = [one for one in likely if not _CHINESE.search(one[1])] if len(text) == 1 and text.isascii() else likely
     hits = exact or [label for label, option in likely if _bare(option) == bare]
     if len(hits) == 1:
         return hits

@@ -88,6 +88,8 @@ def cast(name: str, readings: Sequence[Reading], settings: SourceParams | None =
 
 def _open_doubts(reading: Reading, bare: Question) -> Doubts:
     """Return the doubts about a question without its furniture: a foot that was cut off is none any more."""
+    if not reading.doubts:
+        return self_contained(bare)
     options, left = reading.question.options, bare.options
     foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
     told = f"{without_digits(foot)[:30]!r} "  # as the check says it: 'ShowAnswer' stands in 10 items

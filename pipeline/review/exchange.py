@@ -27,7 +27,6 @@ from build_dataset.annotation.label_studio.tasks import (
     tasks_of,
     verification_tasks,
 )
-from build_dataset.annotation.lexicon_annotator import ENOUGH
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder
@@ -41,7 +40,6 @@ from build_dataset.pipeline.runtime.sources import CORRECTIONS
 from build_dataset.pipeline.stage import Context, Tables
 from build_dataset.schemas.annotations import Annotation
 from build_dataset.schemas.questions import Question
-from build_dataset.schemas.taxonomy import DIFFICULTY
 
 _CROP_BYTES = 400_000  # of a picture, scans as JPEG: 10,000 of them are 4 GB in the server's database
 
@@ -99,7 +97,7 @@ def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crop
     """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
     questions = list(Question.from_frame(tables["questions"]))
     gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])
-    proposed = with_probes(with_evidence(tables["annotations"]), params.probes, context.seed)
+    proposed = with_probes(tables["annotations"], params.probes, context.seed)
     # Before it is sent: an answer that comes meanwhile is compared with one of the two, and seldom the wrong one.
     folder.remember_shown(context.build, proposed)
     folder.remember_asked(context.build, tables["questions"])
@@ -116,13 +114,6 @@ def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crop
     if params.priority == "uncertainty":
         tasks = by_uncertainty(tasks, {question.question_id: question.group_id for question in questions})
     return tasks
-
-
-def with_evidence(annotations: pl.DataFrame) -> pl.DataFrame:
-    """Return the labels to fill in: not the lexicon's where its evidence is thin, nor a difficulty that is a guess."""
-    sure, by = pl.col("confidence"), pl.col("annotator")
-    guessed = (pl.col("dimension") == DIFFICULTY) & sure.is_null() & (by.is_in(["lexicon", "learned"]))
-    return annotations.filter(~guessed & ((by != "lexicon") | (sure >= ENOUGH).fill_null(value=True)))
 
 
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:

@@ -98,12 +98,12 @@ def test_the_exam_s_name_settles_the_discipline():
 
 
 @given(st.text(max_size=60), st.lists(st.text(max_size=12), max_size=4))
-def test_any_question_gets_labels_of_the_set_with_confidences(stem, options):
+def test_labels_are_of_the_set_with_confidences(stem, options):
     verdicts = label(question(stem, " ".join(options)))
-    assert list(verdicts) == [name for name in dimensions() if name != "difficulty"]  # the text does not tell it
+    assert "difficulty" not in verdicts  # the text does not tell it
     for name, verdict in verdicts.items():
         assert verdict.label in dimensions()[name].labels
-        assert verdict.confidence is None or 0 <= verdict.confidence <= 1
+        assert 0.6 <= verdict.confidence <= 1
         assert not verdict.estimate
 
 
@@ -139,9 +139,11 @@ def test_it_beats_the_most_frequent_label_on_experts_labels(shared_data):
     ]
     for name in scored_dimensions():
         gold = [item.labels[name] for item in items]
-        accuracy = np.mean([one[name].label == expert for one, expert in zip(found, gold, strict=True)])
+        said = [(one[name].label, expert) for one, expert in zip(found, gold, strict=True) if name in one]
+        accuracy = np.mean([label == expert for label, expert in said])
+        assert len(said) > 0.65 * len(gold)
         baseline = Counter(gold).most_common(1)[0][1] / len(gold)
-        assert accuracy > baseline + 0.2, f"{name}: {accuracy:.3f} against {baseline:.3f}"
+        assert accuracy > baseline + 0.3, f"{name}: {accuracy:.3f} against {baseline:.3f}"
 
 
 def test_a_term_that_names_a_label_counts_three_times_one_that_goes_with_it():
@@ -181,12 +183,41 @@ def test_a_term_counts_by_the_best_place_where_it_stands(colours, fields, place)
     [shares] = shares_of([both])
     red, blue = (3 * 2.0) ** 2, (3 * place) ** 2
     assert shares == {"colour": pytest.approx({"红": red / (red + blue), "蓝": blue / (red + blue)})}
-    [verdicts] = [found.verdicts for found in LexiconAnnotator().annotate([both], lambda count: None)]
-    assert verdicts["colour"].confidence == round(red / (red + blue), 3)
+
+
+def test_a_verdict_is_as_sure_as_its_share_of_the_score(colours):
+    verdicts = label(question("蓝 火", "火 x", "B"))
+    assert verdicts == {}
+    assert label(question("火 火", "蓝 x", "B"))["colour"].confidence == round(6**2 / (6**2 + 1.8**2), 3)
 
 
 def test_without_a_term_nothing_is_said(colours):
     assert label(question("绿")) == {}
+
+
+@pytest.mark.parametrize("stem", ["", "下列说法正确的是", "以上都不是"])
+def test_a_label_that_every_question_leans_to_is_not_said_without_a_term_for_it(stem):
+    assert label(question(stem)) == {}
+
+
+def test_the_exam_s_name_alone_speaks_for_a_label():
+    assert [*label(question("下列说法正确的是", exam_class="口腔执业医师"))] == ["medical_discipline"]
+
+
+@pytest.mark.parametrize(
+    ("stem", "dimension", "not_said"),
+    [
+        ("患者，女，25岁", "disease_group", "影响健康状态或与保健机构接触的因素"),
+        ("X线片上", "medical_discipline", "中药学"),
+        ("心率", "medical_discipline", "公卫预防"),
+        ("下颌隆突", "clinical_department", "民族医学科"),
+        ("检查方法", "competency", "公共卫生法律伦理"),
+    ],
+)
+def test_a_character_of_a_common_word_is_no_term(stem, dimension, not_said):
+    [shares] = shares_of([question(stem)])
+    base = next(shares_of([question("")]))
+    assert shares[dimension][not_said] <= base[dimension][not_said]
 
 
 def test_labels_of_dimensions_decided_before_add_their_share():

@@ -145,7 +145,7 @@ def test_the_guides_built_in_dimension_stands_beside_cmexams(extended):
     done = run(extended, "run", "--to", "annotate")
     assert done.returncode == 0, done.stderr
     annotations = pl.read_parquet(extended / "build" / "annotate" / "annotations.parquet")
-    assert "medical_discipline" in annotations["dimension"].to_list()
+    assert "competency" in annotations["dimension"].to_list()
     assert annotations.filter(dimension="cognitive_level")["label"].to_list() == ["记忆"]
 
 

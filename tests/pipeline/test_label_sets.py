@@ -144,7 +144,7 @@ def test_a_sixth_dimension_keeps_cmexams_own_with_their_lexicon_and_prompt(law):
     assert config.params("split").stratify_by == ["exam_class", "medical_discipline", "question_type"]
     Runner(config).run(["ocr", "parse", "clean", "dedup", "annotate"])
     labelled = pl.read_parquet(law / "build" / "annotate" / "annotations.parquet")
-    assert {"competency", "difficulty", "medical_discipline"} <= set(labelled["dimension"])
+    assert {"competency", "difficulty", "disease_group"} <= set(labelled["dimension"])
     (law / "labels.toml").write_text(SIXTH.replace('"setting"', '"competency"'), encoding="utf-8")
     with pytest.raises(UserError, match="competency is there twice"):
         load(law / "dataset.toml")
