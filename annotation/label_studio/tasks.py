@@ -25,9 +25,10 @@ from build_dataset.annotation.rubric import ShownAnswer
 from build_dataset.schemas.annotations import Annotation, Correction, LabelStatus
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import lot, sha256
+from build_dataset.schemas.places import mark_places, places_in
 from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
-from build_dataset.schemas.wording import findings, in_both_languages, look_at, mark_places, quoted
+from build_dataset.schemas.wording import findings, in_both_languages, look_at, quoted
 
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""
@@ -251,11 +252,12 @@ def waiting_reasons(item: ReviewItem) -> str:
     return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in found)
 
 
-def _marked(question: Question, places: Iterable[str]) -> str:
-    """Return a question as HTML: all of its text, what the reasons quote marked."""
+def _marked(question: Question, quotes: Sequence[str]) -> str:
+    """Return a question as HTML: all of its text, what the reasons quote and what may be misread marked."""
     answer = f"答案 {''.join(question.answer or []) or '（无）'}"
     parts = [text_of(question), answer, f"解析：{question.explanation}" if question.explanation else ""]
-    return Markup("<br>").join(mark_places(line, places) for part in parts for line in part.split("\n") if line)
+    marked = [mark_places(part, quotes, places_in(part, question.unsure)) for part in parts if part]
+    return Markup("<br>").join(marked).replace("\n", "<br>")
 
 
 def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> list[str]:

@@ -15,6 +15,7 @@ import polars as pl
 
 from build_dataset.pipeline.characters import UNREADABLE as NO_MEANING
 from build_dataset.pipeline.clean.params import PATTERNS, CleanParams
+from build_dataset.schemas.places import unsure_told
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.wording import SPECIAL_TOKENS
 
@@ -130,7 +131,8 @@ def low_confidence(question: Question, params: CleanParams) -> str | None:
     found = question.confidence
     if found is None or found >= (least := params.least_confidence):
         return None
-    return f"it was recognised with confidence {found:.2f}, below {least:.2f}"
+    told = f"it was recognised with confidence {found:.2f}, below {least:.2f}"
+    return ". ".join(filter(None, [told, unsure_told(question)]))
 
 
 def needs_figure(question: Question, params: CleanParams) -> str | None:

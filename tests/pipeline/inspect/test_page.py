@@ -22,7 +22,7 @@ from build_dataset.pipeline.inspect.page import (
 )
 from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Trace
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.wording import mark_places
+from build_dataset.schemas.places import mark_places
 
 
 @pytest.fixture
