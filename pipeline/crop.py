@@ -79,17 +79,17 @@ class CropTask:
     """Questions of a paper to cut out in a worker process, where a hostile page costs the task alone."""
 
     paper: Paper
-    places: tuple[tuple[str, tuple[Region, ...], tuple[Region, ...]], ...]
-    """Ids of questions, their regions, and what is underlined in them."""
+    places: tuple[tuple[str, tuple[Region, ...]], ...]  # Ids of questions and their regions
     most: int  # Bytes a picture may take: a PNG that is larger becomes a JPEG that fits, if one does
+    underlined: Mapping[str, Sequence[Region]] = field(default_factory=dict)  # Parts of questions, by their ids
 
 
 def cut_out(task: CropTask) -> dict[str, str]:
     """Pictures of the questions of a task that can be shown, as data addresses."""
     found: dict[str, str] = {}
-    for name, regions, doubted in task.places:
+    for name, regions in task.places:
         with suppress(UserError):
-            sheet = _sheet(task.paper, regions, doubted)
+            sheet = _sheet(task.paper, regions, task.underlined.get(name, ()))
             content, kind = _png(sheet), "image/png"
             if len(content) > task.most:
                 content, kind = jpeg(sheet, task.most), "image/jpeg"
@@ -124,13 +124,12 @@ def _tasks(questions: Iterable[Question], context: Context, most: int, marked: b
             continue
         for _, some in groupby(mine, key=lambda question: (question.pages or [0])[0]):
             own = list(some)
-            doubted = [_doubted(question) if marked else () for question in own]
-            places = tuple((q.question_id, tuple(q.regions or ()), red) for q, red in zip(own, doubted, strict=True))
-            yield CropTask(paper, places, most)
+            places = tuple((question.question_id, tuple(question.regions or ())) for question in own)
+            yield CropTask(paper, places, most, {each.question_id: _unsure(each) for each in own} if marked else {})
 
 
-def _doubted(question: Question) -> tuple[Region, ...]:
-    return tuple(Region(page=one.page, box=one.box) for one in question.unsure or () if one.box)
+def _unsure(question: Question) -> list[Region]:
+    return [Region(page=one.page, box=one.box) for one in question.unsure or () if one.box]
 
 
 def crop_in_worker(paper: Paper, regions: Sequence[Region]) -> bytes:
