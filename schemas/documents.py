@@ -103,10 +103,10 @@ class UnsureCharacter(Record):
     before: str  # Of its line, up to 6 characters.
     text: str  # As it is written; all of the line where the engine tells nothing of characters.
     after: str
-    other: str | None  # What else it may be; null where nothing else is likely.
+    other: str | None = None  # What else it may be; null where nothing else is likely.
     sure: float  # Probability that it is right, and that nothing was overlooked behind it.
     page: int
-    box: Box | None
+    box: Box | None = None
 
 
 class LineKind(StrEnum):

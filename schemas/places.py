@@ -56,7 +56,7 @@ def find_unsure(
 
 def _folded(text: str, before: str) -> tuple[str, list[int]]:
     """Return a text as it is compared, and the index of each of its characters; -1 for those put ``before``."""
-    pairs = [(char, -1) for char in before]
+    pairs = [(char, -1) for char in _fold(before)]
     for at, char in enumerate(text):
         pairs += [(one, at) for one in _fold(char)]
     return "".join(char for char, _ in pairs), [at for _, at in pairs]
@@ -73,8 +73,8 @@ def _best(folded: Mapping[str, tuple[str, list[int]]], one: UnsureCharacter) -> 
         at = text.find(char) if char else -1
         while at >= 0:
             near = Postfix.similarity(text[:at], before) + Prefix.similarity(text[at + len(char) :], after)
-            if origin[at] >= 0:
-                found.setdefault(near, []).append(Place(name, origin[at], origin[at] + 1, one.other))
+            start = max(origin[at], 0)  # of a label nothing is part of the text
+            found.setdefault(near, []).append(Place(name, start, origin[at] + 1, one.other))
             at = text.find(char, at + 1)
     near = max(found, default=-1)
     return found[near] if near >= min(_NEIGHBOURS, len(before) + len(after)) else []
@@ -88,7 +88,7 @@ def places_in(text: str, unsure: Iterable[UnsureCharacter] | None) -> list[Place
 def unsure_told(question: Question) -> str:
     """Return a Chinese and an English sentence that name the unsure characters: 瘪 (or 痹) in option C.
 
-    One that the question's texts do not hold, as that of a key, is named with what stands beside it.
+    One that the question's texts do not hold is its key's, or is named with what stands beside it.
     """
     whole = [one.text[:60] for one in question.unsure or () if len(one.text) > 1]
     if whole:
@@ -96,7 +96,9 @@ def unsure_told(question: Question) -> str:
     texts = fields_of_question(question)
     named: dict[tuple[str, str], None] = {}
     for one, places in sorted(find_unsure(texts, question.unsure or ()), key=lambda pair: pair[0].sure):
-        zh, en = field_name(places[0].field) if places else (f"{one.before}{one.text}{one.after}",) * 2
+        around = f"'{one.before}{one.text}{one.after}'"
+        of_key = "answer" if one.text in (question.answer or ()) else ""
+        zh, en = field_name(places[0].field if places else of_key) if places or of_key else (f"{around}中", around)
         zh_other, en_other = (f"（或{one.other}）", f" (or {one.other})") if one.other else ("", "")
         named[f"{zh}的{one.text}{zh_other}", f"{one.text}{en_other} in {en}"] = None
     if not named:
@@ -118,14 +120,17 @@ class Mark(NamedTuple):
 def marked_pieces(text: str, quotes: Iterable[str], places: Iterable[Place] = ()) -> Iterator[tuple[str, Mark | None]]:
     """Yield a text in pieces, each with its mark; None where nothing is doubted.
 
-    ``quotes`` are doubted wherever they stand; ``places`` of characters that may be misread are those of this text.
+    ``quotes`` are doubted wherever they stand, whatever their white space and width; ``places`` are those of
+    characters of this text that may be misread.
     """
     marks: list[Mark | None] = [None] * len(text)
-    for quote in sorted({*quotes} - {""}, key=len):
-        at = text.find(quote)
+    bare, origin = _folded(text, "")
+    for quote in filter(None, map(_fold, quotes)):
+        at = bare.find(quote)
         while at >= 0:
-            marks[at : at + len(quote)] = [Mark(unsure=False)] * len(quote)
-            at = text.find(quote, at + len(quote))
+            start, end = origin[at], origin[at + len(quote) - 1] + 1
+            marks[start:end] = [Mark(unsure=False)] * (end - start)
+            at = bare.find(quote, at + len(quote))
     for number, place in enumerate(places):
         size = place.end - place.start
         marks[place.start : place.end] = [Mark(unsure=True, other=place.other, number=number)] * size

@@ -82,6 +82,11 @@ def look_at(reason: str) -> list[str]:
     return known
 
 
+def doubts_key(reason: str) -> bool:
+    """Return whether a reason doubts a question's key."""
+    return reason in _read()["places"]["key"]
+
+
 def settling(reason: str, file: str) -> str | None:
     """Return the line of dataset.toml that settles a doubt where it does not hold; None where people decide each."""
     accept = f'[sources."FILE"] accept = ["{reason}"]' if reason in get_args(Acceptable) else None

@@ -12,7 +12,7 @@ from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.documents import Step, UnsureCharacter
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.places import OPTION, Place, find_unsure, mark_places
-from build_dataset.schemas.wording import quoted
+from build_dataset.schemas.wording import doubts_key, findings, quoted
 
 
 class Fate(StrEnum):
@@ -59,6 +59,12 @@ class ItemCard:
         """Characters that may be misread, of an item that a person has to look at."""
         told = (self.question or {}).get("unsure") if self.fate in (Fate.WAITING, Fate.DOUBTFUL) else None
         return [UnsureCharacter.model_validate(one) for one in told or ()]
+
+    @property
+    def doubts_key(self) -> bool:
+        """True where a reason for which it waits doubts its key."""
+        found = (code for event in self.events for code, _ in findings(event.reason or "", event.detail or ""))
+        return self.fate is Fate.WAITING and any(map(doubts_key, found))
 
     def marked(self, field: str) -> Markup:
         """Return a text of the question as HTML, what is doubted marked."""

@@ -159,6 +159,8 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if row.decision == KEEP and ((base.key and not _same(base.key, row.key)) or row.explanation):
         why = "to be kept, but key or explanation are not its own; was a column sorted alone?"
         return f"{name}: {why} Choose {DECISIONS[CORRECT]} if they are meant so", None
+    if row.decision == KEEP and not _names_options(row):
+        return f"{name}: its key {row.key} names no option: correct one of them, or choose {DECISIONS[DROP]}", None
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
     if row.decision == TAKE:
         if changed or not row.waiting.proposals:
@@ -176,6 +178,11 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if row.decision == CORRECT and not changed:
         return f"{name}: to be corrected, but text and key are as they were", None
     return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
+
+
+def _names_options(row: DecidedRow) -> bool:
+    labels = {line.strip()[:1] for line in row.text.split("\n")}
+    return {char for char in row.key.upper() if char.isalpha()} <= labels
 
 
 def _word(text: str) -> str:

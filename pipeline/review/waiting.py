@@ -31,7 +31,7 @@ from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.places import marked_pieces, places_in
 from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
-from build_dataset.schemas.wording import findings, in_both_languages, look_at, quoted
+from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
 
 FILE = "waiting.xlsx"
 FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
@@ -111,10 +111,12 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     at = {name: place for place, name in enumerate(names)}
     sheet, fixed, free = begin_sheet(book, SHEET, dict(COLUMNS[name] for name in names))
     doubted = book.add_format({"bold": True, "font_color": "#C00000"})
+    red = book.add_format({"text_wrap": True, "valign": "top", "locked": False, "bold": True, "bg_color": "#FFD9D9"})
     unsure = book.add_format({"bold": True, "font_color": "#E06000", "underline": 1})
     for number, each in enumerate(rows, start=1):
-        for name in ("decision", "scope", "key", "note"):
-            sheet.write(number, at[name], each.base.key if name == "key" else "", free)
+        for name in ("decision", "scope", "note"):
+            sheet.write(number, at[name], "", free)
+        sheet.write(number, at["key"], each.base.key, red if any(doubts_key(code) for code, _ in each.found) else free)
         for name, text in _edited(each).items():
             _write_marked(sheet, (number, at[name]), each, legal(text)[: sheets.LONGEST], (doubted, unsure, free))
         for name, text in _fixed(each).items():

@@ -337,7 +337,9 @@ def _other(draft: WordDraft, at: int) -> str | None:
         return draft.changes[at][0]
     others = draft.doubts[at].others if at in draft.doubts else ()
     own = _plain(draft.text[at])
-    return next((char for char, share in others if share >= _LEAST_OTHER and _plain(char) != own), None)
+    return next(
+        (char for char, share in others if share >= _LEAST_OTHER and not char.isspace() and _plain(char) != own), None
+    )
 
 
 def _share(text: str, doubt: Doubt) -> float:
