@@ -311,7 +311,9 @@ def changed_text(text: str, base: editable.BaseText) -> Changes:
         return {}
     before, after = editable.fields_of(base.text), editable.fields_of(text)
     if sum(name.startswith(editable.OPTION) for name in after) < 2:
-        raise editable.UnreadableTextError("fewer than two options are left")
+        raise editable.UnreadableTextError(
+            "fewer than two options A, B … follow each other: write the missing ones, too"
+        )
     return editable.changed_fields(before, after)
 
 

@@ -199,6 +199,7 @@ class PaperView:
     sheets: list[PageView]
     cards: list[ItemCard]
     notes: list[str]
+    changes: list[str]  # characters that the language decided
 
 
 def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None) -> tuple[str, bytes]:
@@ -232,6 +233,7 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
         list(page_views(tables, found, shown)),
         found,
         notes if len(shown) < count else [],
+        [f"p. {page.page} {_told(one)}" for page in tables.pages if page.page in shown for one in page.changes or ()],
     )
     view.notes += _draw(build, raw, view)
     return view
@@ -245,14 +247,6 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
         ("format 格式", f"{document.format}, {counted(document.pages or 0, 'page')}"),
         ("read by 读取", ", ".join(f"{method} {count}" for method, count in sorted(methods.items()))),
     ]
-    for page in tables.pages:
-        if page.changes:
-            facts.append(
-                (
-                    f"page {page.page}: characters by context 第{page.page}页按上下文定字",
-                    "; ".join(map(_told, page.changes)),
-                )
-            )
     exam = [name for name in (document.exam_type, document.exam_class, document.exam_subject) if name]
     if exam:
         facts.append(("exam 考试", " · ".join(exam)))

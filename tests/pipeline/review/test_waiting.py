@@ -15,6 +15,7 @@ import pytest
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.aside import source_losses
 from build_dataset.pipeline.clean.corrections import patch_questions
+from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import decisions, folder, waiting
 from build_dataset.pipeline.review.decisions import import_decisions
@@ -322,3 +323,13 @@ def test_a_key_that_names_no_option_is_told_and_nothing_of_the_row_is_applied(bu
     outcome = take(build, book)
     assert "names an option that is not there" in outcome.told[0]
     assert (dict(outcome.decided), said(build)) == ({"open": others}, {})
+
+
+def test_a_kept_question_that_cleaning_takes_out_all_the_same_is_told_by_row(build, book, others):
+    question_id = ids(build)["low_confidence"]
+    edit(book, (question_id, "decision", "保留"))
+    outcome = import_decisions([book], BY, ReviewParams(), build, CleanParams(min_options=9))
+    assert dict(outcome.decided) == {"keep": 1, "open": others}
+    (told,) = outcome.told
+    assert "stays out until it is corrected" in told
+    assert "too_few_options" in told
