@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from markupsafe import Markup
-
 from build_dataset.annotation.adjudication import Standing, proposed_labels
 from build_dataset.annotation.annotator import MEASURED
 from build_dataset.annotation.label_studio.editable import (
@@ -257,8 +255,8 @@ def _marked(question: Question, quotes: Sequence[str], reasons: Collection[str])
     answer = f"答案 {''.join(question.answer or []) or '（无）'}"
     quotes = [*quotes, *([answer] if any(map(doubts_key, reasons)) else [])]
     parts = [text_of(question), answer, f"解析：{question.explanation}" if question.explanation else ""]
-    marked = [mark_places(part, quotes, places_in(part, question.unsure)) for part in parts if part]
-    return Markup("<br>").join(marked).replace("\n", "<br>")
+    marked = (str(mark_places(part, quotes, places_in(part, question.unsure))) for part in parts if part)
+    return "\n".join(marked).replace("\n", "<br>")
 
 
 def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> list[str]:
