@@ -30,6 +30,7 @@ MAX_PIXELS = 8_000_000  # Of a page, and of a cut-out: an A4 page has 2.2 millio
 MARGIN = 6.0  # White space kept around the boxes, in points
 _GAP = 12  # White rows of pixels between strips
 TIMEOUT = 60.0  # Seconds that cutting out of a paper in a worker may take
+_RED = (224, 0, 0)
 _STEPS = ((1100, 70), (1000, 55), (900, 45), (800, 38), (700, 32), (560, 28))
 """Width in pixels and JPEG quality, best first; the first that fits is taken."""
 
@@ -80,6 +81,7 @@ class CropTask:
     paper: Paper
     places: tuple[tuple[str, tuple[Region, ...]], ...]  # Ids of questions and their regions
     most: int  # Bytes a picture may take: a PNG that is larger becomes a JPEG that fits, if one does
+    underlined: Mapping[str, Sequence[Region]] = field(default_factory=dict)  # Parts of questions, by their ids
 
 
 def cut_out(task: CropTask) -> dict[str, str]:
@@ -87,7 +89,7 @@ def cut_out(task: CropTask) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, regions in task.places:
         with suppress(UserError):
-            sheet = _sheet(task.paper, regions)
+            sheet = _sheet(task.paper, regions, task.underlined.get(name, ()))
             content, kind = _png(sheet), "image/png"
             if len(content) > task.most:
                 content, kind = jpeg(sheet, task.most), "image/jpeg"
@@ -96,20 +98,20 @@ def cut_out(task: CropTask) -> dict[str, str]:
     return found
 
 
-def crops(questions: Iterable[Question], context: Context, most: int) -> dict[str, str]:
+def crops(questions: Iterable[Question], context: Context, most: int, *, marked: bool = False) -> dict[str, str]:
     """Cut-outs as data addresses, by question, as far as they take ``most`` bytes; drawn in worker processes.
 
-    Those of one page are cut out of it together. A picture is a help, not a need: a paper that has moved, or shows no
-    pages, has none.
+    Where they are ``marked``, characters that may be misread are underlined. Those of one page are cut out of it
+    together. A picture is a help, not a need: a paper that has moved, or shows no pages, has none.
     """
     found: dict[str, str] = {}
-    for _, cut in context.map(cut_out, _tasks(questions, context, most), timeout=TIMEOUT):
+    for _, cut in context.map(cut_out, _tasks(questions, context, most, marked), timeout=TIMEOUT):
         if not isinstance(cut, Failure):
             found |= cut
     return found
 
 
-def _tasks(questions: Iterable[Question], context: Context, most: int) -> Iterator[CropTask]:
+def _tasks(questions: Iterable[Question], context: Context, most: int, marked: bool) -> Iterator[CropTask]:
     """The questions of a page in a task, which is opened once for them."""
     seen = sorted(
         (question for question in questions if question.regions),
@@ -121,8 +123,13 @@ def _tasks(questions: Iterable[Question], context: Context, most: int) -> Iterat
         except UserError:
             continue
         for _, some in groupby(mine, key=lambda question: (question.pages or [0])[0]):
-            places = tuple((question.question_id, tuple(question.regions or ())) for question in some)
-            yield CropTask(paper, places, most)
+            own = list(some)
+            places = tuple((question.question_id, tuple(question.regions or ())) for question in own)
+            yield CropTask(paper, places, most, {each.question_id: _unsure(each) for each in own} if marked else {})
+
+
+def _unsure(question: Question) -> list[Region]:
+    return [Region(page=one.page, box=one.box) for one in question.unsure or () if one.box]
 
 
 def crop_in_worker(paper: Paper, regions: Sequence[Region]) -> bytes:
@@ -154,7 +161,7 @@ def _continues(strip: Region, region: Region) -> bool:
     return strip.page == region.page and below
 
 
-def _cut(paper: Paper, region: Region) -> Pixels:
+def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels:
     pixels, width, height = page_image(paper, region.page)
     across, down = pixels.shape[1] / width, pixels.shape[0] / height
     box = region.box
@@ -163,6 +170,10 @@ def _cut(paper: Paper, region: Region) -> Pixels:
     part = pixels[top : max(bottom, top + 1), left : max(right, left + 1)]
     if not part.size:
         raise UserError(f"{paper.document} page {region.page}: the box lies outside of the page")
+    part = part.copy() if doubted else part
+    for box in (each.box for each in doubted if each.page == region.page):
+        row, start, end = int(box.y1 * down) - top, int(box.x0 * across) - left, int(box.x1 * across) - left
+        part[max(0, row) : max(0, row + 3), max(0, start) : max(0, end)] = _RED
     return part
 
 
@@ -192,11 +203,11 @@ def _page_image(
     return np.rot90(image.pixels, turned // 90), *size
 
 
-def _sheet(paper: Paper, regions: Sequence[Region]) -> Image.Image:
+def _sheet(paper: Paper, regions: Sequence[Region], doubted: Sequence[Region] = ()) -> Image.Image:
     """The strips of the regions below each other on white; grey where there is no colour."""
     if not regions:
         raise UserError(f"{paper.document}: nothing to cut out, no box is known")
-    parts = [_cut(paper, strip) for strip in page_strips(regions)]
+    parts = [_cut(paper, strip, doubted) for strip in page_strips(regions)]
     widest = max(part.shape[1] for part in parts)
     margins = [((_GAP * (at > 0), 0), (0, widest - part.shape[1]), (0, 0)) for at, part in enumerate(parts)]
     filled = [np.pad(part, margin, constant_values=255) for part, margin in zip(parts, margins, strict=True)]

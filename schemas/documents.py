@@ -94,6 +94,21 @@ class Box(Record):
         return type(self)(x0=x0, y0=y0, x1=max(self.x1, other.x1), y1=max(self.y1, other.y1))
 
 
+class UnsureCharacter(Record):
+    """A character of a recognised line that may be wrong, with what stands beside it.
+
+    ``皮肤`` 瘪 ``痒`` (or 瘙): texts are tidied later, so that it is found by its neighbours and not by a number.
+    """
+
+    before: str  # Of its line, up to 6 characters.
+    text: str  # As it is written; all of the line where the engine tells nothing of characters.
+    after: str
+    other: str | None = None  # What else it may be; null where nothing else is likely.
+    sure: float  # Probability that it is right, and that nothing was overlooked behind it.
+    page: int
+    box: Box | None = None
+
+
 class LineKind(StrEnum):
     """Kind of a line or region."""
 
@@ -119,6 +134,7 @@ class Line(Record):
     other: str | None = None
     """A second reading of the line where it has other digits, negations, signs, option labels or units; null where it
     has not, or none was made."""
+    unsure: list[UnsureCharacter] | None = None  # Null where all are sure, or the engine tells nothing of characters.
 
 
 class SourceRow(Record):

@@ -7,7 +7,7 @@ from typing import Literal, get_args
 from pydantic import Field
 
 from build_dataset.schemas.base import Record
-from build_dataset.schemas.documents import Box
+from build_dataset.schemas.documents import Box, UnsureCharacter
 
 
 class QuestionType(StrEnum):
@@ -66,6 +66,9 @@ class Question(Record):
     """Kinds of the regions inside it: ``figure``, ``table``, ``formula``; null when there are none."""
     confidence: float | None = None
     """Lowest recognition confidence of its lines; null for text layers and tabular sources."""
+    unsure: list[UnsureCharacter] | None = None
+    """Characters of its lines that may be misread; without any, its least sure line; null where nothing was
+    recognised."""
     exam_type: str | None = None
     exam_class: str | None = None
     exam_subject: str | None = None

@@ -9,8 +9,6 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any, get_args
 
-from markupsafe import Markup, escape
-
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.dataset import Acceptable
 from build_dataset.schemas.grouping import group_values
@@ -48,7 +46,7 @@ def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
     return "; ".join(told)
 
 
-_QUOTED = re.compile(r"'([^']{2,120})'")
+_QUOTED = re.compile(r"'([^']{2,120})'|“([^“”]{2,120})”|\"([^\"]{2,120})\"")  # repr writes the last where ' is inside
 _ELSE = "build-dataset inspect FILE shows them", "build-dataset inspect FILE 可查看"
 """Remedy of a reason that has none of its own."""
 
@@ -74,21 +72,19 @@ def findings(reason: str, detail: str) -> list[tuple[str, str]]:
 
 def quoted(detail: str) -> list[str]:
     """Return the places that evidence names: something is missing in stem: '1,2,3, ,n，其出栈序列'."""
-    return [found.replace("\\n", "\n") for found in _QUOTED.findall(detail)]  # line breaks as two characters
-
-
-def mark_places(text: str, places: Iterable[str]) -> Markup:
-    """Return a text as HTML in which those places are marked."""
-    parts = "|".join(re.escape(place) for place in sorted({*places}, key=len, reverse=True) if place)
-    pieces = re.split(f"({parts})", text) if parts else [text]
-    marked = (Markup("<mark>{}</mark>").format(piece) if at % 2 else escape(piece) for at, piece in enumerate(pieces))
-    return Markup("").join(marked)
+    found = (next(filter(None, parts)) for parts in _QUOTED.findall(detail))
+    return [quote.replace("\\n", "\n").replace("\\t", "\t") for quote in found]  # line breaks as two characters
 
 
 def look_at(reason: str) -> list[str]:
     """Return where to look and what to do about a question that waits, in Chinese and in English."""
     known: list[str] = _read()["looks"].get(reason) or _read()["looks"]["else"]
     return known
+
+
+def doubts_key(reason: str) -> bool:
+    """Return whether a reason doubts a question's key."""
+    return reason in _read()["places"]["key"]
 
 
 def settling(reason: str, file: str) -> str | None:

@@ -12,12 +12,11 @@ from rapidfuzz.distance import Postfix, Prefix
 
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.places import OPTION, field_name
 from build_dataset.schemas.questions import Question
 
 STEM, SHARED, ANSWER, EXPLANATION = "stem", "shared_stem", "answer", "explanation"  # names of fields in `Correction`
 VERDICT = "verdict"
-OPTION = "option:"  # begins the name of an option's field: option:A
-_NAMES = {STEM: "题干", SHARED: "共用题干", ANSWER: "答案", EXPLANATION: "解析", VERDICT: "处理"}  # for people
 _AROUND = 8  # characters before and after a change, by which people find it
 _SHARED_HEAD, _STEM_HEAD = "【共用题干】", "【题干】"  # stand in the text where a case is shared
 _LABEL = re.compile(r"^\s*([A-K])\s*[.．、:：]\s*(.*)$")  # A. 甲, B、乙
@@ -90,7 +89,7 @@ def replaced(base: BaseText, changes: Iterable[tuple[str, str, str]]) -> BaseTex
 
 def field_title(field: str) -> str:
     """A field's name for people."""
-    return f"选项 {field.removeprefix(OPTION)}" if field.startswith(OPTION) else _NAMES.get(field, field)
+    return field_name(field)[0]
 
 
 def changed_part(before: str | None, after: str | None) -> str:

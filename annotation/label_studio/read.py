@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any
@@ -221,6 +221,7 @@ class _Answer:
     def read_verdict(self) -> None:
         """Add a verifier's decision and corrections."""
         found = [_VERDICTS[name] for name in self._choices(editable.VERDICT) if name in _VERDICTS]
+        before = len(self.rows.corrections)
         if len(found) != 1:
             self.reject("missing_verdict", f"{self.reviewer} chose no verdict")
         elif found == [UNSURE]:
@@ -232,6 +233,8 @@ class _Answer:
             & self._correct(screen.CORRECTED_EXPLANATION, screen.BASE, changed_explanation)
         ):
             self._decide(found[0])
+        else:
+            del self.rows.corrections[before:]  # of what cannot be read as a whole nothing is applied
 
     def _read_label(self, name: str, known: Sequence[str], flags: Sequence[str]) -> None:
         labels, where = self._choices(name), f"{self.reviewer}, {name}"
@@ -269,6 +272,8 @@ class _Answer:
         text, base = self._text(name), self._base(base_name)
         if text is None or base is None:
             return True
+        if name == screen.CORRECTED_KEY:  # it may name an option that the same person added
+            base = replace(base, text=self._text(screen.CORRECTED) or base.text)
         try:
             found = changed(text, base)
             if self.project == "adjudication":  # what was offered and is gone from the field was refused
@@ -306,7 +311,9 @@ def changed_text(text: str, base: editable.BaseText) -> Changes:
         return {}
     before, after = editable.fields_of(base.text), editable.fields_of(text)
     if sum(name.startswith(editable.OPTION) for name in after) < 2:
-        raise editable.UnreadableTextError("fewer than two options are left")
+        raise editable.UnreadableTextError(
+            "fewer than two options A, B … follow each other: write the missing ones, too"
+        )
     return editable.changed_fields(before, after)
 
 
@@ -320,7 +327,7 @@ def changed_explanation(text: str, base: editable.BaseText) -> Changes:
 def changed_key(text: str, base: editable.BaseText) -> Changes:
     """Return the key, where it differs from what was shown; raise ``UnreadableTextError`` where it is none."""
     key = editable.key_letters(text)
-    labels = {line[:1] for line in base.text.split("\n")}
+    labels = {line.strip()[:1] for line in base.text.split("\n")}
     if not set(key) <= labels:
         raise editable.UnreadableTextError(f"the key {key} names an option that is not there")
     return {} if key == base.key else {editable.ANSWER: (base.key or None, key)}

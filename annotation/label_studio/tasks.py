@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
-
-from markupsafe import Markup
 
 from build_dataset.annotation.adjudication import Standing, proposed_labels
 from build_dataset.annotation.annotator import MEASURED
@@ -25,9 +23,10 @@ from build_dataset.annotation.rubric import ShownAnswer
 from build_dataset.schemas.annotations import Annotation, Correction, LabelStatus
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import lot, sha256
+from build_dataset.schemas.places import mark_places, places_in
 from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
-from build_dataset.schemas.wording import findings, in_both_languages, look_at, mark_places, quoted
+from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
 
 QUESTION_ID = "question_id"
 """The key in a task's data that says which question it is: Label Studio uses its own ids again after deletion."""
@@ -230,7 +229,7 @@ def verification_tasks(items: Iterable[tuple[ReviewItem, Question]], *, crops: M
         codes = dict.fromkeys(code for item, _ in own for code, _ in findings(item.reason, item.detail))
         reasons = [*(waiting_reasons(item) for item, _ in own), *(" ".join(look_at(code)) for code in codes)]
         shown["reason"] = "\n".join(dict.fromkeys(reasons))
-        shown["marked"] = _marked(own[0][1], [mark for item, _ in own for mark in quoted(item.detail)])
+        shown["marked"] = _marked(own[0][1], [mark for item, _ in own for mark in quoted(item.detail)], {*codes})
         tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
     return tasks
 
@@ -251,11 +250,13 @@ def waiting_reasons(item: ReviewItem) -> str:
     return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in found)
 
 
-def _marked(question: Question, places: Iterable[str]) -> str:
-    """Return a question as HTML: all of its text, what the reasons quote marked."""
+def _marked(question: Question, quotes: Sequence[str], reasons: Collection[str]) -> str:
+    """Return a question as HTML: all of its text, what the reasons quote and what may be misread marked."""
     answer = f"答案 {''.join(question.answer or []) or '（无）'}"
+    quotes = [*quotes, *([answer] if any(map(doubts_key, reasons)) else [])]
     parts = [text_of(question), answer, f"解析：{question.explanation}" if question.explanation else ""]
-    return Markup("<br>").join(mark_places(line, places) for part in parts for line in part.split("\n") if line)
+    marked = (str(mark_places(part, quotes, places_in(part, question.unsure))) for part in parts if part)
+    return "\n".join(marked).replace("\n", "<br>")
 
 
 def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> list[str]:

@@ -15,6 +15,7 @@ import polars as pl
 
 from build_dataset.pipeline.characters import UNREADABLE as NO_MEANING
 from build_dataset.pipeline.clean.params import PATTERNS, CleanParams
+from build_dataset.schemas.places import unsure_told
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.wording import SPECIAL_TOKENS
 
@@ -130,7 +131,8 @@ def low_confidence(question: Question, params: CleanParams) -> str | None:
     found = question.confidence
     if found is None or found >= (least := params.least_confidence):
         return None
-    return f"it was recognised with confidence {found:.2f}, below {least:.2f}"
+    told = f"it was recognised with confidence {found:.2f}, below {least:.2f}"
+    return ". ".join(filter(None, [told, unsure_told(question)]))
 
 
 def needs_figure(question: Question, params: CleanParams) -> str | None:
@@ -167,7 +169,8 @@ def _parts(question: Question) -> list[tuple[str, str]]:
     return parts + [(f"option {option.label}", option.text) for option in question.options]
 
 
-UNREADABLE = "unreadable_characters"
+UNREADABLE, ABSENT = "unreadable_characters", "answer_not_in_options"
+UNANSWERED = frozenset({UNREADABLE, ABSENT})  # Reasons that a correction settles, and nobody's word alone.
 _COMMENT = "comment"  # stands for the rules on comments among the reasons to look at a question
 
 Action = Literal["reject", "review"]
@@ -236,7 +239,7 @@ FILTERS: tuple[Filter, ...] = (
     Filter("duplicate_options", duplicate_options, _FORMS.n_unique() < _FORMS.len()),
     Filter("every_answer_accepted", every_answer_accepted, _SEVERAL),
     Filter("no_answer", no_answer, pl.col("answer").list.len().fill_null(0) == 0),
-    Filter("answer_not_in_options", answer_not_in_options, _STRANGE_KEY | _SEVERAL),
+    Filter(ABSENT, answer_not_in_options, _STRANGE_KEY | _SEVERAL, action="review"),
     Filter("low_confidence", low_confidence, _UNSURE, action="review"),
 )
 

@@ -5,7 +5,7 @@ from collections import Counter
 import polars as pl
 
 from build_dataset.pipeline.clean.corrections import Patches, patch_questions, tidy_questions, verified_questions
-from build_dataset.pipeline.clean.filters import UNREADABLE, FilterVerdict, judge_question, suspect_reasons
+from build_dataset.pipeline.clean.filters import UNANSWERED, FilterVerdict, judge_question, suspect_reasons
 from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Correction
@@ -58,10 +58,10 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
 def _verdict(question: Question, params: CleanParams, patches: Patches, reasons: list[str]) -> FilterVerdict | None:
     """Return the decision of people, else of the filters; doubts that people answered are dropped.
 
-    A doubt about an unreadable character is settled only by a text without that character.
+    A doubt about an unreadable character is settled only by a text without it, one about a key only by another key.
     """
     if question.question_id in patches.verdicts:
         return patches.verdicts[question.question_id]
     verdict = judge_question(question, params, reasons)
-    answerable = verdict is not None and verdict.action == "review" and verdict.reason != UNREADABLE
+    answerable = verdict is not None and verdict.action == "review" and verdict.reason not in UNANSWERED
     return None if answerable and question.question_id in patches.kept else verdict

@@ -136,7 +136,7 @@ def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
     if decided and not by.strip():
         raise UserError(f"{decided[0]} holds decisions on waiting questions: say who made them with --by NAME")
     with locked_build(config) as (_, params, context):
-        outcome = decisions.import_decisions(decided, by.strip().lower(), params, context)
+        outcome = decisions.import_decisions(decided, by.strip().lower(), params, context, config.params("clean"))
         found = sheets.import_sheets(files, params, context) if files else []
     if decided:
         print_template("decided", outcome)

@@ -6,78 +6,31 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from enum import StrEnum
 from functools import cached_property, partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.crop import TIMEOUT, Paper, as_picture, find_paper, jpeg, page_image, page_strips
-from build_dataset.pipeline.explain import StageEvent, line_places, set_aside
+from build_dataset.pipeline.explain import line_places, set_aside
+from build_dataset.pipeline.inspect.cards import LOW_CONFIDENCE, NAMES, Fate, ItemCard
 from build_dataset.pipeline.rendering.html import data_uri, render
 from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import built, find_rows, read_manifest
 from build_dataset.pipeline.stage import Failure
-from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.documents import Box, CharacterChange, Document, Line, LineKind, Page, Step, Trace
+from build_dataset.schemas.documents import Box, CharacterChange, Document, Line, LineKind, Page, Trace
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region
-from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, mark_places, quoted, settling
+from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, settling
 
 MAX_PAGES = 120  # of the paper on one HTML page: more are neither legible in its size nor quick to load
 _BUDGET = 9_000_000  # bytes of all pictures of a page together; as text they take a third more
 _MAX_BYTES = 260_000  # of one picture: a scan of 1,000 pixels across at good quality
 
 
-class Fate(StrEnum):
-    """Fates of lines of a paper; the value is also the class of style."""
-
-    WAITING = "waiting"
-    UNUSED = "unused"
-    DOUBTFUL = "doubtful"
-    KEPT = "kept"
-    MERGED = "merged"
-    REJECTED = "rejected"
-    KEY = "key"
-    HEAD = "head"
-    COVER = "cover"
-    RUNNING = "running"
-
-
-NAMES: dict[str, dict[str, Any]] = shipped_toml("build_dataset.pipeline.inspect", "names.toml")
-"""English and Chinese names of ``fates`` and ``regions``, and the fates of lines by the ``steps`` of a paper."""
-
-LOW_CONFIDENCE = 0.9  # of a question's least confident line: below it, it is shown among the uncertain ones
-
 Place = tuple[int, int]  # page and ``Line.order``
-
-
-@dataclass
-class ItemCard:
-    """An item of the paper, or text that became none."""
-
-    name: str  # its id; for unused text a name of its own
-    fate: Fate
-    events: list[StageEvent] = field(default_factory=list)
-    question: dict[str, Any] | None = None
-    """The newest row of table ``questions``; for others the record they would have been."""
-    steps: list[Step] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)  # the lines of unused text
-    pages: list[int] = field(default_factory=list)
-
-    @property
-    def doubted(self) -> list[str]:
-        """The places that its findings quote."""
-        return [found for event in self.events for found in quoted(event.detail or "")]
-
-    @property
-    def confidence(self) -> float | None:
-        """The lowest confidence of its lines; None for text layers."""
-        value: float | None = (self.question or {}).get("confidence")
-        return value
 
 
 class PaperTables:
@@ -246,6 +199,7 @@ class PaperView:
     sheets: list[PageView]
     cards: list[ItemCard]
     notes: list[str]
+    changes: list[str]  # characters that the language decided
 
 
 def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None) -> tuple[str, bytes]:
@@ -254,7 +208,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     A ``UserError`` says that no paper, or several, have that name or that part of it, or that there are no such pages.
     """
     view = view_paper(build, raw, wanted, pages)
-    helpers = {each.__name__: each for each in (findings, in_both_languages, look_at, mark_places, settling)}
+    helpers = {each.__name__: each for each in (findings, in_both_languages, look_at, settling)}
     uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
     names = {"names": NAMES["fates"], "regions": NAMES["regions"]}
     return view.document, render(
@@ -279,6 +233,7 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
         list(page_views(tables, found, shown)),
         found,
         notes if len(shown) < count else [],
+        [f"p. {page.page} {_told(one)}" for page in tables.pages if page.page in shown for one in page.changes or ()],
     )
     view.notes += _draw(build, raw, view)
     return view
@@ -292,14 +247,6 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
         ("format 格式", f"{document.format}, {counted(document.pages or 0, 'page')}"),
         ("read by 读取", ", ".join(f"{method} {count}" for method, count in sorted(methods.items()))),
     ]
-    for page in tables.pages:
-        if page.changes:
-            facts.append(
-                (
-                    f"page {page.page}: characters by context 第{page.page}页按上下文定字",
-                    "; ".join(map(_told, page.changes)),
-                )
-            )
     exam = [name for name in (document.exam_type, document.exam_class, document.exam_subject) if name]
     if exam:
         facts.append(("exam 考试", " · ".join(exam)))
@@ -367,6 +314,8 @@ def _doubted_lines(lines: Sequence[Line], owners: Iterable[Sequence[ItemCard]]) 
         places, text = ("".join(mark.split()) for card in cards for mark in card.doubted), "".join(line.text.split())
         if line.box and any(mark in text or (len(text) > 3 and text in mark) for mark in places if mark):
             yield PageMark("doubted-place", tuple(card.name for card in cards), "", line.box)
+        doubted = ((card.name, one) for card in cards for one in card.unsure if one in (line.unsure or ()))
+        yield from (PageMark("unsure-place", (name,), "", one.box) for name, one in doubted if one.box)
 
 
 def _boxes(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:

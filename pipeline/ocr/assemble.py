@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRead, Rect
+from build_dataset.pipeline.ocr.model import EDGE, PageLine, PageRead, Rect, Unsure
 from build_dataset.pipeline.ocr.tasks import FileFacts
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.base import Record
-from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, RawFile, SourceRow
+from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, RawFile, SourceRow, UnsureCharacter
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import cmb_catalogue
 
@@ -126,7 +126,14 @@ def lines_of(document: str, number: int, page: PageRead) -> Iterable[Line]:
         told = {name: getattr(line, name) for name in ("text", "column", "kind", "other")}
         box = Box(**line.box._asdict()) if line.box else None
         sure = None if line.confidence is None else round(line.confidence, 4)
-        yield Line(document=document, page=number, order=order, box=box, confidence=sure, **told)
+        unsure = [_unsure(one, number) for one in line.unsure] or None
+        yield Line(document=document, page=number, order=order, box=box, confidence=sure, unsure=unsure, **told)
+
+
+def _unsure(one: Unsure, page: int) -> UnsureCharacter:
+    own = {name: getattr(one, name) for name in ("before", "text", "after", "other", "sure")}
+    box = Box(**{edge: round(at, 1) for edge, at in one.box._asdict().items()}) if one.box else None
+    return UnsureCharacter(**own, page=page, box=box)
 
 
 def mark_running_lines(pages: Sequence[PageRead]) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
-from build_dataset.pipeline.ocr.model import PageLine, PageRead
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, Unsure
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.schemas.documents import ReadMethod
 from build_dataset.schemas.errors import UnreadableDocument
@@ -127,6 +127,7 @@ class Word:
     """Four points in pixels: top left, top right, bottom right, bottom left as the text runs."""
     confidence: float  # 0..1
     doubts: tuple[Doubt, ...] | None = None  # None for engines that do not tell
+    unsure: tuple[Unsure, ...] = ()  # Once it is decoded
 
     @property
     def box(self) -> tuple[float, float, float, float]:

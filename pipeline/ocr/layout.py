@@ -281,7 +281,8 @@ def _line(row: list[TextRun], gutter: float | None) -> PageLine:
     """The line of a row, as sure as the least sure of its runs."""
     box = segment_box(row)
     confidence = min((run.confidence for run in row if run.confidence is not None), default=None)
-    return PageLine(segment_text(row), box, column=max(0, _column(box, gutter)), confidence=confidence)
+    unsure = tuple(one for run in row for one in run.unsure)
+    return PageLine(segment_text(row), box, column=max(0, _column(box, gutter)), confidence=confidence, unsure=unsure)
 
 
 def _column(box: Rect, gutter: float | None) -> int:

@@ -104,7 +104,7 @@ def compare_readings(page: PageRead, second: PageRead) -> PageRead:
         if readings_differ(line.text, other):
             line.other = other
         elif line.confidence is not None and _flat(line.text) == other:
-            line.confidence = 1 - (1 - line.confidence) * (1 - (second.confidence or 0.0))
+            line.confidence, line.unsure = 1 - (1 - line.confidence) * (1 - (second.confidence or 0.0)), ()
     return page
 
 

@@ -81,6 +81,18 @@ def group_while(items: Iterable[T], joins: Callable[[list[T], T], bool]) -> list
     return groups
 
 
+class Unsure(NamedTuple):
+    """A character of a line that may be wrong; see ``documents.UnsureCharacter``."""
+
+    before: str
+    text: str
+    after: str
+    other: str | None
+    sure: float
+    at: int  # In its word
+    box: Rect | None = None
+
+
 @dataclass(slots=True, eq=False)
 class TextRun:
     """Characters that follow each other on one baseline without a wide gap."""
@@ -92,6 +104,7 @@ class TextRun:
     confidence: float | None = None
     space_after: bool = False  # A space character follows, however narrow the gap
     new_cell: bool = False  # A vertical rule parts it from the run before
+    unsure: tuple[Unsure, ...] = ()
 
 
 @dataclass(slots=True)
@@ -112,6 +125,7 @@ class PageLine:
     column: int = 0
     confidence: float | None = None
     other: str | None = None  # A second reading, where it differs in what matters
+    unsure: tuple[Unsure, ...] = ()
 
     def __post_init__(self) -> None:
         """Make the text valid: every line of every reader passes here."""

@@ -92,6 +92,14 @@ def _size(word: Word, box: Rect) -> float:
     return 0.72 * height
 
 
+def _part(text: str, at: int, box: Rect) -> Rect:
+    """Return about where a character of a word stands: ideographs are twice as wide as letters."""
+    widths = [2 if is_cjk(char) else 1 for char in text]
+    step = box.width / max(1, sum(widths))
+    left = box.x0 + step * sum(widths[:at])
+    return Rect(left, box.y0, left + step * sum(widths[at : at + 1]), box.y1)
+
+
 def to_page(
     value: dict[str, Any], reason: str, engine: str, version: str, language: Language | None = None
 ) -> PageRead:
@@ -112,7 +120,8 @@ def to_page(
         level = replace(word, corners=tuple(rotate_point(point, -angle, centre) for point in word.corners))
         box = Rect(*level.box)
         baseline = box.y1 - _DESCENT * box.height
-        runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence))
+        unsure = tuple(one._replace(box=_part(word.text, one.at, box)) for one in word.unsure)
+        runs.append(TextRun(word.text, box, baseline, _size(word, box), word.confidence, unsure=unsure))
     frame = Rect(0.0, 0.0, value["width"], value["height"])
     across, down, figures = (
         [rotate_box(Rect(*box), -angle, centre) for box in value["marks"].get(kind, ())]
@@ -123,11 +132,14 @@ def to_page(
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
     changes += _mend_labels(lines)
     nodes = np.array(value["nodes"]) if "nodes" in value else None
+
+    def as_it_was(box: Rect) -> Rect:
+        turned = rotate_box(box, angle, centre) if angle else box
+        return turned if nodes is None else unflatten(turned, nodes, value["width"], value["height"])
+
     for line in lines:
-        if line.box and angle:
-            line.box = rotate_box(line.box, angle, centre)
-        if line.box and nodes is not None:
-            line.box = unflatten(line.box, nodes, value["width"], value["height"])
+        line.box = line.box and as_it_was(line.box)
+        line.unsure = tuple(one._replace(box=one.box and as_it_was(one.box)) for one in line.unsure)
     turned = value["turned"]
     if turned:
         reason += f": turned by {turned} degrees"

@@ -210,13 +210,15 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
             draft.flag("label_put_back", f"{text[:20]!r} may begin with its label {run.repaired}")
     again = find_run(head, run.last)  # a second question whose number was not read
     if again and len(again.options) >= min(3, len(run.options)) and again.strength >= 2:
-        draft.flag("several_option_runs", f"options start again after {run.options[-1][0]}")
+        told = f"options start again after {run.options[-1][0]}: {again.options[0][1][:40]!r}"
+        draft.flag("several_option_runs", told)
     before = find_run(head[: run.start]) if _P.second_label.search(draft.stem) else None
     if before and len(before.options) >= min(3, len(run.options)):
         draft.flag("several_option_runs", f"options stand before {draft.stem[-20:]!r} too")
     last = run.options[-1][0]
     if again_at := re.search(rf"\n[ ]*[(（【]?([{last}{chr(ord(last) + 1)}])[.．、)）】]", head[run.last :]):
-        draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}")
+        line = head[run.last + again_at.start() :].strip().partition("\n")[0]
+        draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}: {line[:40]!r}")
     _trace_options(draft, head, run)
 
 

@@ -170,8 +170,9 @@ def take_marks(draft: Draft, *, habit: bool) -> str:
     marked = [label for label, text in draft.options if any(form.search(text) for form in forms)]
     for form in forms:
         draft.options = [(label, form.sub("", text).rstrip()) for label, text in draft.options]
-    if habit and any(CHOSEN in text for _, text in draft.options):  # ==B. 乙== 应为丙
-        draft.flag("answer_in_text", "a text stands behind an option that is set apart")
+    behind = [text.partition(CHOSEN)[2].strip() for _, text in draft.options if CHOSEN in text]
+    if habit and behind:  # ==B. 乙== 应为丙
+        draft.flag("answer_in_text", f"a text stands behind an option that is set apart: {behind[0][:40]!r}")
     draft.options = [(label, text.replace(CHOSEN, "")) for label, text in draft.options]
     return "".join(marked)
 

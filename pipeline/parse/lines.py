@@ -15,7 +15,7 @@ from build_dataset.pipeline.parse.folding import fold, private_labels, width
 from build_dataset.pipeline.parse.heads import split_heads
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.documents import Box, Line, LineKind, Span
+from build_dataset.schemas.documents import Box, Line, LineKind, Span, UnsureCharacter
 from build_dataset.schemas.grouping import group_values
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ class ParsedLine:
     in_table: bool = False  # it stands inside a table's region
     order: int = 0  # its line's place in the reading order of the page
     other: str | None = None  # a second reading of its line, where that differs in what matters
+    unsure: tuple[UnsureCharacter, ...] = ()  # characters of its line that may be misread
 
 
 def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
@@ -70,7 +71,7 @@ def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
 def line_part(line: Line, text: str, *, centred: bool = False, in_table: bool = False) -> ParsedLine:
     """Return a part of a line."""
     place = (line.page, line.box, line.confidence, line.kind, centred, in_table, line.order)
-    return ParsedLine(text, *place, line.other)
+    return ParsedLine(text, *place, line.other, tuple(line.unsure or ()))
 
 
 def line_spans(found: Iterable[ParsedLine]) -> list[Span]:

@@ -26,6 +26,7 @@ from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import content_hash
 from build_dataset.schemas.questions import Question, QuestionType
+from build_dataset.schemas.wording import quoted
 
 _P = Patterns(__name__)
 Doubts = list[tuple[str, str]]  # open points of a question: reasons with details, the first one names it
@@ -92,8 +93,8 @@ def _open_doubts(reading: Reading, bare: Question) -> Doubts:
         return self_contained(bare)
     options, left = reading.question.options, bare.options
     foot = options[-1].text[len(left[-1].text) :].strip() if options else ""
-    told = f"{without_digits(foot)[:30]!r} "  # as the check says it: 'ShowAnswer' stands in 10 items
-    kept = [(reason, why) for reason, why in reading.doubts if reason != "foot_inside" or not why.startswith(told)]
+    cut = without_digits(foot)[:30]  # as the check quotes it: 'ShowAnswer'
+    kept = [(reason, why) for reason, why in reading.doubts if reason != "foot_inside" or cut not in quoted(why)]
     return [*kept, *self_contained(bare)]
 
 

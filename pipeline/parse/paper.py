@@ -17,8 +17,9 @@ from build_dataset.pipeline.parse.outline import Outline, Role
 from build_dataset.pipeline.parse.running import TITLE
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.dataset import SourceParams
-from build_dataset.schemas.documents import Document, Part, Step, Trace
+from build_dataset.schemas.documents import Document, Part, Step, Trace, UnsureCharacter
 from build_dataset.schemas.identity import content_hash, question_id
+from build_dataset.schemas.places import find_unsure
 from build_dataset.schemas.questions import Option, Question, Rejection, ReviewItem
 
 _P = Patterns(__name__)
@@ -27,6 +28,7 @@ TITLE_WITHIN = 3  # lines before a section's first question in which its title m
 _HEADS = {Role.SECTION: "section", Role.HEADING: "heading", Role.GROUP: "group"}
 TracedLines = tuple[Part, str, Sequence[ParsedLine], str | None]  # part, rule, lines, what they say
 STAGE = "parse"
+MOST_UNSURE, SURE_LINE = 24, 0.99  # unsure characters that a question keeps; a line that is sure as a whole
 
 
 class Gap(NamedTuple):
@@ -274,11 +276,30 @@ def _question(draft: Draft, name: str, group: str | None, document: Document) ->
         regions=draft.regions,
         attachments=draft.attachments,
         confidence=min(known, default=None),
+        unsure=_unsure(draft.all_pieces),
         exam_type=document.exam_type,
         exam_class=document.exam_class,
         exam_subject=document.exam_subject,
         content_hash=content_hash(stem, (text for _, text in draft.options), draft.shared_stem),
     )
+
+
+def _unsure(pieces: Iterable[ParsedLine]) -> list[UnsureCharacter] | None:
+    """Return the least sure characters of lines, as they stand there; else the least sure line, where it is not sure.
+
+    A line may hold more than the piece of it that is the question's.
+    """
+    recognised = [piece for piece in pieces if piece.confidence is not None]
+    found = [one for piece in recognised for one, at in find_unsure({"": piece.text}, piece.unsure) if at]
+    if found:
+        least_sure = {*sorted(dict.fromkeys(found), key=lambda one: one.sure)[:MOST_UNSURE]}
+        return [one for one in dict.fromkeys(found) if one in least_sure]
+    least = min(recognised, key=lambda piece: piece.confidence or 0.0, default=None)
+    if least is None or (sure := least.confidence or 0.0) >= SURE_LINE:
+        return None
+    return [
+        UnsureCharacter(before="", text=least.text, after="", other=None, sure=sure, page=least.page, box=least.box)
+    ]
 
 
 def waiting_item(name: str, reason: str, detail: str, question: Question | None = None) -> ReviewItem:

@@ -176,7 +176,8 @@ def _fewer_options(judged: Judged) -> Findings:
 def _more_options(judged: Judged) -> Findings:
     for draft, usual in _unusual_sizes(judged).values():
         if len(draft.options) > usual:
-            yield draft, f"{len(draft.options)} options, {usual} elsewhere in the paper"
+            more = draft.options[usual][1][:40]
+            yield draft, f"{len(draft.options)} options, {usual} elsewhere in the paper: {more!r} stands behind those"
 
 
 @COMPARED("options_missing", "several keys D of A to C: a column with C and D was read elsewhere")

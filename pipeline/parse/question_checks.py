@@ -70,9 +70,11 @@ def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
 
 @STRUCTURE("label_inside_text", "A. 甲C.乙")
 def _glued_label(draft: Draft, _: Judged) -> Iterable[str]:
-    twice = any(re.search(rf"\s{label}[.．、]", text) for label, text in draft.options)
-    if twice or any(_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"):
-        yield "what looks like an option's label stands inside a text"
+    looks = [re.search(rf"\s{label}[.．、]", text) for label, text in draft.options]
+    looks += [_P.label_inside.search(text) for name, text in texts_of(draft) if name != "case"]
+    if found := next(filter(None, looks), None):
+        near = found.string[max(0, found.start() - 10) : found.end() + 10]
+        yield f"what looks like an option's label stands inside a text: {near!r}"
 
 
 def _texts_found(group: str, reason: str, draft: Draft, _: Judged) -> Iterable[str]:
@@ -133,20 +135,23 @@ def _labels_inside(draft: Draft, _: Judged) -> Iterable[str]:
         if any(last < letter <= chr(ord(last) + 4) for letter in later):
             yield f"a label stands in option {last}: {text[-30:]!r}"
         for name, told in texts_of(draft):
-            letters = [found[1].upper() for found in labels.finditer(told)]
+            marks = [*labels.finditer(told)]
+            letters = [mark[1].upper() for mark in marks]
             if name != "case" and any(ord(after) == ord(before) + 1 for before, after in pairwise(letters)):
-                yield f"labels stand in {name}: {''.join(letters)}"
+                place = told[marks[0].start() : marks[-1].end() + 10].strip()[-100:]
+                yield f"labels stand in {name}: {''.join(letters)} of {place!r}"
 
 
 @CONTENT("case_inside", "D. 丁 / 男，45岁。上腹痛3天")
 def _case_inside(draft: Draft, _: Judged) -> Iterable[str]:
     cases = [label for label, text in draft.options if heads.is_case(text)]
     ends_with_case = len(draft.options) > 2 and cases == [draft.options[-1][0]]
-    if ends_with_case or any(map(heads.tells_of_patient, under_options(draft))):
-        yield f"option {draft.options[-1][0]} alone tells of a patient"
+    under = [draft.options[-1][1]] if ends_with_case else [*filter(heads.tells_of_patient, under_options(draft))]
+    if under:
+        yield f"option {draft.options[-1][0]} alone tells of a patient: {under[0][:100]!r}"
     inside = find_run(draft.shared_stem) if draft.shared_stem and not draft.shared_options else None
     if inside and len(inside.options) > 2 and inside.strength > 2:
-        yield "options stand in the case"
+        yield f"options stand in the case: {inside.options[0][1][:40]!r}"
     if draft.stem and draft.shared_stem and _P.asks_in_case.search(draft.shared_stem):
         yield f"a question stands in the case: {draft.shared_stem[-20:]!r}"
 
@@ -168,7 +173,7 @@ def _long_option(draft: Draft, judged: Judged) -> Iterable[str]:
     (second, _), (longest, label) = sizes[-2:] if len(sizes) > 1 else ((0, ""), (0, ""))
     long = longest > LONG and longest > TIMES * second and not draft.shared_options
     if long and not (label == draft.options[-1][0] and _is_one_paragraph(draft, judged.edges)):
-        yield f"{label} has {longest} characters, the others at most {second}"
+        yield f"{label} has {longest} characters, the others at most {second}: {dict(draft.options)[label][-100:]!r}"
 
 
 def _is_one_paragraph(draft: Draft, edges: ColumnEdges) -> bool:

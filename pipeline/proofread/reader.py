@@ -14,6 +14,7 @@ from build_dataset.annotation.estimate import MESSAGE_TOKENS
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
 from build_dataset.annotation.llm.messages import (
+    Answer,
     BadAnswerError,
     ChatRequest,
     Failed,
@@ -21,6 +22,7 @@ from build_dataset.annotation.llm.messages import (
     Usage,
     Waste,
     answer_form,
+    answer_of,
     final_part,
     json_object,
     other_models,
@@ -58,10 +60,13 @@ class Proofreader:
     failed: dict[str, Failed] = field(default_factory=dict)  # by the question's key
     _carried: dict[str, Waste] = field(default_factory=dict)
     """Cost of requests that were split, by the key of their first question; part of its reading when there is one."""
+    _names: dict[str, Group] = field(default_factory=dict)  # The groups that were asked about, by their requests' keys
 
     def read(self, questions: Sequence[Question]) -> None:
         """Ask about every question that is not read yet; copies of one text are asked once."""
         asked, pending = self._pending(questions)
+        self._recall(asked)
+        pending = [key for key in pending if key not in self.readings]
         groups = self._planned(asked, pending)
         self._remember(groups)
         with self.context.progress(len(pending), "questions") as advance:
@@ -141,7 +146,18 @@ class Proofreader:
 
     def _remember(self, groups: Sequence[Sequence[str]]) -> None:
         carried = {key: astuple(waste) for key, waste in self._carried.items()}
-        self.context.store.put(_PLAN, {"groups": [list(group) for group in groups], "carried": carried})
+        plan = {"groups": [list(group) for group in groups], "carried": carried, "names": self._names}
+        self.context.store.put(_PLAN, plan)
+
+    def _recall(self, asked: Questions) -> None:
+        """Read replies that were paid for and not read, though a question of their request has left since."""
+        names = self.context.store.get_many([_PLAN]).get(_PLAN, {}).get("names", {})
+        left = {name: tuple(group) for name, group in names.items() if not asked.keys() >= {*group}}
+        for name, paid in self.context.store.get_many(left).items():
+            if any(key in asked and key not in self.readings for key in left[name]):
+                self._keep(
+                    left[name], answer_of(ChatRequest("", []), paid, self.params), bool(paid.get("batched")), asked
+                )
 
     def _ask_all(
         self, groups: Sequence[Group], asked: Mapping[str, Question], advance: Callable[[int], object]
@@ -157,22 +173,30 @@ class Proofreader:
         pictures = crops(filter(self._has_picture, shown), self.context, _CROP_BYTES) if self.params.image else {}
         requests = [self._request([asked[key] for key in group], pictures, str(n)) for n, group in enumerate(groups)]
         client, store = LlmClient(self._options(), batch=self.params.batch), self.context.store
+        keys = [request.key(self.params) for request in requests]
+        self._names = dict(zip(keys, groups, strict=True))
+        store.put(_PLAN, store.get_many([_PLAN])[_PLAN] | {"names": self._names})
         for outcome in client.complete_many(requests, store):
             group = groups[int(outcome.request.id)]
             if isinstance(outcome, Failed):
                 self.failed |= dict.fromkeys(group, replace(outcome, waste=Waste())) | {group[0]: outcome}
                 continue
-            waste = self._carried.get(group[0], Waste()) + outcome.waste
             name = outcome.request.key(self.params)
-            paid = store.get_many([name])[name]
-            for place, (key, doubts) in enumerate(zip(group, read_reply(outcome.text, len(group)), strict=True)):
-                usage, model = (outcome.usage, outcome.model) if place == 0 else (Usage(), None)
-                value = {"doubts": doubts, **usage._asdict(), "batched": bool(paid.get("batched")), "model": model}
-                value["waste"] = astuple(waste if place == 0 else Waste())
-                store.put(key, value)
+            self._keep(group, outcome, bool(store.get_many([name])[name].get("batched")), asked)
+            advance(len(group))
+
+    def _keep(self, group: Group, answer: Answer, batched: bool, asked: Questions) -> None:
+        """Store the readings of a reply; the first question that is asked about bears its cost."""
+        waste = self._carried.get(group[0], Waste()) + answer.waste
+        first = next(key for key in group if key in asked)
+        for key, doubts in zip(group, read_reply(answer.text, len(group)), strict=True):
+            usage, model = (answer.usage, answer.model) if key == first else (Usage(), None)
+            value = {"doubts": doubts, **usage._asdict(), "batched": batched, "model": model}
+            value["waste"] = astuple(waste if key == first else Waste())
+            self.context.store.put(key, value)
+            if key in asked:
                 self.readings[key] = value
                 self.failed.pop(key, None)
-            advance(len(group))
 
     def _options(self) -> ProofreadParams:
         """Return the options with what is left of ``max_cost``: readings of earlier requests count."""

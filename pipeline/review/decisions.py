@@ -16,6 +16,8 @@ from build_dataset.annotation.label_studio import editable, screen
 from build_dataset.annotation.label_studio.read import DROP, UNSURE, PulledRows, read_task
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, written
 from build_dataset.annotation.params import ReviewParams
+from build_dataset.pipeline.clean.filters import UNANSWERED, judge_question
+from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.review import folder, sheets
 from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
 from build_dataset.pipeline.review.waiting import COLUMNS, DECISIONS, FORM, SHEET, TAKE, WORDS, Waiting, waiting_rows
@@ -24,6 +26,7 @@ from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.annotations import SettledDoubt
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.wording import in_both_languages
 
 _ALIKE = 60  # of 100: a text less like its question than that was moved to another row
 
@@ -36,11 +39,14 @@ class Decided:
     told: list[str] = field(default_factory=list)  # A line on each row that was not taken.
 
 
-def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, context: Context) -> Decided:
+def import_decisions(
+    paths: Sequence[Path], by: str, params: ReviewParams, context: Context, clean: CleanParams | None = None
+) -> Decided:
     """Take in decisions of a person; the same workbook again changes nothing.
 
     A row counts where its question still waits, says what the workbook was written from, and was decided. What is not
-    taken is told by row. Raises ``UserError`` for a file that cannot be read or is no such workbook.
+    taken is told by row, and so is what ``clean`` takes out though it was kept. Raises ``UserError`` for a file that
+    cannot be read or is no such workbook.
     """
     known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
     outcome, rows, settled = Decided(), PulledRows(), list[SettledDoubt]()
@@ -54,6 +60,7 @@ def import_decisions(paths: Sequence[Path], by: str, params: ReviewParams, conte
             rows.extend(own)
             if not refused:
                 outcome.decided[row.decision] += 1
+                outcome.told += [f"{path}, row {row.number}: {why}" for why in row.taken_out(clean or CleanParams())]
                 settled += row.settled(by, moment.isoformat())
     pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
@@ -84,6 +91,13 @@ class DecidedRow:
         return read_task(
             {QUESTION_ID: self.waiting.question.question_id}, [_annotation(self, by, moment)], {0: by}, "verification"
         )
+
+    def taken_out(self, clean: CleanParams) -> Iterator[str]:
+        """Yield why a question is taken out though it was kept as it is: it needs its figure."""
+        verdict = judge_question(self.waiting.question, clean) if self.decision == KEEP else None
+        if verdict and (verdict.action == "reject" or verdict.reason in UNANSWERED):
+            name, why = self.waiting.question.question_id, f"{in_both_languages(verdict.reason)}: {verdict.detail}"
+            yield f"{name} is noted as kept, but stays out until it is corrected, or [clean] says otherwise: {why}"
 
     def settled(self, by: str, at: str) -> list[SettledDoubt]:
         """Return what is remembered of it, a row for each reason."""
@@ -159,6 +173,8 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if row.decision == KEEP and ((base.key and not _same(base.key, row.key)) or row.explanation):
         why = "to be kept, but key or explanation are not its own; was a column sorted alone?"
         return f"{name}: {why} Choose {DECISIONS[CORRECT]} if they are meant so", None
+    if row.decision == KEEP and not _names_options(row):
+        return f"{name}: its key {row.key} names no option: correct one of them, or choose {DECISIONS[DROP]}", None
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
     if row.decision == TAKE:
         if changed or not row.waiting.proposals:
@@ -176,6 +192,11 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if row.decision == CORRECT and not changed:
         return f"{name}: to be corrected, but text and key are as they were", None
     return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
+
+
+def _names_options(row: DecidedRow) -> bool:
+    labels = {line.strip()[:1] for line in row.text.split("\n")}
+    return {char for char in row.key.upper() if char.isalpha()} <= labels
 
 
 def _word(text: str) -> str:

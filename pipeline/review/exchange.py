@@ -136,7 +136,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
 def verify(params: ReviewParams, context: Context) -> tuple[PushReport, int]:
     """Send what waits in other stages to a verifier; return also how many items hold no question to correct."""
     pairs, without = waiting_questions(context.build)
-    crops = cut_outs([question for _, question in pairs], context, _CROP_BYTES) if params.crops else {}
+    crops = cut_outs([each for _, each in pairs], context, _CROP_BYTES, marked=True) if params.crops else {}
     return send(projects.VERIFICATION, verification_tasks(pairs, crops=crops), params, context), without
 
 

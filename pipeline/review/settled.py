@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 import polars as pl
@@ -20,9 +21,10 @@ KEEP, CORRECT = "keep", "correct"
 def remember(build: Path, settled: Sequence[SettledDoubt]) -> None:
     """Keep the decisions, the latest on each question and reason."""
     if settled:
-        both = [read_table(build / SETTLED)] if (build / SETTLED).exists() else []
-        latest = pl.concat([*both, SettledDoubt.to_frame(settled)]).unique(["question_id", "reason"], keep="last")
-        folder.replace_table(build / SETTLED, latest.sort("question_id", "reason"))
+        before = SettledDoubt.from_frame(read_table(build / SETTLED)) if (build / SETTLED).exists() else ()
+        in_time = sorted([*before, *settled], key=lambda each: datetime.fromisoformat(each.at))
+        latest = {(each.question_id, each.reason): each for each in in_time}
+        folder.replace_table(build / SETTLED, SettledDoubt.to_frame(latest[key] for key in sorted(latest)))
 
 
 @dataclass(frozen=True)

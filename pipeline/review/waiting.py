@@ -6,7 +6,6 @@ with what the question says in this build.
 """
 
 import io
-import re
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -30,8 +29,9 @@ from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.places import marked_pieces, places_in
 from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
-from build_dataset.schemas.wording import findings, in_both_languages, look_at, quoted
+from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
 
 FILE = "waiting.xlsx"
 FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
@@ -97,7 +97,7 @@ def workbook(context: Context) -> tuple[bytes, int, int]:
     rows, without = waiting_rows(context.build)
     settled = settled_questions(partial(find_table, context.build))  # a changed mind still counts, nobody is asked
     rows = [each for each in rows if each.question.question_id not in settled]
-    pictures = crops([each.question for each in rows], context, _CROP_BYTES)
+    pictures = crops([each.question for each in rows], context, _CROP_BYTES, marked=True)
     content = io.BytesIO()
     with xlsxwriter.Workbook(content, {"in_memory": True, **_AS_TEXT}) as book:
         book.set_properties({"created": datetime(2000, 1, 1, tzinfo=UTC)})  # the same rows give the same bytes
@@ -111,11 +111,14 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     at = {name: place for place, name in enumerate(names)}
     sheet, fixed, free = begin_sheet(book, SHEET, dict(COLUMNS[name] for name in names))
     doubted = book.add_format({"bold": True, "font_color": "#C00000"})
+    red = book.add_format({"text_wrap": True, "valign": "top", "locked": False, "bold": True, "bg_color": "#FFD9D9"})
+    unsure = book.add_format({"bold": True, "font_color": "#E06000", "underline": 1})
     for number, each in enumerate(rows, start=1):
-        for name in ("decision", "scope", "key", "note"):
-            sheet.write(number, at[name], each.base.key if name == "key" else "", free)
+        for name in ("decision", "scope", "note"):
+            sheet.write(number, at[name], "", free)
+        sheet.write(number, at["key"], each.base.key, red if any(doubts_key(code) for code, _ in each.found) else free)
         for name, text in _edited(each).items():
-            _write_marked(sheet, (number, at[name]), each, legal(text)[: sheets.LONGEST], (doubted, free))
+            _write_marked(sheet, (number, at[name]), each, legal(text)[: sheets.LONGEST], (doubted, unsure, free))
         for name, text in _fixed(each).items():
             if name in at:
                 sheet.write(number, at[name], legal(text)[: sheets.LONGEST], fixed)
@@ -155,16 +158,15 @@ def _fixed(each: Waiting) -> dict[str, str]:
     }
 
 
-def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, text: str, formats: tuple[Any, Any]) -> None:
-    """Write a text to edit, what the reasons quote in red."""
-    doubted, free = formats
-    places = {mark for _, evidence in each.found for mark in quoted(evidence) if mark in text}
-    parts = re.split("|".join(f"({re.escape(mark)})" for mark in sorted(places, key=len, reverse=True)), text)
-    pieces = [part for part in parts if part] if places else []
-    if len(pieces) < 2:
-        sheet.write(*cell, text, free)
+def _write_marked(sheet: Any, cell: tuple[int, int], each: Waiting, text: str, formats: Sequence[Any]) -> None:
+    """Write a text to edit, what the reasons quote in red, characters that may be misread orange and underlined."""
+    *styles, free = formats
+    quotes = [mark for _, evidence in each.found for mark in quoted(evidence)]
+    pieces = list(marked_pieces(text, quotes, places_in(text, each.question.unsure)))
+    if len(pieces) < 2:  # a rich text has two at least
+        sheet.write(*cell, text, styles[pieces[0][1].unsure] if pieces and pieces[0][1] else free)
         return
-    rich = [item for piece in pieces for item in ((doubted, piece) if piece in places else (piece,))]
+    rich = [item for piece, mark in pieces for item in ((styles[mark.unsure], piece) if mark else (piece,))]
     sheet.write_rich_string(*cell, *rich, free)
 
 

@@ -278,3 +278,14 @@ def test_a_region_goes_on_in_its_column(box, strips):
 
 def test_a_line_of_pixels_stays_one():
     assert Image.open(io.BytesIO(module.jpeg(Image.new("L", (1200, 1)), 10**9))).size == (1100, 1)
+
+
+def test_what_may_be_misread_is_underlined_in_the_cut_out(paper):
+    place = region(120, 200, 140, 240)
+    made = cut_out(CropTask(paper, (("a", (MARKED,)), ("b", (MARKED,))), 10**6, {"a": [place]}))
+    red = {
+        name: int(((seen[:, :, 0] > 200) & (seen[:, :, 1] < 60)).sum())
+        for name, uri in made.items()
+        for seen in [pixels(base64.b64decode(uri.partition(",")[2]))]
+    }
+    assert (red["a"] > 50, red["b"]) == (True, 0)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Codes, Language, codes_of
+from build_dataset.pipeline.ocr.model import Unsure
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.documents import CharacterChange
 
@@ -38,6 +39,9 @@ line breaks off: 減刑 of 湮滅刑事證據."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _AROUND = 6  # Characters beside a changed one that are told
+_UNSURE, _REST = 8, 0.99
+"""Unsure characters of a word that are told at most, and how sure the rest together is once all are."""
+_LEAST_OTHER = 0.005  # Probability of another character from which it is told
 _LEAST_SECOND = 0.01
 FEATURES = 8
 _LEAST_SHARE = 0.002  # Probability of a character from which it is looked at
@@ -108,8 +112,10 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
     found, start = [], 0
     for word, draft in zip(words, drafts, strict=True):
         end = start + sum(map(str.isalnum, draft.text))
-        sure = float(np.prod(right[start:end])) * _marks(draft)
-        found.append(replace(word, text=draft.text, confidence=sure))
+        marks = _marks(draft)
+        sure = float(np.prod(right[start:end])) * prod(marks.values())
+        unsure = tuple(_unsure(draft, right[start:end].tolist(), marks))
+        found.append(replace(word, text=draft.text, confidence=sure, unsure=unsure))
         start = end
     return Decoded(found, [change for draft in drafts for change in _changes(draft)])
 
@@ -298,11 +304,42 @@ def _may_be_another(text: str, doubt: Doubt) -> bool:
     return any(other in shape and share >= _SHAPE_SHARE for other, share in doubt.others)
 
 
-def _marks(draft: WordDraft) -> float:
-    """Return the probability that no mark or space is a letter or digit: B{ for B₁, " V" for IV."""
-    marks = (doubt for at, doubt in draft.doubts.items() if not draft.text[at].isalnum())
-    lost = (sum(share for char, share in doubt.others if char.isalnum() and not is_ideograph(char)) for doubt in marks)
-    return prod(max(0.0, 1 - share) for share in lost if share >= _LETTER_SHARE)
+def _marks(draft: WordDraft) -> dict[int, float]:
+    """Return the probability that marks and spaces are no letters or digits, by place: B{ for B₁, " V" for IV."""
+    marks = ((at, doubt.others) for at, doubt in draft.doubts.items() if not draft.text[at].isalnum())
+    lost = ((at, sum(share for char, share in others if _is_letter(char))) for at, others in marks)
+    return {at: max(0.0, 1 - share) for at, share in lost if share >= _LETTER_SHARE}
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() and not is_ideograph(char)
+
+
+def _unsure(draft: WordDraft, right: Sequence[float], marks: Mapping[int, float]) -> Iterator[Unsure]:
+    """Yield the characters that the language decided, and the least sure ones until those left are sure together."""
+    text = draft.text
+    places = (at for at, char in enumerate(text) if char.isalnum())
+    sure = dict(zip(places, right, strict=True)) | marks
+    left, chosen = prod(sure.values()), set(draft.changes)
+    for at in sorted(sure, key=lambda at: (sure[at], at))[:_UNSURE]:
+        if left >= _REST:
+            break
+        chosen.add(at)
+        left = prod(value for place, value in sure.items() if place not in chosen)
+    for at in sorted(chosen):
+        before, after = text[max(0, at - _AROUND) : at], text[at + 1 : at + _AROUND + 1]
+        yield Unsure(before, text[at], after, _other(draft, at), round(sure.get(at, 1.0), 3), at)
+
+
+def _other(draft: WordDraft, at: int) -> str | None:
+    """Return what else may stand in a place: what was seen where the language changed it, else what is next likely."""
+    if at in draft.changes:
+        return draft.changes[at][0]
+    others = draft.doubts[at].others if at in draft.doubts else ()
+    own = _plain(draft.text[at])
+    return next(
+        (char for char, share in others if share >= _LEAST_OTHER and not char.isspace() and _plain(char) != own), None
+    )
 
 
 def _share(text: str, doubt: Doubt) -> float:

@@ -10,6 +10,7 @@ from build_dataset.annotation.adjudication import Rules, Standing, final_labels,
 from build_dataset.annotation.label_studio.editable import BaseText, base_text
 from build_dataset.annotation.label_studio.tasks import adjudication_tasks, verification_tasks, waiting_reasons
 from build_dataset.schemas.annotations import ExpertReview
+from build_dataset.schemas.documents import UnsureCharacter
 from build_dataset.schemas.questions import ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import look_at, reason_names
@@ -124,3 +125,11 @@ def test_all_of_a_waiting_question_is_shown_with_its_doubts_marked_and_can_be_ed
     assert told.stem in task.data["marked"]
     assert "答案 （无）" in task.data["marked"]
     assert BaseText.loads(task.data["base"]).explanation == told.explanation
+
+
+def test_the_verifier_sees_characters_that_may_be_misread_and_a_doubted_key():
+    unsure = UnsureCharacter(before="A. ", text="甲", after="", other="申", sure=0.4, page=1)
+    told = question("q").model_copy(update={"unsure": [unsure]})
+    (task,) = verification_tasks([(item("answers_disagree", "A and B"), told)], crops={})
+    assert 'A. <mark class="unsure" title="或 or 申">甲</mark><br>' in task.data["marked"]
+    assert "<mark>答案 B</mark>" in task.data["marked"]

@@ -71,7 +71,7 @@ SOUND = "肺炎首选"
 def test_a_question_is_judged_by_the_first_filter_that_it_fails(
     stem: str, fields: dict[str, Any], params: dict[str, Any], verdict: tuple[str, str] | None
 ) -> None:
-    waits = ("unreadable_characters", "suspicious_text", "low_confidence", "erratum")
+    waits = ("unreadable_characters", "suspicious_text", "low_confidence", "erratum", "answer_not_in_options")
     plain = {"options": ["甲", "乙"]} | fields
     expected = verdict and FilterVerdict(*verdict, "review" if verdict[0] in waits else "reject")
     assert judge_question(asked(stem, **plain), CleanParams(**params)) == expected

@@ -20,9 +20,9 @@ from build_dataset.pipeline.inspect.page import (
     page_views,
     view_paper,
 )
-from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Trace
+from build_dataset.schemas.documents import Box, Document, Line, Page, Span, Trace, UnsureCharacter
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.wording import mark_places
+from build_dataset.schemas.places import mark_places
 
 
 @pytest.fixture
@@ -218,3 +218,22 @@ def test_a_page_without_layout_shows_its_lines(about, width, boxed, shows) -> No
     assert [*marks.values()] == [[]]
     assert [view.page.page for view in page_views(made, cards, range(1, 3))] == [1, 2]
     assert [view.page.page for view in page_views(made, cards, range(2, 3))] == [2]
+
+
+def test_characters_that_may_be_misread_are_marked_in_the_text_and_on_the_page() -> None:
+    place = Box(x0=40, y0=20, x1=50, y1=35)
+    unsure = UnsureCharacter(before="皮肤", text="瘪", after="痒", other="痹", sure=0.4, page=1, box=place)
+    own = on(1, 0, "1. 皮肤瘪痒").model_copy(update={"unsure": [unsure]})
+    made = paper([own], [Trace(document="a", item_id="q", spans=spans(1, 0, 0), steps=[])], sheets=[sheet(1)])
+    row = {"stem": "皮肤瘪痒", "options": [], "unsure": [unsure.model_dump()]}
+    waiting, kept = (ItemCard("q", fate, question=row) for fate in (Fate.WAITING, Fate.KEPT))
+    assert waiting.marked("stem") == '皮肤<mark class="unsure" title="或 or 痹">瘪</mark>痒'
+    assert kept.marked("stem") == "皮肤瘪痒"
+    [view] = page_views(made, [waiting], range(1, 2))
+    assert [mark.box for mark in view.marks if mark.style == "unsure-place"] == [place]
+
+
+def test_a_key_that_a_reason_doubts_is_marked() -> None:
+    card = ItemCard("q", Fate.WAITING, [StageEvent("parse", "waiting", "no_answer", "no_answer: none")])
+    other = ItemCard("q", Fate.WAITING, [StageEvent("parse", "waiting", "empty_place", "empty_place: 'x y'")])
+    assert (card.doubts_key, other.doubts_key) == (True, False)

@@ -41,9 +41,9 @@ def told(text):
                     "1 甲是 ABC=",
                     "dot(1.)@0-0 dotted(ABC)@1-6",
                     [
-                        "several_option_runs: options start again after C",
-                        "label_inside_text: a line after option C begins with C",
-                        "label_inside_text: labels stand in option C: ABC",
+                        "several_option_runs: options start again after C: '五'",
+                        "label_inside_text: a line after option C begins with C: 'C. 七'",
+                        "label_inside_text: labels stand in option C: ABC of 'A. 五B. 六C. 七'",
                     ],
                 ),
                 ("2 第2项对的是 ABCD=", "dot(2.)@7-7 dotted(ABCD)@8-11", []),
@@ -55,7 +55,7 @@ def told(text):
                 (
                     "1 甲是A. 一B. 二C. 三第二题乙是 ABCD=",
                     "dot(1.)@0-0 dotted(ABCD)@5-8",
-                    ["label_inside_text: labels stand in stem: ABC"],
+                    ["label_inside_text: labels stand in stem: ABC of 'A. 一B. 二C. 三第二题乙是'"],
                 ),
                 ("2 第2项对的是 ABCD=", "dot(2.)@9-9 dotted(ABCD)@10-13", []),
             ],
@@ -73,7 +73,7 @@ def told(text):
                 (
                     "1 甲是 ABCD=",
                     "dot(1.)@0-0 dotted(ABCD)@1-5",
-                    ["label_inside_text: a line after option D begins with D"],
+                    ["label_inside_text: a line after option D begins with D: '（D）型'"],
                 ),
                 ("2 第2项对的是 ABCD=", "dot(2.)@6-6 dotted(ABCD)@7-10", []),
             ],
@@ -483,7 +483,7 @@ def test_a_numbered_line_of_a_key_says_only_an_answer_or_an_explanation(text, is
 @pytest.mark.parametrize("again", ["（A）五 （B）六 （C）七", "A五\nB六\nC七", "A 五\nB 六\nC 七", "A. 五 B. 六 C. 七"])
 def test_options_that_start_again_are_told_however_labelled(again):
     (first, *_) = told(f"1. 甲是\nA. 甲\nB. 乙\nC. 丙\n{again}\n{items(2)}")
-    assert "several_option_runs: options start again after C" in first[2]
+    assert "several_option_runs: options start again after C: '五'" in first[2]
 
 
 def test_bare_letters_of_one_line_are_no_second_options():

@@ -176,6 +176,6 @@ def test_a_doubt_about_a_paper_is_one_waiting_item_with_all_its_questions(parse)
 def test_a_foot_under_the_options_that_is_cut_off_as_furniture_is_no_doubt(foot, told, settings):
     readings = source(last=f" {foot}")
     for one in readings:
-        one.doubts.append(("foot_inside", f"{told!r} stands in 40 items"))
+        one.doubts.append(("foot_inside", f"however it is worded, {told!r} is the place"))
     caught = cast("x.md", readings, settings)
     assert (caught.doubts, [one for one in caught.readings if one.doubts]) == ([], [])

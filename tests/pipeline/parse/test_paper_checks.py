@@ -56,6 +56,9 @@ def waiting(text, reason):
     return [name for name, reasons in judged(text)[0].items() if reason in reasons]
 
 
+MORE = "5 options, 4 elsewhere in the paper: '第戊种' stands behind those"
+
+
 @pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 7), (4, 6), (5, 5), (9, 1)])
 def test_items_without_options_wait_beside_three_with_options(size, expected):
     assert (
@@ -346,12 +349,12 @@ def test_an_item_that_is_set_aside_is_checked_for_its_number_alone() -> None:
         ([("A", ""), ("B", "乙"), ("C", "")], [("empty_option", "no text at A C")]),
         (
             [("A", "甲 A.乙"), ("B", "丙")],
-            [("label_inside_text", "what looks like an option's label stands inside a text")],
+            [("label_inside_text", "what looks like an option's label stands inside a text: '甲 A.乙'")],
         ),
         ([("A", "甲 B.乙"), ("B", "丙")], []),
         (
             [("A", "甲C.乙"), ("B", "丙")],
-            [("label_inside_text", "what looks like an option's label stands inside a text")],
+            [("label_inside_text", "what looks like an option's label stands inside a text: '甲C.乙'")],
         ),
         (
             [("A", "甲" * 50 + " 1.A 2.B"), ("B", "丙")],
@@ -649,11 +652,11 @@ def test_a_question_after_a_key_is_known_by_its_number_not_by_options() -> None:
 @pytest.mark.parametrize(
     ("counts", "expected"),
     [
-        ([4, 4, 4, 5], {3: ("options_too_many", "5 options, 4 elsewhere in the paper")}),
+        ([4, 4, 4, 5], {3: ("options_too_many", MORE)}),
         ([4, 4, 4, 3], {3: ("options_missing", "3 options, 4 elsewhere in the paper")}),
         ([4, 4, 5], {}),
-        ([4] * 9 + [5, 5], {9: ("options_too_many", "5 options, 4 elsewhere in the paper"),
-                            10: ("options_too_many", "5 options, 4 elsewhere in the paper")}),
+        ([4] * 9 + [5, 5], {9: ("options_too_many", MORE),
+                            10: ("options_too_many", MORE)}),
         ([4] * 8 + [5, 5], {}),
     ],
 )  # fmt: skip
@@ -677,9 +680,7 @@ def test_the_usual_number_of_options_of_a_section(counts: list[int], expected: d
 def test_the_usual_number_of_options_of_a_paper(size: int, more: dict[str, Any], flagged: bool) -> None:
     drafts = [draft(at, block=Block()) for at in range(size)]
     odd = draft(20, 5, **{"block": Block(), **more})
-    assert compared([*drafts, odd])[-1] == (
-        [("options_too_many", "5 options, 4 elsewhere in the paper")] if flagged else []
-    )
+    assert compared([*drafts, odd])[-1] == ([("options_too_many", MORE)] if flagged else [])
 
 
 @pytest.mark.parametrize(

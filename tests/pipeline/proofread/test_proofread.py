@@ -214,6 +214,28 @@ def test_what_a_person_kept_is_not_asked_about(context, server):
     assert not any("第2题" in content for content in server.asked)
 
 
+def test_a_reply_that_was_paid_is_read_though_a_question_of_its_request_left_before(context, server, monkeypatch):
+    class KilledError(Exception):
+        pass
+
+    rows, put = questions(3), context.store.put
+    keys = {Proofreader(ask(server), context).key(row) for row in rows}
+
+    def put_or_die(name, value):
+        if name in keys:  # a reading
+            raise KilledError
+        put(name, value)
+
+    with monkeypatch.context() as killed:
+        killed.setattr(context.store, "put", put_or_die)
+        with pytest.raises(KilledError):
+            run(tables(rows), ask(server), context)
+    assert len(server.asked) == 1
+    result = run(tables(rows[1:]), ask(server), context)
+    assert (len(server.asked), result.counts.kept, result.counts.waiting) == (1, 1, 1)
+    assert result.facts["prompt_tokens"] > 0
+
+
 @pytest.mark.parametrize("stopped_after", range(9))
 def test_killed_at_any_write_and_run_again_nothing_is_paid_twice(context, server, monkeypatch, stopped_after):
     class KilledError(Exception):

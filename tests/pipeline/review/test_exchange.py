@@ -139,7 +139,9 @@ def test_what_waits_elsewhere_is_sent_with_the_number_of_what_holds_no_question(
     monkeypatch, context, sent, crops, cut
 ) -> None:
     taken = []
-    monkeypatch.setattr(exchange, "cut_outs", lambda asked, context, most: taken.append((len(asked), most)) or {})
+    monkeypatch.setattr(
+        exchange, "cut_outs", lambda asked, context, most, marked: taken.append((len(asked), most)) or {}
+    )
     monkeypatch.setattr(exchange, "waiting_questions", lambda build: ([(1, 2), (3, 4)], 7))
     monkeypatch.setattr(
         exchange, "verification_tasks", lambda pairs, crops: [SimpleNamespace(question_id="q")] * len(pairs)

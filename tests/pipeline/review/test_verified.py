@@ -14,7 +14,9 @@ from build_dataset.annotation.label_studio.read import read_task
 from build_dataset.annotation.label_studio.tasks import choice
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import folder, sheets, verified
-from build_dataset.pipeline.review.settled import count_by_reason
+from build_dataset.pipeline.review.decisions import DecidedRow
+from build_dataset.pipeline.review.settled import count_by_reason, remember
+from build_dataset.pipeline.review.waiting import waiting_rows
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import CORRECTIONS, SETTLED
 from build_dataset.pipeline.stage import Counts, Result
@@ -104,3 +106,15 @@ def test_a_question_that_has_changed_since_is_neither_counted_nor_an_example(roo
     answer(room, 1, KEEP, for_all=True)
     assert verified.take_up(ReviewParams(), room) == 0
     assert not (room.build / SETTLED).exists()
+
+
+@pytest.mark.parametrize(
+    ("workbook", "counted"), [("2026-01-03T00:00:00+00:00", "keep"), ("2026-01-01T00:00:00+00:00", "drop")]
+)
+def test_the_later_of_a_verdict_and_a_decision_in_the_workbook_is_counted(room, workbook, counted):
+    [own] = [each for each in waiting_rows(room.build)[0] if each.question.question_id == "d-1-001"]
+    answer(room, 1, DROP)
+    remember(room.build, DecidedRow.of(own, "keep").settled("wang", workbook))
+    verified.take_up(ReviewParams(), room)
+    rows = read_table(room.build / SETTLED)
+    assert rows["decision"].to_list() == [counted]

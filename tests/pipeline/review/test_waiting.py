@@ -15,6 +15,7 @@ import pytest
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.aside import source_losses
 from build_dataset.pipeline.clean.corrections import patch_questions
+from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import decisions, folder, waiting
 from build_dataset.pipeline.review.decisions import import_decisions
@@ -283,3 +284,52 @@ def test_a_row_is_as_tall_as_its_explanation(build, tmp_path):
     [own, *_] = waiting_rows(build.build)[0]
     short, long = (replace(own, question=own.question.model_copy(update={"explanation": "解" * n})) for n in (1, 400))
     assert waiting._height(waiting._edited(long)) > waiting._height(waiting._edited(short))
+
+
+def test_characters_that_may_be_misread_are_marked_in_the_text_and_named_in_the_reason(build, book):
+    sheet = openpyxl.load_workbook(book, rich_text=True)[waiting.SHEET]
+    rows = {row[COLUMNS.index("id")]: row for row in sheet.iter_rows(min_row=2, values_only=True)}
+    unsure = [
+        each
+        for each in waiting_rows(build.build)[0]
+        if any(len(one.text) == 1 for one in each.question.unsure or ()) and each.found[0][0] == "low_confidence"
+    ]
+    assert unsure
+    for each in unsure:
+        row = rows[each.question.question_id]
+        text, why = row[COLUMNS.index("text")], row[COLUMNS.index("why")]
+        marked = [str(part) for part in text if getattr(part, "font", None) and part.font.u]
+        assert marked
+        assert "存疑字：" in why
+        assert "Unsure characters: " in why
+        assert all(char in why for char in marked[:1])
+
+
+def test_a_corrected_key_may_name_a_corrected_option(build, book, others):
+    question_id = ids(build)["low_confidence"]
+    [own] = [each for each in waiting_rows(build.build)[0] if each.question.question_id == question_id]
+    letter = chr(ord("A") + len(own.question.options))
+    text = f"{own.base.text}\n{letter}. 另一项"
+    edit(book, (question_id, "decision", "改正"), (question_id, "text", text), (question_id, "key", letter))
+    assert dict(take(build, book).decided) == {"correct": 1, "open": others}
+    assert said(build)[question_id, "answer"] == letter
+
+
+def test_a_key_that_names_no_option_is_told_and_nothing_of_the_row_is_applied(build, book, others):
+    question_id = ids(build)["low_confidence"]
+    [own] = [each for each in waiting_rows(build.build)[0] if each.question.question_id == question_id]
+    changed = own.base.text.replace("\nA. ", "\nA. 改")
+    edit(book, (question_id, "decision", "改正"), (question_id, "text", changed), (question_id, "key", "K"))
+    outcome = take(build, book)
+    assert "names an option that is not there" in outcome.told[0]
+    assert (dict(outcome.decided), said(build)) == ({"open": others}, {})
+
+
+def test_a_kept_question_that_cleaning_takes_out_all_the_same_is_told_by_row(build, book, others):
+    question_id = ids(build)["low_confidence"]
+    edit(book, (question_id, "decision", "保留"))
+    outcome = import_decisions([book], BY, ReviewParams(), build, CleanParams(min_options=9))
+    assert dict(outcome.decided) == {"keep": 1, "open": others}
+    (told,) = outcome.told
+    assert "stays out until it is corrected" in told
+    assert "too_few_options" in told

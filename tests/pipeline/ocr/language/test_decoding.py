@@ -181,3 +181,26 @@ def test_the_parts_of_a_word_between_its_doubts_are_sure():
     row = ["甲乙丙丁戊己庚辛", *[0] * 9, [[3, 0.5, 1, 0, []], [6, 0.99, 1, 0, []]]]
     assert list(sure_parts(row)) == ["甲乙丙", "戊己庚辛"]
     assert list(sure_parts(row[:10])) == []
+
+
+def test_the_characters_that_make_a_word_unsure_are_told_with_what_else_they_may_be():
+    text = "皮肤瘪痒伴有黄疸的病人"
+    (found,) = decode(
+        [word(text, doubt(text, "瘪", 0.4, ("痹", 0.3)), doubt(text, "黄", 0.97, ("廣", 0.02)))], LANGUAGE
+    ).words
+    first = found.unsure[0]
+    assert (first.before, first.text, first.after, first.other, first.at) == ("皮肤", "瘪", "痒伴有黄疸的", "痹", 2)
+    assert first.sure == min(one.sure for one in found.unsure) < 0.95
+
+
+def test_a_character_that_the_language_decided_is_told_with_what_was_seen():
+    text = "告知其冀便潛血檢查"
+    (found,) = decode([word(text, doubt(text, "冀", 0.6, ("糞", 0.39)))], LANGUAGE).words
+    assert ("糞", "冀") in [(one.text, one.other) for one in found.unsure]
+
+
+def test_of_a_sure_word_nothing_is_told_and_of_a_bad_one_no_more_than_eight_characters():
+    (sure,) = decode([word("病人有黄疸")], LANGUAGE).words
+    text = "K3b7Q1m9Zx4Tf"
+    (bad,) = decode([word(text, *(doubt(text, char, 0.3, ("口", 0.2)) for char in text))], LANGUAGE).words
+    assert (sure.unsure, len(bad.unsure)) == ((), 8)
