@@ -1,0 +1,101 @@
+"""Sheets of keys without their questions: 题号 | 答案 over 1 | A, in columns abreast, or one row over another."""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+from build_dataset.pipeline.ocr.interfaces import OnePageReader, RowReader
+from build_dataset.pipeline.ocr.model import PageLine
+from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.encoding import decode
+from build_dataset.pipeline.ocr.readers.header import HEADER_WITHIN, Grid
+from build_dataset.pipeline.ocr.readers.tabular import CsvReader, delimiter
+from build_dataset.pipeline.ocr.readers.workbook import XlsxReader
+from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import roles_of
+
+_P = Patterns(__name__)
+LARGEST = 500_000
+"""Bytes of a file that may be a key, one of 500 answers with their explanations: banks are not read twice."""
+
+
+class KeySheetReader(OnePageReader):
+    """Reads the sheets of CSV and XLSX files that hold numbers and answers alone, as the lines of a printed key."""
+
+    format = "key_sheet"
+    engine = "table"
+    version = "1"
+
+    def recognises(self, head: bytes, suffix: str) -> bool:  # noqa: ARG002
+        """No: a sheet is looked into first."""
+        return False
+
+    def holds_key(self, path: Path, found: RowReader, params: OcrParams) -> bool:
+        """Return whether a file that another reader takes for a table is nothing but a key."""
+        small = isinstance(found, CsvReader | XlsxReader) and path.stat().st_size <= LARGEST
+        return small and bool(_lines(path, params))
+
+    def lines(self, path: Path) -> list[PageLine]:
+        """Return the lines of the key; none where a sheet is something else."""
+        return [PageLine(text, None) for text in _lines(path, OcrParams())]
+
+
+def _lines(path: Path, params: OcrParams) -> list[str]:
+    with path.open("rb") as file:
+        is_book = file.read(4) in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
+    grids = [*XlsxReader().grids(path, params, []).values()] if is_book else [_records(path)]
+    found = [key_lines(grid) for grid in grids if any(map(any, grid))]
+    return [text for lines in found for text in lines] if all(found) else []
+
+
+def _records(path: Path) -> Grid:
+    text = decode(path.read_bytes())
+    try:
+        return [*csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text))]
+    except csv.Error:  # the reader of banks says what is wrong
+        return []
+
+
+def key_lines(grid: Grid) -> list[str]:
+    r"""Return the lines of a key: titles, numbers with their answers, explanations; none where it is no key.
+
+    ``题号 | 答案 | 解析`` over ``1 | A | 见教材`` gives ``1\tA`` and ``【解析】见教材``; other columns are left out.
+    """
+    records = [record for cells in grid if any(record := [cell.strip() for cell in cells])]
+    at = next((at for at, record in enumerate(records[:HEADER_WITHIN]) if _is_head(record)), None)
+    head = [] if at is None else records[at]
+    explained = [place for place, cell in enumerate(head) if "explanation" in roles_of(cell)]
+    wanted = [place for place, cell in enumerate(head) if _is_label(cell)] or range(max(map(len, records), default=0))
+    lines, entries = list[str](), 0
+    for record in records:
+        cells = [record[place] for place in wanted if record[place : place + 1] not in ([], [""])]
+        filled = sum(map(bool, record))
+        if filled == 1 or _is_head(record):  # a title, the head of a section; the header of the columns
+            lines += [cell for cell in record if cell and filled == 1 and not _P.number.fullmatch(cell)]
+            continue
+        if not _is_entry(cells):
+            return []
+        entries += any(map(_P.answer.fullmatch, cells))
+        lines.append("\t".join(cells))
+        lines += [f"【解析】{record[place]}" for place in explained if record[place : place + 1] not in ([], [""])]
+    return lines if entries else []
+
+
+def _is_label(cell: str) -> bool:
+    """Return whether a cell names a column or a row of numbers, or of answers."""
+    return bool(_P.numbers.fullmatch(cell) or "answer" in roles_of(cell))
+
+
+def _is_head(record: Sequence[str]) -> bool:
+    """Return whether a row is a header: it names numbers and answers, and has neither."""
+    labels = [cell for cell in record if _is_label(cell)]
+    whole = len({bool(_P.numbers.fullmatch(cell)) for cell in labels}) > 1
+    return whole and not any(_P.number.fullmatch(cell) or _P.answer.fullmatch(cell) for cell in record)
+
+
+def _is_entry(cells: Sequence[str]) -> bool:
+    """Return whether cells are a part of a key: 1 | A | 2 | B, or of one kind behind a label: 答案 | A | B."""
+    label = bool(cells) and _is_label(cells[0])
+    kinds = "".join("n" if _P.number.fullmatch(cell) else "a" if _P.answer.fullmatch(cell) else "?" for cell in cells)
+    return bool(_P.row_of_key.fullmatch(kinds) if label else _P.pairs_of_key.fullmatch(kinds))
