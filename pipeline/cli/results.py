@@ -13,6 +13,7 @@ import typer
 from rich.console import Console
 
 from build_dataset.pipeline.api import stage_names
+from build_dataset.pipeline.cli.language import translated
 from build_dataset.pipeline.cli.report import print_line, print_template, print_whole, save, shown
 from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load
 from build_dataset.schemas.dataset import DatasetParams
@@ -153,9 +154,9 @@ def _agree(dataset: DatasetParams) -> None:
         doubts.append(f"of {statuses.total():,} labels {told}")
     if not doubts:
         return
-    if not (sys.stdin.isatty() and typer.confirm(f"{'; '.join(doubts)}; release it as it is?")):
+    if not (sys.stdin.isatty() and typer.confirm(translated(f"{'; '.join(doubts)}; release it as it is?"))):
         raise UserError(
-            f"{'; '.join(doubts)}; settle that (`run`, `review status`), or release it with `build-dataset release --yes`"
+            f"{'; '.join(doubts)}; settle it (`run`, `review status`), or take it so: `build-dataset release --yes`"
         )
 
 

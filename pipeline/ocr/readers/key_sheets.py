@@ -13,9 +13,10 @@ from build_dataset.pipeline.ocr.readers.header import HEADER_WITHIN, Grid
 from build_dataset.pipeline.ocr.readers.tabular import CsvReader, delimiter
 from build_dataset.pipeline.ocr.readers.workbook import XlsxReader
 from build_dataset.pipeline.patterns import Patterns
-from build_dataset.schemas.columns import roles_of
+from build_dataset.schemas.columns import option_of, roles_of
 
 _P = Patterns(__name__)
+_SHORT = 8  # characters of a cell beside a key that is left out
 LARGEST = 500_000
 """Bytes of a file that may be a key, one of 500 answers with their explanations: banks are not read twice."""
 
@@ -65,8 +66,17 @@ def key_lines(grid: Grid) -> list[str]:
     records = [record for cells in grid if any(record := [cell.strip() for cell in cells])]
     at = next((at for at, record in enumerate(records[:HEADER_WITHIN]) if _is_head(record)), None)
     head = [] if at is None else records[at]
+    if any({"stem", "options"} & {*roles_of(cell)} or option_of(cell) for cell in head if not _is_label(cell)):
+        return []  # a bank
     explained = [place for place, cell in enumerate(head) if "explanation" in roles_of(cell)]
     wanted = [place for place, cell in enumerate(head) if _is_label(cell)] or range(max(map(len, records), default=0))
+    others = {*range(len(head))} - {
+        *wanted,
+        *explained,
+        *(at for at, cell in enumerate(head) if "comment" in roles_of(cell)),
+    }
+    if any(len(record[place]) > _SHORT for record in records for place in others if place < len(record)):
+        return []  # texts that nobody would miss in a key are short: 单选题, 2分
     lines, entries = list[str](), 0
     for record in records:
         cells = [record[place] for place in wanted if record[place : place + 1] not in ([], [""])]

@@ -66,6 +66,12 @@ def test_explanations_of_a_key_stand_with_its_answers(tmp_path):
     [
         [["题目", "答案"], ["首选甲的是", "A"]],  # a bank
         [["题目", "A", "B", "答案"], ["1", "甲", "乙", "A"]],
+        [["编号", "试题", "选项1", "选项2", "答案"], ["1", "首选甲的是", "甲", "乙", "A"]],
+        [["No.", "Stem", "Options", "Answer"], ["1", "Which?", "A. x B. y", "A"]],
+        [
+            ["序号", "甲列", "正确答案"],
+            ["1", "首选的治疗药物是下列哪项", "A"],
+        ],  # what it asks, under a name nobody knows
         [["学号", "姓名"], ["1", "王"]],
         [["1", "2"], ["3", "4"]],  # no answer
         [["A"], ["B"]],  # no numbers
