@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from build_dataset.pipeline.cli.build import add_stages
-from build_dataset.pipeline.cli.language import Language, choose, translated, word
+from build_dataset.pipeline.cli.language import MessageLanguage, choose, translated, word
 from build_dataset.pipeline.cli.options import add_commands
 from build_dataset.schemas.errors import UserError
 
@@ -50,14 +50,14 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-_LANGUAGE_OPTION = typer.Option("--lang", help="Language of messages; default: the locale's (LC_ALL, LANG).")
+_LANGUAGE_OPTION = typer.Option("--lang", help="MessageLanguage of messages; default: the locale's (LC_ALL, LANG).")
 _VERSION_OPTION = typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
 
 
 @app.callback()
 def _options(
     version: Annotated[bool, _VERSION_OPTION] = False,  # noqa: ARG001 -- its callback prints it
-    lang: Annotated[Language | None, _LANGUAGE_OPTION] = None,
+    lang: Annotated[MessageLanguage | None, _LANGUAGE_OPTION] = None,
 ) -> None:
     """Options that go before a command."""
     choose(lang)

@@ -18,17 +18,17 @@ _PIECES = re.compile(r"(\{\d+\})")
 _DEPTH = 2  # sentences within sentences: the reason of a refusal inside its advice
 
 
-class Language(StrEnum):
+class MessageLanguage(StrEnum):
     """A language of messages."""
 
     ZH = "zh"
     EN = "en"
 
 
-_chosen: list[Language] = []  # by --lang, for the command that runs
+_chosen: list[MessageLanguage] = []  # by --lang, for the command that runs
 
 
-def choose(language: Language | None) -> None:
+def choose(language: MessageLanguage | None) -> None:
     """Take the language of ``--lang``; None: the locale's."""
     _chosen[:] = [language] if language else []
 
@@ -36,7 +36,7 @@ def choose(language: Language | None) -> None:
 def is_chinese() -> bool:
     """Return whether messages are Chinese."""
     locale = next((value for name in _VARIABLES if (value := os.environ.get(name))), "")
-    return _chosen[0] is Language.ZH if _chosen else locale.lower().startswith("zh")
+    return _chosen[0] is MessageLanguage.ZH if _chosen else locale.lower().startswith("zh")
 
 
 def either(english: str, chinese: str) -> str:

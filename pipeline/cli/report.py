@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
@@ -56,7 +57,7 @@ def print_stage(console: Console, report: Report, *, verbose: bool = False) -> N
     counts = report.manifest["counts"]
     state = "[green]✓[/green]" if report.manifest["complete"] else "[yellow]…[/yellow]"
     took = f"{report.seconds:.1f} s" if report.fresh else word("already done")
-    line = f"{state} [bold]{stage_name(report.stage.name):<9}[/bold] {sum_line(counts)}  [dim]{took}[/dim]"
+    line = f"{state} [bold]{_padded(stage_name(report.stage.name), 9)}[/bold] {sum_line(counts)}  [dim]{took}[/dim]"
     console.print(line, highlight=False)
     params = json.dumps(report.manifest["params"], ensure_ascii=False)  # shown by --verbose
     values = {"report": report, "verbose": verbose, "params": params, "reason_line": reason_line}
@@ -82,13 +83,18 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
     for maker, name, what in _PLACES:
         for path in (build / stage / name for stage in made if maker in (stage, "*")):
             if path.exists():
-                print_line(f"{word(what):<18}{shown(path)}", console=console)
+                print_line(f"{_padded(word(what), 18)}{shown(path)}", console=console)
     more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
-    print_line(f"{word('more'):<18}{more}", console=console)
+    print_line(f"{_padded(word('more'), 18)}{more}", console=console)
     print_files(config, _FILES, console)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]  # a server was down
     if incomplete:
         print_warning(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
+
+
+def _padded(text: str, width: int) -> str:
+    """A text with spaces behind it; an ideograph is two columns wide."""
+    return text + " " * (width - cell_len(text))
 
 
 def print_doubts(config: ConfigBase, console: Console | None = None) -> None:

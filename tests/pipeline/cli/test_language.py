@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import build_dataset.pipeline.cli
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.cli.app import app
-from build_dataset.pipeline.cli.language import Language, choose, is_chinese, stage_name, translated, word
+from build_dataset.pipeline.cli.language import MessageLanguage, choose, is_chinese, stage_name, translated, word
 from build_dataset.pipeline.cli.report import reason_line, sum_line
 from build_dataset.schemas.data import shipped_toml
 
@@ -22,12 +22,12 @@ TEMPLATES = Path(build_dataset.pipeline.cli.__file__).parent / "templates"
 PACKAGE = TEMPLATES.parents[2]
 TEXTS = shipped_toml("build_dataset.pipeline.cli", "templates/zh.toml")
 SHOWN = {"UserError": 0, "UnreadableDocument": 1, "print_line": 0, "print_warning": 0}
-"""What shows a message, and which of its arguments is the message."""
+"""Names of what shows a message, with the place of the message among its arguments."""
 
 
 @pytest.fixture
 def chinese() -> Iterator[None]:
-    choose(Language.ZH)
+    choose(MessageLanguage.ZH)
     yield
     choose(None)
 
@@ -110,8 +110,8 @@ def test_counts_and_reasons_are_told_in_chinese(chinese):
         ({"LANG": "zh_CN.UTF-8"}, None, True),
         ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, None, False),
         ({"LANG": "en_GB", "LC_MESSAGES": "zh_TW"}, None, True),
-        ({"LANG": "zh_CN.UTF-8"}, Language.EN, False),
-        ({}, Language.ZH, True),
+        ({"LANG": "zh_CN.UTF-8"}, MessageLanguage.EN, False),
+        ({}, MessageLanguage.ZH, True),
     ],
 )
 def test_the_language_is_that_of_the_option_else_of_the_locale(monkeypatch, locale, chosen, expected):
@@ -128,7 +128,7 @@ def test_a_line_that_the_catalogue_does_not_know_stays_and_english_is_untouched(
     assert translated("one thing\n  nothing built in b: run `build-dataset run` first") == (
         "one thing\n  b 中还没有结果：请先运行 `build-dataset run`"
     )
-    choose(Language.EN)
+    choose(MessageLanguage.EN)
     assert translated("nothing built in b: run `build-dataset run` first").startswith("nothing built")
 
 
