@@ -70,24 +70,22 @@ def key_lines(grid: Grid) -> list[str]:
         return []  # a bank
     explained = [place for place, cell in enumerate(head) if "explanation" in roles_of(cell)]
     wanted = [place for place, cell in enumerate(head) if _is_label(cell)] or range(max(map(len, records), default=0))
-    others = {*range(len(head))} - {
-        *wanted,
-        *explained,
-        *(at for at, cell in enumerate(head) if "comment" in roles_of(cell)),
-    }
-    if any(len(record[place]) > _SHORT for record in records for place in others if place < len(record)):
-        return []  # texts that nobody would miss in a key are short: 单选题, 2分
+    notes = {place for place, cell in enumerate(head) if "comment" in roles_of(cell)}
+    others = {*range(len(head))} - {*wanted, *explained, *notes}
+    left_out = [record[place] for record in records for place in others if place < len(record) and record is not head]
+    if any(len(cell) > _SHORT or _P.answer.fullmatch(cell) for cell in left_out):
+        return []  # what stands beside a key is short and no other key: 单选题, 2分
     lines, entries = list[str](), 0
     for record in records:
-        cells = [record[place] for place in wanted if record[place : place + 1] not in ([], [""])]
-        filled = sum(map(bool, record))
-        if filled == 1 or _is_head(record):  # a title, the head of a section; the header of the columns
-            lines += [cell for cell in record if cell and filled == 1 and not _P.number.fullmatch(cell)]
+        filled = [cell for cell in record if cell]
+        if len(filled) == 1 or record is head or _is_head(record):  # a title, the head of a section
+            lines += [cell for cell in filled if len(filled) == 1 and not _P.number.fullmatch(cell)]
             continue
-        if not _is_entry(cells):
+        cells = [record[place] for place in wanted if record[place : place + 1] not in ([], [""])]
+        if (entry := _entry(cells)) is None:
             return []
-        entries += any(map(_P.answer.fullmatch, cells))
-        lines.append("\t".join(cells))
+        entries += any(map(_P.answer.fullmatch, entry))
+        lines += ["\t".join(entry)] if entry else []
         lines += [f"【解析】{record[place]}" for place in explained if record[place : place + 1] not in ([], [""])]
     return lines if entries else []
 
@@ -104,8 +102,14 @@ def _is_head(record: Sequence[str]) -> bool:
     return whole and not any(_P.number.fullmatch(cell) or _P.answer.fullmatch(cell) for cell in record)
 
 
-def _is_entry(cells: Sequence[str]) -> bool:
-    """Return whether cells are a part of a key: 1 | A | 2 | B, or of one kind behind a label: 答案 | A | B."""
-    label = bool(cells) and _is_label(cells[0])
-    kinds = "".join("n" if _P.number.fullmatch(cell) else "a" if _P.answer.fullmatch(cell) else "?" for cell in cells)
-    return bool(_P.row_of_key.fullmatch(kinds) if label else _P.pairs_of_key.fullmatch(kinds))
+def _entry(cells: Sequence[str]) -> list[str] | None:
+    """Return a part of a key, 1 | A | 2 | B, without numbers that have no answer; None where cells are anything else.
+
+    Behind a label all are numbers, or answers: 答案 | A | B.
+    """
+    kinds = ["n" if _P.number.fullmatch(cell) else "a" if _P.answer.fullmatch(cell) else "?" for cell in cells]
+    if cells and _is_label(cells[0]):
+        return [*cells] if _P.row_of_key.fullmatch("".join(kinds)) else None
+    kept = [at for at, kind in enumerate(kinds) if kind != "n" or kinds[at + 1 : at + 2] == ["a"]]
+    whole = _P.pairs_of_key.fullmatch("".join(kinds[at] for at in kept))
+    return [cells[at] for at in kept] if whole else None

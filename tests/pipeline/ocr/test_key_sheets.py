@@ -56,6 +56,11 @@ def test_a_key_that_is_called_nothing_else_answers_the_one_paper_in_its_folder(t
     assert answers(tmp_path, "模考/答案.xlsx", DOWN, "模考/2024卫生法规.txt")[0] == [*"BCAD"]
 
 
+def test_numbers_without_an_answer_are_left_out():
+    abreast = [["题号", "答案", "题号", "答案"], ["1", "B", "3", ""], ["2", "", "4", "D"], ["5", "", "6", ""]]
+    assert key_lines(abreast) == ["1\tB", "4\tD"]
+
+
 def test_explanations_of_a_key_stand_with_its_answers(tmp_path):
     grid = [[*DOWN[0], "解析"], *([n, a, f"见教材第{n}章"] for n, a in DOWN[1:])]
     assert answers(tmp_path, "内科_答案.xlsx", grid) == ([*"BCAD"], [f"见教材第{n}章" for n in range(1, 5)])
@@ -72,6 +77,8 @@ def test_explanations_of_a_key_stand_with_its_answers(tmp_path):
             ["序号", "甲列", "正确答案"],
             ["1", "首选的治疗药物是下列哪项", "A"],
         ],  # what it asks, under a name nobody knows
+        [["题号", "答案", "更正答案"], ["1", "A", "B"]],  # two keys
+        [["题号", "A卷答案", "B卷答案"], ["1", "A", "B"]],
         [["学号", "姓名"], ["1", "王"]],
         [["1", "2"], ["3", "4"]],  # no answer
         [["A"], ["B"]],  # no numbers
