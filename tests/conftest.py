@@ -19,6 +19,7 @@ from build_dataset.schemas.errors import UnreadableDocument
 from build_dataset.schemas.taxonomy import use_label_set
 
 ROOT = Path(__file__).resolve().parents[1]
+os.environ["LC_ALL"] = "C.UTF-8"  # messages are in English, whatever the developer speaks
 
 # The same draws for everybody; `pytest --hypothesis-profile explore` looks further.
 settings.register_profile("same", derandomize=True, deadline=None)

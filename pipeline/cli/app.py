@@ -16,6 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from build_dataset.pipeline.cli.build import add_stages
+from build_dataset.pipeline.cli.language import MessageLanguage, choose, translated, word
 from build_dataset.pipeline.cli.options import add_commands
 from build_dataset.schemas.errors import UserError
 
@@ -49,12 +50,17 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+_LANGUAGE_OPTION = typer.Option("--lang", help="MessageLanguage of messages; default: the locale's (LC_ALL, LANG).")
 _VERSION_OPTION = typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
 
 
 @app.callback()
-def _options(version: Annotated[bool, _VERSION_OPTION] = False) -> None:
-    """Nothing but ``--version`` goes before a command."""
+def _options(
+    version: Annotated[bool, _VERSION_OPTION] = False,  # noqa: ARG001 -- its callback prints it
+    lang: Annotated[MessageLanguage | None, _LANGUAGE_OPTION] = None,
+) -> None:
+    """Options that go before a command."""
+    choose(lang)
 
 
 add_commands(app)
@@ -78,7 +84,7 @@ def main() -> None:
         _fail(f"out of memory: {advice}")
     except SystemExit as end:
         if end.code == _STOPPED:  # typer turns Ctrl-C into it
-            Console(stderr=True).print("stopped; run the same command again to go on where it stopped")
+            Console(stderr=True).print(translated("stopped; run the same command again to go on where it stopped"))
         raise
     except Exception as error:  # the last resort: nothing unforeseen reaches the user as a traceback
         if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
@@ -88,9 +94,9 @@ def main() -> None:
 
 
 def _of_the_machine(error: OSError) -> str:
-    told = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+    said = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # a quota counts as a full disk
-    return told + ("; make room and run the same command again: it goes on where it stopped" if full else "")
+    return said + ("; make room and run the same command again: it goes on where it stopped" if full else "")
 
 
 def _report() -> str:
@@ -110,6 +116,6 @@ def _report() -> str:
 
 def _fail(message: str, code: int = 2) -> NoReturn:
     console = Console(stderr=True)
-    for line in message.splitlines():
-        console.print(Text.assemble(("error: ", "red"), line), soft_wrap=True)  # text of files is no markup
+    for line in translated(message).splitlines():
+        console.print(Text.assemble((word("error: "), "red"), line), soft_wrap=True)  # text of files is no markup
     sys.exit(code)

@@ -23,6 +23,7 @@ from rich.table import Table
 from build_dataset.annotation.params import AnnotateParams
 from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli.language import translated
 from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, command, configure, examples, heading, stage_options
 from build_dataset.pipeline.cli.report import print_json, print_line, print_stage, print_summary, print_template
 from build_dataset.pipeline.config import FILE_NAME, Config, ConfigBase, load
@@ -266,8 +267,8 @@ def doctor(config: Path = DEFAULT_CONFIG, as_json: bool = False, overrides: list
     else:
         table = Table(show_header=False, box=None)
         for check in checks:
-            remedy = f" → {check.remedy}" if check.remedy and check.state != "ok" else ""
-            table.add_row(_MARKS[check.state], check.name, escape(check.detail + remedy))
+            remedy = f" → {translated(check.remedy)}" if check.remedy and check.state != "ok" else ""
+            table.add_row(_MARKS[check.state], check.name, escape(translated(check.detail) + remedy))
         Console().print(table)
     if any(check.state is CheckState.WRONG for check in checks):
         raise typer.Exit(2)

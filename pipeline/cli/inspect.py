@@ -19,12 +19,13 @@ from rich.text import Text
 
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.cli import report
+from build_dataset.pipeline.cli.language import is_chinese, stage_name, translated, word
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import dimensions
-from build_dataset.schemas.wording import counted, in_both_languages
+from build_dataset.schemas.wording import counted, in_both_languages, look_at
 
 if TYPE_CHECKING:
     from build_dataset.pipeline.aside import AsideRow
@@ -143,20 +144,20 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
         _print_decided(rows)
         return
     report.print_doubts(config)
-    numbers = (Column(name, justify="right") for name in (*_COUNTS, "time", "cost"))
-    table = Table("stage", "state", *numbers)
+    numbers = (Column(word(name), justify="right") for name in (*_COUNTS, "time", "cost"))
+    table = Table(word("stage"), word("state"), *numbers)
     for row in rows:
         colour = _STATE_COLOURS[row["state"]]  # green: nothing to do
         counts = ["" if row[name] is None else f"{row[name]:,}" for name in _COUNTS]
         seconds = "" if row["seconds"] is None else f"{row['seconds']:.1f} s"
         cost = "" if row["cost"] is None else f"{row['cost']:.4g} {row['currency'] or ''}".strip()
-        state = f"[{colour}]{row['state']}[/{colour}]"
-        table.add_row(row["stage"], state, *counts, seconds, cost)
+        state = f"[{colour}]{word(row['state'])}[/{colour}]"
+        table.add_row(stage_name(row["stage"]), state, *counts, seconds, cost)
     report.print_whole(table)
     for row in rows:
         for outcome, reasons in row["reasons"].items():
             if reasons:
-                report.print_line(f"{row['stage']} {outcome}: {report.reason_line(reasons)}")
+                report.print_line(f"{stage_name(row['stage'])} {word(outcome)}: {report.reason_line(reasons)}")
     report.print_files(config, _FILES)
 
 
@@ -169,9 +170,11 @@ def _decided_rows(config: ConfigBase) -> list[dict[str, Any]]:
 
 
 def _print_decided(rows: Sequence[dict[str, Any]]) -> None:
-    table = Table("reason", *(Column(name, justify="right") for name in ("settled", "kept", "corrected", "rejected")))
+    table = Table(
+        word("reason"), *(Column(word(name), justify="right") for name in ("settled", "kept", "corrected", "rejected"))
+    )
     for row in rows:
-        alarm = "  [yellow]probably a false alarm[/yellow]" if row["false_alarm"] else ""
+        alarm = f"  [yellow]{word('probably a false alarm')}[/yellow]" if row["false_alarm"] else ""
         numbers = (f"{row[name]:,}" for name in ("settled", "kept", "corrected", "rejected"))
         table.add_row(escape(in_both_languages(row["reason"])) + alarm, *numbers)
     report.print_whole(table)
@@ -215,7 +218,7 @@ def list_items(
         families = {row.detail for row in found[:limit]}
         _print_families([row for row in found if row.detail in families])
     else:
-        _print_groups(found[:limit])
+        _print_groups(found[:limit], outcome)
     if not found:
         others = Counter(row.reason for row in items(build, outcome, file))  # a reason that was mistyped
         if reason and others:
@@ -242,12 +245,14 @@ def _print_as_in_status(config: ConfigBase, found: Sequence[AsideRow], file: str
         report.print_line(f"not kept out, a label or a key is still open: {report.reason_line(unsettled)}")
 
 
-def _print_groups(found: Sequence[AsideRow]) -> None:
+def _print_groups(found: Sequence[AsideRow], outcome: Outcome) -> None:
     """Print items below their file and reason, each in one line that fits the terminal."""
     for (document, why, detail), rows in groupby(
         found, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
     ):
-        report.print_line(f"{document} · {in_both_languages(why)} · {detail}", "bold")
+        report.print_line(f"{document} · {in_both_languages(why)} · {translated(detail)}", "bold")
+        if outcome == "waiting" and is_chinese() and look_at(why) != look_at("else"):
+            report.print_line(f"  {look_at(why)[0]}", "dim")
         for row in (row for row in rows if row.item_id != document):  # a rejected file is told in the heading
             line = Text(f"  {row.item_id}  {_line(row.text)}")
             Console().print(line, no_wrap=True, overflow="ellipsis", highlight=False)
@@ -298,13 +303,13 @@ def _write_crop(dataset: DatasetParams, story: QuestionHistory) -> Path:
 
 
 def _labels(story: QuestionHistory) -> Table:
-    table = Table("dimension", "label", "status", "who")
+    table = Table(*map(word, ("dimension", "label", "status", "who")))
     final = {row["dimension"]: row for row in story.labels}
     machine = {row["dimension"]: row for row in story.annotations}
     for name, dimension in dimensions().items():
         row, guess = final.get(name), machine.get(name, {})
-        told = row or guess  # the experts first, then the annotator
-        label, guessed = told.get("label"), " (estimate)" if told.get("estimate") else ""
+        known = row or guess  # the experts first, then the annotator
+        label, guessed = known.get("label"), word(" (estimate)") if known.get("estimate") else ""
         both = f"{label} {dimension.english(label) or ''}" if label else "—"
         who = ", ".join(row["reviewers"]) if row and row["reviewers"] else guess.get("annotator", "")
         status = row["status"] if row else "annotated"

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+from rich.cells import cell_len
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Column, Table
 
+from build_dataset.pipeline.cli.language import either, is_chinese, stage_name, translated, word
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import is_note
-from build_dataset.schemas.wording import counted
+from build_dataset.schemas.wording import counted, in_both_languages
 
 if TYPE_CHECKING:
     from build_dataset.pipeline.runtime.runner import Report
@@ -39,8 +41,10 @@ _PLACES = (
 
 
 def print_line(text: str, style: str | None = None, *, console: Console | None = None) -> None:
-    """Print a line as it is, however long."""
-    (console or Console()).print(text, style=style, markup=False, emoji=False, highlight=False, soft_wrap=True)
+    """Print a line in the language of the user, however long."""
+    (console or Console()).print(
+        translated(text), style=style, markup=False, emoji=False, highlight=False, soft_wrap=True
+    )
 
 
 def print_warning(text: str, console: Console | None = None) -> None:
@@ -52,9 +56,9 @@ def print_stage(console: Console, report: Report, *, verbose: bool = False) -> N
     """Print a stage's counts in one line, its reasons and notes below; ``verbose``: its files and parameters too."""
     counts = report.manifest["counts"]
     state = "[green]✓[/green]" if report.manifest["complete"] else "[yellow]…[/yellow]"
-    took = f"{report.seconds:.1f} s" if report.fresh else "already done"
-    told = f"{state} [bold]{report.stage.name:<9}[/bold] {sum_line(counts)}  [dim]{took}[/dim]"
-    console.print(told, highlight=False)
+    took = f"{report.seconds:.1f} s" if report.fresh else word("already done")
+    line = f"{state} [bold]{_padded(stage_name(report.stage.name), 9)}[/bold] {sum_line(counts)}  [dim]{took}[/dim]"
+    console.print(line, highlight=False)
     params = json.dumps(report.manifest["params"], ensure_ascii=False)  # shown by --verbose
     values = {"report": report, "verbose": verbose, "params": params, "reason_line": reason_line}
     print_template("stage", values, console)
@@ -69,9 +73,9 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
     made = {report.stage.name: report.manifest for report in reports}  # also of stages that were already done
     build = config.dataset.build
     if "export" in made and not _print_nothing_left(console, reports):
-        draft = "" if released(config.dataset) else " (a draft until `build-dataset release`)"
-        columns = ("split", Column("questions", justify="right"), "file")
-        splits = Table(*columns, title=f"{config.dataset.name}: splits{draft}", title_justify="left")
+        draft = "" if released(config.dataset) else word(" (a draft until `build-dataset release`)")
+        columns = (word("split"), Column(word("questions"), justify="right"), word("file"))
+        splits = Table(*columns, title=f"{config.dataset.name}: {word('splits')}{draft}", title_justify="left")
         for split in SPLITS:
             rows = made["export"]["outputs"][f"{split}.parquet"]["rows"]
             splits.add_row(split, f"{rows:,}", escape(shown(build / "export" / f"{split}.parquet")))
@@ -79,13 +83,18 @@ def print_summary(console: Console, config: ConfigBase, reports: Sequence[Report
     for maker, name, what in _PLACES:
         for path in (build / stage / name for stage in made if maker in (stage, "*")):
             if path.exists():
-                print_line(f"{what:<18}{shown(path)}", console=console)
+                print_line(f"{_padded(word(what), 18)}{shown(path)}", console=console)
     more = "build-dataset status · build-dataset list rejected · build-dataset explain QUESTION_ID"
-    print_line(f"{'more':<18}{more}", console=console)
+    print_line(f"{_padded(word('more'), 18)}{more}", console=console)
     print_files(config, _FILES, console)
     incomplete = [name for name, manifest in made.items() if not manifest["complete"]]  # a server was down
     if incomplete:
         print_warning(f"not complete: {', '.join(incomplete)}; run the same command again to finish", console)
+
+
+def _padded(text: str, width: int) -> str:
+    """A text with spaces behind it; an ideograph is two columns wide."""
+    return text + " " * (width - cell_len(text))
 
 
 def print_doubts(config: ConfigBase, console: Console | None = None) -> None:
@@ -95,7 +104,7 @@ def print_doubts(config: ConfigBase, console: Console | None = None) -> None:
     from build_dataset.pipeline.runtime.publish import find_table
 
     for found in doubt_notices(source_doubts(partial(find_table, config.dataset.build))):
-        print_warning(f"first: {found.english}", console)
+        print_warning(f"first: {either(found.english, found.chinese)}", console)
 
 
 def print_files(config: ConfigBase, most: int, console: Console | None = None) -> None:
@@ -105,12 +114,14 @@ def print_files(config: ConfigBase, most: int, console: Console | None = None) -
     from build_dataset.pipeline.runtime.publish import find_table, read_manifest
 
     found = source_losses(partial(find_table, config.dataset.build))
-    numbers = (Column(name, justify="right") for name in ("found", "kept", "merged", "rejected", "waiting"))
-    table = Table("file", *numbers, Column("mainly", overflow="fold"))
+    numbers = (Column(word(name), justify="right") for name in ("found", "kept", "merged", "rejected", "waiting"))
+    table = Table(word("file"), *numbers, Column(word("mainly"), overflow="fold"))
     for loss in found[:most]:
         counts = (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
         nothing = "red" if not loss.kept + loss.merged else None  # no question of the file is left
-        table.add_row(escape(loss.document), *(f"{count:,}" for count in counts), loss.mainly(), style=nothing)
+        table.add_row(
+            escape(loss.document), *(f"{count:,}" for count in counts), translated(loss.mainly()), style=nothing
+        )
     if found:
         print_whole(table, console)
     if len(found) > most:
@@ -118,11 +129,11 @@ def print_files(config: ConfigBase, most: int, console: Console | None = None) -
     if notes := sorted(path.name for path in config.dataset.raw.rglob("*") if is_note(path.name) and path.is_file()):
         print_line(f"passed over as notes on the folder, no papers: {', '.join(notes[:most])}", console=console)
     facts = (read_manifest(config.dataset.build / "ocr") or {}).get("facts", {})
-    for name, told in facts.get("left_out", {}).items():
-        print_warning(f"{name}: {'; '.join(told)}", console)
+    for name, lines in facts.get("left_out", {}).items():
+        print_warning(f"{name}: {'; '.join(map(translated, lines))}", console)
     notices = loss_notices(found, config.dataset.loss_alarm)
     for notice in notices[:_ALARMS]:
-        print_warning(f"warning: {notice.english}", console)
+        print_warning(f"warning: {either(notice.english, notice.chinese)}", console)
     if len(notices) > _ALARMS:
         print_warning(f"… and {len(notices) - _ALARMS:,} more files; see the report", console)
 
@@ -142,7 +153,7 @@ def print_template(template: str, it: object, console: Console | None = None) ->
     """Print a text of ``templates/`` about an object, with lines in the style that their first two characters name."""
     from build_dataset.pipeline.rendering.markdown import rendered
 
-    for line in rendered(f"{_HERE}:{template}.txt", it=it).splitlines():
+    for line in rendered(f"{_HERE}:{template}{either('', '.zh')}.txt", it=it).splitlines():
         if line.strip():
             style = _STYLES.get(line[:2])  # as "! "
             print_line(line[2:] if style else line, style, console=console)
@@ -173,16 +184,17 @@ def print_whole(table: Table, console: Console | None = None) -> None:
 
 def sum_line(counts: Mapping[str, Any]) -> str:
     """``64 items = 60 kept + 1 merged + 3 rejected``; the parts add up."""
-    parts = [f"{counts['kept']:,} kept"]
-    parts += [f"{counts[name]:,} {name}" for name in ("merged", "rejected", "waiting") if counts[name]]
+    parts = [f"{counts['kept']:,} {word('kept')}"]
+    parts += [f"{counts[name]:,} {word(name)}" for name in ("merged", "rejected", "waiting") if counts[name]]
     unit = counts["unit"]
-    return f"{counted(counts['in'], unit.removesuffix('s'), unit)} = {' + '.join(parts)}"
+    return f"{translated(counted(counts['in'], unit.removesuffix('s'), unit))} = {' + '.join(parts)}"
 
 
 def reason_line(reasons: Mapping[str, int], most: int = 8) -> str:
     """``needs_figure 3, no_answer 1``."""
-    told = [f"{reason} {count}" for reason, count in list(reasons.items())[:most]]
-    return ", ".join(told) + (", …" if len(reasons) > most else "")
+    named = in_both_languages if is_chinese() else str
+    parts = [f"{named(reason)} {count}" for reason, count in list(reasons.items())[:most]]
+    return ", ".join(parts) + (", …" if len(reasons) > most else "")
 
 
 def shown(path: Path) -> str:

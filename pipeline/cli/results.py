@@ -13,13 +13,19 @@ import typer
 from rich.console import Console
 
 from build_dataset.pipeline.api import stage_names
+from build_dataset.pipeline.cli.language import translated
 from build_dataset.pipeline.cli.report import print_line, print_template, print_whole, save, shown
 from build_dataset.pipeline.config import FILE_NAME, ConfigBase, load
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.wording import counted
+from build_dataset.schemas.wording import counted, minute
 
-_OPEN_LABELS = {"disputed": "disputed", "single": "seen by one expert of two"}  # statuses of labels
+_OPEN_LABELS = {
+    "unreviewed": "not reviewed by any expert",
+    "disputed": "disputed",
+    "single": "seen by one expert of two",
+}
+"""Statuses of labels that nobody has settled."""
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,22 +118,33 @@ def _write(table: Table, folder: Path) -> None:
 
 def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> None:
     """Freeze this export as a release. Its questions keep their splits from now on."""
-    if push is None or not (config.dataset.releases / config.dataset.version).exists():
-        _agree_to_open_labels(config, yes=yes)
+    there = (config.dataset.releases / config.dataset.version).exists()
+    if push is None or not there:
+        if not (yes or there):
+            _agree(config.dataset)
         _freeze(config)
     if push is not None:
         _push(config.dataset, push, yes=yes)
 
 
-def _agree_to_open_labels(config: ConfigBase, *, yes: bool) -> None:
-    """Ask before labels are released that experts dispute, or that one of two has seen."""
-    from build_dataset.pipeline.runtime.publish import find_table
+def _agree(dataset: DatasetParams) -> None:
+    """Ask before a release is made after a run that failed, or of labels that experts dispute or have not seen."""
+    from build_dataset.pipeline.runtime.publish import find_table, last_runs
 
-    labels = find_table(config.dataset.build, "review/labels")
+    doubts = list[str]()
+    last = max(last_runs(dataset.build).values(), key=lambda run: run.started, default=None)
+    if last and last.outcome == "failed":
+        doubts.append(f"the last run failed at {last.stage} ({minute(last.started)})")
+    labels = find_table(dataset.build, "review/labels")
     statuses = Counter() if labels is None else Counter(labels["status"])
-    told = ", ".join(f"{statuses[status]:,} {name}" for status, name in _OPEN_LABELS.items() if statuses[status])
-    if told and not yes and not (sys.stdin.isatty() and typer.confirm(f"labels not settled: {told}; release them?")):
-        raise UserError(f"labels not settled: {told}; settle them (`review status`), or release them with --yes")
+    if told := ", ".join(f"{statuses[status]:,} {name}" for status, name in _OPEN_LABELS.items() if statuses[status]):
+        doubts.append(f"of {statuses.total():,} labels {told}")
+    if not doubts:
+        return
+    if not (sys.stdin.isatty() and typer.confirm(translated(f"{'; '.join(doubts)}; release it as it is?"))):
+        raise UserError(
+            f"{'; '.join(doubts)}; settle it (`run`, `review status`), or take it so: `build-dataset release --yes`"
+        )
 
 
 def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:

@@ -14,6 +14,7 @@ from build_dataset.pipeline.ocr.readers import find_reader, reader
 from build_dataset.pipeline.ocr.readers.docx import DocxReader
 from build_dataset.pipeline.ocr.readers.docx_tables import DocxTableReader
 from build_dataset.pipeline.ocr.readers.image import ImageReader, PictureFacts
+from build_dataset.pipeline.ocr.readers.key_sheets import KeySheetReader
 from build_dataset.pipeline.ocr.readers.tabular import questions_in
 from build_dataset.schemas.errors import UnreadableDocument
 from build_dataset.schemas.identity import file_sha256
@@ -82,6 +83,10 @@ def _look(task: FileTask) -> FileFacts:
         tables = DocxTableReader()
         with limit_resources(task.path, task.params.text_timeout):
             found = tables if tables.holds_bank(task.path, task.params) else found
+    if not isinstance(found, PagedReader) and not task.params.columns:
+        key = KeySheetReader()
+        with limit_resources(task.path):
+            found = key if key.holds_key(task.path, found, task.params) else found
     if isinstance(found, PagedReader):
         with limit_resources(task.path, task.params.text_timeout):
             pages, most = found.count_pages(task.path, task.params), task.params.max_pages

@@ -16,6 +16,7 @@ from build_dataset.schemas.questions import ReviewItem
 _P = Patterns(__name__)
 _SESSIONS = _P.table("sessions")
 _TITLE_LENGTH = 400  # of a document's head, which names its session; questions further down mention years too
+_ALONE = 2  # points of a key that is called 答案 and no more, for the only paper without a key in its folder
 _ENOUGH = 3  # points of evidence in the texts that make a match without a matching name
 WHOLE = 0.9  # share of questions that a key must answer to override another; a key with fewer may be misread
 DIFFERENT = 0.3
@@ -155,7 +156,10 @@ def _compared(key: ParsedPaper, paper: ParsedPaper) -> list[tuple[Draft, str]]:
 def find_papers(key: ParsedPaper, papers: Sequence[PairedDocument]) -> list[ParsedPaper]:
     """Return the paper, or the equally likely papers, that the texts name as a key's; none without enough evidence."""
     own = PairedDocument(key)
-    scored = [(_evidence(own, paper), paper.paper) for paper in papers]
+    beside = [paper for paper in papers if paper.folder == own.folder]
+    alone = beside if len(beside) == 1 and not _bare_name(PurePosixPath(key.document).stem) else []
+    points = [(_evidence(own, paper), paper) for paper in papers]
+    scored = [(score + _ALONE * bool(score and paper in alone), paper.paper) for score, paper in points]
     best = max((score for score, _ in scored), default=0)
     return [paper for score, paper in scored if score == best >= _ENOUGH]
 

@@ -20,6 +20,7 @@ from build_dataset.pipeline.parse.question_checks import (
     under_options,
 )
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.documents import Part
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SEVERAL_ANSWERS
 
@@ -33,6 +34,7 @@ REPEATED, SHORT = 3, 8
 that are longer than so many characters need to stand in two items only."""
 UNDER = "stands under the last option"  # of a line: another check asks whether it was found
 MISPRINTED = 0.05  # share of a section's other answers that may name an absent option: errors of the key
+BEHIND = 0.2  # share of questions with an explanation without a mark up to which a title is none
 MAX_CASE_QUESTIONS = 9  # most questions on one case; those after a case that no head announces may be its
 ANSWERS, COMPARED = Checks("paper"), Checks("paper")
 Findings = Iterable[tuple[Draft, str]]
@@ -236,6 +238,16 @@ def _line_under_options(judged: Judged) -> Findings:
             continue
         if (line := _line_under_last(draft, judged)) is not None:
             yield draft, f"{line[:30]!r} {UNDER}"
+
+
+@COMPARED("text_left_over", "答案：C / 外科学（下）: the title of what follows, behind one answer alone")
+def _title_behind_answer(judged: Judged) -> Findings:
+    marked = (Part.EXPLANATION in {step.part for step in draft.steps} for draft in judged.questions)
+    told = [draft for draft, mark in zip(judged.questions, marked, strict=True) if draft.explanation and not mark]
+    for draft in told if len(told) <= BEHIND * len(judged.questions) else ():
+        last = draft.pieces[-1].text.strip()
+        if draft.explanation == last and _P.title.fullmatch(last):
+            yield draft, f"{last!r} stands behind its answer, and nothing behind most others"
 
 
 @COMPARED("case_missing", "D. 丁 / 提示：术后第3天患者出现高热: the next question of the group may need it")

@@ -21,6 +21,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     from build_dataset.pipeline.ocr.readers.encoding import TextReader
     from build_dataset.pipeline.ocr.readers.exchange import BlockReader, GiftReader, XmlReader
     from build_dataset.pipeline.ocr.readers.image import ImageReader
+    from build_dataset.pipeline.ocr.readers.key_sheets import KeySheetReader
     from build_dataset.pipeline.ocr.readers.pdf import PdfReader
     from build_dataset.pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, ParquetReader
     from build_dataset.pipeline.ocr.readers.webpage import PageTableReader, WebPageReader
@@ -31,6 +32,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         ImageReader(),
         DocxReader(),
         DocxTableReader(),
+        KeySheetReader(),
         DatabaseReader(),
         XlsxReader(),
         ParquetReader(),

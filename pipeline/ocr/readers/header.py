@@ -49,7 +49,11 @@ def tables(records: Iterable[Record], declared: Set[str], sheet: str | None = No
     table, number = sheet, 1
     for record in chain(top[start:], records):
         _require_width(record)
-        if len(_known(record, declared)) >= _NEW_HEADER and _names_stem(record, declared):
+        if (
+            len(_known(record, declared)) >= _NEW_HEADER
+            and _names_stem(record, declared)
+            and not _has_key(names, record)
+        ):
             if (new := _unique(record)) != names:
                 names, number = new, number + 1
                 table = f"{sheet or 'table'} ({number})"
@@ -108,7 +112,7 @@ def _header(top: list[list[str]], declared: Set[str]) -> tuple[list[str], int]:
     joined = [low if low.strip() else high for high, low in zip_longest(names, below, fillvalue="")]
     fills = any(low.strip() and not high.strip() for high, low in zip_longest(names, below, fillvalue=""))
     more = len(_known(joined, declared)) > len(_known(names, declared))
-    if fills and more and len(_known(below, declared)) > 1:  # one known cell may be data: A
+    if fills and more and len(_known(below, declared)) > 1 and _names_stem(joined, declared):  # one may be data: A
         return _unique(joined), at + 2
     return _unique(names), at + 1
 
@@ -128,6 +132,15 @@ def _names_stem(record: Record, declared: Set[str]) -> bool:
     return any(cell.strip() in declared or "stem" in roles_of(cell) for cell in _known(record, declared))
 
 
+def _has_key(names: Sequence[str], record: Record) -> bool:
+    """Return whether a row has letters under the header of the key and names no key: 与形式相对的是 | 内容 | 材料 | A.
+
+    It is no header then, whatever words its options are.
+    """
+    keys = (cell.strip().upper() for name, cell in zip(names, record, strict=False) if "answer" in roles_of(name))
+    return any(key and set(key) <= _LETTERS for key in keys) and not any("answer" in roles_of(cell) for cell in record)
+
+
 def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
     """A header that no vocabulary knows, or none: the table must look like questions with keys, or is refused."""
     width = max(map(len, top), default=0)
@@ -142,8 +155,8 @@ def _by_content(top: list[list[str]]) -> tuple[list[str], int]:
     first = [cell.strip()[:_LONGEST] for cell in (top[wide[0]] if wide else ["none"]) if cell.strip()]
     told = f"no header names the stem (Question, 题目, 题干 …); the first row has: {', '.join(first)[:200]}"
     how = 'name the column in dataset.toml: [sources."FILE"] stem = "…"'
-    if width <= _OF_KEY and any("answer" in roles_of(cell) for record in top for cell in record):  # 题号 | 答案
-        how = "if it is the key of a paper, save it as text, 1-5 ABCDE, beside the paper: PAPER_answers.txt"
+    if width <= _OF_KEY and any("answer" in roles_of(cell) for record in top for cell in record):
+        how = "as the key of a paper it needs a row for each number, 1 | A, and nothing else but explanations"
     raise UnreadableDocument("unknown_columns", f"{told}; {how}")
 
 

@@ -56,6 +56,10 @@ class XlsxReader:
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:
         """Each row by column name, cells as text; empty cells are null."""
+        yield from every_table(self.grids(path, params, told), frozenset(params.columns), told)
+
+    def grids(self, path: Path, params: OcrParams, told: list[str]) -> dict[str, list[list[str]]]:
+        """Return the cells of each visible sheet that has some, as text."""
         from python_calamine import CalamineWorkbook
 
         data = path.read_bytes()
@@ -72,8 +76,7 @@ class XlsxReader:
                 name: _grid(sheet, pictures.get(name, ()), shown.get(name, {}), rich) for name, sheet in sheets.items()
             }
         told += [f"sheet {name} is hidden and was left out" for name in hidden]
-        filled = {name: grid for name, grid in grids.items() if grid}
-        yield from every_table(filled, frozenset(params.columns), told)
+        return {name: grid for name, grid in grids.items() if grid}
 
 
 def _grid(sheet: Any, pictures: tuple[Place, ...], shown: dict[Place, str], rich: dict[str, str]) -> list[list[str]]:

@@ -104,7 +104,7 @@ def test_the_command_releases_what_the_whole_pipeline_made(project):
     (config.dataset.raw / "a.json").write_text(json.dumps(items), encoding="utf-8")
 
     def call():
-        return CliRunner().invoke(app, ["release", "-c", str(project.home / "dataset.toml")])
+        return CliRunner().invoke(app, ["release", "--yes", "-c", str(project.home / "dataset.toml")])
 
     assert "ocr is missing: run `build-dataset run --to export`" in str(call().exception)
     Runner(config).run(TO_EXPORT)

@@ -62,6 +62,25 @@ def test_a_row_with_three_known_names_is_the_header_although_another_has_more() 
     ]
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["与形式相对的是", "内容", "形式", "材料", "A"],
+        ["题目", "M", "B", "A", "B"],
+        ["text", "A", "B", "C", "c"],
+        ["Which is none?", "item", "prompt", "A", "AB"],
+    ],
+)
+def test_a_row_with_a_key_is_data_though_its_options_are_words_or_letters_of_headers(data) -> None:
+    names = ["题干", "选项一", "选项二", "选项三", "答案"]
+    assert read([names, data, ["x", "甲", "乙", "丙", "A"]]) == [row(names, data), row(names, ["x", *"甲乙丙A"])]
+
+
+def test_options_that_are_letters_below_headers_without_names_are_data() -> None:
+    names, data = ["题目", "选项", "", "", "", "答案"], ["元素碳的符号是", "A", "B", "C", "D", "C"]
+    assert read([names, data]) == [row(["题目", "选项", "column_3", "column_4", "column_5", "答案"], data)]
+
+
 def test_of_rows_with_fewer_known_names_the_first_with_most_is_the_header() -> None:
     assert read([["题目"], ["题目", "答案"], ["题干", "答案"], ["x", "A"]]) == [
         {"题目": "题干", "答案": "答案"},
@@ -209,6 +228,6 @@ def test_the_columns_of_options_of_one_file_make_no_header_of_the_keys_of_anothe
 
 @pytest.mark.parametrize("head", [["题号", "答案"], ["No.", "Answer"], ["序号", "正确答案", "备注"]])
 def test_a_sheet_of_keys_alone_is_told_how_to_become_a_key(head: list[str]) -> None:
-    keys = [[str(at), letter, ""][: len(head)] for at, letter in enumerate("ACBD", 1)]
-    assert "PAPER_answers.txt" in refused([head, *keys]).detail
+    keys = [[str(at), told, ""][: len(head)] for at, told in enumerate(["A", "见教材"], 1)]
+    assert "as the key of a paper it needs a row for each number" in refused([head, *keys]).detail
     assert "PAPER_answers.txt" not in refused([["a", "b"], ["c", "d"]]).detail

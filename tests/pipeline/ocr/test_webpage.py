@@ -70,6 +70,13 @@ def test_marks_of_markdown_do_not_hide_numbers_options_and_answers(tmp_path):
     assert found == ["单选题", "1. 首选的药物是", "A. 甲", "B. 2**3 乙", "答案：A", "2. 第二题", "解析：略"]
 
 
+@pytest.mark.parametrize("mark", ["**{}**", "__{}__", "=={}==", "<mark>{}</mark>"])
+def test_an_option_that_is_set_apart_in_a_list_shows_the_key_and_loses_its_mark(tmp_path, mark):
+    path = tmp_path / "a.md"
+    path.write_text(f"### 1. 首选的是\n\n- A. 甲\n- {mark.format('B. 乙')}\n* C. 丙\n", encoding="utf-8")
+    assert [line.text for line in read(path)] == ["1. 首选的是", "A. 甲", "B. 乙☜", "C. 丙"]
+
+
 @pytest.mark.parametrize(
     ("name", "head", "said"),
     [

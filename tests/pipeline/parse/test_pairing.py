@@ -83,9 +83,18 @@ def test_a_paper_found_by_its_text_has_four_fifths_of_the_numbers_of_its_key(pai
 def test_three_points_of_evidence_name_a_paper(paired, head, count, folder, found):
     """A code is worth two points, the same year, numbers and folder one each."""
     number = count if head != CODE or folder == "b" else 9
-    names = ("b/one.pdf", f"{folder}/answers.pdf")
+    names = ("b/one.pdf", f"{folder}/two_answers.pdf")
     reasons, paper, _ = paired(head + items(*range(1, 11)), head + key_of(range(1, number + 1)), names)
     assert (paper == "b/one.pdf", reasons) == (found, [] if found else ["key_without_paper"])
+
+
+@pytest.mark.parametrize(
+    ("numbers", "beside", "found"), [(10, [], True), (8, [], True), (7, [], False), (10, ["c"], False)]
+)
+def test_a_key_without_a_name_is_that_of_the_only_open_paper_in_its_folder(read, numbers, beside, found):
+    papers = [read(items(*range(1, numbers + 1)), f"b/{name}.pdf") for name in ("2024甲", *beside)]
+    keys = pair_keys([read(key_of(range(1, 11)), "b/答案.pdf"), *papers]).keys
+    assert keys == ({"b/答案.pdf": "b/2024甲.pdf"} if found else {})
 
 
 def test_a_year_counts_where_both_state_one(paired):

@@ -59,6 +59,20 @@ def waiting(text, reason):
 MORE = "5 options, 4 elsewhere in the paper: '第戊种' stands behind those"
 
 
+@pytest.mark.parametrize(
+    ("behind", "waits"),
+    [
+        ({3: "骨科学（下）"}, ["003"]),
+        ({3: "首选手术，其次是药物。"}, []),  # a sentence explains
+        ({3: "解析：骨科学下册"}, []),
+        (dict.fromkeys(range(1, 4), "骨科学教材"), []),  # a habit of the paper
+    ],
+)
+def test_a_title_behind_one_answer_is_no_explanation(behind, waits):
+    texts = (f"{items(number)}\n答案：A\n{behind.get(number, '')}".strip() for number in range(1, 7))
+    assert [name.rpartition("-")[2] for name in waiting("\n".join(texts), "text_left_over")] == waits
+
+
 @pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 7), (4, 6), (5, 5), (9, 1)])
 def test_items_without_options_wait_beside_three_with_options(size, expected):
     assert (

@@ -1,0 +1,143 @@
+"""Messages are English, or Chinese by --lang or the locale; the catalogue of Chinese texts is complete."""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import build_dataset.pipeline.cli
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.cli.language import MessageLanguage, choose, is_chinese, stage_name, translated, word
+from build_dataset.pipeline.cli.report import reason_line, sum_line
+from build_dataset.schemas.data import shipped_toml
+
+TEMPLATES = Path(build_dataset.pipeline.cli.__file__).parent / "templates"
+PACKAGE = TEMPLATES.parents[2]
+TEXTS = shipped_toml("build_dataset.pipeline.cli", "templates/zh.toml")
+SHOWN = {"UserError": 0, "UnreadableDocument": 1, "print_line": 0, "print_warning": 0}
+"""Names of what shows a message, with the place of the message among its arguments."""
+
+
+@pytest.fixture
+def chinese() -> Iterator[None]:
+    choose(MessageLanguage.ZH)
+    yield
+    choose(None)
+
+
+def text_of(node: ast.expr) -> str | None:
+    """The text of an expression, ``{0}`` for what is put in first; None where no text of its own is in it."""
+    if isinstance(node, ast.BinOp):
+        parts = [text_of(node.left), text_of(node.right)]
+        return None if parts == [None, None] else "".join("\0" if part is None else part for part in parts)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(part.value if isinstance(part, ast.Constant) else "\0" for part in node.values)
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def messages() -> Iterator[str]:
+    """Every message with words of its own that the code shows."""
+    for path in (path for part in ("annotation", "pipeline", "schemas") for path in (PACKAGE / part).rglob("*.py")):
+        for call in (node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.Call)):
+            at = SHOWN.get(getattr(call.func, "id", getattr(call.func, "attr", "")))
+            told = call.args[at] if at is not None and len(call.args) > at else None
+            for one in (told.body, told.orelse) if isinstance(told, ast.IfExp) else (told,):
+                text = text_of(one) if one is not None else None
+                if text and re.search("[A-Za-z]{2}", text):
+                    first, *others = text.split("\0")
+                    yield first + "".join(f"{{{number}}}{part}" for number, part in enumerate(others))
+
+
+def places(text: str) -> list[str]:
+    return sorted(re.findall(r"\{\d+\}", text))
+
+
+def test_every_message_has_a_chinese_text():
+    assert len({*messages()}) > 200
+    assert {*messages()} - {*TEXTS["messages"]} == set()
+
+
+def test_chinese_texts_put_in_what_the_english_ones_do():
+    differ = {text for text, chinese in TEXTS["messages"].items() if places(text) != places(chinese)}
+    split = {
+        text
+        for text, chinese in TEXTS["messages"].items()
+        if any(pair not in chinese for pair in re.findall(r"(?=(\{\d+\}\{\d+\}))", text))
+    }
+    assert (differ, split) == (set(), set())
+
+
+def test_each_message_is_found_by_its_words_and_keeps_what_was_put_in(chinese):
+    for english, expected in TEXTS["messages"].items():
+        values = [f"甲{number}乙" for number in range(len(places(english)))]
+        shown = english
+        for number, value in enumerate(values):
+            shown = shown.replace(f"{{{number}}}", value)
+            expected = expected.replace(f"{{{number}}}", value)
+        assert translated(shown) == expected
+
+
+def test_every_template_has_a_chinese_twin_about_the_same_things():
+    for path in (path for path in TEMPLATES.glob("*.txt") if ".zh." not in path.name):
+        twin = path.with_name(f"{path.stem}.zh.txt")
+        named = [{*re.findall(r"\bit\.[a-z_.]+", one.read_text("utf-8"))} for one in (path, twin)]
+        assert named[0] == named[1], path.name
+
+
+def test_stages_outcomes_and_states_have_chinese_names(chinese):
+    names = ("kept", "merged", "rejected", "waiting", "done", "stale", "incomplete", "missing")
+    assert [stage.name for stage in STAGES if not re.match("[一-鿿]+ ", stage_name(stage.name))] == []
+    assert [name for name in names if not re.fullmatch("[一-鿿]+", word(name))] == []
+
+
+def test_counts_and_reasons_are_told_in_chinese(chinese):
+    counts = {"unit": "items", "in": 64, "kept": 60, "merged": 1, "rejected": 3, "waiting": 0}
+    assert sum_line(counts) == "64 项 = 60 保留 + 1 合并 + 3 剔除"
+    assert reason_line({"no_answer": 3}) == "没有答案 no_answer 3"
+
+
+@pytest.mark.parametrize(
+    ("locale", "chosen", "expected"),
+    [
+        ({}, None, False),
+        ({"LANG": "zh_CN.UTF-8"}, None, True),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C"}, None, False),
+        ({"LANG": "en_GB", "LC_MESSAGES": "zh_TW"}, None, True),
+        ({"LANG": "zh_CN.UTF-8"}, MessageLanguage.EN, False),
+        ({}, MessageLanguage.ZH, True),
+    ],
+)
+def test_the_language_is_that_of_the_option_else_of_the_locale(monkeypatch, locale, chosen, expected):
+    for name in ("LC_ALL", "LC_MESSAGES", "LANG"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in locale.items():
+        monkeypatch.setenv(name, value)
+    choose(chosen)
+    assert is_chinese() is expected
+    choose(None)
+
+
+def test_a_line_that_the_catalogue_does_not_know_stays_and_english_is_untouched(chinese):
+    assert translated("one thing\n  nothing built in b: run `build-dataset run` first") == (
+        "one thing\n  b 中还没有结果：请先运行 `build-dataset run`"
+    )
+    choose(MessageLanguage.EN)
+    assert translated("nothing built in b: run `build-dataset run` first").startswith("nothing built")
+
+
+def test_scripts_see_no_difference(tmp_path):
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n', encoding="utf-8")
+    config = ["-c", str(tmp_path / "dataset.toml")]
+    seen = [CliRunner().invoke(app, ["--lang", lang, "status", "--json", *config]) for lang in ("zh", "en")]
+    assert seen[0].exit_code == seen[1].exit_code == 0
+    assert json.loads(seen[0].stdout) == json.loads(seen[1].stdout)
+    shown = CliRunner().invoke(app, ["--lang", "zh", "status", *config]).stdout
+    assert "解析 parse" in shown
+    assert "stage" not in shown
