@@ -13,7 +13,7 @@ from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.table_cells import TableCells
-from build_dataset.schemas.columns import option_groups, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import option_groups, option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
@@ -338,6 +338,9 @@ class _Search(TableCells):
         """Find lists or objects that name the letter of each option; two columns of them may not differ."""
         columns = [name for name in self._free() if not roles_of(name)]
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
+        # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.
+        alone = [name for name in columns if option_of(name)]
+        listed = listed or [one for one in alone if all(isinstance(cells.unpacked(v), list) for v in self._values(one))]
         if not listed:
             return
         self._take("options", listed[:1], "content")

@@ -22,6 +22,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     from build_dataset.pipeline.ocr.readers.exchange import BlockReader, GiftReader, XmlReader
     from build_dataset.pipeline.ocr.readers.image import ImageReader
     from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+    from build_dataset.pipeline.ocr.readers.scripts import ScriptReader
     from build_dataset.pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, ParquetReader
     from build_dataset.pipeline.ocr.readers.webpage import PageTableReader, WebPageReader
     from build_dataset.pipeline.ocr.readers.workbook import XlsxReader
@@ -35,6 +36,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         XlsxReader(),
         ParquetReader(),
         PageTableReader(),
+        ScriptReader(),
         JsonlReader(),
         CmbJsonReader(),
         CsvReader(),
