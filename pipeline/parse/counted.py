@@ -24,7 +24,9 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     for form in (_P.worded, _P.dotted):
         starts = [at for at, line in enumerate(lines) if form.match(line)]
         spans = [*pairwise([*starts, len(lines)])]
-        runs = [(start, end, run) for start, end in spans if (run := _options(lines, start + 1, end, form is _P.dotted))]
+        runs = [
+            (start, end, run) for start, end in spans if (run := _options(lines, start + 1, end, form is _P.dotted))
+        ]
         if form is _P.dotted:  # 1) … under 1. …: numbers of options are no questions
             starts = [start for start, _, _ in runs] if len(runs) >= MOST * len(starts) else starts
         if len(runs) < max(LEAST, MOST * len(starts)) or lettered > LETTERED * len(starts):
@@ -42,7 +44,7 @@ def _options(lines: Sequence[str], start: int, end: int, bracketed: bool) -> lis
     for at in range(start, end):
         found = _P.option.fullmatch(lines[at])
         number = found and unicodedata.normalize("NFKC", found["number"] or found["circled"])
-        if found and number == str(len(run) + 1) and not (bracketed and found["sign"] in ("." , "．", "、")):
+        if found and number == str(len(run) + 1) and not (bracketed and found["sign"] in (".", "．", "、")):
             run.append(at)
         elif found and run:
             break
@@ -54,7 +56,9 @@ def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -
     found = [_P.option.fullmatch(lines[at]) for at in run]
     head = _P.worded.match(lines[start])  # 【問題1】 is 1. for the parser
     changed = [(start, f"{head['first'] or head['number']}. {lines[start][head.end() :]}")] if head else []
-    changed += [(at, f"{LETTERS[place]}. {one['text']}") for place, (at, one) in enumerate(zip(run, found, strict=True)) if one]
+    changed += [
+        (at, f"{LETTERS[place]}. {one['text']}") for place, (at, one) in enumerate(zip(run, found, strict=True)) if one
+    ]
     for at in range(start + 1, end):
         if at in run:
             continue

@@ -207,7 +207,7 @@ class _Search(TableCells):
         if names and not self.found.has_options():
             cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in self.rows]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
-            whole = [run for run in runs if len(run) > 2 and cells.LABELS.startswith(run)]
+            whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
 
     def _settle_answer(self) -> None:

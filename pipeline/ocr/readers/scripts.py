@@ -1,7 +1,7 @@
 """Question banks in programs: the lists that JavaScript, TypeScript, Dart or Python files write out."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +14,10 @@ from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
 _SUFFIXES = {".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".dart", ".py"}
-_WORDS = {"true": True, "True": True, "false": False, "False": False, "null": None, "None": None, "undefined": None}
+_WORDS = {"true": True, "True": True, "false": False, "False": False}  # null, None and all that is computed: absent
 _ESCAPED = {"n": "\n", "r": "", "t": "\t", "b": "", "f": "", "v": "", "0": "", "\n": ""}
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
+Tokens = Sequence[re.Match[str]]
 
 
 class ScriptReader:
@@ -31,115 +32,88 @@ class ScriptReader:
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The questions of every list that holds some; what a program computes is absent."""
         with refused_as("broken", "lists within lists without end", RecursionError):
-            every = [[*questions(one)] for one in _Literals(decode(path.read_bytes())).all()]
+            every = [[*questions(one)] for one in _literals(decode(path.read_bytes()))]
         # A type says {question: string}: nothing is given in it.
         given = [[row for row in rows if isinstance(row, dict) and any(row.values())] for rows in every]
         found = [rows for rows in given if rows]
-        # Where headers are unknown, lists of the same fields as the longest.
-        alike = max(found, key=len, default=[])[:1]
-        asked = [rows for rows in found if any(map(is_asked, rows))]
-        rows = [row for rows in asked or found if asked or [*rows[0]] == [*alike[0]] for row in rows]
-        if not rows:
+        if not found:
             raise UnreadableDocument("unknown_format", "the program writes out no list of questions")
-        yield from map(row_of, rows)
+        # Where headers are unknown, lists of the same fields as the longest.
+        longest = [*max(found, key=len)[0]]
+        asked = [rows for rows in found if any(map(is_asked, rows))]
+        alike = asked or [rows for rows in found if [*rows[0]] == longest]
+        yield from (row_of(row) for rows in alike for row in rows)
 
 
 class _NoDataError(Exception):
     """Braces around statements, or a part that is no ``name: value``."""
 
 
-class _Literals:
-    """The lists and objects in the text of a program."""
+def _literals(text: str) -> Iterator[Any]:
+    """Yield the outermost lists and objects of a program that are data."""
+    tokens = [one for one in _P.token.finditer(text) if one.lastgroup != "comment"]
+    at = 0
+    while at < len(tokens):
+        if tokens[at][0] in ("[", "{"):
+            try:
+                value, at = _bracketed(tokens, at)
+                yield value
+                continue
+            except (_NoDataError, IndexError):
+                pass
+        at += 1
 
-    def __init__(self, text: str) -> None:
-        self._tokens = [one for one in _P.token.finditer(text) if one.lastgroup != "comment"]
-        self._at = 0
 
-    def all(self) -> Iterator[Any]:
-        """Yield the outermost lists and objects that are data."""
-        start = 0
-        while start < len(self._tokens):
-            self._at = start
-            start += 1
-            if self._next in ("[", "{"):
-                try:
-                    yield self._bracketed()
-                except (_NoDataError, IndexError):
-                    continue
-                start = self._at
-
-    @property
-    def _next(self) -> str:
-        return self._tokens[self._at][0]
-
-    def _value(self) -> Any:
-        """Read a value; None where it is computed: ``generateId()``, ``a + b``."""
-        token = self._tokens[self._at]
-        if token[0] in ("[", "{"):
-            value: Any = self._bracketed()
-        elif token.lastgroup == "string":
-            value = self._string()
-        else:
-            self._at += 1
-            value = _WORDS.get(token[0]) if token.lastgroup == "word" else None
-            if token.lastgroup == "number":
-                value = float(token[0]) if "." in token[0] else int(token[0])
-        cast = self._next in ("as", "satisfies")
-        rest = self._skip()
-        return None if rest and not cast else value
-
-    def _bracketed(self) -> list[Any] | dict[str, Any]:
-        self._at += 1
-        return self._list() if self._tokens[self._at - 1][0] == "[" else self._object()
-
-    def _skip(self) -> bool:
-        """Go on to the next comma or closing bracket; return whether anything stood before it."""
-        start, open_ = self._at, list[str]()
-        while open_ or self._next not in (",", "]", "}", ")", ";"):
-            if self._next in _CLOSING:
-                open_.append(_CLOSING[self._next])
-            elif open_ and self._next == open_[-1]:
-                open_.pop()
-            self._at += 1
-        return self._at > start
-
-    def _list(self) -> list[Any]:
-        values = []
-        while self._next != "]":
-            values.append(self._value())
-            self._past_comma("]")
-        self._at += 1
-        return values
-
-    def _object(self) -> dict[str, Any]:
-        pairs = {}
-        while self._next != "}":
-            token = self._tokens[self._at]
-            name = self._string() if token.lastgroup == "string" else token[0]
-            self._at += token.lastgroup != "string"
-            if token.lastgroup not in ("string", "word", "number") or name is None or self._next != ":":
+def _bracketed(tokens: Tokens, at: int) -> tuple[Any, int]:
+    """Return the list or the object that begins at a bracket, and the place behind it."""
+    closing, values, pairs = _CLOSING[tokens[at][0]], list[Any](), dict[str | None, Any]()
+    at += 1
+    while tokens[at][0] != closing:
+        name: str | None = None
+        if closing == "}":
+            is_text, bare = tokens[at].lastgroup == "string", tokens[at].lastgroup in ("word", "number")
+            name, at = _text(tokens, at) if is_text else (tokens[at][0], at + 1)
+            if not (is_text or bare) or tokens[at][0] != ":":
                 raise _NoDataError
-            self._at += 1
-            pairs[name] = self._value()
-            self._past_comma("}")
-        self._at += 1
-        return pairs
-
-    def _past_comma(self, closing: str) -> None:
-        if self._next not in (",", closing):
+            at += 1
+        value, at = _value(tokens, at)
+        values.append(value)
+        pairs[name] = value
+        if tokens[at][0] not in (",", closing):
             raise _NoDataError
-        self._at += self._next == ","
+        at += tokens[at][0] == ","
+    return pairs if closing == "}" else values, at + 1
 
-    def _string(self) -> str | None:
-        """Read a text, put together from parts by ``+``; None where the program fills it in: `${name}`."""
-        parts = []
-        while self._tokens[self._at].lastgroup == "string":
-            said = self._tokens[self._at]["text"]
-            parts.append(None if "${" in said and self._next[0] == "`" else _P.js_escape.sub(_plain, said))
-            self._at += 1
-            if self._next == "+" and self._tokens[self._at + 1].lastgroup == "string":
-                self._at += 1
-        return None if None in parts else "".join(filter(None, parts))
+
+def _value(tokens: Tokens, at: int) -> tuple[Any, int]:
+    """Return a value, None where it is computed (``generateId()``, ``a + b``), and the place behind it."""
+    token = tokens[at]
+    if token[0] in ("[", "{"):
+        value, at = _bracketed(tokens, at)
+    elif token.lastgroup == "string":
+        value, at = _text(tokens, at)
+    else:
+        number = token.lastgroup == "number"
+        value, at = (float(token[0]) if "." in token[0] else int(token[0])) if number else _WORDS.get(token[0]), at + 1
+    end, open_ = at, list[str]()
+    while open_ or tokens[end][0] not in (",", "]", "}", ")", ";"):
+        if tokens[end][0] in _CLOSING:
+            open_.append(_CLOSING[tokens[end][0]])
+        elif open_ and tokens[end][0] == open_[-1]:
+            open_.pop()
+        end += 1
+    return value if end == at or tokens[at][0] in ("as", "satisfies") else None, end
+
+
+def _text(tokens: Tokens, at: int) -> tuple[str | None, int]:
+    """Return a text, put together from parts by ``+``; None where the program fills it in: `${name}`."""
+    parts, filled_in = list[str](), False
+    while tokens[at].lastgroup == "string":
+        said = tokens[at]["text"]
+        filled_in |= "${" in said and tokens[at][0].startswith("`")
+        parts.append(_P.js_escape.sub(_plain, said))
+        at += 1 + (tokens[at + 1][0] == "+" and tokens[at + 2].lastgroup == "string")
+    return None if filled_in else "".join(parts), at
 
 
 def _plain(found: re.Match[str]) -> str:

@@ -136,7 +136,10 @@ def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:
     parts = {key: part for key, part in value.items() if isinstance(part, list | dict)}
     if len(parts) < len(value) or len({len(part) for part in parts.values()}) != 1:
         return []
-    if not any("stem" in roles_of(key) and not any(isinstance(item, dict) for item in _items(part)) for key, part in parts.items()):
+    if not any(
+        "stem" in roles_of(key) and not any(isinstance(item, dict) for item in _items(part))
+        for key, part in parts.items()
+    ):
         return []
     if len({tuple(part) if isinstance(part, dict) else None for part in parts.values()}) > 1:
         return []

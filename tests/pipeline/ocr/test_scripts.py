@@ -22,20 +22,20 @@ def read(path: Path, text: str) -> list[dict]:
     return [json.loads(row.fields) for row in find_reader(path, OcrParams()).rows(path, OcrParams(), [])]
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("a.js", f"// the bank\nvar size = 2;\nconst bank = [{WRITTEN},];\n\nfunction show(i) {{ return bank[i].question; }}"),
-        ("a.ts", f"interface Q {{ question: string; answer: number }}\nexport const bank: Q[] = [\n {WRITTEN} as Q, // why\n]"),
-        ("a.tsx", f"export default {{ title: `内科`, questions: [{WRITTEN}], render() {{ return 'x' }} }}"),
-        ("a.js", f"Page({{ data: {{ questions: [{WRITTEN}] }}, onLoad: function (o) {{ this.setData({{ n: 1 }}) }} }})"),
-        ("a.py", "bank = [\n  # 中医\n  {'question': '脾的' \"功能是\", 'options': ['统血', '藏血'], 'answer': 0},\n]\nprint(bank[0])"),
-        ("a.dart", "List<Map<String, Object>> bank = [{'question': '脾的功能是', 'options': ['统血', '藏血'], 'answer': 0}];"),
-        ("a.js", "x = [{question: '脾的\\u529f\\x80'.length ? 1 : 2}]\nvar q = [" + WRITTEN.replace("功", "\\u529f") + "]"),
-    ],
-)  # fmt: skip
-def test_the_questions_of_a_program_are_those_that_it_writes_out(tmp_path, name, text):
-    assert read(tmp_path / name, text) == [QUESTION]
+PROGRAMS = {
+    "list.js": f"// the bank\nvar size = 2;\nconst bank = [{WRITTEN},];\n\nfunction show(i) {{ return bank[i]; }}",
+    "typed.ts": f"interface Q {{ question: string; answer: number }}\nexport const bank: Q[] = [\n {WRITTEN} as Q, // why\n]",
+    "method.tsx": f"export default {{ title: `内科`, questions: [{WRITTEN}], render() {{ return 'x' }} }}",
+    "page.js": f"Page({{ data: {{ questions: [{WRITTEN}] }}, onLoad: function (o) {{ this.set({{ n: 1 }}) }} }})",
+    "bank.py": "bank = [\n  # 中医\n  {'question': '脾的' \"功能是\", 'options': ['统血', '藏血'], 'answer': 0},\n]\nprint(bank)",
+    "bank.dart": "List<Map> bank = [{'question': '脾的功能是', 'options': ['统血', '藏血'], 'answer': 0}];",
+    "escaped.js": "x = [{question: 'x\\x80'.length ? 1 : 2}]\nvar q = [" + WRITTEN.replace("功", "\\u529f") + "]",
+}
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_the_questions_of_a_program_are_those_that_it_writes_out(tmp_path, name):
+    assert read(tmp_path / name, PROGRAMS[name]) == [QUESTION]
 
 
 def test_what_a_program_computes_is_absent(tmp_path):
@@ -50,7 +50,9 @@ def test_texts_in_parts_and_over_several_lines_are_one_text(tmp_path):
 
 
 def test_lists_with_headers_of_their_own_are_read_together(tmp_path):
-    lists = "\n".join(f"const part{at} = [{{frage1: '{at}甲', wahl: ['x', 'y']}}, {{frage1: '{at}乙'}}]" for at in (1, 2))
+    lists = "\n".join(
+        f"const part{at} = [{{frage1: '{at}甲', wahl: ['x', 'y']}}, {{frage1: '{at}乙'}}]" for at in (1, 2)
+    )
     found = read(tmp_path / "a.js", f"const colours = ['red', 'blue'];\n{lists}")
     assert [row["frage1"] for row in found[:1]] == ["1甲"]
     assert len(found) == 4

@@ -597,10 +597,7 @@ def test_a_table_may_be_kept_by_column(value: dict[str, object], rows: list[tupl
 
 def test_objects_by_id_are_questions_with_that_id() -> None:
     value = {"q1": {"question": "甲", "answer": "A"}, "q2": {"id": "x", "question": "乙"}}
-    assert [*tabular.questions(value)] == [
-        {"id": "q1", "question": "甲", "answer": "A"},
-        {"id": "x", "question": "乙"},
-    ]
+    assert [*tabular.questions(value)] == [{"id": "q1", "question": "甲", "answer": "A"}, {"id": "x", "question": "乙"}]
     assert [*tabular.questions({"q1": {"a": 1}, "q2": 5})] == []
     assert [*tabular.questions({"question": "甲", "year": 5})] == [{"question": "甲", "year": 5}]
     assert [*tabular.questions({"question": ["甲"], "year": 5})] == []

@@ -64,7 +64,11 @@ def test_the_key_may_stand_behind_the_colon_of_the_stem():
 @pytest.mark.parametrize("word", ["EXCEPCIÓN", "TIÊU HÓA", "ÉCOLE ÂGÉE", "ÜBERSICHT"])
 def test_words_in_capitals_with_accents_are_no_unreadable_characters(word):
     options = FOUR.replace("丁", word)
-    assert outcome("\n".join(f"{at}. {stem}\n{options}\n答案：A" for at, stem in enumerate(STEMS, 1))) == ["1A", "2A", "3A"]
+    assert outcome("\n".join(f"{at}. {stem}\n{options}\n答案：A" for at, stem in enumerate(STEMS, 1))) == [
+        "1A",
+        "2A",
+        "3A",
+    ]
 
 
 @pytest.mark.parametrize("sign", ["3NFÌ2NF", "AÌB"])

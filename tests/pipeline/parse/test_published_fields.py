@@ -89,8 +89,8 @@ LINES: dict[str, Callable[[int, str, list[str], int], dict[str, Any]]] = {
         "title": q, "options": [{"value": str(n), "label": t} for n, t in enumerate(o)], "answer": str(a)
     },
     "wrapped-options": lambda _, q, o, a: {
-        "material": q, "stem": q, "response_points": [{"radio": {"text": t, "val": x}} for x, t in by_letter(o).items()],
-        "answer": ["ABCD"[a]],
+        "material": q, "stem": q, "answer": ["ABCD"[a]],
+        "response_points": [{"radio": {"text": t, "val": x}} for x, t in by_letter(o).items()],
     },
     "lists-of-right-and-wrong": lambda n, q, o, a: {"qID": n, "qName": q, "rA": [o[a]], "wA": wrong(o, a)},
     "ans-content": lambda n, q, o, a: {
