@@ -16,6 +16,7 @@ _P = Patterns(__name__)
 _SUFFIXES = {".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".dart", ".py"}
 _WORDS = {"true": True, "True": True, "false": False, "False": False}  # null, None and all that is computed: absent
 _ESCAPED = {"n": "\n", "r": "", "t": "\t", "b": "", "f": "", "v": "", "0": "", "\n": ""}
+_LEAST = 3  # questions in the scripts of a page for it to be a bank
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
 Tokens = Sequence[re.Match[str]]
 
@@ -26,13 +27,16 @@ class ScriptReader:
     format = "script"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
-        """Return whether it is called like a program."""
-        return suffix in _SUFFIXES and looks_like_text(head)
+        """Return whether it is called like a program, or is a web page whose scripts hold questions."""
+        if suffix in _SUFFIXES or b"<script" not in head.lower():
+            return suffix in _SUFFIXES and looks_like_text(head)
+        rows = (row for one in _literals(_scripts(head.decode("utf-8", "replace"))) for row in questions(one))
+        return looks_like_text(head) and sum(map(is_asked, rows)) >= _LEAST
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """The questions of every list that holds some; what a program computes is absent."""
         with refused_as("broken", "lists within lists without end", RecursionError):
-            every = [[*questions(one)] for one in _literals(decode(path.read_bytes()))]
+            every = [[*questions(one)] for one in _literals(_scripts(decode(path.read_bytes())))]
         # A type says {question: string}: nothing is given in it.
         given = [[row for row in rows if isinstance(row, dict) and any(row.values())] for rows in every]
         found = [rows for rows in given if rows]
@@ -43,6 +47,12 @@ class ScriptReader:
         asked = [rows for rows in found if any(map(is_asked, rows))]
         alike = asked or [rows for rows in found if [*rows[0]] == longest]
         yield from (row_of(row) for rows in alike for row in rows)
+
+
+def _scripts(text: str) -> str:
+    """Return the scripts of a web page; other programs as they are."""
+    found = re.findall(r"(?is)<script\b[^>]*>(.*?)(?:</script>|\Z)", text) if text.lstrip()[:1] == "<" else []
+    return "\n".join(found) or text
 
 
 class _NoDataError(Exception):

@@ -24,10 +24,12 @@ def read(path: Path, text: str) -> list[dict]:
 
 PROGRAMS = {
     "list.js": f"// the bank\nvar size = 2;\nconst bank = [{WRITTEN},];\n\nfunction show(i) {{ return bank[i]; }}",
-    "typed.ts": f"interface Q {{ question: string; answer: number }}\nexport const bank: Q[] = [\n {WRITTEN} as Q, // why\n]",
+    "typed.ts": f"interface Q {{ question: string; answer: number }}\n"
+    f"export const bank: Q[] = [\n {WRITTEN} as Q, // why\n]",
     "method.tsx": f"export default {{ title: `内科`, questions: [{WRITTEN}], render() {{ return 'x' }} }}",
     "page.js": f"Page({{ data: {{ questions: [{WRITTEN}] }}, onLoad: function (o) {{ this.set({{ n: 1 }}) }} }})",
-    "bank.py": "bank = [\n  # 中医\n  {'question': '脾的' \"功能是\", 'options': ['统血', '藏血'], 'answer': 0},\n]\nprint(bank)",
+    "bank.py": "bank = [\n  # 中医\n  "
+    "{'question': '脾的' \"功能是\", 'options': ['统血', '藏血'], 'answer': 0},\n]\nprint(bank)",
     "bank.dart": "List<Map> bank = [{'question': '脾的功能是', 'options': ['统血', '藏血'], 'answer': 0}];",
     "escaped.js": "x = [{question: 'x\\x80'.length ? 1 : 2}]\nvar q = [" + WRITTEN.replace("功", "\\u529f") + "]",
 }
@@ -56,6 +58,15 @@ def test_lists_with_headers_of_their_own_are_read_together(tmp_path):
     found = read(tmp_path / "a.js", f"const colours = ['red', 'blue'];\n{lists}")
     assert [row["frage1"] for row in found[:1]] == ["1甲"]
     assert len(found) == 4
+
+
+PAGE = "<!doctype html><title>it's a quiz</title><body><p>1. 甲 A. 乙</p><script>\nvar q = [{}]\n</script></body>"
+
+
+def test_a_web_page_whose_scripts_hold_questions_is_a_bank_and_others_are_papers(tmp_path):
+    assert read(tmp_path / "a.html", PAGE.format(",".join([WRITTEN] * 3))) == [QUESTION] * 3
+    (tmp_path / "b.html").write_text(PAGE.format("{id: 1, url: '/a'}"), encoding="utf-8")
+    assert find_reader(tmp_path / "b.html", OcrParams()).format != "script"
 
 
 @pytest.mark.parametrize("text", ["let a = 1;", "const c = ['red'];", "type Q = { question: string, answer: number }"])

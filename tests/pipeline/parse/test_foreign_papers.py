@@ -127,3 +127,8 @@ def test_statements_that_are_counted_above_lettered_options_stay_statements():
     lettered = "A. 1)2)\nB. 1)3)\nC. 2)3)\nD. 1)2)3)"
     text = "\n".join(f"{at}. {stem}\n{counted}{lettered}\n答案：C" for at, stem in enumerate(STEMS, 1))
     assert outcome(text) == ["1C", "2C", "3C"]
+
+
+def test_the_address_of_a_site_glued_to_an_option_lets_the_question_wait():
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n答案：A" for at, stem in enumerate(STEMS, 1))
+    assert outcome(text.replace("乙", "某某医学网站www.site.example", 1)) == ["2A", "3A", "?1 foot_inside"]
