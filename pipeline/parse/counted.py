@@ -33,7 +33,7 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
             continue
         changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
         moved = [at for start, end, run in runs for at in _in_order(lines, start, end, run)]
-        order = [*range(starts[0]), *moved, *(at for at in range(starts[0], len(lines)) if at not in {*moved})]
+        order = [*dict.fromkeys([*range(starts[0]), *moved, *range(len(lines))])]
         return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
     return [*pieces]
 
@@ -75,4 +75,4 @@ def _in_order(lines: Sequence[str], start: int, end: int, run: Sequence[int]) ->
     """Return the lines of a question with what stands before and among its options behind them, but for its stem."""
     key = next((at for at in range(start + 1, end) if _P.key.fullmatch(lines[at])), end)
     stem = [start, *range(start + 1, min(key, run[0]))]
-    return [*stem, *run, *(at for at in range(start, end) if at not in {*stem, *run})]
+    return [*dict.fromkeys([*stem, *run, *range(start, end)])]

@@ -132,3 +132,12 @@ def test_statements_that_are_counted_above_lettered_options_stay_statements():
 def test_the_address_of_a_site_glued_to_an_option_lets_the_question_wait():
     text = "\n".join(f"{at}. {stem}\n{FOUR}\n答案：A" for at, stem in enumerate(STEMS, 1))
     assert outcome(text.replace("乙", "某某医学网站www.site.example", 1)) == ["2A", "3A", "?1 foot_inside"]
+
+
+@pytest.mark.parametrize("mark", ["", "."])
+def test_web_text_in_one_line_with_keys_in_blanks_and_options_that_touch_is_read(mark):
+    touching = "".join(
+        f"{label}{mark}{text}" for label, text in zip("ABCD", ("甲状腺素", "胰岛素", "皮质醇", "生长素"), strict=True)
+    )
+    line = "".join(f"{at}.关于激素的叙述,下列各项中说法正确的是第{at}项({'BDA'[at - 1]}){touching}" for at in (1, 2, 3))
+    assert outcome(line) == ["1B", "2D", "3A"]
