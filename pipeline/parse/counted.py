@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
+from build_dataset.pipeline.parse.heads import is_section_head
 from build_dataset.pipeline.parse.lines import LETTERS, REGIONS, ParsedLine
 from build_dataset.pipeline.patterns import Patterns
 
@@ -19,6 +20,7 @@ LETTERED = 0.05  # the most lines that may begin with a letter, of the questions
 
 def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
+    pieces = _numbered(pieces)
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
     for form in (_P.worded, _P.dotted):
@@ -36,6 +38,16 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         order = [*dict.fromkeys([*range(starts[0]), *moved, *range(len(lines))])]
         return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
     return [*pieces]
+
+
+def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
+    """Return the pieces of a list of Markdown, whose items all say 1., with the numbers that it shows."""
+    marks = {at: found for at, piece in enumerate(pieces) if (found := _P.dotted.match(piece.text))}
+    alike = len(marks) > LEAST and {found[0].strip() for found in marks.values()} == {"1."}
+    if not alike or any(is_section_head(piece.text) for piece in pieces):
+        return pieces
+    shown = {at: f"{number}. {pieces[at].text[found.end() :]}" for number, (at, found) in enumerate(marks.items(), 1)}
+    return [replace(piece, text=shown.get(at, piece.text)) for at, piece in enumerate(pieces)]
 
 
 def _options(lines: Sequence[str], start: int, end: int, bracketed: bool) -> list[int]:

@@ -175,6 +175,8 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
     text = piece.text
     if row := _P.row.fullmatch(text):  # 1\tCâu 1: … A. … D. …\tC\t…
         text = f"{row['asked']}\n答案：{row['key']}" + (f"\n解析：{row['told']}" if row["told"] else "")
+    elif key := _P.headed_key.fullmatch(text):
+        text = key["entries"]
     elif len(text) > LONG and (_P.glued_answer.search(text) or len(_P.glued_blank.findall(text)) >= LEAST):
         text = _apart(text)
     if "{~" in text or "{=" in text:

@@ -141,3 +141,18 @@ def test_web_text_in_one_line_with_keys_in_blanks_and_options_that_touch_is_read
     )
     line = "".join(f"{at}.关于激素的叙述,下列各项中说法正确的是第{at}项({'BDA'[at - 1]}){touching}" for at in (1, 2, 3))
     assert outcome(line) == ["1B", "2D", "3A"]
+
+
+def test_the_keys_of_a_group_may_stand_behind_its_questions_under_one_head():
+    text = f"1. 甲的功能是\n{FOUR}\n正确答案：C\n（2～3题共用备选答案）\n{FOUR}\n2. 乙的功能是\n3. 丙的功能是\n正确答案:2.D,3.A"
+    assert outcome(text) == ["1C", "2D", "3A"]
+
+
+def test_a_list_whose_items_all_say_1_has_the_numbers_that_markdown_shows():
+    text = "\n".join(f"1. {stem}\n{FOUR}\n答案：{key}" for stem, key in zip(STEMS, "CAB", strict=True))
+    assert outcome(text) == ["1C", "2A", "3B"]
+    assert outcome(text.replace("1. 肝", "二、单选题\n1. 肝").replace("1. 肾", "三、单选题\n1. 肾")) == [
+        "1C",
+        "1A",
+        "1B",
+    ]
