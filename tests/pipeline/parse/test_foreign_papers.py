@@ -78,10 +78,18 @@ def test_a_letter_of_another_font_between_signs_is_still_unreadable(sign):
     assert outcome("\n".join(f"{at}. {stem}\n{options}\n答案：A" for at, stem in enumerate(STEMS, 1))) == waits
 
 
-@pytest.mark.parametrize(("before", "behind"), [("单选题", ""), ("單選", ""), ("", " 百度"), ("", "【score:1 分】")])
+@pytest.mark.parametrize(
+    ("before", "behind"), [("单选题", ""), ("單選", ""), ("", " 百度"), ("", "【score:1 分】"), ("Pregunta: ", "")]
+)
 def test_what_a_site_prints_at_each_stem_is_cut_off(before, behind):
     text = "\n".join(f"第{at}题 {before}{stem}（ ）。{behind}\n{FOUR}\n答案：A" for at, stem in enumerate(STEMS, 1))
     assert [one.rstrip("（ ）。") for one in stems(text)] == [*STEMS]
+
+
+@pytest.mark.parametrize("head", ["ĐÁP ÁN", "CORRECTAS:", "Respuestas", "Ответы", "정답"])
+def test_a_key_at_the_end_is_read_under_its_head_in_other_languages(head):
+    asked = "\n".join(f"{at}. {stem}\n{FOUR}" for at, stem in enumerate(STEMS, 1))
+    assert outcome(f"{asked}\n{head}\n1.C 2.A 3.B") == ["1C", "2A", "3B"]
 
 
 def test_room_for_an_answer_before_a_number_hides_no_question():
@@ -144,7 +152,8 @@ def test_web_text_in_one_line_with_keys_in_blanks_and_options_that_touch_is_read
 
 
 def test_the_keys_of_a_group_may_stand_behind_its_questions_under_one_head():
-    text = f"1. 甲的功能是\n{FOUR}\n正确答案：C\n（2～3题共用备选答案）\n{FOUR}\n2. 乙的功能是\n3. 丙的功能是\n正确答案:2.D,3.A"
+    group = f"（2～3题共用备选答案）\n{FOUR}\n2. 乙的功能是\n3. 丙的功能是\n正确答案:2.D,3.A"
+    text = f"1. 甲的功能是\n{FOUR}\n正确答案：C\n{group}"
     assert outcome(text) == ["1C", "2D", "3A"]
 
 
