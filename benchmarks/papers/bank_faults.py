@@ -87,6 +87,13 @@ def shaped(item: Item, shape: str, header: str) -> Item:
         fields |= {f"选项{label}": text for label, text in item["options"].items()}
     elif shape == "list":
         fields["options"] = [*item["options"].values()]
+    elif shape == "flags":
+        fields["answers"] = {
+            label.lower(): {"content": text, "correct": label == item["key"]} for label, text in item["options"].items()
+        }
+        return fields | {"explanation": item["explanation"]}
+    elif shape == "wrapped":
+        fields["response_points"] = [{"radio": {"text": text, "val": one}} for one, text in item["options"].items()]
     else:
         text = "\n".join(f"{label}. {text}" for label, text in item["options"].items())
         fields["options"] = item["options"] if shape == "object" else text
@@ -111,7 +118,7 @@ class Bank:
             told = draw.choice(said)
             self.items = [one | {"explanation": one["explanation"] + told.format(one["key"])} for one in self.items]
         self.header = draw.choice(STEMS)
-        self.shape = draw.choice(("columns", "object", "list", "text"))
+        self.shape = draw.choice(("columns", "object", "list", "text", "flags", "wrapped"))
         self.rows = [shaped(one, self.shape, self.header) for one in self.items]
         self.figures: set[int] = set()
 
@@ -199,9 +206,25 @@ def pictures(bank: Bank) -> None:
     bank.add(name, values)
 
 
+def words(bank: Bank) -> None:
+    """Let the texts of one row's options begin with the letters A, B, C … as words do: A 型肝炎."""
+    bank.shape = "list"
+    for row, item in zip(bank.rows, bank.items, strict=True):
+        row.clear()
+        row.update(shaped(item, bank.shape, bank.header))
+    item = bank.items[0] | {"options": {label: f"{label} 型病毒" for label in bank.items[0]["options"]}}
+    bank.items[0] = item
+    bank.rows[0] = shaped(item, bank.shape, bank.header)
+
+
+def repeated(bank: Bank) -> None:
+    """Repeat the stem in a column of passages."""
+    bank.add("material", [item["stem"] for item in bank.items])
+
+
 FAULTS: dict[str, Callable[[Bank], None]] = {
     "sound": sound, "furniture": furniture, "passage": passage, "foreign": foreign, "shifted": shifted, "style": style,
-    "pictures": pictures,
+    "pictures": pictures, "words": words, "repeated": repeated,
 }  # fmt: skip
 
 

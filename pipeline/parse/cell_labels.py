@@ -61,6 +61,8 @@ def cut_stem(value: str) -> tuple[str, Pairs]:
         marks = max(runs, key=len, default=[])
         if len(marks) > max(2, len(pairs)):
             before, pairs = text[: marks[0].start()], _between(text, marks)
+    if len(pairs) < 2 and (counted := _P.counted.search(text)):  # …옳은 것은?⏎1) 희소성⏎2) 유연성⏎3) 직관성
+        before, pairs = text[: counted.start()], _between(text, [*_P.counted_label.finditer(text, counted.start())])
     return without_announcement(before), pairs
 
 

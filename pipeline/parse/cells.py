@@ -35,6 +35,7 @@ class Options:
     cut_at_marks: bool = False
     """True if unlabelled options were cut at line ends or marks: an option that contains such a mark shifts the
     others."""
+    spaced: bool = False  # labels with a space alone behind them were taken off a list: A 型肝炎, B 型肝炎
     inside: Sequence[str] = ()  # labels of options in which another label may stand: A.甲 B.乙C.丙
     named: Mapping[str, str] = field(default_factory=dict)
     """Labels by the header of the option's column, as ``plain_header`` has it, since keys may name it: 选1, option3."""
@@ -191,6 +192,8 @@ def _from_mapping(value: Mapping[Any, Any]) -> Options:
         return labelled(zip(map(str, labels), texts, strict=True))
     if all(mark in (0, 1) for mark in value.values()) and not all(map(_is_label, value)):
         return _flagged(list(value), list(value.values()))
+    if value and all(isinstance(part, Mapping) for part in value.values()):  # {"a": {"content": "甲", "correct": true}}
+        return _from_objects([{**part, "label": key} for key, part in value.items()])
     pairs = [(_label(str(key)), text) for key, text in value.items()]
     return labelled(sorted(pairs, key=lambda pair: pair[0].upper() if pair[0].upper() in LABELS else ""))
 
@@ -219,7 +222,9 @@ def _from_list(value: list[Any]) -> Options:
     texts = [_option(item) for item in value]
     for pattern in (_P.in_list, _P.numbered):
         if run := _printed(texts, pattern):
-            return labelled(run)
+            marks = [pattern.match(text) for text in texts if text is not None]
+            spaced = pattern is _P.in_list and all(mark is not None and mark[3] for mark in marks)
+            return replace(labelled(run), spaced=spaced)
     # A list needs no labels: letters that touch the text belong to it (A族链球菌, B超).
     pairs = [(chr(65 + index), text) for index, text in enumerate(texts) if text is not None]
     # Where most begin with a number (1.甲, 2.乙, 3.1.5 g) it is a label.
@@ -245,8 +250,10 @@ def _printed(texts: Sequence[str | None], pattern: re.Pattern[str]) -> list[tupl
 
 def _from_objects(value: list[Any]) -> Options:
     """Options of ``[{"key": "A", "value": "甲", "is_correct": true}]``; letters in order are labels under any name."""
-    if all(len(item) == 1 for item in value):  # {"A": "甲"}, {"optionContent": "甲"}
+    if all(len(item) == 1 for item in value):  # {"A": "甲"}, {"optionContent": "甲"}, {"radio": {"text": "甲"}}
         named = [next(iter(item.items())) for item in value]
+        if all(isinstance(part, Mapping) for _, part in named):
+            return _from_objects([part for _, part in named])
         if len({str(key) for key, _ in named}) == len(named):
             return labelled((_label(str(key)), text) for key, text in named)
         return labelled((chr(65 + at), text) for at, (_, text) in enumerate(named))
@@ -255,6 +262,8 @@ def _from_objects(value: list[Any]) -> Options:
     # {"label": "A、甲", "value": "A"}, {"option": "A", "description": "甲"}: letters that ascend are labels.
     said = {key: [item.get(key) for item in items] for key in keys}
     letters = [key for key in keys if [str(one).upper() for one in said[key]] == [*LABELS[: len(items)]]]
+    counts = [[str(at + start) for at in range(len(items))] for start in (0, 1)]  # {"value": "0", "label": "甲"}
+    letters = letters or [key for key in keys if len(keys) > 1 and [*map(str, said[key])] in counts][:1]
     labels = letters or [key for key in known["label"] if all(_is_label(item.get(key)) for item in items)]
     others = [key for key in keys if key not in letters]
     named = [key for key in known["text"] if key in others]

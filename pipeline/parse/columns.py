@@ -80,12 +80,13 @@ def options_of(fields: Fields, columns: Columns) -> Options:
     if value is not None and (whole := cells.read_options(value)).pairs:
         return whole
     if columns.key_is_an_option:
-        key = cells.string(cells.first(fields, columns.roles.get("answer", ())))
+        right = cells.unpacked(cells.first(fields, columns.roles.get("answer", ())))
+        keys = [text for one in (right if isinstance(right, list) else [right]) if (text := cells.string(one))]
         wrong = [text for name in columns.options.values() if (text := cells.string(fields.get(name)))]
         listed = cells.first(fields, columns.roles.get("wrong", ()))
         wrong += [text for _, text in cells.read_options(listed).pairs]
-        # In the order of their texts, or the key would always be A.
-        texts = sorted([key, *wrong]) if key else wrong
+        # In the order of their texts, or the key would always be A; several may be right: {"rA": ["甲", "乙"]}.
+        texts = sorted([*keys, *wrong]) if keys else wrong
         return cells.labelled((chr(65 + at), text) for at, text in enumerate(texts))
     if columns.options:
         found = ((label, fields.get(name)) for label, name in columns.options.items())

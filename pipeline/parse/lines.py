@@ -176,7 +176,9 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
     text = piece.text
     if row := _P.row.fullmatch(text):  # 1\tCâu 1: … A. … D. …\tC\t…
         text = f"{row['asked']}\n答案：{row['key']}" + (f"\n解析：{row['told']}" if row["told"] else "")
-    elif len(text) > LONG and _P.glued_answer.search(text):
+    elif key := _P.headed_key.fullmatch(text):
+        text = key["entries"]
+    elif len(text) > LONG and (_P.glued_answer.search(text) or len(_P.glued_blank.findall(text)) >= LEAST):
         text = _apart(text)
     if "{~" in text or "{=" in text:
         text = _P.embedded.sub(r"\n\g<0>", text)
@@ -197,7 +199,9 @@ def _apart(text: str) -> str:
     whole = "\n".join(text[start:end] for start, end in pairwise(edges))
     for form in (_P.glued_head, _P.glued_answer, _P.glued_first):
         whole = form.sub(r"\n\g<0>", whole)
-    return whole
+    return _P.glued_options.sub(
+        lambda run: "\n".join(map(". ".join, zip(LETTERS, filter(None, run.groups()), strict=False))), whole
+    )
 
 
 def _labelled(pieces: Iterable[ParsedLine]) -> Iterator[ParsedLine]:

@@ -13,7 +13,7 @@ from build_dataset.pipeline.parse.answer_cells import AnswerEncoding
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.table_cells import TableCells
-from build_dataset.schemas.columns import option_groups, plain_header, roles_of, vocabulary
+from build_dataset.schemas.columns import option_groups, option_of, plain_header, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
@@ -207,7 +207,7 @@ class _Search(TableCells):
         if names and not self.found.has_options():
             cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in self.rows]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
-            whole = [run for run in runs if len(run) > 2 and cells.LABELS.startswith(run)]
+            whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
 
     def _settle_answer(self) -> None:
@@ -338,6 +338,9 @@ class _Search(TableCells):
         """Find lists or objects that name the letter of each option; two columns of them may not differ."""
         columns = [name for name in self._free() if not roles_of(name)]
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
+        # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.
+        alone = [name for name in columns if option_of(name)]
+        listed = listed or [one for one in alone if all(isinstance(cells.unpacked(v), list) for v in self._values(one))]
         if not listed:
             return
         self._take("options", listed[:1], "content")

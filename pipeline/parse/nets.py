@@ -158,7 +158,9 @@ def _without_furniture(questions: Sequence[Question], declared: Sequence[str]) -
 
 def _bare(question: Question, texts: Mapping[str, str], furniture: Furniture) -> Question:
     cut = {at: furniture.cut(at, text) for at, text in texts.items()}
-    new = {at: text for at, (text, _) in cut.items() if text != texts[at]}
+    new: dict[str, str | None] = {at: text for at, (text, _) in cut.items() if text != texts[at]}
+    case = question.shared_stem and furniture.cut("stem", question.shared_stem)[0]
+    new |= {} if case == question.shared_stem else {"shared_stem": case}
     if not new:
         return question
     options = [*question.options]

@@ -101,7 +101,8 @@ def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
             bare = stem[:before] + stem[before:end].rstrip(" \t\n(（【[《")
             return without_announcement(bare), False
     places_of = [text.find(one) for one in texts if len(one) > 1]
-    start = min(places_of, default=-1)
+    apart = len({*places_of}) == len(places_of)  # of A*B-C the letters alone are those of AB*C- and *AB-C
+    start = min(places_of, default=-1) if apart else -1
     repeated = start > 0 and len(texts) > 2 and sum(map(len, texts)) >= _COPIED * (len(text) - start)
     return stem, repeated
 

@@ -1,6 +1,7 @@
 """Rows of tabular sources become questions, by the mapping of their columns."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -102,6 +103,7 @@ class _Habits:
         sample = rows[: mapping.SAMPLE]
         sizes = Counter(len(one.options.pairs) for one in sample)
         self.size = sizes.most_common(1)[0][0] if sizes else 0  # options that most rows have
+        self.spaced = 2 * sum(one.options.spaced for one in sample) > len(sample)
         self.numbered = row_texts.numbers_lead([one.stem for one in rows])
         stems = [row_texts.without_head(one.stem, one.row.row, numbered=self.numbered)[0] for one in sample]
         texts = [[text for _, text in one.options.pairs] for one in sample]
@@ -217,6 +219,8 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
     elif filled:
         doubts.append(("answer_in_text", f"the stem holds {filled}, the key is {''.join(answer or [])}"))
     doubts += _doubts(options, answer, stated)
+    if options.spaced and not habits.spaced:
+        doubts.append(("label_inside_text", "its options alone begin with labels, which may be words"))
     keyed = () if accepted else answer or ()
     why = habits.explained and contradiction(text.get("explanation"), stem, dict(options.pairs), keyed)
     doubts += [("explanation_disagrees", why)] if why else []
@@ -224,6 +228,7 @@ def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question,
     if answer and len(answer) > 1 and not accepted and kind in ONE_ANSWER:
         doubts.append(("several_answers", f"answer {''.join(answer)} of an item for one answer"))
     shared, group = cells.whole_of(fields, columns.roles.get("shared", ())), text.get("group")
+    shared = None if shared in (stem, text.get("stem")) else shared  # a source may repeat the stem as its material
     content = content_hash(stem, (one for _, one in options.pairs), shared)
     letters = "".join(answer[:1] if accepted else answer) if answer else None
     question = Question(
@@ -319,7 +324,8 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
     given = json.dumps(stated, ensure_ascii=False) if listed else cells.string(stated)
     if answer is None and given not in (None, "[]", "{}"):
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
-    if given and set(given) <= {*labels} and len({*given}) < len(given):  # CCE
+    letters = re.sub(r"[\W_]", "", given or "")  # CCE, C,E,C
+    if letters and set(letters) <= {*labels} and len({*letters}) < len(letters):
         doubts.append(("answer_not_read", f"the key {given[:40]} names a letter twice"))
     return doubts
 

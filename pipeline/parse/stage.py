@@ -8,6 +8,7 @@ import polars as pl
 
 from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
+from build_dataset.pipeline.parse.counted import with_letters
 from build_dataset.pipeline.parse.cut import cut
 from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from build_dataset.pipeline.parse.judge import check_gates
@@ -137,7 +138,7 @@ def _read(task: tuple[str, pl.DataFrame]) -> ParsedPaper:
 
 def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = _numbered_once(split_answer_lines(in_one_script(plain_notation(parsed_lines(lines)))))
+    parts = _numbered_once(split_answer_lines(in_one_script(plain_notation(with_letters(parsed_lines(lines))))))
     kept = {place_of(piece) for piece in parts}
     running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
     outline = cut(parts)

@@ -23,6 +23,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     from build_dataset.pipeline.ocr.readers.image import ImageReader
     from build_dataset.pipeline.ocr.readers.key_sheets import KeySheetReader
     from build_dataset.pipeline.ocr.readers.pdf import PdfReader
+    from build_dataset.pipeline.ocr.readers.scripts import ScriptReader
     from build_dataset.pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, ParquetReader
     from build_dataset.pipeline.ocr.readers.webpage import PageTableReader, WebPageReader
     from build_dataset.pipeline.ocr.readers.workbook import XlsxReader
@@ -36,6 +37,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         DatabaseReader(),
         XlsxReader(),
         ParquetReader(),
+        ScriptReader(),
         PageTableReader(),
         JsonlReader(),
         CmbJsonReader(),

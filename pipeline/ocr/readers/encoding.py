@@ -4,6 +4,7 @@ import codecs
 import re
 from pathlib import Path
 
+from build_dataset.pipeline.ocr.emphasis import set_apart, shown_options
 from build_dataset.pipeline.ocr.glyphs import is_common, tabs_for_gaps
 from build_dataset.pipeline.ocr.interfaces import OnePageReader
 from build_dataset.pipeline.ocr.model import PageLine
@@ -12,6 +13,7 @@ from build_dataset.schemas.errors import UnreadableDocument
 
 _P = Patterns(__name__)
 _MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+_TAGGED = re.compile(r"(?is)<(u|b|strong|mark)>((?:(?!</?\1>).){1,2000})</\1>")
 _SAMPLE = 20_000  # Characters that an encoding is judged by
 MIN_PLAUSIBLE = 0.6
 """Share of common characters among those beyond ASCII that Chinese text in the right encoding has at least; real papers
@@ -78,13 +80,14 @@ class TextReader(OnePageReader):
     """Reads .txt, a line each."""
 
     format = engine = "text"
-    version = "2"
+    version = "3"
 
     def recognises(self, head: bytes, suffix: str) -> bool:
         """Return whether it is called .txt and is text; a web page that is called so is none."""
         return suffix == ".txt" and looks_like_text(head) and not begins_as_html(head)
 
     def lines(self, path: Path) -> list[PageLine]:
-        """Return its lines, without empty ones."""
-        lines = decode(path.read_bytes()).splitlines()
-        return [PageLine(tabs_for_gaps(line.strip()), None) for line in lines if line.strip()]
+        """Return its lines, without empty ones; what tags underline or make bold is set apart: <u>B. 乙</u>."""
+        text = _TAGGED.sub(lambda found: set_apart(found[2]), decode(path.read_bytes()))
+        lines = [line.strip() for line in text.splitlines()]
+        return [PageLine(tabs_for_gaps(line), None) for line in shown_options([*filter(None, lines)]) if line.strip()]

@@ -20,7 +20,7 @@ from build_dataset.schemas.errors import UnreadableDocument, refused_as
 from build_dataset.schemas.identity import sha256
 
 _P = Patterns(__name__)
-MAX_DEPTH = 4  # Objects within objects until a list of questions is found
+MAX_DEPTH = 9  # Objects within objects until a list of questions is found
 MAX_CELL = 10_000_000  # Characters of a cell of a CSV file: beyond it a quote was never closed
 _LONG = 40  # Characters of a text that is more than a heading
 _BLANK = b"\xef\xbb\xbf \t\r\n"
@@ -51,17 +51,17 @@ class CmbJsonReader:
         # Numbers of thousands of digits are ValueErrors.
         with refused_as("invalid_json", "not JSON", (ValueError, RecursionError)):
             value = _load(decode(path.read_bytes()))
-        rows = [*_questions(value)]
+        rows = [*questions(value)]
         if 2 * sum(isinstance(row, dict) for row in rows) < len(rows) or not rows:
             raise UnreadableDocument("unknown_format", "the JSON holds no list of questions")
         yield from (row_of(row if isinstance(row, dict) else {"unparsed": row}) for row in rows)
 
 
-def _questions(value: Any, depth: int = 0) -> Iterator[Any]:
+def questions(value: Any, depth: int = 0) -> Iterator[Any]:
     """The questions in a JSON value: a list, lists under ``data``, ``questions`` …, objects by id, or columns."""
     if isinstance(value, list):
         for item in value:
-            inner = [] if depth >= MAX_DEPTH or _asks(item) else [*_inner(item, depth)]
+            inner = [] if depth >= MAX_DEPTH or is_asked(item) else [*_inner(item, depth)]
             yield from inner or [item]
     elif isinstance(value, dict) and depth < MAX_DEPTH:
         if columns := _columns(value):
@@ -69,7 +69,7 @@ def _questions(value: Any, depth: int = 0) -> Iterator[Any]:
         elif inner := [*_inner(value, depth)]:
             yield from inner
         elif value and all(isinstance(item, dict) for item in value.values()):
-            yield from _questions([{"id": key, **item} for key, item in value.items()], depth + 1)
+            yield from questions([{"id": key, **item} for key, item in value.items()], depth + 1)
         elif _is_question(value):
             yield value
 
@@ -87,14 +87,18 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
         return
     names = vocabulary()["containers"]["names"]
     given = {key: part for key, part in value.items() if _is_handed_down(key, part)}
-    asks = _asks(value)
+    asked, held = is_asked(value), list[str]()
     for key, part in value.items():
-        known = plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part))
-        if known or (not asks and not _OF_ONE & set(roles_of(key)) and _holds_question(part, depth)):
-            # {"判断题": [{…}, {…}]}, {"The text that the questions are about …": [{…}, {…}]}
-            kind = {} if known else {"type" if len(key) <= _LONG else "context": key}
-            for row in _questions(part, depth + 1):
-                yield {**kind, **given, **row} if isinstance(row, dict) else row
+        if plain_header(key) in names and any(isinstance(item, dict | list) for item in _items(part)):
+            held.append(key)
+        elif not asked and not _OF_ONE & set(roles_of(key)) and _holds_question(part, depth):
+            held.append(key)  # {"判断题": [{…}, {…}]}, {"The text that the questions are about …": [{…}, {…}]}
+    # Beside lists of questions: {"choice": [{…}], "judgment": [{"question": …, "answer": true}]}.
+    beside = [key for key, part in value.items() if isinstance(part, list) and part and all(map(_is_question, part))]
+    for key in dict.fromkeys([*held, *beside] if held and not asked else held):
+        kind = {} if plain_header(key) in names else {"type" if len(key) <= _LONG else "context": key}
+        for row in questions(value[key], depth + 1):
+            yield {**kind, **given, **row} if isinstance(row, dict) else row
 
 
 def _is_handed_down(key: str, part: Any) -> bool:
@@ -108,17 +112,23 @@ def _items(part: Any) -> Iterable[Any]:
     return part if isinstance(part, list) else part.values() if isinstance(part, dict) else ()
 
 
-def _asks(value: Any) -> bool:
+def is_asked(value: Any) -> bool:
     """Return whether an object is a question without doubt: two of stem, options and key (true is an option's)."""
-    if not isinstance(value, dict):
+    if not isinstance(value, dict) or _is_option({*map(plain_header, value)}):
         return False
     has = {role for key, part in value.items() if not isinstance(part, bool) for role in roles_of(key)} & _OF_ONE
     return has == _OF_ONE or (bool(has) and _is_question(value))
 
 
+def _is_option(names: set[str]) -> bool:
+    """Return whether an object has the names of an option's parts: ``{"key": "A", "text": "甲"}``."""
+    parts = {part: set(map(plain_header, known)) for part, known in vocabulary()["options"]["parts"].items()}
+    return names <= set().union(*parts.values()) and len(names & parts["text"]) == 1
+
+
 def _holds_question(part: Any, depth: int) -> bool:
     """Return whether a value under any name is a list of questions, or holds one: {"第一章": [{…}]}."""
-    return depth < MAX_DEPTH and any(_asks(item) or _holds_question(item, depth + 1) for item in _items(part))
+    return depth < MAX_DEPTH and any(is_asked(item) or _holds_question(item, depth + 1) for item in _items(part))
 
 
 def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:
@@ -126,7 +136,10 @@ def _columns(value: dict[str, Any]) -> list[dict[str, Any]]:
     parts = {key: part for key, part in value.items() if isinstance(part, list | dict)}
     if len(parts) < len(value) or len({len(part) for part in parts.values()}) != 1:
         return []
-    if not any("stem" in roles_of(key) for key in parts):
+    if not any(
+        "stem" in roles_of(key) and not any(isinstance(item, dict) for item in _items(part))
+        for key, part in parts.items()
+    ):
         return []
     if len({tuple(part) if isinstance(part, dict) else None for part in parts.values()}) > 1:
         return []

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.ocr.model import PageLine
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.encoding import (
@@ -125,3 +126,12 @@ def test_lines_of_a_text_file_are_those_with_something_on_them(tmp_path: Path) -
     assert TextReader().lines(path) == [PageLine("1. 题干", None), PageLine("A.甲\tB.乙", None)]
     assert TextReader().count_pages(path, OcrParams()) == 1
     assert not TextReader().recognises(b"a\0", ".txt")
+
+
+def test_options_of_a_text_that_tags_underline_are_set_apart(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text(
+        "1. 脾的功能是\nA. 藏血\n<u>B. 统血</u>\nC. 藏精\n2. <b>肝</b>的功能是\nA. 藏血\nB. x<u>y", encoding="utf-8"
+    )
+    shown = ["1. 脾的功能是", "A. 藏血", f"B. 统血{CHOSEN}", "C. 藏精", "2. 肝的功能是", "A. 藏血", "B. x<u>y"]
+    assert [line.text for line in TextReader().lines(path)] == shown

@@ -399,18 +399,18 @@ def test_the_first_broken_line_is_named(tmp_path):
     assert found.detail == "2 of 3 lines are not JSON objects, first line 2"
 
 
-def test_questions_are_looked_for_four_objects_deep(flips):
+def test_questions_are_looked_for_nine_objects_deep(flips):
     question = {"question": "甲", "options": ["x", "y"], "answer": "A"}
 
     def found(depth: int, name: str) -> bool:
         value: object = [question]
         for _ in range(depth):
             value = {name: value, "title": "t"}
-        return [row.get("question") for row in tabular._questions(value)] == ["甲"]
+        return [row.get("question") for row in tabular.questions(value)] == ["甲"]
 
-    assert flips(lambda depth: found(depth, "questions"), range(1, 9)) == [5]
-    assert flips(lambda depth: found(depth, "任意"), range(1, 9)) == [5]
-    assert flips(lambda depth: tabular._holds_question([question], depth), range(8)) == [4]
+    assert flips(lambda depth: found(depth, "questions"), range(1, 14)) == [10]
+    assert flips(lambda depth: found(depth, "任意"), range(1, 14)) == [10]
+    assert flips(lambda depth: tabular._holds_question([question], depth), range(12)) == [9]
 
 
 @pytest.mark.parametrize("kind", ["parquet", "ipc", "ipc_stream"])
@@ -597,34 +597,31 @@ def test_a_table_may_be_kept_by_column(value: dict[str, object], rows: list[tupl
 
 def test_objects_by_id_are_questions_with_that_id() -> None:
     value = {"q1": {"question": "甲", "answer": "A"}, "q2": {"id": "x", "question": "乙"}}
-    assert [*tabular._questions(value)] == [
-        {"id": "q1", "question": "甲", "answer": "A"},
-        {"id": "x", "question": "乙"},
-    ]
-    assert [*tabular._questions({"q1": {"a": 1}, "q2": 5})] == []
-    assert [*tabular._questions({"question": "甲", "year": 5})] == [{"question": "甲", "year": 5}]
-    assert [*tabular._questions({"question": ["甲"], "year": 5})] == []
-    assert [*tabular._questions({})] == []
-    assert [*tabular._questions("甲")] == []
+    assert [*tabular.questions(value)] == [{"id": "q1", "question": "甲", "answer": "A"}, {"id": "x", "question": "乙"}]
+    assert [*tabular.questions({"q1": {"a": 1}, "q2": 5})] == []
+    assert [*tabular.questions({"question": "甲", "year": 5})] == [{"question": "甲", "year": 5}]
+    assert [*tabular.questions({"question": ["甲"], "year": 5})] == []
+    assert [*tabular.questions({})] == []
+    assert [*tabular.questions("甲")] == []
 
 
 def test_questions_have_the_case_of_the_object_that_they_are_in() -> None:
     asked = [{"question": "甲", "answer": "A"}, "x"]
-    assert [*tabular._questions([{"case": "例", "group_id": 7, "title": "t", "items": asked}])] == [
+    assert [*tabular.questions([{"case": "例", "group_id": 7, "title": "t", "items": asked}])] == [
         {"case": "例", "question": "甲", "answer": "A"},
         "x",
     ]
-    assert [*tabular._questions([{"case": "例", "第一章": asked[:1]}])] == [
+    assert [*tabular.questions([{"case": "例", "第一章": asked[:1]}])] == [
         {"type": "第一章", "case": "例", "question": "甲", "answer": "A"}
     ]
     # Options are of the question that they stand in, and true is an option's.
     item = {"question": "甲", "options": [{"question": "乙", "answer": "A"}]}
-    assert [*tabular._questions([item])] == [item]
+    assert [*tabular.questions([item])] == [item]
     flagged = {"text": "甲", "correct": True, "items": [{"question": "乙", "answer": "A"}]}
-    assert [*tabular._questions([flagged])] == [{"question": "乙", "answer": "A"}]
-    assert [*tabular._questions([{"items": [], "a": 1}])] == [{"items": [], "a": 1}]
-    assert [*tabular._questions([{"items": ["x"], "a": 1}])] == [{"items": ["x"], "a": 1}]
-    assert [*tabular._questions([{"items": {"a": [asked[0]]}}])] == [{"type": "a", **asked[0]}]  # type: ignore[dict-item]
+    assert [*tabular.questions([flagged])] == [{"question": "乙", "answer": "A"}]
+    assert [*tabular.questions([{"items": [], "a": 1}])] == [{"items": [], "a": 1}]
+    assert [*tabular.questions([{"items": ["x"], "a": 1}])] == [{"items": ["x"], "a": 1}]
+    assert [*tabular.questions([{"items": {"a": [asked[0]]}}])] == [{"type": "a", **asked[0]}]  # type: ignore[dict-item]
 
 
 def test_a_cell_has_ten_million_characters_at_most() -> None:
@@ -708,28 +705,28 @@ def test_the_delimiter_stands_most_often_in_the_line_with_most_known_names() -> 
 QUESTION = {"question": "甲", "options": ["x", "y"], "answer": "A"}
 
 
-def test_lists_within_lists_are_opened_four_objects_deep(flips: Flips) -> None:
+def test_lists_within_lists_are_opened_nine_objects_deep(flips: Flips) -> None:
     def found(depth: int) -> bool:
         value: object = [QUESTION]
         for _ in range(depth):
             value = [{"questions": value, "title": "t"}]
-        return [*tabular._questions(value)] == [QUESTION]
+        return [*tabular.questions(value)] == [QUESTION]
 
-    assert flips(found, range(8)) == [5]
+    assert flips(found, range(13)) == [10]
 
 
-def test_a_question_is_looked_for_under_any_names_four_objects_deep(flips: Flips) -> None:
+def test_a_question_is_looked_for_under_any_names_nine_objects_deep(flips: Flips) -> None:
     def found(depth: int) -> bool:
         value: object = QUESTION
         for _ in range(depth):
             value = {"任意": value}
         return tabular._holds_question(value, 0)
 
-    assert flips(found, range(8)) == [1, 5]
+    assert flips(found, range(13)) == [1, 10]
 
 
-@pytest.mark.parametrize(("depth", "opened"), [(0, True), (2, True), (3, False)])
+@pytest.mark.parametrize(("depth", "opened"), [(0, True), (7, True), (8, False)])
 def test_objects_by_id_are_one_object_deeper(depth: int, opened: bool) -> None:
     inner = [{"question": "甲"}]
-    found = [*tabular._questions({"k": {"items": inner}}, depth)]
+    found = [*tabular.questions({"k": {"items": inner}}, depth)]
     assert found == (inner if opened else [{"id": "k", "items": inner}])

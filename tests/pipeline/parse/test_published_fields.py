@@ -81,6 +81,22 @@ LINES: dict[str, Callable[[int, str, list[str], int], dict[str, Any]]] = {
     "gpqa": lambda _, q, o, a: {
         "Question": q, "Correct Answer": o[a], **{f"Incorrect Answer {at}": t for at, t in enumerate(wrong(o, a), 1)}
     },
+    "flags-by-letter": lambda _, q, o, a: {
+        "body": q, "answers": {x: {"content": t, "correct": t == o[a]} for x, t in by_letter(o, "abcd").items()}
+    },
+    "options-under-a": lambda _, q, o, a: {"q": q, "a": o, "correct": a},
+    "numbered-values": lambda _, q, o, a: {
+        "title": q, "options": [{"value": str(n), "label": t} for n, t in enumerate(o)], "answer": str(a)
+    },
+    "wrapped-options": lambda _, q, o, a: {
+        "material": q, "stem": q, "answer": ["ABCD"[a]],
+        "response_points": [{"radio": {"text": t, "val": x}} for x, t in by_letter(o).items()],
+    },
+    "lists-of-right-and-wrong": lambda n, q, o, a: {"qID": n, "qName": q, "rA": [o[a]], "wA": wrong(o, a)},
+    "ans-content": lambda n, q, o, a: {
+        "id": n, "topic": q, "ans_content": [{"key": x, "text": t} for x, t in by_letter(o).items()],
+        "ans_right": "ABCD"[a],
+    },
 }  # fmt: skip
 
 

@@ -480,3 +480,27 @@ def test_what_a_source_tells_of_a_question_is_carried_and_null_where_it_does_not
     parts = ("year", "chapter", "points", "link", "exam_subject")
     assert [getattr(whole, part) for part in parts] == ["2019年", "第二章 循环", 1.5, "https://a.example/1", "内科"]
     assert [getattr(bare, part) for part in parts] == [None] * 5
+
+
+def reasons(rows: list[dict[str, Any]]) -> list[list[str]]:
+    """What is doubtful about each row of a table."""
+    read = questions_of([row(fields, number) for number, fields in enumerate(rows, 1)], DOCUMENT)
+    return [[] if isinstance(found, RowError) else [reason for reason, _ in found[1]] for _, found in read.rows]
+
+
+def test_letters_that_one_row_alone_has_before_its_options_may_be_words():
+    rows = [{"question": f"第{at}题选", "options": ["头痛", "发热", "咳嗽"], "answer": "A"} for at in range(9)]
+    viral = [*rows[:4], rows[4] | {"options": ["A 型肝炎", "B 型肝炎", "C 型肝炎"]}, *rows[5:]]
+    assert reasons(viral) == [[], [], [], [], ["label_inside_text"], [], [], [], []]
+    assert reasons([one | {"options": ["A 头痛", "B 发热", "C 咳嗽"]} for one in rows]) == [[]] * 9
+
+
+@pytest.mark.parametrize("key", ["CEC", "C,E,C", ["C", "E", "C"]])
+def test_a_key_that_names_a_letter_twice_waits(key):
+    options = dict(zip("ABCDE", ("心", "肝", "脾", "肺", "肾"), strict=True))
+    assert reasons([{"question": "五脏之一是", "options": options, "answer": key}]) == [["answer_not_read"]]
+
+
+def test_a_material_that_is_the_stem_again_is_no_case():
+    fields = {"material": "脾的功能是", "question": "脾的功能是", "options": ["统血", "藏血"], "answer": "A"}
+    assert one(fields).shared_stem is None

@@ -1,0 +1,90 @@
+"""Papers whose options are counted, as Japanese, Korean and Russian ones are: 1. 大静脈, 2) бактерия, ③ 간호.
+
+Their options get the letters that all others have, and a key by number names them.
+"""
+
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from build_dataset.pipeline.parse.heads import is_section_head
+from build_dataset.pipeline.parse.lines import LETTERS, REGIONS, ParsedLine
+from build_dataset.pipeline.patterns import Patterns
+
+_P = Patterns(__name__)
+LEAST, FEWEST = 2, 3  # least number of questions, and of options of each
+MOST = 0.8  # share of questions that must have counted options
+LETTERED = 0.05  # the most lines that may begin with a letter, of the questions: others number statements
+
+
+def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
+    pieces = _numbered(pieces)
+    lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
+    lettered = sum(_P.lettered.match(line) is not None for line in lines)
+    for form in (_P.worded, _P.dotted):
+        starts = [at for at, line in enumerate(lines) if form.match(line)]
+        spans = [*pairwise([*starts, len(lines)])]
+        runs = [
+            (start, end, run) for start, end in spans if (run := _options(lines, start + 1, end, form is _P.dotted))
+        ]
+        if form is _P.dotted:  # 1) … under 1. …: numbers of options are no questions
+            starts = [start for start, _, _ in runs] if len(runs) >= MOST * len(starts) else starts
+        if len(runs) < max(LEAST, MOST * len(starts)) or lettered > LETTERED * len(starts):
+            continue
+        changed = dict(pair for start, end, run in runs for pair in _rewritten(lines, start, end, run))
+        moved = [at for start, end, run in runs for at in _in_order(lines, start, end, run)]
+        order = [*dict.fromkeys([*range(starts[0]), *moved, *range(len(lines))])]
+        return [replace(pieces[at], text=changed.get(at, pieces[at].text)) for at in order]
+    return [*pieces]
+
+
+def _numbered(pieces: Sequence[ParsedLine]) -> Sequence[ParsedLine]:
+    """Return the pieces of a list of Markdown, whose items all say 1., with the numbers that it shows."""
+    marks = {at: found for at, piece in enumerate(pieces) if (found := _P.dotted.match(piece.text))}
+    alike = len(marks) > LEAST and {found[0].strip() for found in marks.values()} == {"1."}
+    if not alike or any(is_section_head(piece.text) for piece in pieces):
+        return pieces
+    shown = {at: f"{number}. {pieces[at].text[found.end() :]}" for number, (at, found) in enumerate(marks.items(), 1)}
+    return [replace(piece, text=shown.get(at, piece.text)) for at, piece in enumerate(pieces)]
+
+
+def _options(lines: Sequence[str], start: int, end: int, bracketed: bool) -> list[int]:
+    """Return the lines of the first options under a question, counted from 1 without a gap; none if there are few."""
+    run: list[int] = []
+    for at in range(start, end):
+        found = _P.option.fullmatch(lines[at])
+        number = found and unicodedata.normalize("NFKC", found["number"] or found["circled"])
+        if found and number == str(len(run) + 1) and not (bracketed and found["sign"] in (".", "．", "、")):
+            run.append(at)
+        elif found and run:
+            break
+    return run if FEWEST <= len(run) <= len(LETTERS) else []
+
+
+def _rewritten(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the lines of a question that change: its options, its key, and numbers at which explanations begin."""
+    found = [_P.option.fullmatch(lines[at]) for at in run]
+    head = _P.worded.match(lines[start])  # 【問題1】 is 1. for the parser
+    changed = [(start, f"{head['first'] or head['number']}. {lines[start][head.end() :]}")] if head else []
+    changed += [
+        (at, f"{LETTERS[place]}. {one['text']}") for place, (at, one) in enumerate(zip(run, found, strict=True)) if one
+    ]
+    for at in range(start + 1, end):
+        if at in run:
+            continue
+        if key := _P.key.fullmatch(lines[at]):
+            said = [int(one) for one in unicodedata.normalize("NFKC", key["said"]) if one.isdecimal()]
+            if max(said) <= len(run):
+                changed.append((at, f"答案：{''.join(LETTERS[one - 1] for one in sorted(said))}"))
+        elif lines[at].lstrip()[:1].isdigit():
+            changed.append((at, f"・{lines[at].lstrip()}"))
+    return changed
+
+
+def _in_order(lines: Sequence[str], start: int, end: int, run: Sequence[int]) -> list[int]:
+    """Return the lines of a question with what stands before and among its options behind them, but for its stem."""
+    key = next((at for at in range(start + 1, end) if _P.key.fullmatch(lines[at])), end)
+    stem = [start, *range(start + 1, min(key, run[0]))]
+    return [*dict.fromkeys([*stem, *run, *range(start, end)])]

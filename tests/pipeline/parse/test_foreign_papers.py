@@ -1,0 +1,167 @@
+"""Papers in other languages and forms of sites: heads of keys, marks of right options and furniture are read."""
+
+from __future__ import annotations
+
+import pytest
+
+from build_dataset.pipeline.parse.paper import finish
+from build_dataset.pipeline.parse.stage import check_gates, read_paper
+from tests.pipeline.parse.conftest import document_of, lines_of
+from tests.pipeline.parse.short import FOUR, told
+
+STEMS = ("脾的功能是", "肝的功能是", "肾的功能是")
+
+
+def outcome(text: str) -> list[str]:
+    paper = read_paper("paper.txt", lines_of(text))
+    check_gates(paper)
+    return told(finish(paper, document_of()))
+
+
+def stems(text: str) -> list[str]:
+    paper = read_paper("paper.txt", lines_of(text))
+    check_gates(paper)
+    found = finish(paper, document_of())
+    return [one.stem for one in found.questions]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "RESPUESTA OFICIAL: C",
+        "Respuesta correcta: C",
+        "Correct Option: (C)",
+        "Ans. c",
+        "Ответ: C",
+        "Правильный ответ: C",
+        "Đáp án: C",
+        "정답: C",
+        "正解：C",
+    ],
+)
+def test_a_key_is_read_under_its_head_in_other_languages(key):
+    assert outcome("\n".join(f"{at}. {stem}\n{FOUR}\n{key}" for at, stem in enumerate(STEMS, 1))) == ["1C", "2C", "3C"]
+
+
+@pytest.mark.parametrize("head", ["本题思路：", "參考解析:", "Justificación:", "Explicación:", "解説：", "해설:"])
+def test_an_explanation_is_read_under_its_head_in_other_languages(head):
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n答案：A\n{head}见教材第{at}章。" for at, stem in enumerate(STEMS, 1))
+    paper = read_paper("paper.txt", lines_of(text))
+    check_gates(paper)
+    found = finish(paper, document_of()).questions
+    assert [one.explanation for one in found] == [f"见教材第{at}章。" for at in (1, 2, 3)]
+
+
+def test_the_right_option_may_be_called_the_right_answer_of_the_item():
+    right = FOUR.replace("B. 乙", "B. 乙 【此项为本题正确答案】")
+    assert outcome("\n".join(f"{at}. {stem}\n{right}" for at, stem in enumerate(STEMS, 1))) == ["1B", "2B", "3B"]
+
+
+def test_the_key_may_stand_behind_the_colon_of_the_stem():
+    assert outcome("\n".join(f"{at}. {stem}：D\n{FOUR}" for at, stem in enumerate(STEMS, 1))) == ["1D", "2D", "3D"]
+
+
+@pytest.mark.parametrize("word", ["EXCEPCIÓN", "TIÊU HÓA", "ÉCOLE ÂGÉE", "ÜBERSICHT"])
+def test_words_in_capitals_with_accents_are_no_unreadable_characters(word):
+    options = FOUR.replace("丁", word)
+    assert outcome("\n".join(f"{at}. {stem}\n{options}\n答案：A" for at, stem in enumerate(STEMS, 1))) == [
+        "1A",
+        "2A",
+        "3A",
+    ]
+
+
+@pytest.mark.parametrize("sign", ["3NFÌ2NF", "AÌB"])
+def test_a_letter_of_another_font_between_signs_is_still_unreadable(sign):
+    options = FOUR.replace("丁", sign)
+    waits = [f"?{at} unreadable_characters" for at in (1, 2, 3)]
+    assert outcome("\n".join(f"{at}. {stem}\n{options}\n答案：A" for at, stem in enumerate(STEMS, 1))) == waits
+
+
+@pytest.mark.parametrize(
+    ("before", "behind"), [("单选题", ""), ("單選", ""), ("", " 百度"), ("", "【score:1 分】"), ("Pregunta: ", "")]
+)
+def test_what_a_site_prints_at_each_stem_is_cut_off(before, behind):
+    text = "\n".join(f"第{at}题 {before}{stem}（ ）。{behind}\n{FOUR}\n答案：A" for at, stem in enumerate(STEMS, 1))
+    assert [one.rstrip("（ ）。") for one in stems(text)] == [*STEMS]
+
+
+@pytest.mark.parametrize("head", ["ĐÁP ÁN", "CORRECTAS:", "Respuestas", "Ответы", "정답"])
+def test_a_key_at_the_end_is_read_under_its_head_in_other_languages(head):
+    asked = "\n".join(f"{at}. {stem}\n{FOUR}" for at, stem in enumerate(STEMS, 1))
+    assert outcome(f"{asked}\n{head}\n1.C 2.A 3.B") == ["1C", "2A", "3B"]
+
+
+def test_room_for_an_answer_before_a_number_hides_no_question():
+    room = "答案 A B C D "
+    text = "\n".join(f"{room}{at}. {stem}\n{FOUR}\n正确答案：B" for at, stem in enumerate(STEMS, 1))
+    assert outcome(text) == ["1B", "2B", "3B"]
+
+
+def test_a_shared_head_whose_questions_were_not_read_waits():
+    text = f"1. 甲的功能是\n{FOUR}\n答案：A\n（2～3题共用备选答案）\n{FOUR}\n乙的功能是\n丙的功能是"
+    assert any(one.endswith("text_left_over") for one in outcome(text))
+
+
+def test_a_head_without_a_stop_behind_its_numeral_opens_a_section():
+    text = f"一 是非题\n1. 脾统血。(√)\n2. 肝藏神。(×)\n二 单选题\n1. 脾的功能是：A\n{FOUR}\n2. 肝的功能是：B\n{FOUR}"
+    assert outcome(text) == ["1A", "2B", "-1 true_false", "-2 true_false"]
+
+
+COUNTED = {
+    "問題{}：": ("{}.", "解答：{}", "頭痛 発熱 咳嗽 発疹"),
+    "【問題{}】 ": ("{}. ", "正解 {}", "頭痛 発熱 咳嗽 発疹"),
+    "문제 {}. ": ("{} ", "정답: {}", "두통 발열 기침 발진"),
+    "{}. ": ("{}) ", "Ответ: {}", "кашель озноб сыпь отёк"),
+}
+
+
+@pytest.mark.parametrize("head", COUNTED)
+@pytest.mark.parametrize("key_first", [False, True])
+def test_counted_options_are_those_of_their_question_and_the_key_names_them_by_number(head, key_first):
+    mark, key, words = COUNTED[head]
+    lines = []
+    for at, said in enumerate("241", 1):
+        sign = "①②③④"[int(said) - 1] if "문제" in head else said
+        options = [mark.format("①②③④"[n - 1] if "문제" in head else n) + one for n, one in enumerate(words.split(), 1)]
+        asked, why = head.format(at) + STEMS[at - 1], [] if head.startswith("{") else ["1.(×)理由"]
+        lines += [asked, key.format(sign), *options] if key_first else [asked, *options, key.format(sign), *why]
+    assert outcome("\n".join(lines)) == ["1B", "2D", "3A"]
+    assert stems("\n".join(lines)) == [*STEMS]
+
+
+def test_statements_that_are_counted_above_lettered_options_stay_statements():
+    counted = "1) 甲\n2) 乙\n3) 丙\n"
+    lettered = "A. 1)2)\nB. 1)3)\nC. 2)3)\nD. 1)2)3)"
+    text = "\n".join(f"{at}. {stem}\n{counted}{lettered}\n答案：C" for at, stem in enumerate(STEMS, 1))
+    assert outcome(text) == ["1C", "2C", "3C"]
+
+
+def test_the_address_of_a_site_glued_to_an_option_lets_the_question_wait():
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n答案：A" for at, stem in enumerate(STEMS, 1))
+    assert outcome(text.replace("乙", "某某医学网站www.site.example", 1)) == ["2A", "3A", "?1 foot_inside"]
+
+
+@pytest.mark.parametrize("mark", ["", "."])
+def test_web_text_in_one_line_with_keys_in_blanks_and_options_that_touch_is_read(mark):
+    touching = "".join(
+        f"{label}{mark}{text}" for label, text in zip("ABCD", ("甲状腺素", "胰岛素", "皮质醇", "生长素"), strict=True)
+    )
+    line = "".join(f"{at}.关于激素的叙述,下列各项中说法正确的是第{at}项({'BDA'[at - 1]}){touching}" for at in (1, 2, 3))
+    assert outcome(line) == ["1B", "2D", "3A"]
+
+
+def test_the_keys_of_a_group_may_stand_behind_its_questions_under_one_head():
+    group = f"（2～3题共用备选答案）\n{FOUR}\n2. 乙的功能是\n3. 丙的功能是\n正确答案:2.D,3.A"
+    text = f"1. 甲的功能是\n{FOUR}\n正确答案：C\n{group}"
+    assert outcome(text) == ["1C", "2D", "3A"]
+
+
+def test_a_list_whose_items_all_say_1_has_the_numbers_that_markdown_shows():
+    text = "\n".join(f"1. {stem}\n{FOUR}\n答案：{key}" for stem, key in zip(STEMS, "CAB", strict=True))
+    assert outcome(text) == ["1C", "2A", "3B"]
+    assert outcome(text.replace("1. 肝", "二、单选题\n1. 肝").replace("1. 肾", "三、单选题\n1. 肾")) == [
+        "1C",
+        "1A",
+        "1B",
+    ]
