@@ -1,5 +1,7 @@
 """Estimate of requests, tokens, cost and time of annotating, before anything is asked."""
 
+from __future__ import annotations
+
 import json
 import math
 from collections.abc import Sequence

@@ -110,6 +110,13 @@ def judge_agreement(
     return found
 
 
+def scored_by_both(judgements: Iterable[Judgement]) -> dict[str, dict[str, list[DoublyScored]]]:
+    """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
+    given, _, judges = _by_judge(judgements)
+    found = {who: {each: _both(given, who, EXPERTS, each) for each in _aspects()} for who in judges}
+    return {who: {each: both for each, both in own.items() if both} for who, own in found.items()}
+
+
 def _both(given: _Given, one: str, other: str, aspect: str) -> list[DoublyScored]:
     """Answers that two judges scored in an aspect."""
     theirs = given.get((other, aspect), {})

@@ -150,6 +150,7 @@ def drawings() -> list[str]:
 
     with patch.object(figures, "both_formats", note):
         figures.plots(found)
+        figures.judge_plots(found.judgements)
     return lines
 
 
