@@ -19,6 +19,7 @@ from build_dataset.annotation.rubric import LEAST, MOST, aspects
 from build_dataset.schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.places import OPTION
 from build_dataset.schemas.questions import Rejection
 from build_dataset.schemas.taxonomy import dimensions
 
@@ -310,7 +311,7 @@ def changed_text(text: str, base: editable.BaseText) -> Changes:
     if text.split() == base.text.split():
         return {}
     before, after = editable.fields_of(base.text), editable.fields_of(text)
-    if sum(name.startswith(editable.OPTION) for name in after) < 2:
+    if sum(name.startswith(OPTION) for name in after) < 2:
         raise editable.UnreadableTextError(
             "fewer than two options A, B … follow each other: write the missing ones, too"
         )

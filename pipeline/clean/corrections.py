@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from build_dataset.annotation.label_studio.editable import ANSWER, EXPLANATION, OPTION, SHARED, STEM, VERDICT
+from build_dataset.annotation.label_studio.editable import ANSWER, EXPLANATION, SHARED, STEM, VERDICT
 from build_dataset.pipeline.characters import UNREADABLE
 from build_dataset.pipeline.clean.filters import FilterVerdict
 from build_dataset.pipeline.releases import hashes_of
@@ -19,6 +19,7 @@ from build_dataset.pipeline.stage import Tables
 from build_dataset.pipeline.text import TIDIABLE, tidy
 from build_dataset.schemas.annotations import Correction, CorrectionStatus
 from build_dataset.schemas.identity import content_hash
+from build_dataset.schemas.places import OPTION
 from build_dataset.schemas.questions import Option, Question, ReviewItem, TextChange
 
 _OPTIONAL = ("shared_stem", "explanation", "comment")  # absent when nothing visible is left of them

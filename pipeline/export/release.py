@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.annotation.label_studio.editable import OPTION, VERDICT
+from build_dataset.annotation.label_studio.editable import VERDICT
 from build_dataset.pipeline.releases import parse_version
 from build_dataset.pipeline.runtime.publish import MANIFEST, read_manifest
 from build_dataset.pipeline.stage import Tables
@@ -16,6 +16,7 @@ from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256
+from build_dataset.schemas.places import OPTION
 from build_dataset.schemas.questions import SPLITS, Rejection
 from build_dataset.schemas.release import ReleaseRow, label_columns
 from build_dataset.schemas.taxonomy import DIFFICULTY, dimensions

@@ -319,7 +319,7 @@ def _unsure(draft: WordDraft, right: Sequence[float], marks: Mapping[int, float]
     """Yield the characters that the language decided, and the least sure ones until those left are sure together."""
     text = draft.text
     places = (at for at, char in enumerate(text) if char.isalnum())
-    sure = dict(zip(places, right, strict=True)) | marks
+    sure = {**dict(zip(places, right, strict=True)), **marks}
     left, chosen = prod(sure.values()), set(draft.changes)
     for at in sorted(sure, key=lambda at: (sure[at], at))[:_UNSURE]:
         if left >= _REST:
