@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from functools import cache
 from math import log, prod
+from string import ascii_lowercase
 
 from build_dataset.pipeline.characters import simple_forms
 from build_dataset.pipeline.ocr.interfaces import Doubt
@@ -50,14 +51,12 @@ def _may_stand(char: str, text: str, at: int) -> bool:
         return after == "²"
     if text[at].isdigit() and any(one.isdigit() or one in ".．" for one in beside):
         return False
-    small = [one for one in before + after if one.islower() and one.isascii()]
+    small = [one for one in before + after if one in ascii_lowercase]
     if text[at].islower() and len(small) > 1:  # Within or at the end of a word
         return False
     if text[at].isupper() and any(one.isupper() for one in beside):  # IU, BMI, II: neither small nor two in one
         return char.isdigit()
-    if (
-        char == "l" and after in small and not (before[-1:].isascii() and before[-1:].isalpha())
-    ):  # IgA: no word begins like lgA
+    if char == "l" and after in small and before[-1:] not in small:  # IgA: no word begins like lgA
         return after in "aeiouy"
     return not LATIN_L.match(text, at)
 

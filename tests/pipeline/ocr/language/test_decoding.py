@@ -187,9 +187,9 @@ def test_the_parts_of_a_word_between_its_doubts_are_sure():
 def test_a_character_that_wavers_elsewhere_is_decided_where_recognition_is_sure_of_it():
     unsure = ["知其冀便", *[0] * 9, [[2, 0.55, 1, 0, [["翼", 0.44], ["便", 0.01], ["x", 0.5]]]]]
     assert list(confused(unsure)) == [("冀", "翼")]
-    seen, printed = word("檢查其寶性頻脈"), ["心電圖為竇性頻脈"]
+    seen, printed = word("檢查為寶性頻脈，"), ["心電圖為竇性頻脈，"] * 9
     assert decode([seen], Language(printed)).words[0].text == seen.text
-    assert decode([seen], Language(printed, confused=[("寶", "竇")])).words[0].text == "檢查其竇性頻脈"
+    assert decode([seen], Language(printed, confused=[("寶", "竇")])).words[0].text == "檢查為竇性頻脈，"
     assert decode([word("河北称冀州")], LANGUAGE).words[0].text == "河北称冀州"
 
 
