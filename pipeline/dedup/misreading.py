@@ -39,9 +39,10 @@ _STRAY = 0.02
 """Share of a pair of characters that misprints of it may make up: 治辽 of 治疗. For each 200 times 亏虚 is 亏湿 written
 once, but 湿证 for each 13 of 虚证: another term, which the collection knows."""
 _KNOWN = 20  # least count of a pair of characters from which its misprint can be told from a rare word
-_UNLIKELY = 18.0
-"""Least logarithm of how much likelier, in all text, a printed reading is than the recognised one: 幽门 / 幽内 21,
-亢进 / 九进 34. Of 50 pairs of terms that look alike none has more than 15 (髋关节 / 髌关节), most less than 3."""
+_UNLIKELY = 13.5
+"""Least logarithm of how much likelier, in all text, a printed reading is than the recognised one: 幽门梗 / 幽内梗 14,
+诊断糖尿病 / 诊断糖尿疲 21. Of 40 pairs of terms that look alike none has more than 13 (髋关节 / 髌关节), most less
+than 6."""
 _FRAME = "\x1f"  # stands around a text, so that its first and last characters have neighbours
 
 

@@ -9,7 +9,7 @@ from build_dataset.pipeline.archives import is_copy
 from build_dataset.pipeline.ocr.assemble import DocumentState
 from build_dataset.pipeline.ocr.engines import ChosenEngine
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import sure_parts
+from build_dataset.pipeline.ocr.language.decoding import confused, sure_parts
 from build_dataset.pipeline.ocr.mending import compare_readings, lost_boxes, mend_page
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
@@ -94,18 +94,24 @@ class PageStore:
     def learn(self, readings: Sequence[DocumentState]) -> None:
         """Learn from the sound text of the folder what stands beside what, for the pages that were recognised."""
         if any("needs_ocr" in self._text(reading, page) for reading in readings for page in reading.sound):
-            self._language = Language(_up_to(_MOST, self._sound_text(readings)))
+            pairs = {pair for word in self._words(readings) for pair in confused(word)}
+            wavering = {one for one, _ in pairs}
+            sure = (part for word in self._words(readings) for part in sure_parts(word, wavering))
+            own, recognised = _up_to(_MOST, self._printed(readings)), _up_to(_MOST, sure)
+            self._language = Language(own, recognised=recognised, confused=sorted(pairs))
 
-    def _sound_text(self, readings: Sequence[DocumentState]) -> Iterator[str]:
-        """Yield the text of rows and text layers, and what recognition is sure of."""
+    def _printed(self, readings: Sequence[DocumentState]) -> Iterator[str]:
+        """Yield the text of rows and text layers."""
         for reading in readings:
             yield from (row.fields for row in reading.facts.rows or ())
             for page in reading.sound:
-                value = self._text(reading, page)
-                if "needs_ocr" not in value:
-                    yield from (line[0] for line in value["lines"])
-                elif found := self._store.get(self.first.key(Job(reading, page))):
-                    yield from (part for word in found["words"] for part in sure_parts(word))
+                yield from (line[0] for line in self._text(reading, page).get("lines", ()))
+
+    def _words(self, readings: Sequence[DocumentState]) -> Iterator[list[Any]]:
+        """Yield the words that were recognised."""
+        jobs = (Job(reading, page) for reading in readings for page in reading.sound)
+        keys = (self.first.key(job) for job in jobs if "needs_ocr" in self._text(job.reading, job.page))
+        yield from (word for key in keys for word in (self._store.get(key) or {"words": ()})["words"])
 
     def missing(self, by: PageMethod, jobs: Iterable[Job]) -> list[Job]:
         """Return those of the jobs, in their order, whose result is not stored."""

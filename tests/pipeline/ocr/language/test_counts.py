@@ -30,6 +30,29 @@ def test_the_shipped_counts_prefer_what_is_written_in_chinese(right, wrong):
     assert fit(Language(), right) > fit(Language(), wrong) + 3
 
 
+@pytest.mark.parametrize(
+    ("right", "wrong"), [("列敘述，", "列救述，"), ("廓清率，", "廓情率，"), ("皮膚乾癟，", "皮膚乾瘍，")]
+)
+def test_a_pair_that_the_table_leaves_out_is_rare_and_not_impossible(right, wrong):
+    assert fit(Language(), right) > max(fit(Language(), wrong), -15 * len(right))
+
+
+def test_a_text_is_as_likely_after_nothing_as_its_pairs_say():
+    codes = np.pad(codes_of("甲乙"), 2)
+    logs = Language(["甲乙", "丙乙"], NOTHING).logs(codes[:-2], codes[1:-1], codes[2:])
+    alone = Language(["甲乙", "丙乙"], NOTHING).logs(*(np.array([one]) for one in (0, ord("甲"), ord("乙"))))
+    assert logs[1] == pytest.approx(alone[0])
+
+
+@given(st.lists(st.sampled_from("甲乙丙丁戊己庚辛"), min_size=3, max_size=8, unique=True))
+def test_a_recognised_place_is_no_evidence_of_itself(chars):
+    codes = np.pad(codes_of("".join(chars)), 2)[:-2]
+    parts = codes[:-2], codes[1:-1], codes[2:]
+    once, twice = (Language((), NOTHING, ["".join(chars)] * times) for times in (1, 2))
+    assert once.logs(*parts, besides=1)[2:].mean() < -10
+    assert twice.logs(*parts, besides=1)[2:].mean() > -3
+
+
 def test_what_the_folder_says_often_becomes_likely():
     text = "甲乙丙丁戊己庚辛"
     assert fit(Language([text] * 3, NOTHING), text) > fit(Language([], NOTHING), text) + 10

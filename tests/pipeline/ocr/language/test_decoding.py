@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import decode, sure_parts
+from build_dataset.pipeline.ocr.language.decoding import confused, decode, sure_parts
 
 LANGUAGE = Language()
 
@@ -178,8 +178,9 @@ def test_only_ideographs_change_and_places_stay(text, data):
 
 
 def test_the_parts_of_a_word_between_its_doubts_are_sure():
-    row = ["甲乙丙丁戊己庚辛", *[0] * 9, [[3, 0.5, 1, 0, []], [6, 0.99, 1, 0, []]]]
-    assert list(sure_parts(row)) == ["甲乙丙", "戊己庚辛"]
+    row = ["甲乙丙丁戊癸庚辛", *[0] * 9, [[3, 0.5, 1, 0, []], [6, 0.99, 1, 0, []]]]
+    assert list(sure_parts(row)) == ["甲乙丙", "戊癸庚辛"]
+    assert list(sure_parts(row, {"乙", "癸"})) == []
     assert list(sure_parts(row[:10])) == []
 
 
@@ -204,3 +205,29 @@ def test_of_a_sure_word_nothing_is_told_and_of_a_bad_one_no_more_than_eight_char
     text = "K3b7Q1m9Zx4Tf"
     (bad,) = decode([word(text, *(doubt(text, char, 0.3, ("口", 0.2)) for char in text))], LANGUAGE).words
     assert (sure.unsure, len(bad.unsure)) == ((), 8)
+
+
+def test_a_character_that_wavers_elsewhere_is_decided_where_recognition_is_sure_of_it():
+    unsure = ["知其冀便", *[0] * 9, [[2, 0.55, 1, 0, [["翼", 0.44], ["便", 0.01], ["x", 0.5]]]]]
+    assert list(confused(unsure)) == [("冀", "翼")]
+    seen, printed = word("檢查為寶性頻脈，"), ["心電圖為竇性頻脈，"] * 9
+    assert decode([seen], Language(printed)).words[0].text == seen.text
+    assert decode([seen], Language(printed, confused=[("寶", "竇")])).words[0].text == "檢查為竇性頻脈，"
+    assert decode([word("河北称冀州")], LANGUAGE).words[0].text == "河北称冀州"
+
+
+@pytest.mark.parametrize("dash", ["—", "-", "→"])
+def test_a_dash_that_reads_as_a_one_is_a_doubt_though_it_stays(dash):
+    text = "腸蠕動增加一腹瀉"
+    sure, unsure = (
+        decode([word(text, doubt(text, "一", 0.7, (one, 0.29)))], LANGUAGE).words[0] for one in ("二", dash)
+    )
+    assert unsure.text == text
+    assert unsure.confidence < 0.95
+    assert sure.text == text
+
+
+def test_the_letter_of_a_label_is_no_doubt_since_its_order_is_looked_at():
+    for text in ("B. 甲状腺", "(B)甲状腺", "A.气虚\tB.血虚"):
+        assert confidence(text, text, Doubt(text.index("B"), 0.6, others=(("8", 0.39),))) > 0.97
+    assert confidence("乙B型", "乙B型", Doubt(1, 0.6, others=(("8", 0.39),))) < 0.95

@@ -1,0 +1,92 @@
+"""Letters, digits and marks that may be others of one shape: 1, I and l, a and α, a brace that is a lowered 1."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import cache
+from math import log
+from string import ascii_lowercase
+
+from build_dataset.pipeline.characters import simple_forms
+from build_dataset.pipeline.ocr.interfaces import Doubt
+
+SURE = 0.9985  # Probability of a character of which nothing is noted: the mean of these
+FLOOR, _LETTER_SHARE = 1e-5, 0.05  # The latter: of a mark, from which it may be a letter or digit
+LATIN_L, AS_L, LEAST_L = re.compile("(?<![0-9A-Za-z.])[1lI](?!atm|inch)(?=[aeiouy][a-z]{2})"), "l1I|", 0.1
+"""An l before a vowel and more small letters, which reads as a 1 (1oop) and may be one from this probability on."""
+_SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
+_AS_LIKELY, _GREEK = 8.0, 100.0
+"""Factors on the probability of another of the shape, which no language decides, and of one of another alphabet."""
+OPTION = re.compile(r"(?:^|(?<=[\t ]))[(（]?[A-H](?=[.．、)）:：])")
+"""A label, whose letter is the next in order or no label to the parser."""
+
+
+def is_ideograph(char: str) -> bool:
+    """Return whether a character is Chinese: no mark, letter or digit."""
+    return "\u3400" <= char <= "\u9fff" or "\U00020000" <= char <= "\U0003ffff"
+
+
+def odds_of_letter(text: str, doubt: Doubt) -> float:
+    """Return the odds of a letter or digit, low where it may be another of its shape: 1型 for Ⅰ型, a受体 for α."""
+    at = doubt.at
+    beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
+    if text[at] in "ⅡⅢ" and any(one in "1IlⅠⅡⅢ" for one in beside):
+        return 0.0  # Nobody prints ⅡI: the two are II, or III
+    own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
+    rivals = sum(
+        share * (_GREEK if char in "αγχ" or text[at] == "ν" else _AS_LIKELY)
+        for char, share in doubt.others
+        if char in shape and plain(char) != plain(text[at]) and _may_stand(char, text, at)
+    )
+    return odds(own / (1 + rivals))
+
+
+def _may_stand(char: str, text: str, at: int) -> bool:
+    """Return whether a character may stand in the place of one of its shape: no l in BMI, no O in 105."""
+    before, after = text[max(0, at - 2) : at], text[at + 1 : at + 2]
+    beside = before[-1:] + after
+    if char == "χ":
+        return after == "²"
+    if text[at].isdigit() and any(one.isdigit() or one in ".．" for one in beside):
+        return False
+    small = [one for one in before + after if one in ascii_lowercase]
+    if text[at].islower() and len(small) > 1:  # Within or at the end of a word
+        return False
+    if text[at].isupper() and any(one.isupper() for one in beside):  # IU, BMI, II: neither small nor two in one
+        return char.isdigit()
+    if char == "l" and after in small and before[-1:] not in small:  # IgA: no word begins like lgA
+        return after in "aeiouy"
+    return not LATIN_L.match(text, at)
+
+
+def chances_of_marks(text: str, doubts: Mapping[int, Doubt]) -> dict[int, float]:
+    """Return the probability that marks and spaces are no letters or digits, by place: B{ for B₁, " V" for IV."""
+    marks = ((at, doubt.others) for at, doubt in doubts.items() if not text[at].isalnum())
+    lost = ((at, sum(share for char, share in others if _is_letter(char))) for at, others in marks)
+    return {at: max(0.0, 1 - share) for at, share in lost if share >= _LETTER_SHARE}
+
+
+def _is_letter(char: str) -> bool:
+    return char.isalnum() and not is_ideograph(char)
+
+
+def share_of(text: str, doubt: Doubt) -> float:
+    """Return the probability of a character in any form: 结 counts for 結, ³ for 3, and 1 for the l of loop."""
+    own = plain(text[doubt.at])
+    same = AS_L if LATIN_L.match(text, doubt.at) else ""
+    return doubt.sure + sum(share for char, share in doubt.others if char in same or plain(char) == own)
+
+
+@cache
+def plain(char: str) -> str:
+    """Return the form that a character is folded to: simplified, of half width, on the line."""
+    folded = unicodedata.normalize("NFKC", char)
+    return simple_forms().get(folded, folded)
+
+
+def odds(share: float) -> float:
+    """Return the natural logarithm of the odds, at most those of a sure character."""
+    share = min(max(share, FLOOR), SURE)
+    return log(share / (1 - share))

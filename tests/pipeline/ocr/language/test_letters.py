@@ -1,0 +1,48 @@
+"""Letters and digits that may be others of one shape."""
+
+import pytest
+
+from build_dataset.pipeline.ocr.interfaces import Doubt
+from build_dataset.pipeline.ocr.language.letters import odds_of_letter
+
+
+def odds(text: str, char: str, other: str, share: float) -> float:
+    return odds_of_letter(text, Doubt(text.index(char), 1 - share, others=((other, share),)))
+
+
+@pytest.mark.parametrize(
+    ("text", "char", "other"),
+    [
+        ("身體質量（BMI）", "I", "l"),
+        ("血中IgA沉積", "I", "l"),
+        ("RF:29 IU/mL", "I", "l"),
+        ("（bowel）", "l", "1"),
+        ("normal的", "l", "I"),
+        ("约105次", "0", "O"),
+        ("15岁", "1", "l"),
+        ("Ⅰ型", "Ⅰ", "I"),
+        ("X线", "X", "χ"),
+    ],
+)
+def test_what_cannot_stand_there_is_no_doubt(text, char, other):
+    assert odds(text, char, other, 0.02) >= odds(text, char, "@", 0.02)
+
+
+@pytest.mark.parametrize(
+    ("text", "char", "other"),
+    [
+        ("下列1型急进", "1", "Ⅰ"),
+        ("该a受体阻断", "a", "α"),
+        ("含y球蛋白", "y", "γ"),
+        ("作X²检验", "X", "χ"),
+        ("在TO时刻", "O", "0"),
+        ("结点ν之后", "ν", "v"),
+        ("称LDso为", "s", "5"),
+    ],
+)
+def test_another_of_the_shape_is_a_doubt(text, char, other):
+    assert odds(text, char, other, 0.03) < odds(text, char, "@", 0.03) - 0.15
+
+
+def test_a_numeral_of_two_kinds_of_letters_is_a_doubt_however_sure():
+    assert odds_of_letter("仅ⅡI正确", Doubt(1, 0.99)) < odds_of_letter("仅Ⅱ正确", Doubt(1, 0.99))
