@@ -80,6 +80,12 @@ def _best(folded: Mapping[str, tuple[str, list[int]]], one: UnsureCharacter) -> 
     return found[near] if near >= min(_NEIGHBOURS, len(before) + len(after)) else []
 
 
+def unsure_of_key(question: Question) -> bool:
+    """Return whether a letter of its key may be misread: one that no text of the question holds."""
+    found = find_unsure(fields_of_question(question), question.unsure or ())
+    return any(not places and one.text in (question.answer or ()) for one, places in found)
+
+
 def places_in(text: str, unsure: Iterable[UnsureCharacter] | None) -> list[Place]:
     """Return the places of a text at which characters stand that may be misread."""
     return [place for _, places in find_unsure({"": text}, unsure or ()) for place in places]
@@ -97,8 +103,8 @@ def unsure_told(question: Question) -> str:
     named: dict[tuple[str, str], None] = {}
     for one, places in sorted(find_unsure(texts, question.unsure or ()), key=lambda pair: pair[0].sure):
         around = f"'{one.before}{one.text}{one.after}'"
-        of_key = "answer" if one.text in (question.answer or ()) else ""
-        zh, en = field_name(places[0].field if places else of_key) if places or of_key else (f"{around}中", around)
+        field = places[0].field if places else "answer" if one.text in (question.answer or ()) else ""
+        zh, en = field_name(field) if field else (f"{around}中", around)
         zh_other, en_other = (f"（或{one.other}）", f" (or {one.other})") if one.other else ("", "")
         named[f"{zh}的{one.text}{zh_other}", f"{one.text}{en_other} in {en}"] = None
     if not named:

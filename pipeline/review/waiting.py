@@ -29,7 +29,7 @@ from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.places import marked_pieces, places_in
+from build_dataset.schemas.places import marked_pieces, places_in, unsure_of_key
 from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
 from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
 
@@ -116,7 +116,8 @@ def _write(book: Any, rows: Sequence[Waiting], pictures: Mapping[str, str]) -> N
     for number, each in enumerate(rows, start=1):
         for name in ("decision", "scope", "note"):
             sheet.write(number, at[name], "", free)
-        sheet.write(number, at["key"], each.base.key, red if any(doubts_key(code) for code, _ in each.found) else free)
+        doubted_key = any(doubts_key(code) for code, _ in each.found) or unsure_of_key(each.question)
+        sheet.write(number, at["key"], each.base.key, red if doubted_key else free)
         for name, text in _edited(each).items():
             _write_marked(sheet, (number, at[name]), each, legal(text)[: sheets.LONGEST], (doubted, unsure, free))
         for name, text in _fixed(each).items():

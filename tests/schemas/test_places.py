@@ -3,7 +3,7 @@
 import pytest
 
 from build_dataset.schemas.documents import UnsureCharacter
-from build_dataset.schemas.places import find_unsure, mark_places, marked_pieces, places_in, unsure_told
+from build_dataset.schemas.places import find_unsure, mark_places, marked_pieces, places_in, unsure_of_key, unsure_told
 from tests.making import make_question
 
 
@@ -79,3 +79,15 @@ def test_marked_html_says_what_else_may_stand_there_and_escapes_the_rest():
     text = "<b>瘪痒"
     made = mark_places(text, [], places_in(text, [unsure("<b>", "瘪", "痒", "痹")]))
     assert made == '&lt;b&gt;<mark class="unsure" title="或 or 痹">瘪</mark>痒'
+
+
+@pytest.mark.parametrize(
+    ("one", "of_key"),
+    [
+        (unsure("首选是：", "A", "", "8"), True),
+        (unsure("首选是：", "B", "", "8"), False),  # of another question's key
+        (unsure("", "A", ". 甲药", "8"), False),  # the label of its option
+    ],
+)
+def test_a_letter_that_stands_in_no_text_is_that_of_the_key(one, of_key):
+    assert unsure_of_key(make_question(unsure=[one])) is of_key
