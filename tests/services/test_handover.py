@@ -1,7 +1,7 @@
 """Task files for other tools, run by the real packages: the same answers and accuracy as ``evaluate`` gives.
 
 Each tool has an environment of its own, as they pin packages that clash: ``.venv-tools/lm-eval`` and so on. ``make
-test-tools`` makes those of lm-evaluation-harness, Inspect and OpenCompass. LightEval's is made by hand, on a machine with
+test-tools`` makes those of lm-evaluation-harness, Inspect and OpenCompass. LightEval's is made by hand, where there is
 a network: it does not start without one.
 """
 
