@@ -39,7 +39,7 @@ test-installed: $(VENV)/.dev ## Install the wheel as users do, pinned and newest
 test-paddle: .venv-paddle/.ready ## Run the tests of the PaddleOCR engine in an environment of its own
 	.venv-paddle/bin/python -m pytest tests/services/test_paddleocr.py $(SERVICES)
 
-test-tools: $(VENV)/.services .venv-tools/lm-eval/.ready .venv-tools/inspect-ai/.ready ## Run exported task files with lm-evaluation-harness and Inspect
+test-tools: $(VENV)/.services .venv-tools/lm-eval/.ready .venv-tools/inspect-ai/.ready .venv-tools/opencompass/.ready ## Run exported task files with the packages of three other tools
 	$(BIN)/python -m pytest tests/services/test_handover.py $(SERVICES)
 
 lint: $(VENV)/.dev $(VENV)/linked ## Check style, types and import directions
@@ -76,7 +76,7 @@ lock: $(VENV)/.dev ## Pin the versions anew (needs `pip install uv` in the envir
 	  --no-annotate -c requirements/dev.txt --override $(VENV)/overrides.txt -o requirements/paddle.txt \
 	  tests/services/requirements-paddle.txt
 	echo "torch; python_version < '3'" > $(VENV)/overrides.txt
-	for tool in lm-eval inspect-ai; do \
+	for tool in lm-eval inspect-ai opencompass; do \
 	  $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url \
 	    --no-annotate --override $(VENV)/overrides.txt -o requirements/tools-$$tool.txt \
 	    tests/services/requirements-$$tool.txt; done

@@ -1,8 +1,8 @@
 """Task files for other tools, run by the real packages: the same answers and accuracy as ``evaluate`` gives.
 
 Each tool has an environment of its own, as they pin packages that clash: ``.venv-tools/lm-eval`` and so on. ``make
-test-tools`` makes those of lm-evaluation-harness and Inspect; OpenCompass's is made by hand (``torch``,
-``opencompass``, ``transformers<5``, ``pyarrow<21``), LightEval's too.
+test-tools`` makes those of lm-evaluation-harness, Inspect and OpenCompass. LightEval's is made by hand, where there is
+a network: it does not start without one.
 """
 
 from __future__ import annotations
