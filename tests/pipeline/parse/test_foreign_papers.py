@@ -165,3 +165,8 @@ def test_a_list_whose_items_all_say_1_has_the_numbers_that_markdown_shows():
         "1A",
         "1B",
     ]
+
+
+def test_a_stem_whose_beginning_stands_elsewhere_waits():
+    text = "\n".join(f"{at}. {stem}\n{FOUR}\n答案：A" for at, stem in enumerate(STEMS, 1))
+    assert outcome(text.replace("2. ", "2. 则该药的剂量及")) == ["1A", "3A", "?2 text_left_over"]
