@@ -2,13 +2,16 @@
 
     python -m benchmarks.ocr.calibrate --pages 9 --picture benchmarks/ocr/confidence.png
     python -m benchmarks.ocr.calibrate --pages 6 --questions QUESTIONS.jsonl       # texts of your own, in CMExam's form
+    python -m benchmarks.ocr.calibrate --pages 8 --papers PAPER.pdf …              # pages of real papers besides
 
 Prints questions on pages, makes scans and simulated photographs of them, from slight to hard (perspective, curled
 paper, uneven light, shadows, blur that grows across the page, movement, noise; in ``pages.py`` and here), recognises
 them with the embedded engine, decodes them, and finds each letter and digit right or wrong beside what was printed.
-Half of the pages make weights (logistic regression on ``decoding.features``, none of which may speak against a
-character for being surer), the other half test them, line by line. The weights of all pages, which it prints, are in
-the form of ``pipeline/ocr/language/confidence.toml``. Take ``--seed`` for other texts.
+Pages of ``--papers`` are spoiled as in ``benchmarks/papers/spoil.py``; their text layer is what was printed. What is
+learned from a folder is learned from all pages. Half of the pages make weights (logistic regression on
+``decoding.features``, none of which may speak against a character for being surer), the other half test them, line by
+line. The weights of all pages, which it prints, are in the form of ``pipeline/ocr/language/confidence.toml``. Take
+``--seed`` for other texts.
 
 Then each page is parsed. Of the questions that stand on it whole it tells how many would be kept at each
 confidence by the weights in use, and how many of those are wrong in a letter or digit of stem, options or answer:
@@ -22,21 +25,26 @@ import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice, pairwise
+from itertools import islice, pairwise, product
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
+import pymupdf
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from benchmarks.ocr import texts
-from benchmarks.ocr.pages import TruthPage, folded, make
+from benchmarks.ocr.pages import TruthLine, TruthPage, folded, make
+from benchmarks.papers.poor import rendered
+from benchmarks.papers.spoil import CONDITIONS
 from build_dataset.pipeline.characters import simple_forms
 from build_dataset.pipeline.ocr.assemble import lines_of
+from build_dataset.pipeline.ocr.glyphs import fold
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import drafts_of, features, probabilities
+from build_dataset.pipeline.ocr.language.decoding import confused, drafts_of, features, probabilities, sure_parts
+from build_dataset.pipeline.ocr.language.letters import OPTION
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.scanpage import _word, to_page
 from build_dataset.pipeline.ocr.tasks import PageTask, recognise_page
@@ -76,9 +84,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--questions", type=Path, help="JSONL in CMExam's form to print; without, texts are made")
     parser.add_argument("--picture", type=Path)
+    parser.add_argument("--papers", type=Path, nargs="*", default=[], help="PDFs with a text layer")
     options = parser.parse_args()
-    language = Language()
-    pages = list(_pages(options))
+    pages = [*_pages(options), *_of_papers(options)]
+    language = _learned(pages)
     lines = [line for page in pages for line in _seen(page, language)]
     tested = [line for line in lines if line.page % 2]
     weights = fitted([line for line in lines if line.page % 2 == 0])
@@ -107,6 +116,28 @@ def _pages(options: argparse.Namespace) -> Iterator[Made]:
                 found = recognise_page(PageTask("page", path, "image", (1,), OcrParams()))
                 yield Made(condition in "ab", index, page, texts_of, found)
                 print(f"{path.name} read", flush=True)
+
+
+def _of_papers(options: argparse.Namespace) -> Iterator[Made]:
+    """Pages of papers as poor scans and as photographs; no questions of theirs are known."""
+    with tempfile.TemporaryDirectory(prefix="ocr-calibration-") as name:
+        for paper, source in enumerate(map(pymupdf.open, options.papers)):
+            for index, (page, condition) in enumerate(product(source, ("scan", "photo"))):
+                pixels = rendered(page, CONDITIONS[condition].dpi)
+                rng = np.random.default_rng([options.seed, paper, index])
+                path = Path(name) / f"{paper}-{index}.jpg"
+                path.write_bytes(CONDITIONS[condition].spoil([pixels], rng)[0])
+                truth = TruthPage(path.name, 1.0, 0.0, [TruthLine([(fold(page.get_text()), "text")], (0, 0, 0, 0), 0)])
+                found = recognise_page(PageTask("page", path, "image", (1,), OcrParams()))
+                yield Made(condition == "photo", index // 2, truth, [], found)
+
+
+def _learned(pages: Sequence[Made]) -> Language:
+    words = [word for page in pages for word in page.found["words"]]
+    pairs = {pair for word in words for pair in confused(word)}
+    wavering = {one for one, _ in pairs}
+    sure = (part for word in words for part in sure_parts(word, wavering))
+    return Language(recognised=sure, confused=sorted(pairs))
 
 
 def _texts(options: argparse.Namespace, condition: str, place: int) -> list[texts.Printed]:
@@ -179,8 +210,10 @@ def _seen(page: Made, language: Language) -> Iterator[Seen]:
     drafts = drafts_of([_word(row, 1.0) for row in page.found["words"]], language)
     for draft, rows in zip(drafts, features(drafts, language), strict=True):
         right = right_characters(_plain(draft.text), printed)
+        labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
+        used = [at not in labels for at, char in enumerate(draft.text) if char.isalnum()]
         if right is not None and len(right) == len(rows):
-            yield Seen(rows, right, page.photo, page.index)
+            yield Seen(rows[used], right[used], page.photo, page.index)
 
 
 def _plain(text: str) -> str:

@@ -127,7 +127,7 @@ def _lay_out(raw: Path, groups: Sequence[Group], condition: Condition, seed: int
     for number, (paper, keys) in enumerate(groups):
         rng = np.random.default_rng([seed, number])
         source = pymupdf.open(paper)
-        pictures = condition.spoil([_rendered(page, condition.dpi) for page in source], rng)
+        pictures = condition.spoil([rendered(page, condition.dpi) for page in source], rng)
         home = raw / paper.stem
         home.mkdir(parents=True, exist_ok=True)
         for key in keys:
@@ -143,7 +143,8 @@ def _lay_out(raw: Path, groups: Sequence[Group], condition: Condition, seed: int
             (home / paper.name).write_bytes(_pdf(pictures, source))
 
 
-def _rendered(page: Any, dpi: int) -> Pixels:
+def rendered(page: Any, dpi: int) -> Pixels:
+    """Return a page of a PDF as pixels, RGB."""
     pixmap = page.get_pixmap(dpi=dpi, alpha=False)
     return np.frombuffer(pixmap.samples, np.uint8).reshape(pixmap.h, pixmap.w, 3).copy()
 
@@ -179,11 +180,6 @@ def _compare(truth: Mapping[Place, Sequence[Question]], home: Path) -> Outcome:
             else:
                 told.lost.append(f"{paper} {number}")
     return told
-
-
-def _nearest(question: Question, among: Sequence[Question]) -> Question:
-    stem = _folded(question["stem"])
-    return min(among, key=lambda one: Levenshtein.distance(_folded(one["stem"]), stem))
 
 
 def _reasons(home: Path, name: str) -> dict[Place, list[str]]:

@@ -9,12 +9,12 @@ from build_dataset.pipeline.archives import is_copy
 from build_dataset.pipeline.ocr.assemble import DocumentState
 from build_dataset.pipeline.ocr.engines import ChosenEngine
 from build_dataset.pipeline.ocr.language.counts import Language
-from build_dataset.pipeline.ocr.language.decoding import confused, sure_parts
+from build_dataset.pipeline.ocr.language.decoding import confused, decided, sure_parts
 from build_dataset.pipeline.ocr.mending import compare_readings, lost_boxes, mend_page
 from build_dataset.pipeline.ocr.model import PageRead, Rect
 from build_dataset.pipeline.ocr.params import EngineName, OcrParams
 from build_dataset.pipeline.ocr.readers import reader
-from build_dataset.pipeline.ocr.scanpage import to_page
+from build_dataset.pipeline.ocr.scanpage import to_page, words_of
 from build_dataset.pipeline.runtime.fingerprint import code_hash
 from build_dataset.pipeline.stage import Store
 from build_dataset.schemas.documents import ReadMethod
@@ -93,12 +93,15 @@ class PageStore:
 
     def learn(self, readings: Sequence[DocumentState]) -> None:
         """Learn from the sound text of the folder what stands beside what, for the pages that were recognised."""
-        if any("needs_ocr" in self._text(reading, page) for reading in readings for page in reading.sound):
-            pairs = {pair for word in self._words(readings) for pair in confused(word)}
-            wavering = {one for one, _ in pairs}
-            sure = (part for word in self._words(readings) for part in sure_parts(word, wavering))
-            own, recognised = _up_to(_MOST, self._printed(readings)), _up_to(_MOST, sure)
-            self._language = Language(own, recognised=recognised, confused=sorted(pairs))
+        if not any("needs_ocr" in self._text(reading, page) for reading in readings for page in reading.sound):
+            return
+        pairs = {pair for page in self._recognised(readings) for word in page for pair in confused(word)}
+        wavering = {one for one, _ in pairs}
+        sure = (part for page in self._recognised(readings) for word in page for part in sure_parts(word, wavering))
+        own, recognised = _up_to(_MOST, self._printed(readings)), _up_to(_MOST, sure)
+        self._language = Language(own, recognised=recognised, confused=sorted(pairs))
+        chars = [char for page in self._recognised(readings) for char in decided(words_of(page), self._language)]
+        self._language.decided.update(chars)
 
     def _printed(self, readings: Sequence[DocumentState]) -> Iterator[str]:
         """Yield the text of rows and text layers."""
@@ -107,11 +110,11 @@ class PageStore:
             for page in reading.sound:
                 yield from (line[0] for line in self._text(reading, page).get("lines", ()))
 
-    def _words(self, readings: Sequence[DocumentState]) -> Iterator[list[Any]]:
-        """Yield the words that were recognised."""
+    def _recognised(self, readings: Sequence[DocumentState]) -> Iterator[list[list[Any]]]:
+        """Yield the words of each page that was recognised."""
         jobs = (Job(reading, page) for reading in readings for page in reading.sound)
         keys = (self.first.key(job) for job in jobs if "needs_ocr" in self._text(job.reading, job.page))
-        yield from (word for key in keys for word in (self._store.get(key) or {"words": ()})["words"])
+        yield from (found["words"] for key in keys if (found := self._store.get(key)))
 
     def missing(self, by: PageMethod, jobs: Iterable[Job]) -> list[Job]:
         """Return those of the jobs, in their order, whose result is not stored."""

@@ -26,8 +26,12 @@ _LABEL = re.compile(r"(?:^|(?<=[\t ]))[(（]?([A-H8])(?:\s?[.．、)）:：]\s?(
 Point = tuple[float, float]
 
 
+def words_of(rows: Sequence[Sequence[Any]], legibility: float = 1.0) -> list[Word]:
+    """Return stored words; their places are in points. Confidence is lowered where the engine tells no doubts."""
+    return [_word(row, legibility) for row in rows]
+
+
 def _word(row: Sequence[Any], legibility: float) -> Word:
-    """Return a stored word; its place is in points."""
     corners = tuple(zip(row[1:9:2], row[2:9:2], strict=True))
     if len(row) == 10:  # The engine tells no doubts
         return Word(row[0], corners, row[9] * legibility)
@@ -109,7 +113,7 @@ def to_page(
     lines are where they stand on the page. Words with doubts are decoded with ``language``; the confidence of others is
     lowered by the page's legibility.
     """
-    words = [_word(row, value["legibility"]) for row in value["words"]]
+    words = words_of(value["words"], value["legibility"])
     changes: list[CharacterChange] = []
     if language is not None and all(word.doubts is not None for word in words):
         words, changes = decode(words, language)

@@ -14,7 +14,7 @@ from build_dataset.pipeline.ocr.interfaces import Doubt
 
 SURE = 0.9985  # Probability of a character of which nothing is noted: the mean of these
 FLOOR, _LETTER_SHARE = 1e-5, 0.05  # The latter: of a mark, from which it may be a letter or digit
-LATIN_L, AS_L, LEAST_L = re.compile("(?<![0-9A-Za-z.])[1lI](?!atm|inch)(?=[aeiouy][a-z]{2})"), "l1I|", 0.1
+LATIN_L, AS_L, LEAST_L = re.compile(r"(?<![0-9A-Za-z])(?<!\d\.)[1lI](?!atm|inch)(?=[aeiouy][a-z]{2})"), "l1I|", 0.1
 """An l before a vowel and more small letters, which reads as a 1 (1oop) and may be one from this probability on."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
 _AS_LIKELY, _GREEK = 8.0, 100.0

@@ -483,7 +483,7 @@ def test_what_a_source_tells_of_a_question_is_carried_and_null_where_it_does_not
 
 
 def reasons(rows: list[dict[str, Any]]) -> list[list[str]]:
-    """What is doubtful about each row of a table."""
+    """Return the doubts about each row of a table."""
     read = questions_of([row(fields, number) for number, fields in enumerate(rows, 1)], DOCUMENT)
     return [[] if isinstance(found, RowError) else [reason for reason, _ in found[1]] for _, found in read.rows]
 

@@ -18,6 +18,7 @@ def odds(text: str, char: str, other: str, share: float) -> float:
         ("RF:29 IU/mL", "I", "l"),
         ("（bowel）", "l", "1"),
         ("normal的", "l", "I"),
+        ("C.liver disease", "l", "I"),
         ("约105次", "0", "O"),
         ("15岁", "1", "l"),
         ("Ⅰ型", "Ⅰ", "I"),
