@@ -129,6 +129,7 @@ def sheet_cancel(config: ConfigBase, expert: str = "") -> None:
 
 def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
     """Take in workbooks that came back, then settle labels as `pull` does."""
+    from build_dataset.pipeline.clean.params import CleanParams
     from build_dataset.pipeline.review import decisions, sheets
 
     decided = [path for path in files if decisions.is_waiting(path)]
@@ -136,7 +137,7 @@ def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
     if decided and not by.strip():
         raise UserError(f"{decided[0]} holds decisions on waiting questions: say who made them with --by NAME")
     with locked_build(config) as (_, params, context):
-        outcome = decisions.import_decisions(decided, by.strip().lower(), params, context, config.params("clean"))
+        outcome = decisions.import_decisions(decided, by.strip().lower(), params, context, config.section(CleanParams))
         found = sheets.import_sheets(files, params, context) if files else []
     if decided:
         print_template("decided", outcome)

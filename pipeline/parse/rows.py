@@ -326,7 +326,7 @@ def _doubts(options: Options, answer: list[str] | None, stated: Any) -> Doubts:
         doubts.append(("answer_not_read", f"answer given as {given[:40]!r}"))
     letters = re.sub(r"[\W_]", "", given or "")  # CCE, C,E,C
     if letters and set(letters) <= {*labels} and len({*letters}) < len(letters):
-        doubts.append(("answer_not_read", f"the key {given[:40]} names a letter twice"))
+        doubts.append(("answer_not_read", f"the key {str(given)[:40]} names a letter twice"))
     return doubts
 
 

@@ -8,7 +8,8 @@ from typing import Any
 from build_dataset.pipeline.ocr.interfaces import TableRow
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text
-from build_dataset.pipeline.ocr.readers.tabular import is_asked, questions, row_of
+from build_dataset.pipeline.ocr.readers.header import row_of
+from build_dataset.pipeline.ocr.readers.tabular import is_asked, questions
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
