@@ -22,6 +22,7 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
     """Return the pieces of a paper, counted options and keys by number as letters; of others as they are."""
     pieces = _numbered(pieces)
     lines = [piece.text if piece.kind not in REGIONS else "" for piece in pieces]
+    keyed = sum(_P.key.fullmatch(line) is not None for line in lines)
     lettered = sum(_P.lettered.match(line) is not None for line in lines)
     for form in (_P.worded, _P.dotted):
         starts = [at for at, line in enumerate(lines) if form.match(line)]
@@ -29,6 +30,8 @@ def with_letters(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
         runs = [
             (start, end, run) for start, end in spans if (run := _options(lines, start + 1, end, form is _P.dotted))
         ]
+        if form is _P.dotted and 2 * keyed < len(runs):  # ① … may be statements of K-type items
+            runs = [one for one in runs if lines[one[2][0]].lstrip()[:1].isdecimal()]
         if form is _P.dotted:  # 1) … under 1. …: numbers of options are no questions
             starts = [start for start, _, _ in runs] if len(runs) >= MOST * len(starts) else starts
         if len(runs) < max(LEAST, MOST * len(starts)) or lettered > LETTERED * len(starts):
