@@ -25,11 +25,15 @@ SHOWN = {"UserError": 0, "UnreadableDocument": 1, "print_line": 0, "print_warnin
 """Names of what shows a message, with the place of the message among its arguments."""
 
 
-@pytest.fixture
-def chinese() -> Iterator[None]:
-    choose(MessageLanguage.ZH)
+@pytest.fixture(autouse=True)
+def _locale_afterwards() -> Iterator[None]:
     yield
     choose(None)
+
+
+@pytest.fixture
+def chinese() -> None:
+    choose(MessageLanguage.ZH)
 
 
 def text_of(node: ast.expr) -> str | None:
@@ -121,7 +125,6 @@ def test_the_language_is_that_of_the_option_else_of_the_locale(monkeypatch, loca
         monkeypatch.setenv(name, value)
     choose(chosen)
     assert is_chinese() is expected
-    choose(None)
 
 
 def test_a_line_that_the_catalogue_does_not_know_stays_and_english_is_untouched(chinese):

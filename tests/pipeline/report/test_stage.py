@@ -445,8 +445,8 @@ def test_the_figures_at_a_glance_add_up_and_files_are_no_questions(sample_build)
 def test_the_largest_loss_is_told_first_and_every_notice_in_both_languages(report, sample_build):
     page = (sample_build / "report" / "index.html").read_text(encoding="utf-8")
     notices = re.findall(r'<li>([^<]*) <span lang="zh">([^<]*)</span></li>', page)
-    assert notices[0][0].startswith("public-health-tcm.json: 4 of 15 (27%) rejected or waiting")
-    assert any(english.startswith("Waiting for a person to decide, and in no split") for english, _ in notices)
+    assert notices[0][0] == "Waiting for a person to decide, and in no split: 5 items."
+    assert notices[1][0].startswith("public-health-tcm.json: 4 of 15 (27%) rejected or waiting")
     assert all(re.search("[\u4e00-\u9fff]", chinese) for _, chinese in notices)
 
 

@@ -15,6 +15,7 @@ import pytest
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.aside import source_losses
 from build_dataset.pipeline.clean.corrections import patch_questions
+from build_dataset.pipeline.clean.filters import low_confidence
 from build_dataset.pipeline.clean.params import CleanParams
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import decisions, folder, waiting
@@ -24,7 +25,9 @@ from build_dataset.pipeline.review.waiting import waiting_rows, workbook
 from build_dataset.pipeline.runtime.publish import find_table, read_table
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.pipeline.runtime.sources import SETTLED
+from build_dataset.schemas.documents import UnsureCharacter
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Question, ReviewItem
 from tests.conftest import ROOT
 
 BY = "li"
@@ -286,23 +289,24 @@ def test_a_row_is_as_tall_as_its_explanation(build, tmp_path):
     assert waiting._height(waiting._edited(long)) > waiting._height(waiting._edited(short))
 
 
-def test_characters_that_may_be_misread_are_marked_in_the_text_and_named_in_the_reason(build, book):
-    sheet = openpyxl.load_workbook(book, rich_text=True)[waiting.SHEET]
-    rows = {row[COLUMNS.index("id")]: row for row in sheet.iter_rows(min_row=2, values_only=True)}
-    unsure = [
-        each
-        for each in waiting_rows(build.build)[0]
-        if any(len(one.text) == 1 for one in each.question.unsure or ()) and each.found[0][0] == "low_confidence"
-    ]
-    assert unsure
-    for each in unsure:
-        row = rows[each.question.question_id]
-        text, why = row[COLUMNS.index("text")], row[COLUMNS.index("why")]
-        marked = [str(part) for part in text if getattr(part, "font", None) and part.font.u]
-        assert marked
-        assert "存疑字：" in why
-        assert "Unsure characters: " in why
-        assert all(char in why for char in marked[:1])
+def test_characters_that_may_be_misread_are_marked_in_the_text_and_named_in_the_reason(build, tmp_path):
+    path = build.build / "clean" / "review.parquet"
+    items = list(ReviewItem.from_frame(read_table(path)))
+    at = next(at for at, item in enumerate(items) if item.reason == "low_confidence")
+    question = Question.model_validate_json(items[at].item)
+    before, char, after = question.stem[:2], question.stem[2], question.stem[3:6]
+    question.unsure = [UnsureCharacter(before=before, text=char, after=after, other="痹", sure=0.5, page=1)]
+    items[at].item = question.model_dump_json()
+    items[at].detail = low_confidence(question, CleanParams(max_wrong=0.0))
+    ReviewItem.to_frame(items).write_parquet(path)
+    book = tmp_path / "waiting.xlsx"
+    book.write_bytes(workbook(build)[0])
+    rows = openpyxl.load_workbook(book, rich_text=True)[waiting.SHEET].iter_rows(min_row=2, values_only=True)
+    row = next(row for row in rows if row[COLUMNS.index("id")] == question.question_id)
+    marked = [str(part) for part in row[COLUMNS.index("text")] if getattr(part, "font", None) and part.font.u]
+    assert marked == [char]
+    assert f"存疑字：题干的{char}（或痹）" in row[COLUMNS.index("why")]
+    assert f"Unsure characters: {char} (or 痹) in the stem" in row[COLUMNS.index("why")]
 
 
 def test_a_corrected_key_may_name_a_corrected_option(build, book, others):
