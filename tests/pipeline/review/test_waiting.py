@@ -295,9 +295,10 @@ def test_characters_that_may_be_misread_are_marked_in_the_text_and_named_in_the_
     at = next(at for at, item in enumerate(items) if item.reason == "low_confidence")
     question = Question.model_validate_json(items[at].item)
     before, char, after = question.stem[:2], question.stem[2], question.stem[3:6]
-    question.unsure = [UnsureCharacter(before=before, text=char, after=after, other="痹", sure=0.5, page=1)]
-    items[at].item = question.model_dump_json()
-    items[at].detail = low_confidence(question, CleanParams(max_wrong=0.0))
+    unsure = UnsureCharacter(before=before, text=char, after=after, other="痹", sure=0.5, page=1)
+    question = question.model_copy(update={"unsure": [unsure]})
+    detail = low_confidence(question, CleanParams(max_wrong=0.0))
+    items[at] = items[at].model_copy(update={"item": question.model_dump_json(), "detail": detail})
     ReviewItem.to_frame(items).write_parquet(path)
     book = tmp_path / "waiting.xlsx"
     book.write_bytes(workbook(build)[0])
