@@ -35,16 +35,15 @@ def odds_of_letter(text: str, doubt: Doubt) -> float:
     if text[at] in "ⅡⅢ" and any(one in "1IlⅠⅡⅢ" for one in beside):
         return 0.0  # Nobody prints ⅡI: the two are II, or III
     own, shape = share_of(text, doubt), next((shape for shape in _SHAPES if text[at] in shape), "")
-    rivals = sum(
-        share * (_GREEK if char in "αγχ" or text[at] == "ν" else _AS_LIKELY)
-        for char, share in doubt.others
-        if char in shape and plain(char) != plain(text[at]) and _may_stand(char, text, at)
-    )
-    return odds(own / (1 + rivals))
+    alike = [(char, share) for char, share in doubt.others if char in shape and plain(char) != plain(text[at])]
+    rivals = [(char, share) for char, share in alike if _may_stand(char, text, at)]
+    own += sum(share for _, share in alike) - sum(share for _, share in rivals)  # The l of lgA speaks for I
+    weights = (share * (_GREEK if char in "αγχ" or text[at] == "ν" else _AS_LIKELY) for char, share in rivals)
+    return odds(own / (1 + sum(weights)))
 
 
 def _may_stand(char: str, text: str, at: int) -> bool:
-    """Return whether a character may stand in the place of one of its shape: no l in BMI, no O in 105."""
+    """Return whether a character may stand in the place of one of its shape: no l in BMI or I型, no O in 105."""
     before, after = text[max(0, at - 2) : at], text[at + 1 : at + 2]
     beside = before[-1:] + after
     if char == "χ":
@@ -56,8 +55,8 @@ def _may_stand(char: str, text: str, at: int) -> bool:
         return False
     if text[at].isupper() and any(one.isupper() for one in beside):  # IU, BMI, II: neither small nor two in one
         return char.isdigit()
-    if char == "l" and after in small and before[-1:] not in small:  # IgA: no word begins like lgA
-        return after in "aeiouy"
+    if char == "l" and before[-1:] not in small:  # No word begins like lgA; alone an l is litres, behind a number
+        return after in "aeiouy" if after in small else before.strip()[-1:].isdigit()
     return not LATIN_L.match(text, at)
 
 
