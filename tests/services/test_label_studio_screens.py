@@ -17,6 +17,7 @@ from build_dataset.pipeline.config import load
 from build_dataset.pipeline.explain import explain
 from build_dataset.pipeline.review import exchange
 from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.schemas.taxonomy import dimensions
 from tests.services.browser import CHROMIUM, browser
 from tests.services.label_studio_browser import ALT, FIELDS, SHIFT, Desk
 from tests.services.label_studio_server import ADMIN, LI, ROOT, WANG, ZHANG, LabelStudioServer
@@ -43,13 +44,21 @@ class Dataset:
         return Runner(self.config)
 
     def tables(self) -> dict[str, pl.DataFrame]:
-        """Return the stage's inputs, with all labels as a model that is sure of them proposes them."""
+        """Return the stage's inputs, with labels in all dimensions as a model that is sure of them proposes them."""
         found = self.runner().tables(REVIEW)
+        labels = found["annotations"]
         sure = {"annotator": pl.lit("llm:m"), "confidence": pl.lit(0.9), "estimate": pl.lit(False)}
-        labels = found["annotations"].with_columns(**sure).filter(pl.col("dimension") != "difficulty")
-        one = labels.unique("question_id", keep="first", maintain_order=True)
-        difficulty = one.with_columns(dimension=pl.lit("difficulty"), label=pl.lit("中等"))
-        return {**found, "annotations": pl.concat([labels, difficulty])}
+        sample = labels.head(1).with_columns(**sure).drop("question_id", "label")
+        every = found["questions"].select("question_id").join(sample, how="cross")
+        proposed = []
+        for name in dimensions():
+            told = labels.filter(pl.col("dimension") == name, pl.lit(name != "difficulty")).select(
+                "question_id", "label"
+            )
+            usual = "中等" if told.is_empty() else told["label"].mode().sort()[0]
+            filled = every.with_columns(dimension=pl.lit(name)).join(told, on="question_id", how="left")
+            proposed.append(filled.with_columns(pl.col("label").fill_null(usual)).select(labels.columns))
+        return {**found, "annotations": pl.concat(proposed)}
 
     def push(self, count: int):
         return exchange.push(self.tables(), self.params, self.runner().context(REVIEW), count=count)
