@@ -131,7 +131,7 @@ def low_confidence(question: Question, params: CleanParams) -> str | None:
     found = question.confidence
     if found is None or found >= (least := params.least_confidence):
         return None
-    told = f"it was recognised with confidence {found:.2f}, below {least:.2f}"
+    told = f"it was recognised with confidence {int(found * 100) / 100:.2f}, below {least:.2f}"  # .949 is no 0.95
     return ". ".join(filter(None, [told, unsure_told(question)]))
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from benchmarks.clean.labelled import REASONS, counts, judged
-from build_dataset.pipeline.clean.filters import FILTERS, Filter, judge_question, suspect_reasons
+from build_dataset.pipeline.clean.filters import FILTERS, Filter, judge_question, low_confidence, suspect_reasons
 from build_dataset.pipeline.clean.params import CleanParams, CommentRule
 from build_dataset.schemas.questions import Option, Question
 from tests.making import make_question
@@ -376,3 +376,8 @@ def test_the_confidence_that_is_asked_for_follows_from_the_share_that_may_be_wro
 def test_the_former_key_is_refused_with_the_new_one() -> None:
     with pytest.raises(ValidationError, match="min_confidence is now max_wrong"):
         CleanParams(min_confidence=0.8)
+
+
+def test_a_confidence_just_below_the_threshold_is_told_as_below_it():
+    told = low_confidence(question(confidence=0.949), CleanParams(max_wrong=0.01))
+    assert told == "it was recognised with confidence 0.94, below 0.95"
