@@ -23,6 +23,7 @@ _LEFT_OUT = (0.0, 0.4, 1.4)
 With these a character of exams of four kinds has 5.0 nats, without them 7.2."""
 _OWN = 5.0  # Weight of an occurrence in the folder's own text beside one in all text
 _LEAST = 2e-7  # Probability of a character that no text has
+_NO_TEXT = np.log(_LEAST)  # Below it is none of the rare ones: 瘪 has -14.8, 粼 -16.8
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint32]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -120,6 +121,15 @@ class Language:
         """Return the natural logarithm of the probability of each character, whatever stands beside it."""
         none = np.zeros_like(codes)
         return self.logs(none, none, codes)
+
+    def unknown(self, chars: Iterable[str]) -> set[str]:
+        """Return the characters that no text has, one recognised place aside: 粼 for 幫 is no word of an exam."""
+        found = sorted({*chars})
+        codes = codes_of("".join(found))[: len(found)]
+        none = np.zeros_like(codes)
+        return {
+            char for char, log in zip(found, self.logs(none, none, codes, besides=1), strict=True) if log < _NO_TEXT
+        }
 
     def logs(self, first: Codes, second: Codes, third: Codes, besides: int = 0) -> NDArray[np.float32]:
         """Return the natural logarithm of each third character's probability after the other two; code 0 is none.

@@ -57,6 +57,7 @@ is sure: what is 冀 or 糞 in one place may be so in others."""
 _LEARNED = 0.99  # Probability of a character, in any form, from which a text is learned
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _LEAST_SECOND = 0.01
+_UNKNOWN = 0.5  # The most that a character is sure of which no text has an example: it waits
 FEATURES = 8
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
@@ -130,11 +131,13 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
     drafts = drafts_of(words, language)
     right = np.concatenate([*map(probabilities, features(drafts, language)), np.ones(0)])
+    unknown = language.unknown(char for draft in drafts for char in draft.text if is_ideograph(char))
     found, start = [], 0
     for word, draft in zip(words, drafts, strict=True):
         end = start + sum(map(str.isalnum, draft.text))
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
         told = zip((at for at, char in enumerate(draft.text) if char.isalnum()), right[start:end].tolist(), strict=True)
+        told = ((at, min(one, _UNKNOWN) if draft.text[at] in unknown else one) for at, one in told)
         sure = {at: one for at, one in told if at not in labels} | chances_of_marks(draft.text, draft.doubts)
         seen = {at: change[0] for at, change in draft.changes.items()}
         unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, seen))
