@@ -50,7 +50,7 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-_LANGUAGE_OPTION = typer.Option("--lang", help="MessageLanguage of messages; default: the locale's (LC_ALL, LANG).")
+_LANGUAGE_OPTION = typer.Option("--lang", help="Language of messages; default: the locale's (LC_ALL, LANG).")
 _VERSION_OPTION = typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
 
 
