@@ -136,9 +136,12 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
     for word, draft in zip(words, drafts, strict=True):
         end = start + sum(map(str.isalnum, draft.text))
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
-        told = zip((at for at, char in enumerate(draft.text) if char.isalnum()), right[start:end].tolist(), strict=True)
-        told = ((at, min(one, _UNKNOWN) if draft.text[at] in unknown else one) for at, one in told)
-        sure = {at: one for at, one in told if at not in labels} | chances_of_marks(draft.text, draft.doubts)
+        places = (at for at, char in enumerate(draft.text) if char.isalnum())
+        told = {
+            at: min(one, _UNKNOWN) if draft.text[at] in unknown else one
+            for at, one in zip(places, right[start:end].tolist(), strict=True)
+        }
+        sure = {at: one for at, one in told.items() if at not in labels} | chances_of_marks(draft.text, draft.doubts)
         seen = {at: change[0] for at, change in draft.changes.items()}
         unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, seen))
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
