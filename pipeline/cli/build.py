@@ -165,7 +165,7 @@ def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Cont
 
     questions = list(Question.from_frame(tables["questions"]))
     reviewed = reviewed_questions(questions, tables, params)
-    print_template("estimate", estimate(questions, params, context.store, reviewed))
+    print_line(estimate(questions, params, context.store, reviewed))
 
 
 def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> None:

@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from build_dataset.annotation.estimate import estimate_requests
 from build_dataset.pipeline.evaluate import grading, llm
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
@@ -99,9 +100,8 @@ def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context
         prompts = task_work(options, source).prompts
         told = f"{len(prompts):,} prompts, on this machine"
         if isinstance(options, OpenAiModel):
-            told = llm.estimate_requests(
-                options, chat_requests(prompts), context.store, "prompts to ask, with outputs at their longest"
-            )
+            what = "prompts to ask, with outputs at their longest"
+            told = estimate_requests(options, chat_requests(prompts), context.store, what, options.max_tokens)
         lines.append(f"{options.run_name()}: {told}")
     if params.reader is not None and not tables["predictions"].is_empty():
         lines.append(f"reader: {estimate_reader(tables, params, context)}")

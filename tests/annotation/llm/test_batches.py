@@ -5,14 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from build_dataset.annotation.estimate import estimate
 from build_dataset.annotation.llm import batches as batching
 from build_dataset.annotation.llm.batches import BatchRun, answered_rows, input_lines
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.messages import UNUSABLE_AFTER, Answer, Failed, Reason, json_object
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.llm_annotator import LlmAnnotator
-from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
+from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.schemas.errors import UserError
 from tests.annotation.batch_server import BatchServer
 from tests.annotation.llm.test_client import Store, requests
@@ -202,14 +201,11 @@ def test_a_changed_prompt_leaves_the_batches_of_the_other_alone(batches):
     assert set(server.asked.values()) == {1}
 
 
-def test_the_annotator_labels_through_batches_and_the_estimate_halves(batches):
+def test_the_annotator_labels_through_batches(batches):
     server = batches()
     llm = AnnotateLlmOptions(base_url=server.url, model="m", poll=0.01, price_in=1.0, price_out=1.0)
     found = list(LlmAnnotator(llm, Store(), batch=True).annotate(questions(3), lambda done: None))
     assert len(found) == 3
-    reckoned = estimate(questions(3), AnnotateParams(llm=llm))
-    assert reckoned.batch_cost == pytest.approx(reckoned.cost / 2)
-    assert estimate(questions(3), AnnotateParams(llm=llm, batch=True)).seconds is None
 
 
 def test_a_file_takes_so_many_requests_and_so_many_bytes(monkeypatch):
