@@ -15,7 +15,6 @@ from build_dataset.annotation.label_studio.tasks import ReviewTask
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import sheets, workbook
 from build_dataset.pipeline.review import stage as review
-from build_dataset.pipeline.review.control import with_probes
 from build_dataset.pipeline.review.folder import write_pulled
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.schemas.annotations import Annotation, ExpertReview
@@ -218,17 +217,6 @@ def test_nobody_gets_a_workbook_under_a_second_name(tables, context):
     with pytest.raises(UserError, match=r"zhang has the login zhang@example\.org"):
         sheets.export(tables, PARAMS, context, expert="zhang", path=path, count=None)
     assert sheets.export(tables, PARAMS, context, expert="zhang@example.org", path=path, count=None) == 4
-
-
-def test_a_probe_in_an_old_workbook_stays_a_probe_whatever_was_filled_in_since(tables, context):
-    path, _ = exported({**tables, "annotations": with_probes(tables["annotations"], 1.0, 7)}, context)
-    exported(tables, context, expert="li")  # filled in since: the right labels
-    fill(path, {f"q{n}": {"完成": "是"} for n in range(4)})
-    _, pulled = take_in(context, path)
-    assert {*pulled["label"]} <= {*FIRST.values()}, "a label that is wrong on purpose became an expert's"
-    assert pulled.height == 4 * (len(FIRST) - 1)
-    control = read_table(context.build / "reviews" / "control.parquet")
-    assert control.select("kind", "right").rows() == [("probe", False)] * 4
 
 
 def test_nobody_works_in_vain(tables, context):
