@@ -6,7 +6,6 @@ answers out of the reviews.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import starmap
 from math import sqrt
 from pathlib import Path
 
