@@ -24,11 +24,6 @@ def test_known_models_have_a_dated_list_price_with_its_source_at_the_vendor_s_ow
     assert unknown.with_list_prices() == (unknown, None)
 
 
-def test_configured_prices_win_over_list_prices():
-    own = LlmOptions(model="gpt-4o", price_in=1.0, price_out=2.0, currency="EUR")
-    assert own.with_list_prices() == (own, None)
-
-
 def test_every_list_price_is_dated_sourced_and_found():
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     for prices in price_lists():

@@ -24,17 +24,6 @@ def test_the_pace_is_the_median_that_the_screen_measured():
     assert (pace.questions, pace.left, pace.seconds) == (3, 7, 20)
 
 
-def test_more_than_two_experts_share_what_is_left():
-    reviews = [reviewed(who, 0, 0, 10.0) for who in "ab"] + [reviewed("c", 1, 0, 10.0)]
-    found = {pace.reviewer: pace.left for pace in expert_work(QUESTIONS, reviews, Rules())}
-    assert found == {"a": 6, "b": 6, "c": 6}, "17 answers are wanted of three"
-
-
-def test_two_experts_have_each_their_own_left():
-    reviews = [reviewed("a", n, n, 10.0) for n in range(10)] + [reviewed("b", 0, 0, 10.0)]
-    assert {pace.reviewer: pace.left for pace in expert_work(QUESTIONS, reviews, Rules())} == {"a": 0, "b": 9}
-
-
 def test_adjudicators_have_no_queue():
     reviews = [reviewed("w", 0, 0, project="adjudication"), reviewed("judge", 1, 0)]
     assert expert_work(QUESTIONS, reviews, Rules(frozenset({"judge"}))) == []
