@@ -22,6 +22,7 @@ from build_dataset.pipeline.evaluate.results.build import Evaluated
 from build_dataset.pipeline.evaluate.scoring import by_slice, human_scores
 from build_dataset.pipeline.evaluate.tasks import AnswerWork, PromptSource, RunOutcome, TaskWork, task_work
 from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas import evaluation as records
 from build_dataset.schemas.dataset import DatasetParams
@@ -90,6 +91,13 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         made.verdicts.judgements += found
     made.scores += judged_scores(made.verdicts.judgements)
     return _result(params, made)
+
+
+def estimate(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
+    """Return what a run would cost; of the reader, for the outputs of the last evaluation."""
+    last = find_table(context.build, "evaluate/predictions")
+    predictions = records.Prediction.to_frame([]) if last is None else last
+    return estimate_evaluation({**tables, "predictions": predictions}, params, context)
 
 
 def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
