@@ -86,12 +86,6 @@ def test_a_half_made_installation_is_not_ready(tmp_path):
     assert not Installation(tmp_path).ready()
 
 
-def test_status_says_what_is_missing(tmp_path):
-    options = ["status", "--venv", str(tmp_path / "venv"), "--home", str(tmp_path / "home")]
-    result = CliRunner().invoke(server.app, options)
-    assert result.output == "installed: no\nrunning: no\n"
-
-
 def test_something_else_at_the_address_is_told(tmp_path):
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", server.HOST]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as web:
