@@ -2,9 +2,9 @@
 
 import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from build_dataset.pipeline.ocr.joining import list_pages
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import reader
 from build_dataset.pipeline.rendering.html import data_uri
+from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import find_rows
 from build_dataset.pipeline.stage import Context, Failure
 from build_dataset.schemas.errors import UnreadableDocument, UserError
@@ -66,6 +67,11 @@ def find_paper(build: Path, raw: Path, document: str) -> Paper:
         raise UserError(f"{path} has changed since it was read: run `build-dataset run` first")
     pages = find_rows(build, "ocr/pages", pl.col("document") == document)
     return Paper(document, path, kind, {row["page"]: row["turned"] for row in pages if row.get("turned")})
+
+
+def crop(paper: Paper, regions: Sequence[Region]) -> bytes:
+    """Return the regions of a question as one PNG, strip below strip; a ``UserError`` where nothing can be shown."""
+    return _png(_sheet(paper, regions))
 
 
 @dataclass(frozen=True)
@@ -124,6 +130,16 @@ def _tasks(questions: Iterable[Question], context: Context, most: int, marked: b
 
 def _unsure(question: Question) -> list[Region]:
     return [Region(page=one.page, box=one.box) for one in question.unsure or () if one.box]
+
+
+def crop_in_worker(paper: Paper, regions: Sequence[Region]) -> bytes:
+    """Cut out as ``crop`` does, in a worker process that a hostile page cannot keep for longer than ``TIMEOUT``."""
+    with closing(LocalExecutor(1)) as executor:
+        ((_, found),) = executor.map(partial(crop, paper), [tuple(regions)], TIMEOUT)
+    if isinstance(found, Failure):
+        why = found.detail.removeprefix("UserError: ")
+        raise UserError(why if paper.document in why else f"{paper.document} cannot be shown: {why}")
+    return found
 
 
 def page_strips(regions: Sequence[Region]) -> list[Region]:

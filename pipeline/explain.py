@@ -10,9 +10,10 @@ import polars as pl
 
 from build_dataset.pipeline.aside import TABLES
 from build_dataset.pipeline.catalogue import STAGES
-from build_dataset.pipeline.runtime.publish import find_rows, find_table
-from build_dataset.schemas.documents import Span
+from build_dataset.pipeline.runtime.publish import built, find_rows, find_table
+from build_dataset.schemas.documents import Span, Trace
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.questions import Region
 
 Row = dict[str, Any]  # of a table
 
@@ -58,6 +59,24 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
     story.split = assigned[0]["split"] if assigned else None
     story.predictions = find_rows(build, "evaluate/predictions", mine)
     return story
+
+
+def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Region]]:
+    """Return the document and boxes of a question by its record or its lines; a ``UserError`` where none is known."""
+    row = story.question or {}
+    if row.get("regions"):
+        return str(row["document"]), [Region.model_validate(region) for region in row["regions"]]
+    mine = (pl.col("item_id") == story.question_id) & (pl.col("item_id") != pl.col("document"))
+    for trace in Trace.from_frame(built(build, "parse/traces").filter(mine)):
+        lines = built(build, "ocr/lines").filter(pl.col("document") == trace.document)
+        boxes = {(row["page"], row["order"]): row["box"] for row in lines.to_dicts()}
+        return trace.document, [
+            Region.model_validate({"page": place[0], "box": box})
+            for place in line_places(trace.spans)
+            if (box := boxes.get(place))
+        ]
+    where = f"{row['document']} has no layout" if row else "it was never found on a page"
+    raise UserError(f"no box is known of {story.question_id}: {where}")
 
 
 def line_places(spans: Iterable[Span]) -> Iterator[tuple[int, int]]:

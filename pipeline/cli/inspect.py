@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
@@ -21,6 +22,7 @@ from build_dataset.pipeline.cli import report
 from build_dataset.pipeline.cli.language import is_chinese, stage_name, translated, word
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import counted, in_both_languages, look_at
@@ -249,17 +251,33 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def explain(question_id: str, config: ConfigBase, as_json: bool = False) -> None:
+def explain(question_id: str, config: ConfigBase, as_json: bool = False, crop: bool = False) -> None:
     """Show the history of one question: source, stages, labels, split."""
     from build_dataset.pipeline.explain import explain as story_of
 
-    story = story_of(config.dataset.build, question_id)
+    dataset = config.dataset
+    story = story_of(dataset.build, question_id)
+    picture = _write_crop(dataset, story) if crop else None  # pages are drawn in a worker: seconds
     if as_json:
-        report.print_json(asdict(story))
+        report.print_json(asdict(story) | ({"crop": str(picture)} if picture else {}))
         return
     report.print_template("explain", story)
     if story.labels or story.annotations:
         Console().print(_labels(story))
+    if picture:
+        report.print_line(f"crop: {report.shown(picture)}")
+
+
+def _write_crop(dataset: DatasetParams, story: QuestionHistory) -> Path:
+    """The question as it stands on paper, as ``build/crops/ID.png``."""
+    from build_dataset.pipeline.crop import crop_in_worker, find_paper
+    from build_dataset.pipeline.explain import question_place
+
+    document, regions = question_place(dataset.build, story)
+    picture = crop_in_worker(find_paper(dataset.build, dataset.raw, document), regions)
+    path = dataset.build / "crops" / f"{_file_name(story.question_id)}.png"
+    report.save(path, picture)
+    return path
 
 
 def _labels(story: QuestionHistory) -> Table:

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pymupdf
@@ -13,7 +14,7 @@ import pytest
 from PIL import Image
 
 from build_dataset.pipeline import crop as module
-from build_dataset.pipeline.crop import MARGIN, CropTask, Paper, cut_out, find_paper, page_strips
+from build_dataset.pipeline.crop import MARGIN, CropTask, Paper, crop, crop_in_worker, cut_out, find_paper, page_strips
 from build_dataset.pipeline.rendering.html import data_uri
 from build_dataset.schemas.documents import Box, Document, Page
 from build_dataset.schemas.errors import UserError
@@ -29,11 +30,6 @@ def region(x0: float, y0: float, x1: float, y1: float, page: int = 1) -> Region:
 
 def pixels(png: bytes) -> np.ndarray:
     return np.asarray(Image.open(io.BytesIO(png)).convert("RGB"), dtype=int)
-
-
-def crop(paper: Paper, regions: list[Region]) -> bytes:
-    made = cut_out(CropTask(paper, (("q", tuple(regions)),), 10**7))
-    return base64.b64decode(made["q"].partition(",")[2])
 
 
 def blue(png: bytes) -> float:
@@ -123,6 +119,22 @@ def test_a_figure_beside_the_stem_stays_with_it():
     assert page_strips([region(50, 100, 250, 200), region(300, 95, 500, 220)]) == [region(50, 95, 500, 220)]
 
 
+def test_no_box_is_told():
+    with pytest.raises(UserError, match="no box"):
+        crop(Paper("a.pdf", Path("a.pdf"), "pdf"), [])
+
+
+def test_a_page_that_cannot_be_shown_is_told(paper):
+    paper.path.write_bytes(b"%PDF-1.4\nnothing")
+    with pytest.raises(UserError, match=r"paper.pdf page 1: "):
+        crop(paper, [MARKED])
+
+
+def test_a_box_outside_of_the_page_is_told(paper):
+    with pytest.raises(UserError, match="outside"):
+        crop(paper, [region(900, 900, 950, 950)])
+
+
 @pytest.fixture
 def noisy(tmp_path) -> Paper:
     """A page of colour noise, as large as PNG as a phone's photograph of a page."""
@@ -142,14 +154,15 @@ def test_a_cut_out_that_is_too_large_as_png_is_a_jpeg_that_fits(noisy):
     assert Image.open(io.BytesIO(picture)).width >= 500
 
 
-def test_of_a_page_that_cannot_be_shown_nothing_is_cut_out(paper):
-    paper.path.write_bytes(b"%PDF-1.4\nnothing")
-    assert cut_out(CropTask(paper, (("a", (MARKED,)),), 400_000)) == {}
-
-
 def test_of_the_questions_of_a_page_those_that_can_be_shown_are_cut_out(paper):
     places = (("a", (MARKED,)), ("b", (region(900, 900, 950, 950),)), ("c", ()))
     assert cut_out(CropTask(paper, places, 400_000)) == {"a": data_uri(crop(paper, [MARKED]), "image/png")}
+
+
+def test_a_crop_from_a_worker_is_the_same_and_its_errors_are_told(paper):
+    assert crop_in_worker(paper, [MARKED]) == crop(paper, [MARKED])
+    with pytest.raises(UserError, match=r"^paper.pdf page 7: "):
+        crop_in_worker(paper, [region(100, 200, 300, 240, page=7)])
 
 
 @pytest.fixture
