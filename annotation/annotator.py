@@ -73,7 +73,11 @@ class Annotator(Protocol):
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
-        """One result a question, in any order; ``progress`` hears how many have just ended."""
+        """One result a question, in any order; ``progress`` hears how many ``units`` of work have just ended."""
+
+    def units(self, questions: Sequence[Question]) -> int:
+        """Return the number of units of work in those questions: one a question, unless it says otherwise."""
+        return len(questions)
 
     def annotations(self, questions: Sequence[Question]) -> list[Annotation]:
         """Return the rows of the questions that it labels."""

@@ -6,8 +6,9 @@ The prompt holds instructions and label definitions first and the question last,
 import json
 import math
 import re
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.resources import files
 from typing import Any
@@ -179,27 +180,40 @@ class LlmAnnotator(Annotator):
     @property
     def identity(self) -> Identity:
         """``llm:MODEL``, with the hash of its prompt."""
-        facts = {"shots": max(len(self._prompt.shots) - 1, 0)}
+        facts = {"samples": self._options.samples, "shots": max(len(self._prompt.shots) - 1, 0)}
         return Identity(f"llm:{self._options.model}", self._options.model, self._prompt.hash, facts=facts)
+
+    def units(self, questions: Sequence[Question]) -> int:
+        """Requests."""
+        return len(questions) * self._options.samples
 
     def annotate(
         self, questions: Sequence[Question], progress: Callable[[int], None]
     ) -> Iterator[Labelled | Unlabelled]:
-        """One result a question, as its answer arrives."""
+        """One result a question, as its last answer arrives."""
+        arrived: dict[str, list[wire.Outcome]] = defaultdict(list)
         requests = requests_for(questions, self._options, self._prompt)
         for outcome in self._client.complete_many(requests, self._store, progress):
-            name = outcome.request.id
-            if isinstance(outcome, wire.Answer):
-                yield Labelled(name, _verdicts(outcome, self._prompt.dimensions), [self._bill(outcome)])
-            else:
-                bills = [self._bill(outcome)] if outcome.waste != wire.Waste() else []
-                yield Unlabelled(name, outcome.reason, outcome.detail, bills)
+            found = arrived[outcome.request.id]
+            found.append(outcome)
+            if len(found) == self._options.samples:
+                yield self._settle(outcome.request.id, arrived.pop(outcome.request.id))
 
-    def _bill(self, outcome: wire.Outcome) -> AnnotationRequest:
+    def _settle(self, question_id: str, outcomes: Sequence[wire.Outcome]) -> Labelled | Unlabelled:
+        outcomes = sorted(outcomes, key=lambda outcome: outcome.request.sample)
+        failed = [outcome for outcome in outcomes if isinstance(outcome, wire.Failed)]
+        paid = [item for item in outcomes if isinstance(item, wire.Answer) or item.waste != wire.Waste()]
+        bills = [self._bill(question_id, item) for item in paid]
+        if failed:
+            return Unlabelled(question_id, failed[0].reason, failed[0].detail, bills)
+        answers = [outcome for outcome in outcomes if isinstance(outcome, wire.Answer)]
+        return Labelled(question_id, _verdicts(answers, self._prompt.dimensions), bills)
+
+    def _bill(self, question_id: str, outcome: wire.Outcome) -> AnnotationRequest:
         answer = outcome if isinstance(outcome, wire.Answer) else None
         unusable_cost, unseen_cost = waste_cost(outcome.waste, self._options)
         return AnnotationRequest(
-            question_id=outcome.request.id,
+            question_id=question_id,
             annotator=self.identity.name,
             prompt_hash=self._prompt.hash,
             model=self._options.model or "",
@@ -216,21 +230,31 @@ class LlmAnnotator(Annotator):
 def requests_for(
     questions: Sequence[Question], options: AnnotateLlmOptions, prompt: LabelPrompt
 ) -> list[wire.ChatRequest]:
-    """A request for each of those questions."""
+    """All requests for those questions, question by question."""
+    logprobs = options.logprobs and options.samples == 1
     check = partial(read_labels, dimensions=prompt.dimensions)
-    return [
-        wire.ChatRequest(each.question_id, prompt.messages(each), prompt.form, check, logprobs=options.logprobs)
-        for each in questions
-    ]
+    found = []
+    for question in questions:
+        messages = prompt.messages(question)
+        first = wire.ChatRequest(question.question_id, messages, prompt.form, check, logprobs=logprobs)
+        found += [replace(first, sample=sample) for sample in range(options.samples)]
+    return found
 
 
-def _verdicts(answer: wire.Answer, dimensions: Sequence[Dimension]) -> dict[str, Verdict]:
-    """Return the labels of an answer; confidence is the probability of their tokens, where the endpoint gave it."""
+def _verdicts(answers: Sequence[wire.Answer], dimensions: Sequence[Dimension]) -> dict[str, Verdict]:
+    """Return the label that the answers to one prompt give most often; of several, the one given first.
+
+    With several samples, confidence is the share that agrees (self-consistency: Wang et al. 2023); with one, the
+    probability of its tokens, where the endpoint gave it.
+    """
+    said = [read_labels(answer.text, dimensions) for answer in answers]
     found = {}
-    for name, label in read_labels(answer.text, dimensions).items():
-        probability = value_probability(answer, _keys(label_set().by_name[name]))
-        rounded = None if probability is None else round(probability, 4)
-        found[name] = Verdict(label, rounded, estimate=name in _ESTIMATED)
+    for dimension in dimensions:
+        votes = Counter(labels[dimension.name] for labels in said)
+        label, count = votes.most_common(1)[0]
+        alone = value_probability(answers[0], _keys(dimension)) if len(answers) == 1 else count / len(answers)
+        rounded = None if alone is None else round(alone, 4)
+        found[dimension.name] = Verdict(label, rounded, estimate=dimension.name in _ESTIMATED)
     return found
 
 

@@ -31,7 +31,19 @@ class AnnotateLlmOptions(FormOptions):
         True,
         "Ask how probable each token of the answer was: the confidence of its labels. False for models that refuse it.",
     )
+    samples: int = option(
+        1,
+        "Answers to each question; with several, a label's confidence is the share that agrees. Needs a temperature.",
+        ge=1,
+        le=25,
+    )
     shots: int = option(0, "Reviewed questions to show as examples.", ge=0, le=32)
+
+    @model_validator(mode="after")
+    def _samples_differ(self) -> AnnotateLlmOptions:
+        if self.samples > 1 and self.send_temperature and self.temperature == 0:
+            raise ValueError("samples above 1 need a temperature, e.g. 0.7: at 0 all answers are the same")
+        return self
 
 
 class AnnotateParams(Params):

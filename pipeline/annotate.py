@@ -29,7 +29,7 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     """
     questions = list(Question.from_frame(tables["questions"]))
     annotator = choose(params, context.store, reviewed_questions(questions, tables, params))
-    with context.progress(len(questions), "requests") as advance:
+    with context.progress(annotator.units(questions), "requests") as advance:
         outcomes = {found.question_id: found for found in annotator.annotate(questions, advance)}
     pairs = [(question, outcomes[question.question_id]) for question in questions]
     labelled = [(question, found) for question, found in pairs if isinstance(found, Labelled)]
