@@ -28,7 +28,7 @@ from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.pipeline.stats.intervals import wilson
 from tests.annotation.scripted_server import Reply, ScriptedServer
 from tests.making import Silent
-from tests.pipeline.proofread.second_reader import answer, doubt
+from tests.pipeline.proofread.second_reader import answer, doubt, texts
 
 
 class _Context(Silent):
@@ -57,6 +57,7 @@ def main() -> None:
     told.add_argument("--data", type=Path, help="folder of real data, for more sound questions")
     told.add_argument("--each", type=int, default=25, help="planted errors of each kind")
     told.add_argument("--sound", type=int, default=300)
+    told.add_argument("--together", type=int, default=8)
     told.add_argument("--max-cost", type=float)
     told.add_argument("--seed", type=int, default=0)
     told.add_argument("--store", type=Path)
@@ -67,13 +68,13 @@ def main() -> None:
     random.shuffle(mixed)
     with tempfile.TemporaryDirectory() as folder, _endpoint(given, mixed) as (server, more):
         options: dict[str, Any] = {"price_in": given.price_in, "price_out": given.price_out, **server, **more}
-        options |= {"max_cost": given.max_cost}
+        options |= {"together": given.together, "max_cost": given.max_cost}
         params = ProofreadParams(**{name: value for name, value in options.items() if value is not None})
         reader = Proofreader(params, _Context(given.store or Path(folder) / "store.sqlite"))
         print(reader.estimate([each.question for each in mixed]))
         with suppress(KeyboardInterrupt):  # what was read until then is shown
             reader.read([each.question for each in mixed])
-    mixed = [each for each in mixed if each.question.question_id in reader.outcomes]
+    mixed = [each for each in mixed if reader.key(each.question) in {*reader.readings, *reader.failed}]
     _show(_score(reader, mixed), reader, mixed)
 
 
@@ -139,15 +140,15 @@ def _scripted(mixed: Sequence[Planted]) -> ScriptedServer:
     lucky = {each.question.question_id for each in mixed if random.random() < (0.75 if each.error else 0.02)}
 
     def says(shown: dict[str, Any]) -> list[dict[str, str]]:
-        each = known[_text(shown)]
+        each = known[_text({name: text for name, text in shown.items() if name != "no"})]
         if each.question.question_id not in lucky:
             return []
         return [doubt(min(KINDS.get(each.error, {"misread"})), "stem", shown["stem"][:6], "…")]
 
-    def script(content: str, earlier: int, _body: dict[str, Any]) -> Reply:
+    def script(content: str, earlier: int, body: dict[str, Any]) -> Reply:
         fault = Random(content).randrange(10) if earlier == 0 else 9
-        faults = (Reply(status=500), Reply(content='{"doubts": ['), Reply(status=429, headers={"retry-after": "0"}))
-        return faults[fault] if fault < len(faults) else Reply(content=answer(content, says))
+        faults = (Reply(status=500), Reply(content='{"questions": ['), Reply(status=429, headers={"retry-after": "0"}))
+        return faults[fault] if fault < len(faults) else Reply(content=answer(texts(body), says))
 
     return ScriptedServer(script)
 

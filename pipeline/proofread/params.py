@@ -15,7 +15,12 @@ KINDS: dict[str, str] = PROMPT["kinds"]  # of doubts, with what the reader is to
 class ProofreadParams(FormOptions):
     """The ``[proofread]`` section of ``dataset.toml``; the stage is off while no model is named."""
 
+    max_tokens: int = option(4096, "Most tokens of an answer: the doubts about all questions of a request.", ge=1)
     ignore: tuple[str, ...] = option((), f"Kinds of doubts that stop no question, of {', '.join(KINDS)}.")
+    image: bool = option(
+        False, "Send the page's cut-out of questions that OCR read, too; for models that take pictures."
+    )
+    together: int = non_semantic(8, "Questions in one request.", ge=1, le=50)
     batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
 
     @field_validator("ignore")

@@ -1,91 +1,250 @@
-"""Asks a language model what is doubtful in questions, one request a question.
+"""Asks a language model what is doubtful in questions, several in one request.
 
-The model points: at a kind, a field and a quotation. What is no quotation is dropped, and no text is changed.
+The model points: at a kind, a field and a quotation. What is no quotation is dropped, and no text is changed. A reading
+is kept by question, not by request, so that a question that changes is asked alone.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import astuple, dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
-from build_dataset.annotation.estimate import estimate_requests
-from build_dataset.annotation.llm import messages as wire
+from build_dataset.annotation.estimate import MESSAGE_TOKENS
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
+from build_dataset.annotation.llm.messages import (
+    Answer,
+    BadAnswerError,
+    ChatRequest,
+    Failed,
+    Reason,
+    Usage,
+    Waste,
+    answer_form,
+    answer_of,
+    final_part,
+    json_object,
+    other_models,
+    stored_cost,
+)
 from build_dataset.annotation.llm_annotator import as_data
+from build_dataset.annotation.tokens import token_counter
 from build_dataset.pipeline.clean.corrections import question_fields
+from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.proofread.params import KINDS, PROMPT, ProofreadParams
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import DoubtedPlace, Question
 
 _PARTS = ("kind", "field", "quote", "proposal")  # of a doubt, as the model gives it
-_ANSWER_TOKENS = 40  # of a question, for the estimate
+_SPLIT = {Reason.REFUSED, Reason.TRUNCATED, Reason.EMPTY, Reason.MALFORMED_JSON, Reason.TOO_LONG, Reason.BAD_REQUEST}
+"""Failures that one question of a request may cause: the others are asked without it."""
+_CROP_BYTES = 150_000  # of a cut-out
+_PICTURES = 50  # requests with pictures that are drawn before they are asked: pictures take memory
+_PLAN = "requests"
+"""Key in the store of requests under way, with which a killed run or a batch goes on, and the cost of split ones."""
+_ANSWER_TOKENS, _PICTURE_TOKENS = 40, 1_500  # of a question, for the estimate
+Group = tuple[str, ...]  # keys of questions that are asked about in one request
+Questions = Mapping[str, Question]  # by their keys
+Reading = Mapping[str, Any]  # of one question as it is stored: doubts as they were given, tokens, waste, model
 
 
+@dataclass
 class Proofreader:
     """Readings of questions, each paid for once."""
 
-    def __init__(self, params: ProofreadParams, context: Context) -> None:
-        self._params, self._context = params, context
-        self.outcomes: dict[str, wire.Outcome] = {}  # by id of the question
+    params: ProofreadParams
+    context: Context
+    readings: dict[str, Reading] = field(default_factory=dict)  # by the question's key
+    failed: dict[str, Failed] = field(default_factory=dict)  # by the question's key
+    _carried: dict[str, Waste] = field(default_factory=dict)
+    """Cost of requests that were split, by the key of their first question; part of its reading when there is one."""
+    _names: dict[str, Group] = field(default_factory=dict)  # The groups that were asked about, by their requests' keys
 
     def read(self, questions: Sequence[Question]) -> None:
         """Ask about every question that is not read yet; copies of one text are asked once."""
-        client = LlmClient(self._params, batch=self._params.batch)
-        with self._context.progress(len(questions), "questions") as advance:
-            for outcome in client.complete_many(self._requests(questions), self._context.store, advance):
-                self.outcomes[outcome.request.id] = outcome
+        asked, pending = self._pending(questions)
+        self._recall(asked)
+        pending = [key for key in pending if key not in self.readings]
+        groups = self._planned(asked, pending)
+        self._remember(groups)
+        with self.context.progress(len(pending), "questions") as advance:
+            self._ask_all(groups, asked, advance)
+            spoilt = {key for key, failed in self.failed.items() if failed.reason in _SPLIT}
+            split = [group for group in groups if len(group) > 1 and group[0] in spoilt]
+            if split:
+                self._carried |= {group[0]: self.failed[group[0]].waste for group in split}
+                alone = [(key,) for group in split for key in group]
+                self.failed = {key: failed for key, failed in self.failed.items() if (key,) not in alone}
+                self._remember([*(group for group in groups if group not in split), *alone])
+                self._ask_all(alone, asked, advance)
 
     def estimate(self, questions: Sequence[Question]) -> str:
         """Return what reading takes, in one line; asks nobody and needs no key."""
-        requests, batched = self._requests(questions), self._params.batch
-        what, store = "questions to read", self._context.store
-        return estimate_requests(self._params, requests, store, what, _ANSWER_TOKENS, batched=batched)
+        asked, pending = self._pending(questions)
+        groups = self._planned(asked, pending)
+        count, _ = token_counter()
+        requests = [self._request([asked[key] for key in group]) for group in groups]
+        texts = [message["content"] for request in requests for message in request.messages]
+        tokens = sum(count(text) + MESSAGE_TOKENS for text in texts)
+        tokens += _PICTURE_TOKENS * sum(self._has_picture(asked[key]) for key in pending)
+        what = f"{len(pending):,} questions to read in {len(groups):,} requests ({len(asked) - len(pending):,} read)"
+        return self.params.told(what, tokens, _ANSWER_TOKENS * len(pending), digits=4)
 
-    def doubts(self, question: Question) -> tuple[list[DoubtedPlace], int] | wire.Failed:
+    def doubts(self, question: Question) -> tuple[list[DoubtedPlace], int] | Failed:
         """Return the doubts about a question and the number of those that quote nothing in it; or why it is unread."""
-        outcome = self.outcomes[question.question_id]
-        if isinstance(outcome, wire.Failed):
-            return outcome
-        said = read_reply(outcome.text)
+        key = self.key(question)
+        if key not in self.readings:
+            return self.failed[key]
+        said = self.readings[key]["doubts"]
         found = [doubt for each in said if (doubt := _located(question, each)) is not None]
         return list(dict.fromkeys(found)), len(said) - len(found)
 
     def bill(self) -> dict[str, Any]:
         """Return what was read and paid, the same however many runs it took; a sum is None where a part is unknown."""
-        options = self._params
-        answers = [outcome for outcome in self.outcomes.values() if isinstance(outcome, wire.Answer)]
-        waste = sum((outcome.waste for outcome in self.outcomes.values()), wire.Waste())
+        options, values = self.params, self.readings.values()
+        costs = [stored_cost(value, options) for value in values]
+        wastes = [Waste(*value["waste"]) for value in values] + [failed.waste for failed in self.failed.values()]
+        wastes += [waste for key, waste in self._carried.items() if key not in self.readings]
+        waste = sum(wastes, Waste())
         unusable, unseen = waste_cost(waste, options)
         wasted = {"unusable_calls": waste.calls, "unusable_cost": round(unusable, 6)}
         wasted |= {"unseen_calls": waste.unseen, "unseen_cost_at_most": round(unseen, 6)}
-        told = {"model": options.model, "prompt_hash": sha256(_system())[:16], "readings": len(answers)}
-        tokens = {name: _sum(getattr(each.usage, name) for each in answers) for name in wire.Usage._fields}
-        cost: dict[str, Any] = {"cost": _sum(each.cost for each in answers), "currency": options.currency}
-        others = wire.other_models(options.model, (each.model for each in answers))
+        tokens = {name: _sum(value[name] for value in values) for name in Usage._fields}
+        told = {"model": options.model, "prompt_hash": sha256(_system())[:16], "readings": len(self.readings)}
+        cost = {"cost": _sum(costs), "currency": options.currency}
+        others = other_models(options.model, (value.get("model") for value in values))
         cost |= {"other_models": others} if others else {}
         return told | tokens | cost | {name: value for name, value in wasted.items() if value}
 
-    def _requests(self, questions: Iterable[Question]) -> list[wire.ChatRequest]:
-        """Return a request for each question, as JSON between marks that its text cannot close."""
-        form = wire.answer_form(self._params.response_format, "doubts", _properties())
-        found = []
+    def key(self, question: Question) -> str:
+        """Return the hash of everything that can change a reading, but for the questions beside it."""
+        seen = [region.model_dump() for region in question.regions or ()] if self._has_picture(question) else None
+        return sha256(
+            self._request([question]).key(self.params), json.dumps([question.document, seen] if seen else None)
+        )
+
+    def _pending(self, questions: Sequence[Question]) -> tuple[dict[str, Question], list[str]]:
+        """Return the questions by their keys, and the keys of those that are not read."""
+        asked: dict[str, Question] = {}
         for question in questions:
-            told = {name: text for name, text in question_fields(question).items() if text}
-            asked = f"<题目>\n{as_data(json.dumps(told, ensure_ascii=False))}\n</题目>"
-            messages = [{"role": "system", "content": _system()}, {"role": "user", "content": asked}]
-            found.append(wire.ChatRequest(question.question_id, messages, form, check=read_reply))
-        return found
+            asked.setdefault(self.key(question), question)
+        self.readings = self.context.store.get_many(asked)
+        return asked, [key for key in asked if key not in self.readings]
+
+    def _planned(self, asked: Questions, pending: Sequence[str]) -> list[Group]:
+        """Return the keys of each request: those under way as they were asked, then the rest in order."""
+        known = self.context.store.get_many([_PLAN]).get(_PLAN, {"groups": [], "carried": {}})
+        self._carried = {key: Waste(*waste) for key, waste in known["carried"].items() if key in asked}
+        groups = map(tuple, known["groups"])
+        going = [group for group in groups if asked.keys() >= {*group} and not {*pending}.isdisjoint(group)]
+        taken = {key for group in going for key in group}
+        rest = [key for key in pending if key not in taken]
+        size = self.params.together
+        return [*going, *(tuple(rest[at : at + size]) for at in range(0, len(rest), size))]
+
+    def _remember(self, groups: Sequence[Sequence[str]]) -> None:
+        carried = {key: astuple(waste) for key, waste in self._carried.items()}
+        plan = {"groups": [list(group) for group in groups], "carried": carried, "names": self._names}
+        self.context.store.put(_PLAN, plan)
+
+    def _recall(self, asked: Questions) -> None:
+        """Read replies that were paid for and not read, though a question of their request has left since."""
+        names = self.context.store.get_many([_PLAN]).get(_PLAN, {}).get("names", {})
+        left = {name: tuple(group) for name, group in names.items() if not asked.keys() >= {*group}}
+        for name, paid in self.context.store.get_many(left).items():
+            if any(key in asked and key not in self.readings for key in left[name]):
+                self._keep(
+                    left[name], answer_of(ChatRequest("", []), paid, self.params), bool(paid.get("batched")), asked
+                )
+
+    def _ask_all(
+        self, groups: Sequence[Group], asked: Mapping[str, Question], advance: Callable[[int], object]
+    ) -> None:
+        """Ask about groups; those with pictures a few at a time, but a batch at once."""
+        size = _PICTURES if self.params.image and not self.params.batch else len(groups)
+        for at in range(0, len(groups), max(size, 1)):
+            self._ask(groups[at : at + size], asked, advance)
+
+    def _ask(self, groups: Sequence[Group], asked: Questions, advance: Callable[[int], object]) -> None:
+        """Ask about groups; keep what is read."""
+        shown = [asked[key] for group in groups for key in group]
+        pictures = crops(filter(self._has_picture, shown), self.context, _CROP_BYTES) if self.params.image else {}
+        requests = [self._request([asked[key] for key in group], pictures, str(n)) for n, group in enumerate(groups)]
+        client, store = LlmClient(self._options(), batch=self.params.batch), self.context.store
+        keys = [request.key(self.params) for request in requests]
+        self._names = dict(zip(keys, groups, strict=True))
+        store.put(_PLAN, store.get_many([_PLAN])[_PLAN] | {"names": self._names})
+        for outcome in client.complete_many(requests, store):
+            group = groups[int(outcome.request.id)]
+            if isinstance(outcome, Failed):
+                self.failed |= dict.fromkeys(group, replace(outcome, waste=Waste())) | {group[0]: outcome}
+                continue
+            name = outcome.request.key(self.params)
+            self._keep(group, outcome, bool(store.get_many([name])[name].get("batched")), asked)
+            advance(len(group))
+
+    def _keep(self, group: Group, answer: Answer, batched: bool, asked: Questions) -> None:
+        """Store the readings of a reply; the first question that is asked about bears its cost."""
+        waste = self._carried.get(group[0], Waste()) + answer.waste
+        first = next(key for key in group if key in asked)
+        for key, doubts in zip(group, read_reply(answer.text, len(group)), strict=True):
+            usage, model = (answer.usage, answer.model) if key == first else (Usage(), None)
+            value = {"doubts": doubts, **usage._asdict(), "batched": batched, "model": model}
+            value["waste"] = astuple(waste if key == first else Waste())
+            self.context.store.put(key, value)
+            if key in asked:
+                self.readings[key] = value
+                self.failed.pop(key, None)
+
+    def _options(self) -> ProofreadParams:
+        """Return the options with what is left of ``max_cost``: readings of earlier requests count."""
+        if self.params.max_cost is None:
+            return self.params
+        bill = self.bill()
+        spent = [bill["cost"] or 0.0, bill.get("unusable_cost", 0.0), bill.get("unseen_cost_at_most", 0.0)]
+        return self.params.model_copy(update={"max_cost": max(0.0, self.params.max_cost - sum(spent))})
+
+    def _has_picture(self, question: Question) -> bool:
+        return self.params.image and question.confidence is not None and bool(question.regions)
+
+    def _request(
+        self, group: Sequence[Question], pictures: Mapping[str, str] | None = None, name: str = ""
+    ) -> ChatRequest:
+        """Ask about a group, each question as JSON between marks that its text cannot close."""
+        parts: list[dict[str, Any]] = []
+        for number, question in enumerate(group, start=1):
+            told = {"no": number} | {name: text for name, text in question_fields(question).items() if text}
+            text = as_data(json.dumps(told, ensure_ascii=False))
+            parts.append({"type": "text", "text": f"<题目>\n{text}\n</题目>"})
+            if (picture := (pictures or {}).get(question.question_id)) is not None:
+                parts.append({"type": "image_url", "image_url": {"url": picture}})
+        plain = "\n".join(part["text"] for part in parts if "text" in part)
+        asked = {"role": "user", "content": parts if pictures else plain}
+        messages: list[dict[str, Any]] = [{"role": "system", "content": _system()}, asked]
+        return ChatRequest(name, messages, self._form, check=partial(read_reply, count=len(group)))
+
+    @cached_property
+    def _form(self) -> Mapping[str, Any] | None:
+        text = {"type": "string"}
+        doubt = _object({"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text})
+        one = _object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
+        return answer_form(self.params.response_format, "doubts", {"questions": {"type": "array", "items": one}})
 
 
-def read_reply(text: str) -> list[dict[str, str]]:
-    """Return the doubts of a reply, in order; raise ``BadAnswerError`` where it has no list of them."""
-    doubts = wire.json_object(wire.final_part(text)).get("doubts")
-    if not isinstance(doubts, list) or not all(isinstance(doubt, dict) for doubt in doubts):
-        hint = "请重新回答：JSON 对象须有 doubts 数组，没有存疑之处则为空数组。"
-        raise wire.BadAnswerError(wire.Reason.MALFORMED_JSON, "the answer has no list of doubts", hint)
-    return [{part: str(doubt.get(part) or "") for part in _PARTS} for doubt in doubts]
+def read_reply(text: str, count: int) -> list[list[dict[str, str]]]:
+    """Return the doubts of each question of a reply, in order; raise ``BadAnswerError`` where one has no result."""
+    said = json_object(final_part(text)).get("questions")
+    found: dict[object, list[dict[str, str]]] = {}
+    for one in said if isinstance(said, list) else ():
+        doubts = one.get("doubts") if isinstance(one, dict) else None
+        if isinstance(doubts, list) and all(isinstance(doubt, dict) for doubt in doubts):
+            found.setdefault(one.get("no"), [{part: str(doubt.get(part) or "") for part in _PARTS} for doubt in doubts])
+    if missing := [number for number in range(1, count + 1) if number not in found]:
+        hint = f"请重新回答：缺少第 {'、'.join(map(str, missing))} 题的结果。每题一项，no 为编号。"
+        raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions", hint)
+    return [found[number] for number in range(1, count + 1)]
 
 
 def _located(question: Question, said: Mapping[str, str]) -> DoubtedPlace | None:
@@ -99,18 +258,15 @@ def _located(question: Question, said: Mapping[str, str]) -> DoubtedPlace | None
     return DoubtedPlace(question_id=question.question_id, kind=said["kind"], field=place, quote=quote, proposal=offered)
 
 
-@cache
 def _system() -> str:
     kinds = "\n".join(f"- {name}：{told}" for name, told in KINDS.items())
     return str(PROMPT["system"]).strip().replace("{{kinds}}", kinds)
 
 
-def _properties() -> dict[str, Any]:
-    text = {"type": "string"}
-    doubt = {"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text}
-    return {"doubts": {"type": "array", "items": wire.strict_object(doubt)}}
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
-def _sum(values: Iterable[Any]) -> Any:
+def _sum(values: Iterator[Any] | Sequence[Any]) -> Any:
     known = list(values)
     return None if None in known else round(sum(known), 6)

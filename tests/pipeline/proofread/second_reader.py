@@ -1,4 +1,4 @@
-"""A server that plays the second reader: it sees the question of a request, and says what a test wants."""
+"""A server that plays the second reader: it sees the questions of a request, and says what a test wants."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ Shown = dict[str, Any]  # a question as the model sees it
 Says = Callable[[Shown], list[dict[str, str]]]
 
 
-def shown_in(content: str) -> Shown:
-    """The question of a request: JSON of one line between its marks."""
-    [text] = re.findall(r"<题目>\n(.*)\n</题目>", content)
-    found: Shown = json.loads(text)
-    return found
+def shown_in(content: str) -> list[Shown]:
+    """The questions of a request: each is JSON of one line between its marks."""
+    return [json.loads(text) for text in re.findall(r"<题目>\n(.*)\n</题目>", content)]
 
 
 def doubt(kind: str, field: str, quote: str, proposal: str = "") -> dict[str, str]:
@@ -25,9 +23,16 @@ def doubt(kind: str, field: str, quote: str, proposal: str = "") -> dict[str, st
 
 
 def answer(content: str, says: Says) -> str:
-    return json.dumps({"doubts": says(shown_in(content))}, ensure_ascii=False)
+    found = [{"no": shown["no"], "doubts": says(shown)} for shown in shown_in(content)]
+    return json.dumps({"questions": found}, ensure_ascii=False)
 
 
 def reader(says: Says) -> ScriptedServer:
     """Start a server that says this of every question."""
-    return ScriptedServer(lambda content, earlier, body: Reply(content=answer(content, says)))
+    return ScriptedServer(lambda content, earlier, body: Reply(content=answer(texts(body), says)))
+
+
+def texts(body: dict[str, Any]) -> str:
+    """The user's text of a request, without pictures."""
+    content = body["messages"][-1]["content"]
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
