@@ -23,7 +23,7 @@ from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.wording import in_both_languages
 
-TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges"}  # table of each outcome
+TABLES = {"rejected": "rejects", "waiting": "review", "merged": "merges", "twins": "clusters"}  # table of each outcome
 OUTCOMES = ("kept", "merged", "rejected", "waiting")
 LOSING = ("parse", "clean", "proofread", "dedup", "split", "export")
 """Stages whose rejects and review keep questions out of the release; what waits later is only unsettled."""
@@ -78,8 +78,12 @@ def documents_of(build: Path) -> Documents:
 
 
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
-    """Return what was ``rejected``, ``waiting`` or ``merged``, by stage; ``file`` is a part of the document's name."""
-    found = _merged(build) if outcome == "merged" else _set_aside(build, TABLES[outcome])
+    """Return what was ``rejected``, ``waiting`` or ``merged``, by stage, or ``twins``, by family.
+
+    ``file`` is a part of the document's name.
+    """
+    made = {"merged": _merged, "twins": _twins}.get(outcome)
+    found = made(build) if made else _set_aside(build, TABLES[outcome])
     wanted = (file or "").casefold()
     return [row for row in found if wanted in row.document.casefold() and reason in (None, row.reason)]
 
@@ -102,6 +106,21 @@ def _merged(build: Path) -> Iterator[AsideRow]:
     for row in frame.iter_rows(named=True):
         detail, document = f"into {row['survivor_id']}: {row['reason']}", row["document"] or ""
         yield AsideRow(row["question_id"], document, "dedup", row["kind"], detail, row["stem"] or "")
+
+
+def _twins(build: Path) -> Iterator[AsideRow]:
+    """Yield families of twins, each question with its text, key and split."""
+    from build_dataset.pipeline.split.units import twins_of
+
+    clusters, questions = (find_table(build, f"dedup/{name}") for name in ("clusters", "questions"))
+    if clusters is None or questions is None:
+        return
+    splits = dict(_rows(find_table(build, "split/assignments"), "question_id", "split"))
+    twins = twins_of(clusters).filter(pl.len().over("cluster_id") > 1).join(questions, on="question_id")
+    for row in twins.sort("cluster_id", "question_id").iter_rows(named=True):
+        key, split = "".join(row["answer"] or ()) or "–", splits.get(row["question_id"], "–")
+        text = f"{_text(row)}\n答案 key {key} · {split}"
+        yield AsideRow(row["question_id"], row["document"], "dedup", row["kind"], row["cluster_id"], text)
 
 
 def _text(content: dict[str, Any]) -> str:

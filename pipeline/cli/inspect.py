@@ -34,9 +34,10 @@ if TYPE_CHECKING:
     from build_dataset.pipeline.runtime.runner import Runner
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}  # of states
-Outcome = Literal["rejected", "waiting", "merged"]
+Outcome = Literal["rejected", "waiting", "merged", "twins"]
 _COUNTS = ("in", "kept", "merged", "rejected", "waiting")
 _FILES = 100  # files that `status` lists
+_ABREAST = 3  # twins side by side
 _WIDEST = 120  # characters shown of a cell of a bank
 
 
@@ -197,7 +198,7 @@ def list_items(
     limit: int = 50,
     as_json: bool = False,
 ) -> None:
-    """List the items that were rejected, merged or wait for a person, with the reason."""
+    """List the items that were rejected, merged or wait for a person, with the reason; or families of twins."""
     from build_dataset.pipeline.aside import TABLES, items
 
     build = config.dataset.build
@@ -207,7 +208,11 @@ def list_items(
     if as_json:
         report.print_json([asdict(row) for row in found])
         return
-    _print_groups(found[:limit], outcome)
+    if outcome == "twins":
+        families = {row.detail for row in found[:limit]}
+        _print_families([row for row in found if row.detail in families])
+    else:
+        _print_groups(found[:limit], outcome)
     if not found:
         others = Counter(row.reason for row in items(build, outcome, file))  # a reason that was mistyped
         if reason and others:
@@ -215,7 +220,7 @@ def list_items(
     if outcome == "waiting" and reason is None:
         _print_as_in_status(config, found, file)
     rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
-    report.print_line(f"{counted(len(found), 'item')} {outcome}{rest}")
+    report.print_line(f"{counted(len(found), 'item')} {'in families of ' if outcome == 'twins' else ''}{outcome}{rest}")
     if found:
         where = report.shown(build / "STAGE" / TABLES[outcome])
         report.print_line(f"more: build-dataset explain ID · {where}.parquet")
@@ -245,6 +250,17 @@ def _print_groups(found: Sequence[AsideRow], outcome: Outcome) -> None:
         for row in (row for row in rows if row.item_id != document):  # a rejected file is told in the heading
             line = Text(f"  {row.item_id}  {_line(row.text)}")
             Console().print(line, no_wrap=True, overflow="ellipsis", highlight=False)
+
+
+def _print_families(found: Sequence[AsideRow]) -> None:
+    """Print the questions of each family side by side, for a decision: keep both, or one of them in test."""
+    for family, members in groupby(found, lambda row: row.detail):
+        rows = list(members)
+        table = Table(*(f"{row.item_id} · {row.reason}" for row in rows[:_ABREAST]), title=f"family 同族 {family}")
+        table.add_row(*(escape(row.text) for row in rows[:_ABREAST]))
+        Console().print(table)
+        if len(rows) > _ABREAST:
+            report.print_line(f"… and {counted(len(rows) - _ABREAST, 'question')} more of this family (--json)")
 
 
 def _line(text: str) -> str:

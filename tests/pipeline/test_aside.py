@@ -24,9 +24,10 @@ from build_dataset.pipeline.cli.app import app
 from build_dataset.pipeline.report.flow import doubt_notices, loss_notices
 from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.schemas.documents import Document
-from build_dataset.schemas.questions import Merge, Question, Rejection, ReviewItem
+from build_dataset.schemas.questions import Cluster, Merge, Question, Rejection, ReviewItem
 from build_dataset.schemas.wording import in_both_languages, reason_names
 from tests.conftest import ROOT
+from tests.making import make_question
 
 
 def test_every_item_that_was_not_kept_is_listed_with_its_file_and_text(sample_build):
@@ -41,6 +42,23 @@ def test_every_item_that_was_not_kept_is_listed_with_its_file_and_text(sample_bu
     for row in (*rejected, *merged, *items(sample_build, "waiting")):
         assert row.document, row
         assert row.text or row.item_id == row.document, row
+
+
+def test_families_of_twins_are_listed_side_by_side_with_keys_and_splits(monkeypatch, tmp_path):
+    names = ["q1", "q2", "q3", "q4"]
+    rows = [make_question(f"第{n}种药物", ["甲", "乙"], "A", question_id=n, document=f"{n}.pdf") for n in names]
+    kinds = [("q1", "c1", "number"), ("q2", "c1", "number"), ("q3", "c2", "group"), ("q4", "c2", "group")]
+    tables = {
+        "dedup/questions": Question.to_frame(rows),
+        "dedup/clusters": pl.DataFrame(kinds, Cluster.polars_schema(), orient="row"),
+        "split/assignments": pl.DataFrame({"question_id": ["q1"], "split": ["test"]}),
+    }
+    monkeypatch.setattr(aside, "find_table", lambda _, name, *__: tables.get(name))
+    found = items(tmp_path, "twins")
+    assert [(row.item_id, row.reason, row.detail) for row in found] == [("q1", "number", "c1"), ("q2", "number", "c1")]
+    assert found[0].text == "第q1种药物\nA. 甲\nB. 乙\n答案 key A · test"
+    assert found[1].text.endswith("key A · –")
+    assert [row.item_id for row in items(tmp_path, "twins", file="Q2")] == ["q2"]
 
 
 def test_items_are_chosen_by_part_of_the_file_name_and_by_reason(sample_build):
