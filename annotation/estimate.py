@@ -1,80 +1,63 @@
-"""Estimate of requests, tokens, cost and time of annotating, before anything is asked."""
+"""Estimate of the tokens and cost of requests, before anything is asked."""
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Sequence
-from functools import cache
-from typing import NamedTuple
+import re
+from collections.abc import Iterable, Sequence
 
 from build_dataset.annotation.llm.messages import AnswerStore, ChatRequest
+from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.llm_annotator import choose_shots, example, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateParams
 from build_dataset.annotation.reviewed import Reviewed
-from build_dataset.annotation.tokens import Counter, token_counter
 from build_dataset.schemas.questions import Question
+from build_dataset.schemas.wording import counted
 
-SECONDS_A_REQUEST = 2.0  # latency to reckon with; the endpoint's own is unknown before it is asked
-MESSAGE_TOKENS = 4  # tokens that frame each message, as OpenAI counts them
+_TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,3}|[^\sA-Za-z0-9]")
+"""About a token: an ideograph, a mark, up to six letters, three digits; ``penici|llin``."""
+_MESSAGE_TOKENS = 4  # tokens that frame each message, as OpenAI counts them
 
 
-class Estimate(NamedTuple):
-    """Cost of labelling some questions. All but ``questions``, ``stored`` and ``requests`` are estimates."""
+def about_tokens(text: str) -> int:
+    """Return about how many tokens a text has: within a fifth of ``o200k_base`` on exam questions."""
+    return len(_TOKEN.findall(text))
 
-    annotator: str
-    questions: int
-    stored: int = 0  # requests whose answers are there already
-    requests: int = 0  # requests still to be made
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    cost: float | None = 0.0  # None without prices
-    currency: str = "USD"
-    seconds: float | None = 0.0  # None if only the endpoint knows: a batch may take a day
-    batch_cost: float | None = 0.0  # the same through the Batch API
-    counted: str = ""  # how tokens were counted: the encoding, or how far off the count may be
-    listed: str | None = None  # date and source of the prices, where they are list prices and not configured
+
+def estimate_requests(
+    options: LlmOptions,
+    asked: Iterable[ChatRequest],
+    store: AnswerStore,
+    what: str,
+    answer: int,
+    *,
+    batched: bool = False,
+) -> str:
+    """Return tokens and cost of the requests that are not stored, in one line; asks nobody and needs no key.
+
+    ``answer`` are the tokens of one answer.
+    """
+    requests = {request.key(options): request for request in asked}
+    stored = store.get_many(requests)
+    missing = [request for key, request in requests.items() if key not in stored]
+    tokens = sum(map(_tokens, missing))
+    told = f"{len(missing):,} {what} ({len(stored):,} answered before)" if stored else f"{len(missing):,} {what}"
+    return options.told(told, tokens, len(missing) * answer, digits=4, batched=batched)
 
 
 def estimate(
-    questions: Sequence[Question],
-    params: AnnotateParams,
-    store: AnswerStore | None = None,
-    reviewed: Sequence[Reviewed] = (),
-) -> Estimate:
-    """Estimate requests, tokens, cost and time of annotating; sends no request and needs no key."""
-    options = params.llm
-    chosen = params.chosen(len(reviewed))
+    questions: Sequence[Question], params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Reviewed] = ()
+) -> str:
+    """Return what annotating takes, in one line; asks nobody and needs no key."""
+    options, chosen = params.llm, params.chosen(len(reviewed))
     if chosen != "llm":
-        return Estimate(chosen, len(questions), currency=options.currency)
+        return f"{counted(len(questions), 'question')} by {chosen}: no requests, no cost"
     prompt = label_prompt(options, choose_shots(reviewed, options.shots))
-    requests = {request.key(options): request for request in requests_for(questions, options, prompt)}
-    stored = store.get_many(requests) if store is not None else {}
-    missing = [request for key, request in requests.items() if key not in stored]
-    count, counted = token_counter()
-    count_shared = cache(count)  # what requests share is counted once
-    tokens = sum(_tokens(request, count, count_shared) for request in missing)
-    completion = len(missing) * count(example(prompt.dimensions, "10"))
-    priced, listed = options.with_list_prices()
-    return Estimate(
-        annotator=f"llm:{options.model}",
-        questions=len(questions),
-        stored=len(stored),
-        requests=len(missing),
-        prompt_tokens=tokens,
-        completion_tokens=completion,
-        cost=priced.cost(tokens, completion, batched=params.batch),
-        currency=priced.currency,
-        seconds=None if params.batch else math.ceil(len(missing) / options.concurrency) * SECONDS_A_REQUEST,
-        batch_cost=priced.cost(tokens, completion, batched=True),
-        counted=counted,
-        listed=listed,
-    )
+    requests = requests_for(questions, options, prompt)
+    answer = about_tokens(example(prompt.dimensions, "10"))
+    return estimate_requests(options, requests, store, "requests to make", answer, batched=params.batch)
 
 
-def _tokens(request: ChatRequest, count: Counter, count_shared: Counter) -> int:
-    *shared, own = request.messages
-    form = json.dumps(request.response_format, ensure_ascii=False, separators=(",", ":"))
-    tokens = sum(count_shared(message["content"]) + MESSAGE_TOKENS for message in shared)
-    tokens += count(own["content"]) + MESSAGE_TOKENS
-    return tokens + (count_shared(form) if request.response_format else 0)
+def _tokens(request: ChatRequest) -> int:
+    form = json.dumps(request.response_format, ensure_ascii=False) if request.response_format else ""
+    return about_tokens(form) + sum(about_tokens(each["content"]) + _MESSAGE_TOKENS for each in request.messages)

@@ -130,9 +130,6 @@ class ReviewParams(Params):
     gold: Path | None = non_semantic(
         None, "Labelled questions to mix in, as a measure of the experts: CSV, JSONL or Parquet"
     )
-    probes: Share = non_semantic(
-        0.0, "Share of questions in which one proposed label is wrong on purpose, to see who only clicks"
-    )
     priority: Literal["uncertainty", "order"] = non_semantic(
         "uncertainty", "What experts get first: what the annotator was least sure of, or the papers' order"
     )

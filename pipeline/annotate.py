@@ -117,6 +117,14 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
     return LexiconAnnotator()
 
 
+def estimate(tables: Tables, params: AnnotateParams, context: Context) -> list[str]:
+    """Return what a run would cost."""
+    from build_dataset.annotation.estimate import estimate as estimate_questions
+
+    questions = list(Question.from_frame(tables["questions"]))
+    return [estimate_questions(questions, params, context.store, reviewed_questions(questions, tables, params))]
+
+
 def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
     """Return the obstacles to annotating, each with its remedy."""
     found = []

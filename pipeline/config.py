@@ -13,6 +13,7 @@ from pydantic.fields import FieldInfo
 
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.evaluate.params import ScoreParams
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.params import Params, non_semantic
@@ -34,6 +35,8 @@ _RESERVED = {
 """Reserved names: columns, slices and fields of the experts' screen."""
 _FULL_WIDTH = re.compile("[“”‘’＂＝]")
 """Quotes and signs of a Chinese keyboard, which TOML does not take: ``title = “期末”``."""
+_REMOVED: dict[str, str] = shipped_toml("build_dataset.schemas", "removed.toml")
+"""Removed keys, and what takes their place."""
 _MAY_HOLD_SECRETS = re.compile("key|token|secret|password|url")  # keys whose value no message repeats
 
 
@@ -229,6 +232,8 @@ def _set(content: dict[str, Any], keys: list[str], value: Any) -> None:
 def _explain(file: str, problem: Any) -> str:
     where, wrong = _where(problem), _wrong(problem)
     if problem["type"] == "extra_forbidden":
+        if where in _REMOVED:
+            return f"{file}: {where} is gone: {_REMOVED[where]}"
         return f"{file}: unknown key {where}{_suggestion(problem['loc'])}"
     if problem["type"] == "missing":
         return f"{file}: {where} is missing: add it"

@@ -126,6 +126,8 @@ class Stage:
     check: str | None = None
     """``module:function`` of (params, dataset) → list of problems, asked before anything is read or spent:
     engines not installed, keys not set, servers that do not answer."""
+    estimate: str | None = None
+    """``module:function`` of (tables, params, context) → lines for ``--dry-run``: what it would ask, and the cost."""
 
     def function(self) -> StageFunction:
         """The stage's function, imported."""
@@ -135,3 +137,7 @@ class Stage:
     def problems(self, params: Params, dataset: DatasetParams) -> list[str]:
         """Return the problems that prevent a run, each with its remedy."""
         return list(resolve_name(self.check)(params, dataset)) if self.check else []
+
+    def estimates(self, tables: Tables, params: Params, context: Context) -> list[str]:
+        """Return the lines of a dry run; asks nobody."""
+        return list(resolve_name(self.estimate)(tables, params, context)) if self.estimate else []

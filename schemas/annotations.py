@@ -211,14 +211,3 @@ class ReliabilityBin(Record):
     items: int
     confidence: float  # Mean.
     accuracy: float
-
-
-class SharingPoint(Record):
-    """Accuracy and cost of using an annotator above a confidence threshold and a more expensive one below it."""
-
-    annotator: str
-    dearer: str  # `experts`, or the annotator that is asked for the rest.
-    dimension: str
-    threshold: float
-    share: float  # Of labels that need no second annotator.
-    accuracy: float  # Of all labels together, where the experts are taken as right.

@@ -24,37 +24,22 @@ class NothingToSendError(UserError):
     """There is nothing to send, and nothing was sent before."""
 
 
-def find(
-    studio: Studio, kind: Kind, owner: Owner, *, adopt: bool = False, listed: Sequence[Project] | None = None
-) -> Project | None:
+def find(studio: Studio, kind: Kind, owner: Owner, *, listed: Sequence[Project] | None = None) -> Project | None:
     """Return the folder's project; of several the one with most answers, so that pushing and pulling choose alike.
 
-    With ``adopt``, another folder's is taken over. ``listed`` are projects of the server, where the caller has them.
-    Raises ``UserError`` where the only project for that dataset is another folder's.
+    It is known by the folder's token, whatever the dataset is called. ``listed`` are projects of the server, where the
+    caller has them. Raises ``UserError`` where the only project for that dataset is another folder's.
     """
     begin = f"[build-dataset {kind.key}: "
     listed = studio.projects(begin) if listed is None else listed
     everything = [each for each in listed if begin in each.description]
-    if own := [each for each in everything if kind.marker(owner) in each.description]:
+    if own := [each for each in everything if f" #{owner.token}]" in each.description]:
         return max(own, key=_most_answered)
-    renamed = [each for each in everything if f" #{owner.token}]" in each.description]
-    foreign = [each for each in everything if f"{begin}{owner.dataset} #" in each.description]
-    if adopt and (found := renamed or foreign):
-        chosen = max(found, key=_most_answered)
-        studio.update_project(chosen.id, description=kind.description(owner))
-        return studio.project(chosen.id)
-    group = kind.command.split()[1]  # "build-dataset review push", "build-dataset score-answers push"
-    if renamed:
-        raise UserError(
-            f"{kind.key} project {renamed[0].id} at {studio.url} belongs to this folder under another dataset.name:"
-            f" undo the change, go on under the new name with `build-dataset {group} pull --adopt`, or delete"
-            " build/reviews/token for projects of its own"
-        )
-    if foreign:
+    if foreign := [each for each in everything if f"{begin}{owner.dataset} #" in each.description]:
         raise UserError(
             f"{kind.key} project {foreign[0].id} of dataset {owner.dataset} at {studio.url} belongs to another folder:"
-            " choose another dataset.name, or, if that folder is gone, take it over with"
-            f" `build-dataset {group} pull --adopt`"
+            " choose another dataset.name, or, if that folder is gone, write its token, which stands behind # in the"
+            " project's description, into build/reviews/token"
         )
     return None
 

@@ -107,7 +107,6 @@ def pull(
     *,
     full: bool = False,
     force: bool = False,
-    adopt: bool = False,
     project: Project | None = None,
     advance: Callable[[int], object] = int,
 ) -> tuple[Pulled, PullReport]:
@@ -117,7 +116,7 @@ def pull(
     the one to read, where the caller has found it.
     Raises ``UserError`` where there is no project, or it is another folder's.
     """
-    project = project or find(studio, kind, owner, adopt=adopt)
+    project = project or find(studio, kind, owner)
     if project is None:
         raise no_project(studio, kind, owner, before)
     name = f"{studio.url}/projects/{project.id} {project.created_at}"

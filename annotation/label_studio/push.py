@@ -53,7 +53,6 @@ def push(
     count: int | None = None,
     answers: Mapping[str, Sequence[Mapping[str, Any]]] | None = None,
     anew: Set[str] = frozenset(),
-    adopt: bool = False,
     rulings: str | None = None,
     advance: Callable[[int], object] = int,
 ) -> PushReport:
@@ -68,7 +67,7 @@ def push(
     _check_labels(kind, tasks)
     settings = {"label_config": kind.config(), "maximum_annotations": kind.experts}
     settings["show_collab_predictions"] = True
-    project = find(studio, kind, owner, adopt=adopt)
+    project = find(studio, kind, owner)
     created = project is None
     if project is None:
         project = create(studio, kind, owner, title, wanted=bool(tasks), model_version=version, **settings)

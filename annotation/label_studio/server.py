@@ -266,14 +266,6 @@ def stop(home: Home = _HOME) -> None:
     typer.echo("stopped" if stop_server(home) else "Label Studio was not running")
 
 
-@app.command()
-def status(venv: Venv = _VENV, home: Home = _HOME) -> None:
-    """Say whether it is installed and runs."""
-    typer.echo(f"installed: {'yes' if Installation(venv).ready() else 'no'}")
-    server = running_server(home)
-    typer.echo(f"running: {server.url}" if server else "running: no")
-
-
 @app.command("add-expert")
 def add_expert(email: str, venv: Venv = _VENV, home: Home = _HOME) -> None:
     """Make an account for an expert and print its password once. Works while the server runs."""

@@ -2,14 +2,14 @@
 
 import io
 import json
+import math
 import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
-from functools import partial
-from itertools import accumulate, chain, islice
+from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import openai
@@ -21,7 +21,6 @@ from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 
 _ENDED = {"completed", "failed", "expired", "cancelled"}  # states of a batch that change no more
-_QUEUE_IS_FULL = "token_limit_exceeded"  # OpenAI bounds the tokens of all batches under way
 _NOT_ANSWERED = Fault(wire.Reason.TIMEOUT, "the batch ended without answering it", retry=True)
 _UNREADABLE = Fault(wire.Reason.MALFORMED_JSON, "the batch's row is not a chat completion", retry=True)
 
@@ -50,10 +49,10 @@ class Batch:
 
 @dataclass
 class BatchRun:
-    """Asks for what is missing with one file of requests in place of one request at a time.
+    """Asks for what is missing with files of requests, one after the other, in place of one request at a time.
 
-    Killed at any moment, the next call goes on with the batches that are under way: each is remembered before it
-    is submitted, under a token that the endpoint keeps as metadata, so that nothing is submitted twice.
+    Killed at any moment, the next call goes on with the batch that is under way: each is remembered before it is
+    submitted, under a token that the endpoint keeps as metadata, so that nothing is submitted twice.
     """
 
     options: LlmOptions
@@ -68,10 +67,9 @@ class BatchRun:
         self._index = f"under way:{sha256(self.options.base_url, self.options.model or '')}"
         known = self.store.get_many([self._index]).get(self._index, {})
         self._batches = {token: Batch(token, tuple(keys), name) for token, (keys, name) in known.items()}
-        """By token, in the order in which they were added; kept in the store so that no kill loses one."""
+        """By token; kept in the store so that no kill loses one."""
         self._asked = dict(self.missing)  # open requests as they are sent: the second time with a hint
         self._attempts: Counter[str] = Counter()
-        self._queue_is_full = False
         self._useful = 0
         self._useless: list[tuple[str, object]] = []  # paid answers of no use: why, and what was said
 
@@ -79,22 +77,20 @@ class BatchRun:
         """Yield outcomes, batch by batch."""
         with self._sdk:
             while self._asked:
-                under_way = self._submit()
-                if not under_way:
+                batch = self._under_way()
+                if batch is None:
                     yield [(key, over_cap(self.missing[key], self.options)) for key in self._asked]
                     return
-                batch, state = self._wait(under_way)
-                yield self._collect(batch, state)
+                yield self._collect(batch, self._wait(batch))
 
-    def _submit(self) -> list[Batch]:
-        """Submit all that is not under way yet and fits under the cap; returns what is under way."""
-        # Others are of another prompt or another time: their answers stay at the endpoint for then.
-        own = [each for each in self._batches.values() if not self._asked.keys().isdisjoint(each.keys)]
-        under_way = [each if each.id else self._adopt(each) or self._create(each) for each in own]
-        if not (self._queue_is_full and under_way):
-            for keys in self._files(self._affordable({key for batch in under_way for key in batch.keys})):
-                under_way.append(self._create(self._save(Batch(uuid.uuid4().hex, keys))))
-        return under_way
+    def _under_way(self) -> Batch | None:
+        """Return the batch to wait for: one of an earlier run, else a new one; None where the cap allows none."""
+        for batch in list(self._batches.values()):
+            # Others are of another prompt or another time: their answers stay at the endpoint for then.
+            if not self._asked.keys().isdisjoint(batch.keys):
+                return batch if batch.id else self._adopt(batch) or self._create(batch)
+        keys = self._next_file()
+        return self._create(self._save(Batch(uuid.uuid4().hex, keys))) if keys else None
 
     def _save(self, batch: Batch) -> Batch:
         """Remember a batch; one of whom every answer is in the store is forgotten."""
@@ -104,26 +100,18 @@ class BatchRun:
         self.store.put(self._index, {b.token: (b.keys, b.id) for b in self._batches.values()})
         return batch
 
-    def _affordable(self, open_keys: set[str]) -> dict[str, wire.ChatRequest]:
-        """Return requests not yet submitted, as many as the cap allows if every open request costs its maximum."""
-        waiting = {key: request for key, request in self._asked.items() if key not in open_keys}
-        if self.options.max_cost is None:
-            return waiting
-        worst = partial(worst_cost, options=self.options, batched=True)
-        left = self.options.max_cost - self.bills.spent()
-        left -= sum(worst(self._asked[key]) for key in open_keys & self._asked.keys())
-        totals = accumulate(map(worst, waiting.values()))
-        return dict(islice(waiting.items(), sum(total <= left for total in totals)))
-
-    def _files(self, waiting: Mapping[str, wire.ChatRequest]) -> Iterator[tuple[str, ...]]:
+    def _next_file(self) -> tuple[str, ...]:
+        """Return as many requests as a file holds, and as the cap allows if every one costs its maximum."""
+        cap = self.options.max_cost
+        left = math.inf if cap is None else cap - self.bills.spent()
         keys, size = list[str](), 0
-        for key, line in input_lines(waiting, self.options):
-            if keys and (len(keys) == MOST_ROWS or size + len(line) > MOST_BYTES):
-                yield tuple(keys)
-                keys, size = [], 0
-            keys.append(key)
+        for key, line in input_lines(self._asked, self.options):
+            left -= worst_cost(self._asked[key], self.options, batched=True)
             size += len(line)
-        yield from [tuple(keys)] if keys else ()
+            if left < 0 or (keys and (len(keys) == MOST_ROWS or size > MOST_BYTES)):
+                break
+            keys.append(key)
+        return tuple(keys)
 
     def _adopt(self, batch: Batch) -> Batch | None:
         """Find a batch whose id never arrived by the token that the endpoint keeps."""
@@ -143,24 +131,24 @@ class BatchRun:
             created = self._sdk.batches.create(input_file_id=file.id, endpoint=ENDPOINT, **told)
         return self._save(Batch(batch.token, tuple(rows), created.id))
 
-    def _wait(self, under_way: Sequence[Batch]) -> tuple[Batch, Any]:
-        """The first batch that ended, and what the endpoint says of it."""
+    def _wait(self, batch: Batch) -> Any:
+        """Return what the endpoint says of a batch once it has ended."""
+        assert batch.id is not None
         while True:
-            for batch in under_way:
-                assert batch.id is not None
-                with self._errors():
-                    state = self._reads.batches.retrieve(batch.id)
-                if state.status in _ENDED:
-                    return batch, state
+            with self._errors():
+                state = self._reads.batches.retrieve(batch.id)
+            if state.status in _ENDED:
+                return state
             time.sleep(self.options.poll)
 
     def _collect(self, batch: Batch, ended: Any) -> wire.Ended:
         """Store every good answer of a batch, then forget the batch; failed rows worth a retry stay open."""
-        if ended.status == "failed":
-            self._save(replace(batch, keys=()))  # it will never give an answer any more
-            self._refused(ended)
-            return []
-        self._queue_is_full = False
+        if ended.status == "failed":  # as a whole, which costs nothing
+            self._save(replace(batch, keys=()))
+            found = getattr(ended, "errors", None)
+            codes = ", ".join(sorted({str(error.code) for error in (found.data if found else None) or []}))
+            told = f"{self.options.base_url} refused the batch ({codes or 'without a reason'})"
+            raise UserError(f"{told}: run without --batch, or put it right")
         files = [name for name in (ended.output_file_id, ended.error_file_id) if name]
         with self._errors():
             rows = answered_rows([self._reads.files.content(name).content for name in files], batch.keys)
@@ -178,16 +166,6 @@ class BatchRun:
         if len(self._useless) >= wire.UNUSABLE_AFTER and not self._useful:
             raise wire.no_usable_answer_error(len(self._useless), *self._useless[-1], self.options)
         return outcomes
-
-    def _refused(self, ended: Any) -> None:
-        """A batch that was refused as a whole cost nothing; where the queue was full, it goes again later."""
-        found = getattr(ended, "errors", None)
-        codes = sorted({str(error.code) for error in (found.data if found else None) or []})
-        others = any(not self.missing.keys().isdisjoint(batch.keys) for batch in self._batches.values())
-        self._queue_is_full = _QUEUE_IS_FULL in codes and others
-        if not self._queue_is_full:
-            told = f"{self.options.base_url} refused the batch ({', '.join(codes) or 'without a reason'})"
-            raise UserError(f"{told}: run without --batch, or put it right")
 
     def _settle(self, key: str, row: BatchRow | None) -> wire.Ended:
         """Return the outcome of a row; none where the request is worth another attempt."""

@@ -339,11 +339,15 @@ def share_outcome(outcome: Outcome, group: Sequence[ChatRequest]) -> list[Outcom
     return [outcome, *(replace(shared, request=request) for request in group[1:])]
 
 
-def strict_form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+def strict_object(properties: Mapping[str, Any]) -> dict[str, Any]:
     """The strict JSON schema of an object whose properties are all required."""
-    schema: dict[str, Any] = {"type": "object", "properties": properties}
-    schema |= {"required": list(properties), "additionalProperties": False}
-    return {"type": "json_schema", "json_schema": {"name": name, "strict": True, "schema": schema}}
+    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
+
+
+def strict_form(name: str, properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The ``response_format`` that asks for such an object."""
+    schema = {"name": name, "strict": True, "schema": strict_object(properties)}
+    return {"type": "json_schema", "json_schema": schema}
 
 
 def answer_form(how: str, name: str, properties: Mapping[str, Any]) -> dict[str, Any] | None:

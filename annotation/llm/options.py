@@ -111,10 +111,10 @@ class LlmOptions(Endpoint):
                 return self.model_copy(update=changed), origin
         return self, None
 
-    def told(self, asked: str, tokens_in: int, tokens_out: int, digits: int = 2) -> str:
+    def told(self, asked: str, tokens_in: int, tokens_out: int, digits: int = 2, *, batched: bool = False) -> str:
         """Return an estimate: ``10 pages to send, about 38,080 tokens in and 30,000 out: 3.91 USD``."""
         priced, listed = self.with_list_prices()
-        cost = priced.cost(tokens_in, tokens_out)
+        cost = priced.cost(tokens_in, tokens_out, batched=batched)
         price = "cost unknown (set price_in and price_out)"
         if cost is not None:
             price = f"{cost:.{digits}f} {priced.currency}{f' by {listed}' if listed else ''}"

@@ -1,12 +1,11 @@
 """Free text as judges and experts score it: the aspects with their scales, and the answers as both see them. Pure."""
 
-import tomllib
 from dataclasses import dataclass, fields
 from functools import cache
-from importlib.resources import files
 
 from pydantic import BaseModel
 
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.identity import sha256
 
 LEAST, MOST = 1, 5  # ends of every aspect's scale
@@ -26,8 +25,8 @@ class Aspect(BaseModel, extra="forbid", frozen=True):
 @cache
 def aspects() -> tuple[Aspect, ...]:
     """Return the aspects, in the order of every table and screen."""
-    text = (files("build_dataset.annotation.rubric") / "aspects.toml").read_text(encoding="utf-8")
-    return tuple(Aspect.model_validate(item) for item in tomllib.loads(text)["aspects"])
+    rows = shipped_toml("build_dataset.annotation.rubric", "aspects.toml")["aspects"]
+    return tuple(map(Aspect.model_validate, rows))
 
 
 @dataclass(frozen=True)

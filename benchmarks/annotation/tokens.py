@@ -19,9 +19,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from benchmarks.annotation.questions import questions
+from build_dataset.annotation.estimate import about_tokens
 from build_dataset.annotation.llm_annotator import example, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions
-from build_dataset.annotation.tokens import approximate_tokens, token_counter
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.schemas.questions import Question
 
@@ -59,15 +59,12 @@ def main() -> None:
         def count(text: str) -> int:
             return len(tiktoken.encode_ordinary(text))
 
-        ours, name = token_counter()
         options = AnnotateLlmOptions(model="m")
         texts = [request.messages[-1] for request in requests_for(asked, options, label_prompt(options))]
-        same = sum(ours(text["content"]) == count(text["content"]) for text in texts)
-        print(f"{name}: the estimate's counts equal tiktoken's on {same} of {len(texts)} questions")
         system = [label_prompt(options).system]
         for what, some in (("questions", [text["content"] for text in texts]), ("instructions", system)):
-            exact, about = (sum(map(way, some)) for way in (count, approximate_tokens))
-            print(f"without the package, {what}: {about / exact - 1:+.1%} of {exact:,} tokens")
+            exact, about = (sum(map(way, some)) for way in (count, about_tokens))
+            print(f"the estimate, {what}: {about / exact - 1:+.1%} of {exact:,} tokens")
         print(f"{'':30}{'prompt':>9}{'schema':>9}{'answer':>9}{'all':>9}")
         for title, given in (("as they are", asked), ("without explanations", bare)):
             row = measure(given, count)

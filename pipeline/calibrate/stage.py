@@ -12,8 +12,7 @@ from build_dataset.annotation.learned_annotator import LearnedAnnotator
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.params import CalibrateParams
 from build_dataset.annotation.reviewed import LEAST, from_reviews
-from build_dataset.pipeline.calibrate import page
-from build_dataset.pipeline.calibrate.page import EXPERTS, CalibrationRows, Opinions
+from build_dataset.pipeline.calibrate.page import EXPERTS, CalibrationRows, Opinions, calibration_page
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
@@ -29,7 +28,7 @@ KEY = ["question_id", "dimension"]
 _SAID = [*KEY, "label", "confidence"]
 _WORST = 10  # pairs of labels that a dimension's confusion lists
 BINS = 10  # bins of equal width of confidence (Niculescu-Mizil and Caruana 2005)
-STEPS = tuple(step / 20 for step in range(21))  # thresholds of confidence of a curve: 0, 0.05 … 1
+STEPS = tuple(step / 20 for step in range(21))  # thresholds of confidence that are tried: 0, 0.05 … 1
 
 
 def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
@@ -41,17 +40,15 @@ def run(tables: Tables, params: CalibrateParams, context: Context) -> Result:
     for one, other in combinations(opinions.annotators, 2):
         for dimension, judged in _compared(opinions, one, other):
             _compare(rows, {"annotator": one, "reference": other, "dimension": dimension}, judged)
-        rows.sharing += _shared(*_by_cost(one, other, opinions), opinions)
     total = tables["questions"].height
     return Result(
         tables={
             "calibration": records.Calibration.to_frame(rows.calibration),
             "confusions": records.Confusion.to_frame(rows.confusions),
             "reliability": records.ReliabilityBin.to_frame(rows.reliability),
-            "sharing": records.SharingPoint.to_frame(rows.sharing),
         },
         counts=Counts(n_input=total, kept=total),
-        files=page.files(rows, opinions, params.target, context.dataset.name),
+        files={"index.html": calibration_page(rows, opinions, params.target, context.dataset.name)},
         facts={
             "compared": opinions.questions,
             "reviewed_labels": opinions.experts.height,
@@ -85,8 +82,6 @@ def _against_experts(
         borders = {"low": number / BINS, "high": (number + 1) / BINS}
         means = {"confidence": round(confidence, 4), "accuracy": round(accuracy, 4)}
         rows.reliability.append(records.ReliabilityBin(**about, items=items, **borders, **means))
-    experts = judged.with_columns(fallback=pl.lit(value=True))  # the reference is right by definition
-    rows.sharing += sharing_points(experts, dearer=EXPERTS, **about) if bins.height else ()
     same, error = int(judged["right"].sum()), calibration_error(bins)
     more: dict[str, Any] = {
         "calibration_error": None if error is None else round(error, 4),
@@ -105,26 +100,6 @@ def _accepted(judged: pl.DataFrame, target: float) -> dict[str, float]:
     return {}
 
 
-def _by_cost(one: str, other: str, opinions: Opinions) -> tuple[str, str]:
-    """Return the cheaper first; where neither costs, the one that experts agree with less."""
-
-    def rank(name: str) -> tuple[float, int]:
-        cost = opinions.costs[name]
-        right = opinions.annotators[name].join(opinions.experts, on=[*KEY, "label"]).height
-        return (cost if cost is not None else float("inf"), right)  # an unknown price counts as the highest
-
-    return (one, other) if rank(one) <= rank(other) else (other, one)
-
-
-def _shared(cheap: str, dear: str, opinions: Opinions) -> Iterator[records.SharingPoint]:
-    """Yield what asking ``dear`` where ``cheap`` is unsure gives, where both and the experts labelled."""
-    fallback = {name: own.select(*KEY, fallback="right") for name, own in _compared(opinions, dear, EXPERTS)}
-    for dimension, own in _compared(opinions, cheap, EXPERTS):
-        both = own.join(fallback[dimension], on=KEY) if dimension in fallback else own.clear()
-        if both["confidence"].count():
-            yield from sharing_points(both, annotator=cheap, dearer=dear, dimension=dimension)
-
-
 def confidence_bins(judged: pl.DataFrame) -> pl.DataFrame:
     """Return the bins of confidence that are not empty: number, items, mean confidence, accuracy."""
     # a confidence of 1 is in the last bin
@@ -138,16 +113,6 @@ def calibration_error(bins: pl.DataFrame) -> float | None:
     distance = (pl.col("confidence") - pl.col("accuracy")).abs()
     value: float | None = bins.select((distance * pl.col("items")).sum() / pl.col("items").sum()).item()
     return value if bins.height else None
-
-
-def sharing_points(judged: pl.DataFrame, **names: str) -> Iterator[records.SharingPoint]:
-    """Yield what taking labels from each threshold on gives; below it those that ``fallback`` calls right count."""
-    confidence, right, fallback = (judged[name].to_numpy() for name in ("confidence", "right", "fallback"))
-    for threshold in STEPS:
-        taken = confidence >= threshold  # false for what is not a number
-        correct = right[taken].sum() + fallback[~taken].sum()
-        share, accuracy = (round(int(count) / judged.height, 4) for count in (taken.sum(), correct))
-        yield records.SharingPoint(**names, threshold=threshold, share=share, accuracy=accuracy)
 
 
 def _compare(rows: CalibrationRows, about: dict[str, str], judged: pl.DataFrame, **more: Any) -> None:

@@ -20,21 +20,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from build_dataset.annotation.params import AnnotateParams
 from build_dataset.pipeline.api import stage_names
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.cli.language import translated
 from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, command, configure, examples, heading, stage_options
 from build_dataset.pipeline.cli.report import print_json, print_line, print_stage, print_summary, print_template
 from build_dataset.pipeline.config import FILE_NAME, Config, ConfigBase, load
-from build_dataset.pipeline.evaluate.params import EvaluateParams
-from build_dataset.pipeline.ocr.params import OcrParams
-from build_dataset.pipeline.proofread.params import ProofreadParams
-from build_dataset.pipeline.stage import Context, Stage, Tables
+from build_dataset.pipeline.stage import Stage
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.evaluation import Prediction
 from build_dataset.schemas.params import is_non_semantic
-from build_dataset.schemas.questions import Question
 
 _MARKS = {"ok": "[green]✓[/green]", "absent": "[dim]–[/dim]", "wrong": "[red]✗[/red]"}
 _PAPERS = frozenset({".pdf", ".docx", ".png", ".jpg", ".jpeg", ".tif", ".tiff", ".xlsx", ".csv", ".jsonl", ".txt"})
@@ -134,13 +128,14 @@ def _command(stage: Stage) -> Callable[..., None]:
             raise UserError(told)
         if dry_run:
             runner = Runner(loaded)
-            _DRY_RUNS[stage.name](runner.tables(stage), loaded.params(stage.name), runner.context(stage))
+            for line in stage.estimates(runner.tables(stage), loaded.params(stage.name), runner.context(stage)):
+                print_line(line)
             return
         run(loaded, stage.name, stage.name, force, quiet, verbose, manifests, log_file)
         if not quiet:
             _note_unsaved_options(stage, [key for key, value in given.items() if value is not None])
 
-    hidden = () if stage.name in _DRY_RUNS else ("dry_run",)  # only stages that may cost money have --dry-run
+    hidden = () if stage.estimate else ("dry_run",)  # only stages that may cost money have --dry-run
     return command(stage.name, run_stage, stage_options(stage.params), hidden)
 
 
@@ -157,47 +152,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, Enum):
         return value.value
     return str(value.resolve()) if isinstance(value, Path) else value  # from where the user is
-
-
-def _dry_run_of_annotation(tables: Tables, params: AnnotateParams, context: Context) -> None:
-    from build_dataset.annotation.estimate import estimate
-    from build_dataset.pipeline.annotate import reviewed_questions
-
-    questions = list(Question.from_frame(tables["questions"]))
-    reviewed = reviewed_questions(questions, tables, params)
-    print_template("estimate", estimate(questions, params, context.store, reviewed))
-
-
-def _dry_run_of_vision(tables: Tables, params: OcrParams, context: Context) -> None:
-    from build_dataset.pipeline.ocr.stage import vision_pages
-
-    print_line(params.vision.estimate(vision_pages(tables, params, context)))
-
-
-def _dry_run_of_proofreading(tables: Tables, params: ProofreadParams, context: Context) -> None:
-    from build_dataset.pipeline.proofread.reader import Proofreader
-    from build_dataset.pipeline.proofread.stage import to_read
-
-    print_line(Proofreader(params, context).estimate(to_read(tables)))
-
-
-def _dry_run_of_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> None:
-    from build_dataset.pipeline.evaluate.stage import estimate_evaluation
-    from build_dataset.pipeline.evaluate.submission import predictions_of
-
-    evaluated = (context.build / "evaluate" / "predictions.parquet").is_file()
-    predictions = Prediction.to_frame(predictions_of(context.build) if evaluated else [])
-    for line in estimate_evaluation({**tables, "predictions": predictions}, params, context):
-        print_line(line)
-
-
-_DRY_RUNS: dict[str, Callable[[Tables, Any, Context], None]] = {
-    "annotate": _dry_run_of_annotation,
-    "ocr": _dry_run_of_vision,
-    "proofread": _dry_run_of_proofreading,
-    "evaluate": _dry_run_of_evaluation,
-}
-"""By stage: the function that prints the estimate of its ``--dry-run``."""
 
 
 def init(folder: Path = Path(), raw: Path | None = None) -> None:

@@ -134,9 +134,11 @@ def _file_name(name: str) -> str:
 
 def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> None:
     """Show every stage and file: state, counts, time and cost; or with --waiting what people decided, by reason."""
+    from build_dataset.pipeline.review.settled import count_by_reason
     from build_dataset.pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.runtime.sources import SOURCES
 
-    rows = _decided_rows(config) if waiting else _status_rows(Runner(config))
+    rows = count_by_reason(SOURCES["reviews/settled"](config.dataset)) if waiting else _status_rows(Runner(config))
     if as_json:
         report.print_json(rows)
         return
@@ -159,14 +161,6 @@ def status(config: ConfigBase, as_json: bool = False, waiting: bool = False) -> 
             if reasons:
                 report.print_line(f"{stage_name(row['stage'])} {word(outcome)}: {report.reason_line(reasons)}")
     report.print_files(config, _FILES)
-
-
-def _decided_rows(config: ConfigBase) -> list[dict[str, Any]]:
-    from build_dataset.pipeline.review.settled import count_by_reason
-    from build_dataset.pipeline.runtime.sources import SOURCES
-
-    counts = count_by_reason(SOURCES["reviews/settled"](config.dataset))
-    return [{**asdict(each), "false_alarm": each.is_false_alarm} for each in counts]
 
 
 def _print_decided(rows: Sequence[dict[str, Any]]) -> None:

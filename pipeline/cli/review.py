@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import typer
 from rich import box
@@ -19,7 +19,7 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.cli.build import run
 from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
-from build_dataset.pipeline.cli.report import print_line, print_template, print_warning, save
+from build_dataset.pipeline.cli.report import print_json, print_line, print_template, print_warning, save
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.stage import Stage
@@ -31,7 +31,6 @@ from build_dataset.schemas.wording import counted, minute
 
 if TYPE_CHECKING:
     from build_dataset.annotation.adjudication import ReviewStatus
-    from build_dataset.pipeline.review.progress import ExpertWork
     from build_dataset.pipeline.runtime.executor import RunContext
     from build_dataset.pipeline.runtime.runner import Runner
 
@@ -57,16 +56,16 @@ def settle(context: typer.Context, config: ConfigBase, force: bool = False) -> N
         run(config, "review", "review", force)
 
 
-def push(config: ConfigBase, count: int | None = None, adopt: bool = False) -> None:
+def push(config: ConfigBase, count: int | None = None) -> None:
     """Send questions with their proposed labels to Label Studio. Nothing is sent twice."""
     from build_dataset.pipeline.review import exchange
 
     with locked_build(config) as (runner, params, context):
         tables = runner.tables(REVIEW)
         if params.assign:  # a project for each expert
-            reports, notes = exchange.push_to_experts(tables, params, context, count=count, adopt=adopt)
+            reports, notes = exchange.push_to_experts(tables, params, context, count=count)
         else:
-            reports, notes = [exchange.push(tables, params, context, count=count, adopt=adopt)], []
+            reports, notes = [exchange.push(tables, params, context, count=count)], []
     for report in reports:
         print_template("push", report)
     for note in notes:
@@ -146,12 +145,12 @@ def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
     run(config, "review", "review")  # settles labels at once
 
 
-def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: bool = False) -> None:
+def pull(config: ConfigBase, full: bool = False, force: bool = False) -> None:
     """Fetch the reviews, then compute final labels and agreement."""
     from build_dataset.pipeline.review import exchange, verified
 
     with locked_build(config) as (runner, params, context):
-        reports = exchange.pull(params, context, full=full, force=force, adopt=adopt)
+        reports = exchange.pull(params, context, full=full, force=force)
         alike = verified.take_up(params, context)
         unknown = exchange.unknown_people(params, runner.build)  # told after the pull, which worked
     for report in reports:
@@ -166,29 +165,22 @@ def pull(config: ConfigBase, full: bool = False, force: bool = False, adopt: boo
     run(config, "review", "review")
 
 
-def status(config: ConfigBase, csv: Path | None = None, rate: float = 0.0, page: Path | None = None) -> None:
+def status(config: ConfigBase, as_json: bool = False) -> None:
     """Show progress as of the last pull: by question, dimension and expert."""
-    import polars as pl
-
     from build_dataset.pipeline.review import stage as reviewing
     from build_dataset.pipeline.review.folder import read_control
-    from build_dataset.pipeline.review.progress import status_page
     from build_dataset.pipeline.runtime.runner import Runner
 
     runner = Runner(config)
     params, control = config.section(ReviewParams), read_control(runner.build)
     found, experts, rows, changes = reviewing.status(runner.tables(REVIEW), params, control)
+    if as_json:
+        work = [{**asdict(expert), "alarms": expert.alarms()} for expert in experts]
+        print_json({**found._asdict(), "experts": work, "changes": [change._asdict() for change in changes]})
+        return
     Console().print(_dimension_table(found, rows))
     last = minute(found.last_review) if found.last_review else None  # None before the first pull
     print_template("review_status", {"found": found, "experts": experts, "last": last, "changes": changes})
-    if csv is not None:
-        # With a byte-order mark: Excel reads Chinese names without one as something else.
-        rows_of = pl.DataFrame([_csv_row(each, rate) for each in experts], infer_schema_length=None)
-        save(csv, b"\xef\xbb\xbf" + rows_of.write_csv(float_precision=3).encode())
-        print_line(f"each expert's work: {csv}")
-    if page is not None:
-        save(page, status_page(found, experts, runner.config.dataset.name, changes))
-        print_line(f"the same as a page: {page}")
 
 
 @contextmanager
@@ -200,15 +192,6 @@ def _nothing_to_send_is_fine() -> Iterator[None]:
         yield
     except NothingToSendError as nothing:
         print_line(str(nothing))
-
-
-def _csv_row(expert: ExpertWork, rate: float) -> dict[str, Any]:
-    row = asdict(expert)
-    control = row.pop("control")  # flat columns for a spreadsheet
-    row |= {"gold_questions": control["questions"], "gold": control["gold"], "gold_right": control["right"]}
-    row |= {"probes": control["probes"], "probes_accepted": control["accepted"]}
-    paid = expert.questions + expert.control.questions  # nobody can tell gold questions from the others
-    return row | {"pay": paid * rate, "alarms": "; ".join(expert.alarms())}
 
 
 def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:
@@ -229,7 +212,6 @@ def push_answers(
     config: Path = DEFAULT_CONFIG,
     sample: int | None = None,
     overlap: int | None = None,
-    adopt: bool = False,
     overrides: list[str] | None = None,
 ) -> None:
     """Send a random sample of every run's answers to the experts, without the models' names."""
@@ -238,16 +220,16 @@ def push_answers(
     options = {"evaluate.scoring.sample": sample, "evaluate.scoring.overlap": overlap}
     loaded = configure(config, overrides, options)  # --sample and --overlap hold for this call
     with locked_build(loaded, EVALUATE) as (_, params, context):
-        report = project.push(loaded.section(EvaluateParams), params, context, adopt=adopt)
+        report = project.push(loaded.section(EvaluateParams), params, context)
     print_template("push", report)
 
 
-def pull_scores(config: ConfigBase, full: bool = False, adopt: bool = False) -> None:
+def pull_scores(config: ConfigBase, full: bool = False) -> None:
     """Fetch the experts' scores. `evaluate` uses them without asking any model again."""
     from build_dataset.pipeline.evaluate.judging import project
 
     with locked_build(config, EVALUATE) as (_, params, context):
-        report = project.pull(config.section(EvaluateParams), params, context, full=full, adopt=adopt)
+        report = project.pull(config.section(EvaluateParams), params, context, full=full)
     print_template("pull", report)
     print_line("`build-dataset evaluate` takes the scores up; `build-dataset score-answers status` tells")
 

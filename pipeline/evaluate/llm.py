@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from build_dataset.annotation.estimate import MESSAGE_TOKENS
+from build_dataset.annotation.estimate import estimate_requests
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.messages import (
     AnswerStore,
@@ -18,7 +18,6 @@ from build_dataset.annotation.llm.messages import (
 )
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.rubric import LEAST, MOST, aspects
-from build_dataset.annotation.tokens import token_counter
 from build_dataset.pipeline.claims import visible_output
 from build_dataset.pipeline.evaluate.params import JudgeOptions, ReaderOptions
 from build_dataset.pipeline.evaluate.prompting import Prompt, chat, failed_item, fill
@@ -96,23 +95,10 @@ class OutputReader(Consultation):
         return {name: letters for name, letters in found.items() if letters}
 
 
-def estimate_requests(
-    options: LlmOptions, asked: Iterable[ChatRequest], store: AnswerStore, what: str, longest: int | None = None
-) -> str:
-    """Return tokens and cost of requests that are not stored, replies as long as ``longest`` or may be; asks nobody."""
-    requests = {request.key(options): request for request in asked}
-    stored = store.get_many(requests)
-    missing = [request for key, request in requests.items() if key not in stored]
-    count, _ = token_counter()
-    contents = (message["content"] for request in missing for message in request.messages)
-    tokens_in = sum(count(text) + MESSAGE_TOKENS for text in contents)
-    tokens_out = len(missing) * min(options.max_tokens, longest or options.max_tokens)
-    return options.told(f"{len(missing):,} {what}", tokens_in, tokens_out, digits=4)
-
-
 def estimate(options: ReaderOptions, unread: Iterable[UnreadOutput], store: AnswerStore) -> str:
     """Return what reading takes, in one line."""
-    return estimate_requests(options, map(_request, unread), store, "outputs to read", _REPLY)
+    longest = min(options.max_tokens, _REPLY)
+    return estimate_requests(options, map(_request, unread), store, "outputs to read", longest)
 
 
 _WORDS = _toml("reader.toml")

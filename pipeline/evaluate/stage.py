@@ -7,6 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+from build_dataset.annotation.estimate import estimate_requests
 from build_dataset.pipeline.evaluate import grading, llm
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
@@ -21,6 +22,7 @@ from build_dataset.pipeline.evaluate.results.build import Evaluated
 from build_dataset.pipeline.evaluate.scoring import by_slice, human_scores
 from build_dataset.pipeline.evaluate.tasks import AnswerWork, PromptSource, RunOutcome, TaskWork, task_work
 from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas import evaluation as records
 from build_dataset.schemas.dataset import DatasetParams
@@ -91,6 +93,13 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     return _result(params, made)
 
 
+def estimate(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
+    """Return what a run would cost; of the reader, for the outputs of the last evaluation."""
+    last = find_table(context.build, "evaluate/predictions")
+    predictions = records.Prediction.to_frame([]) if last is None else last
+    return estimate_evaluation({**tables, "predictions": predictions}, params, context)
+
+
 def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
     """Return a line a model: the prompts that are not stored, with tokens and cost of an endpoint; asks nobody."""
     source = PromptSource(_splits(tables), params, context.seed)
@@ -99,9 +108,8 @@ def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context
         prompts = task_work(options, source).prompts
         told = f"{len(prompts):,} prompts, on this machine"
         if isinstance(options, OpenAiModel):
-            told = llm.estimate_requests(
-                options, chat_requests(prompts), context.store, "prompts to ask, with outputs at their longest"
-            )
+            what = "prompts to ask, with outputs at their longest"
+            told = estimate_requests(options, chat_requests(prompts), context.store, what, options.max_tokens)
         lines.append(f"{options.run_name()}: {told}")
     if params.reader is not None and not tables["predictions"].is_empty():
         lines.append(f"reader: {estimate_reader(tables, params, context)}")

@@ -102,6 +102,11 @@ def run(tables: Tables, params: OcrParams, context: Context) -> Result:
     )
 
 
+def estimate(tables: Tables, params: OcrParams, context: Context) -> list[str]:
+    """Return what the vision model would cost."""
+    return [params.vision.estimate(vision_pages(tables, params, context))]
+
+
 def vision_pages(tables: Tables, params: OcrParams, context: Context) -> int:
     """Return how many pages the vision model would be sent: those that need it and are not in the store.
 

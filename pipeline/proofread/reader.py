@@ -10,7 +10,7 @@ from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from build_dataset.annotation.estimate import MESSAGE_TOKENS
+from build_dataset.annotation.estimate import about_tokens
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
 from build_dataset.annotation.llm.messages import (
@@ -29,7 +29,6 @@ from build_dataset.annotation.llm.messages import (
     stored_cost,
 )
 from build_dataset.annotation.llm_annotator import as_data
-from build_dataset.annotation.tokens import token_counter
 from build_dataset.pipeline.clean.corrections import question_fields
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.proofread.params import KINDS, PROMPT, ProofreadParams
@@ -84,10 +83,9 @@ class Proofreader:
         """Return what reading takes, in one line; asks nobody and needs no key."""
         asked, pending = self._pending(questions)
         groups = self._planned(asked, pending)
-        count, _ = token_counter()
         requests = [self._request([asked[key] for key in group]) for group in groups]
         texts = [message["content"] for request in requests for message in request.messages]
-        tokens = sum(count(text) + MESSAGE_TOKENS for text in texts)
+        tokens = sum(map(about_tokens, texts))
         tokens += _PICTURE_TOKENS * sum(self._has_picture(asked[key]) for key in pending)
         what = f"{len(pending):,} questions to read in {len(groups):,} requests ({len(asked) - len(pending):,} read)"
         return self.params.told(what, tokens, _ANSWER_TOKENS * len(pending), digits=4)

@@ -64,6 +64,11 @@ def to_read(tables: Tables) -> list[Question]:
     return list(Question.from_frame(tables["questions"].filter(~pl.col("question_id").is_in(verified))))
 
 
+def estimate(tables: Tables, params: ProofreadParams, context: Context) -> list[str]:
+    """Return what a run would cost."""
+    return [Proofreader(params, context).estimate(to_read(tables))]
+
+
 def problems(params: ProofreadParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
     """Return what the model lacks; nothing while the stage is off."""
     missing = None if params.off() else params.missing()

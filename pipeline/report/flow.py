@@ -139,7 +139,7 @@ def waiting(build: Build) -> Section | None:
     """Waiting items by stage and reason, with examples; None when nothing waits."""
     groups = list(_groups(build, "waiting", "review"))
     settled = build.filled("reviews/settled")
-    alarms = [] if settled is None else [row for row in count_by_reason(settled) if row.is_false_alarm]
+    alarms = [] if settled is None else [row for row in count_by_reason(settled) if row["false_alarm"]]
     return Section({"groups": groups, "alarms": alarms}, list(_unsettled(build))) if groups else None
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 
 from build_dataset.annotation.label_studio.tasks import BLIND, PREFILLED
-from build_dataset.pipeline.review.control import PROBE
 from build_dataset.pipeline.stats import agreement as stats
 from build_dataset.schemas.annotations import Agreement, Annotation
 
@@ -89,7 +88,7 @@ def agreement_with_annotators(
             of_today = [(who, labels) for (who, name), labels in stated.items() if name == row["dimension"]]
             told = [(who, labels.get(row["question_id"])) for who, labels in of_today]
         for who, label in told:
-            if label is not None and who != PROBE and row["dimension"] in draws:
+            if label is not None and row["dimension"] in draws:
                 pairs[who, row["dimension"], part].append((row["label"], label))
     names, parts = [*draws], (None, *ORIGINS.values(), BLIND, PREFILLED)
     ordered = sorted(pairs, key=lambda key: (names.index(key[1]), key[:2], parts.index(key[2])))

@@ -1,7 +1,7 @@
 """Work that goes to people and comes back: questions to review, disputes to adjudicate, questions that were read badly.
 
 All of it raises ``UserError`` where there is no token or no server, where the server refuses, or where there is
-nothing to send and never was. ``count`` limits what is added; ``adopt`` takes over another folder's project.
+nothing to send and never was. ``count`` limits what is added.
 """
 
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ from build_dataset.annotation.label_studio.tasks import (
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder
-from build_dataset.pipeline.review.control import gold_questions, mix_in_gold, proposals, with_probes
+from build_dataset.pipeline.review.control import gold_questions, mix_in_gold, proposals
 from build_dataset.pipeline.review.lineage import Lineage, trace
 from build_dataset.pipeline.review.progress import assignment
 from build_dataset.pipeline.review.rulings import Ruling, instruction, rulings_by_expert, shared_rulings
@@ -44,9 +44,7 @@ from build_dataset.schemas.questions import Question
 _CROP_BYTES = 400_000  # of a picture, scans as JPEG: 10,000 of them are 4 GB in the server's database
 
 
-def push(
-    tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None, adopt: bool = False
-) -> PushReport:
+def push(tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None) -> PushReport:
     """Send questions, prefilled with their labels, to experts; again, it adds nothing."""
     kind = replace(projects.REVIEW, experts=params.experts)
     tasks, lineage = review_tasks(tables, params, context), trace(tables)
@@ -54,11 +52,11 @@ def push(
     people = answered.agg(pl.col("reviewer").n_unique())
     closed = {*people.filter(pl.col("reviewer") >= params.experts)["question_id"]}
     rulings = instruction(shared_rulings(rulings_of(tables, params), closed))
-    return send(kind, tasks, params, context, count=count, adopt=adopt, lineage=lineage, rulings=rulings)
+    return send(kind, tasks, params, context, count=count, lineage=lineage, rulings=rulings)
 
 
 def push_to_experts(
-    tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None, adopt: bool = False
+    tables: Tables, params: ReviewParams, context: Context, *, count: int | None = None
 ) -> tuple[list[PushReport], list[str]]:
     """Send every expert their questions, in a project of their own; return reports, and notes on what was not sent."""
     tasks, rulings = review_tasks(tables, params, context), rulings_of(tables, params)
@@ -75,9 +73,7 @@ def push_to_experts(
         if expert in accounts:
             with suppress(projects.NothingToSendError):  # no project, and nothing for it
                 own_rulings = instruction(rulings.get(expert, []))
-                report = send(
-                    kind, own, params, context, count=count, adopt=adopt, lineage=lineage, rulings=own_rulings
-                )
+                report = send(kind, own, params, context, count=count, lineage=lineage, rulings=own_rulings)
                 reports.append(report)
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
@@ -97,15 +93,14 @@ def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crop
     """Return the questions as experts see them, the most urgent first, and remember which labels are filled in."""
     questions = list(Question.from_frame(tables["questions"]))
     gold = gold_questions(params.gold, sorted({question.document for question in questions}) or [""])
-    proposed = with_probes(tables["annotations"], params.probes, context.seed)
     # Before it is sent: an answer that comes meanwhile is compared with one of the two, and seldom the wrong one.
-    folder.remember_shown(context.build, proposed)
+    folder.remember_shown(context.build, tables["annotations"])
     folder.remember_asked(context.build, tables["questions"])
     questions = mix_in_gold(questions, gold)
     scanned = [question for question in questions if question.confidence is not None]
     tasks = tasks_of(
         questions,
-        [*Annotation.from_frame(proposed), *proposals(gold)],
+        [*Annotation.from_frame(tables["annotations"]), *proposals(gold)],
         crops=cut_outs(scanned, context, _CROP_BYTES) if params.crops and crops else {},
         version=model_version(tables["annotations"]["annotator"]),
         blind=params.blind,
@@ -119,13 +114,8 @@ def review_tasks(tables: Tables, params: ReviewParams, context: Context, *, crop
 def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushReport:
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
     settled = settle_questions(tables, params)
-    half = folder.accepted_probes(context.build)
-    open_cases = [
-        each
-        for each in settled.standings
-        if each.state in (State.DISPUTED, State.FLAGGED, State.CHANGED)
-        or (each.question_id in half and each.state in (State.ONE_OF_TWO, State.UNREVIEWED))
-    ]
+    waiting = (State.DISPUTED, State.FLAGGED, State.CHANGED)
+    open_cases = [each for each in settled.standings if each.state in waiting]
     rows = tables["questions"].filter(pl.col("question_id").is_in({each.question_id for each in open_cases}))
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     crops = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops else {}
@@ -152,7 +142,6 @@ def send(
     context: Context,
     *,
     count: int | None = None,
-    adopt: bool = False,
     lineage: Lineage | None = None,
     rulings: str | None = None,
 ) -> PushReport:
@@ -177,15 +166,12 @@ def send(
             count=count,
             answers={name: own for name, own in answers.items() if name not in anew},
             anew=anew,
-            adopt=adopt,
             rulings=rulings,
             advance=advance,
         )
 
 
-def pull(
-    params: ReviewParams, context: Context, *, full: bool = False, force: bool = False, adopt: bool = False
-) -> list[PullReport]:
+def pull(params: ReviewParams, context: Context, *, full: bool = False, force: bool = False) -> list[PullReport]:
     """Fetch what people did since the last pull into the folder ``reviews`` of the build, project by project.
 
     Return a report of each project that is or was there. That there is no project for the review is told after the
@@ -198,7 +184,7 @@ def pull(
     everything = (shared, *projects.KINDS[1:], *folder.expert_kinds(context.build), *experts)
     kinds = {kind.key: kind for kind in everything}
     listed = studio.projects("[build-dataset ")
-    find = partial(projects.find, studio, owner=owner, adopt=adopt, listed=listed)
+    find = partial(projects.find, studio, owner=owner, listed=listed)
     present = {key: find(kind) for key, kind in kinds.items()}
     people = studio.accounts
     reports: list[PullReport] = []

@@ -21,7 +21,7 @@ from build_dataset.annotation.label_studio.projects import KINDS, REVIEW, Kind, 
 from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.label_studio.read import SeenAnnotation
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review.control import PROBE, gold_questions, separate
+from build_dataset.pipeline.review.control import gold_questions, separate
 from build_dataset.pipeline.review.lineage import asked_questions
 from build_dataset.pipeline.runtime.publish import write_json, write_table
 from build_dataset.pipeline.stage import Context
@@ -35,7 +35,7 @@ FOLDER = "reviews"  # in the build folder; the stages read it and never write it
 HISTORY = "history"  # snapshots of pulls
 SHOWN = "shown.parquet"  # labels that were filled in, and since when
 _SENT = "sent.parquet"  # what questions said that were sent, and since when
-CONTROL = "control.parquet"  # answers to gold questions and probes
+CONTROL = "control.parquet"  # answers to gold questions
 _STATE = "state.json"  # written last: without it a pull counts as interrupted
 _TOKEN = "token"  # noqa: S105 - the name of a file
 _SNAPSHOTS = 30  # number of recent pulls that are all kept; of earlier ones the last of each day is kept
@@ -197,15 +197,9 @@ def read_all(build: Path) -> list[Pulled]:
 
 
 def read_control(build: Path) -> pl.DataFrame:
-    """Return the answers to gold questions and probes as of the last pull."""
+    """Return the answers to gold questions as of the last pull."""
     path = build / FOLDER / CONTROL
     return pl.read_parquet(path, glob=False) if path.exists() else separate(ExpertReview.to_frame([]), [])[1]
-
-
-def accepted_probes(build: Path) -> set[str]:
-    """Return questions of which an expert accepted a label that is wrong on purpose, so that an answer is missing."""
-    answers = read_control(build)
-    return {*answers.filter((pl.col("kind") == PROBE) & ~pl.col("right"))["question_id"]}
 
 
 def _read(path: Path, record: type[Record]) -> pl.DataFrame:

@@ -1,30 +1,24 @@
-"""Progress, pace and quality of each expert's work, and the page that shows them."""
+"""Progress, pace and quality of each expert's work."""
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import cycle
 from math import ceil, inf
 from typing import NamedTuple
 
 import polars as pl
 
-from build_dataset.annotation.adjudication import ReviewStatus, Rules
+from build_dataset.annotation.adjudication import Rules
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.review.control import Control
-from build_dataset.pipeline.review.lineage import QuestionChange
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.identity import lot, sha256
-from build_dataset.schemas.taxonomy import dimensions
 
 QUICK = 5.0  # least seconds to read a question of 30 characters with five options and five labels
 _MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
 """Shares beyond which a coordinator should look: the best annotator measured is right in .83 of its labels, so a
 careful reader does not accept 99 of 100."""
-_ENOUGH_PROBES, _MOST_PROBES = 10, 0.5
-"""Share of accepted wrong proposals that shows careless work, and the least number of proposals to judge by."""
 _FILLED_IN = ("prediction", "prediction-changed")  # origins of labels that were proposed
 _BREAK = 600.0  # seconds: a longer gap between two answers is a pause, not work
 
@@ -53,11 +47,8 @@ class ExpertWork:
         if self.questions >= ENOUGH and (self.accepted or 0.0) > _MOST_ACCEPTED:
             told.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
         control = self.control
-        if control.chart and (latest := control.chart[-1]) < control.limit:
-            told.append(f"{latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}")
-        if control.probes >= _ENOUGH_PROBES and control.accepted > _MOST_PROBES * control.probes:
-            wrong = f"{control.accepted} of {control.probes} labels that are wrong on purpose"
-            told.append(f"{wrong} were accepted")
+        if control.latest is not None and control.latest < control.limit:
+            told.append(f"{control.latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}")
         return told
 
 
@@ -178,39 +169,3 @@ def answered_by(reviews: pl.DataFrame, params: ReviewParams) -> dict[str, set[st
     """Return who has answered each question, without rulings and without people whose reviews do not count."""
     own = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
     return {question_id: set(filter(params.invites, people)) for question_id, people in own.iter_rows()}
-
-
-_PANEL = 2.0  # inches
-
-
-def status_page(
-    status: ReviewStatus, experts: Sequence[ExpertWork], name: str, changes: Sequence[QuestionChange] = ()
-) -> bytes:
-    """Return the page of a dataset's review, in UTF-8."""
-    charted = [each for each in experts if each.control.chart]
-    return html.render(
-        "build_dataset.pipeline.review:status.html",
-        name=name,
-        status=status,
-        experts=experts,
-        changes=changes,
-        dimensions=dimensions(),
-        chart=html.inline(_charts(charted)) if charted else "",
-    )
-
-
-def _charts(experts: Sequence[ExpertWork]) -> bytes:
-    """Draw each expert's share of right gold labels, among the last ones, above their lower control limit."""
-    from build_dataset.pipeline.rendering.figures import COLOURS, INK, figure, save
-
-    with figure(7.0, _PANEL * len(experts) + 0.4) as drawn:
-        panels = drawn.subplots(len(experts), 1, sharey=True, squeeze=False)[:, 0]
-        for panel, each, colour in zip(panels, experts, cycle(COLOURS), strict=False):
-            points = each.control.chart
-            first = each.control.gold - len(points) + 1
-            panel.plot(range(first, first + len(points)), points, color=colour)
-            panel.axhline(each.control.limit, color=INK, linewidth=0.8, linestyle="--")
-            panel.set_title(each.reviewer, parse_math=False)
-            panel.set(ylim=(0, 1.02), ylabel="right 正确率")
-        panels[-1].set_xlabel("gold labels 金标准标签数")
-        return save(drawn)

@@ -1,10 +1,9 @@
 """Decisions of people on questions that waited, counted by reason: a doubt that is nearly always wrong shows."""
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -13,7 +12,6 @@ from build_dataset.pipeline.review import folder
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.schemas.annotations import SettledDoubt
-from build_dataset.schemas.grouping import group_values
 
 KEEP, CORRECT = "keep", "correct"
 
@@ -27,25 +25,13 @@ def remember(build: Path, settled: Sequence[SettledDoubt]) -> None:
         folder.replace_table(build / SETTLED, SettledDoubt.to_frame(latest[key] for key in sorted(latest)))
 
 
-@dataclass(frozen=True)
-class ReasonCount:
-    """Decisions on questions that waited for one reason."""
+def count_by_reason(settled: pl.DataFrame) -> list[dict[str, Any]]:
+    """Return the decisions on questions by the reason for which they waited, the commonest first.
 
-    reason: str
-    settled: int
-    kept: int  # as they were
-    corrected: int
-    rejected: int
-
-    @property
-    def is_false_alarm(self) -> bool:
-        """True where 19 of 20 were right as they stood, of 20 at least."""
-        return self.settled >= 20 and self.kept >= 0.95 * self.settled
-
-
-def count_by_reason(settled: pl.DataFrame) -> list[ReasonCount]:
-    """Return the decisions by reason, the commonest first; ``settled`` is a ``SettledDoubt`` table."""
-    grouped: dict[str, list[str]] = group_values(settled.select("reason", "decision").iter_rows())
-    counts = {reason: Counter(decisions) for reason, decisions in grouped.items()}
-    rows = [ReasonCount(reason, each.total(), each[KEEP], each[CORRECT], each[DROP]) for reason, each in counts.items()]
-    return sorted(rows, key=lambda row: (-row.settled, row.reason))
+    ``settled`` is a ``SettledDoubt`` table. A ``false_alarm`` was right as it stood in 19 of 20 cases, of 20 at least.
+    """
+    said = {"kept": KEEP, "corrected": CORRECT, "rejected": DROP}
+    numbers = {name: (pl.col("decision") == decision).sum() for name, decision in said.items()}
+    counts = settled.group_by("reason").agg(settled=pl.len(), **numbers)
+    alarm = (pl.col("settled") >= 20) & (pl.col("kept") >= 0.95 * pl.col("settled"))
+    return counts.with_columns(false_alarm=alarm).sort(-pl.col("settled").cast(int), "reason").to_dicts()

@@ -123,7 +123,7 @@ def export(
 
 
 def _answered(pulled: pl.DataFrame, build: Path) -> pl.DataFrame:
-    """Return who has answered which question, gold questions and probes too."""
+    """Return who has answered which question, gold questions too."""
     own = pulled.filter(pl.col("project") == "review").select("question_id", "reviewer")
     return pl.concat([own, folder.read_control(build).select(own.columns)])
 

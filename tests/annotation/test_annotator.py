@@ -16,11 +16,6 @@ def question(**more) -> Question:
     return Question(**{**plain, "options": [], "content_hash": "h", **more})
 
 
-@given(ACCURACY)
-def test_every_accuracy_falls_into_one_of_five_bins(accuracy):
-    assert difficulty_bin(accuracy) in range(5)
-
-
 @given(ACCURACY, ACCURACY)
 def test_what_more_people_get_right_is_never_harder(one, other):
     assert difficulty_bin(max(one, other)) <= difficulty_bin(min(one, other))

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from build_dataset.annotation.llm.messages import Answer, ChatRequest, Usage
-from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.llm_annotator import LlmAnnotator, value_probability
 from build_dataset.annotation.params import AnnotateLlmOptions
-from tests.annotation.scripted_server import GOOD, GOOD_TEXT, Reply
+from tests.annotation.scripted_server import GOOD_TEXT, Reply
 from tests.annotation.test_llm_annotator import questions
 from tests.conftest import MemoryStore
 
@@ -72,34 +71,6 @@ def test_logprobs_that_are_none_or_not_of_this_text_are_no_confidence(serve, tok
     body["choices"][0]["logprobs"] = {"content": tokens}
     (found,) = run(serve(lambda *given: Reply(raw=json.dumps(body).encode())))
     assert {verdict.confidence for verdict in found.verdicts.values()} == {None}
-
-
-def test_with_samples_confidence_is_the_share_that_agrees(serve):
-    answers = iter(["较易", "较难", "较易", "较易"])
-
-    def script(question, earlier, body):
-        assert "logprobs" not in body
-        return Reply(content=json.dumps({**GOOD, "难度": next(answers)}, ensure_ascii=False))
-
-    server = serve(script)
-    (found,) = run(server, samples=4, temperature=0.7, concurrency=1)
-    assert sum(server.asked.values()) == 4
-    assert found.verdicts["difficulty"].label.zh == "较易"
-    assert found.verdicts["difficulty"].confidence == 0.75
-    assert found.verdicts["disease_group"].confidence == 1
-    assert len(found.requests) == 4
-
-
-def test_samples_without_a_temperature_are_refused():
-    with pytest.raises(ValueError, match="temperature"):
-        AnnotateLlmOptions(model="m", samples=3)
-
-
-def test_asking_for_logprobs_is_part_of_the_question_and_left_out_otherwise():
-    options = LlmOptions(base_url="http://localhost:1/v1", model="m")
-    plain, asking = ChatRequest("q", []), ChatRequest("q", [], logprobs=True)
-    assert "logprobs" not in plain.body(options)
-    assert plain.key(options) != asking.key(options)
 
 
 def test_tokens_that_a_server_trimmed_from_the_text_are_left_out(serve):

@@ -43,14 +43,6 @@ def test_of_two_rulings_the_later_counts():
     }
 
 
-def test_an_accepted_correction_answers_the_flag_that_asked_for_it():
-    accepted = decided_corrections(
-        [correction("w", "B", field=field, origin="verification") for field in ("answer", "option:B", "verdict")], []
-    )
-    assert answered_flags(accepted) == {"q": {"wrong_key", "wrong_stem", "out_of_scope"}}
-    assert answered_flags(decided_corrections([correction("a", "B")], [])) == {}
-
-
 @pytest.mark.parametrize(
     ("field", "origin", "flags"),
     [

@@ -1,15 +1,14 @@
 from __future__ import annotations
 
-import json
+import re
 from datetime import UTC, date, datetime
 
 import pytest
 
-from build_dataset.annotation import estimate as tokens
+from build_dataset.annotation.estimate import about_tokens, estimate
 from build_dataset.annotation.llm.options import LlmOptions, price_lists
 from build_dataset.annotation.llm_annotator import label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
-from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.records import question
 from tests.conftest import MemoryStore
 
@@ -25,11 +24,6 @@ def test_known_models_have_a_dated_list_price_with_its_source_at_the_vendor_s_ow
     assert unknown.with_list_prices() == (unknown, None)
 
 
-def test_configured_prices_win_over_list_prices():
-    own = LlmOptions(model="gpt-4o", price_in=1.0, price_out=2.0, currency="EUR")
-    assert own.with_list_prices() == (own, None)
-
-
 def test_every_list_price_is_dated_sourced_and_found():
     today = f"{datetime.now(UTC):%Y-%m-%d}"
     for prices in price_lists():
@@ -40,59 +34,56 @@ def test_every_list_price_is_dated_sourced_and_found():
             assert 0 < (priced.price_in or 0) <= price_in < price_out
 
 
-@pytest.fixture
-def by_length(monkeypatch):
-    """A tokenizer for which each character is a token."""
-    monkeypatch.setattr(tokens, "token_counter", lambda: (len, "characters"))
-
-
 LLM = {"model": "m", "base_url": "http://127.0.0.1:1/v1", "price_in": 2, "price_out": 8, "currency": "EUR"}
+NUMBERS = re.compile(r"about ([\d,]+) tokens in and ([\d,]+) out: ([\d.]+) EUR")
 
 
-def test_an_estimate_counts_messages_forms_and_answers_and_what_is_stored_is_free(by_length):
-    questions = [question(f"q{n}", stem=f"题{n}", content_hash=f"h{n}") for n in range(3)]
-    params = AnnotateParams(llm=AnnotateLlmOptions(**LLM, concurrency=2))
-    prompt = label_prompt(params.llm)
-    form = json.dumps(prompt.form, ensure_ascii=False, separators=(",", ":"))
-    each = len(prompt.system) + 4 + len(prompt.messages(questions[0])[1]["content"]) + 4 + len(form)
-    answer = len("".join(f'"{one.zh}":"10",' for one in dimensions().values())) + 1
-    found = tokens.estimate(questions, params)
-    assert found == tokens.Estimate(
-        annotator="llm:m",
-        questions=3,
-        stored=0,
-        requests=3,
-        prompt_tokens=3 * each,
-        completion_tokens=3 * answer,
-        cost=pytest.approx((3 * each * 2 + 3 * answer * 8) / 1e6),
-        currency="EUR",
-        seconds=4.0,
-        batch_cost=pytest.approx((3 * each + 3 * answer * 4) / 1e6),
-        counted="characters",
-        listed=None,
-    )
-    store = MemoryStore()
-    store.put(requests_for(questions, params.llm, prompt)[0].key(params.llm), {})
-    left = tokens.estimate(questions, params, store)
-    assert (left.stored, left.requests, left.prompt_tokens, left.seconds) == (1, 2, 2 * each, 2.0)
-    batched = tokens.estimate(questions, params.model_copy(update={"batch": True}))
-    assert (batched.seconds, batched.cost) == (None, found.batch_cost)
+def told(params: AnnotateParams, count: int = 3, store: MemoryStore | None = None) -> tuple[str, list[float]]:
+    """The line of an estimate, and its tokens in, tokens out and cost."""
+    asked = [question(f"q{n}", stem=f"题{n}", content_hash=f"h{n}") for n in range(count)]
+    line = estimate(asked, params, store or MemoryStore())
+    return line, [float(number.replace(",", "")) for number in NUMBERS.search(line).groups()]
 
 
-def test_a_form_that_is_not_sent_costs_nothing(by_length):
-    def prompt_tokens(form: str) -> int:
-        return tokens.estimate(
-            [question()], AnnotateParams(llm=AnnotateLlmOptions(**LLM, response_format=form))
-        ).prompt_tokens
+def test_an_estimate_counts_messages_forms_and_answers_and_what_is_stored_is_free():
+    params, store = AnnotateParams(llm=AnnotateLlmOptions(**LLM)), MemoryStore()
+    line, (tokens_in, tokens_out, cost) = told(params)
+    assert line.startswith("3 requests to make, about ")
+    assert cost == pytest.approx((2 * tokens_in + 8 * tokens_out) / 1e6, abs=1e-4)
+    first = requests_for([question("q0", stem="题0", content_hash="h0")], params.llm, label_prompt(params.llm))
+    store.put(first[0].key(params.llm), {})
+    line, left = told(params, store=store)
+    assert line.startswith("2 requests to make (1 answered before), about ")
+    assert left[:2] == [tokens_in * 2 / 3, tokens_out * 2 / 3]
 
-    assert prompt_tokens("json_object") - prompt_tokens("none") == len('{"type":"json_object"}')
+
+def test_a_batch_costs_its_share_and_a_form_that_is_not_sent_nothing():
+    plain = AnnotateLlmOptions(**LLM)
+    [_, _, cost] = told(AnnotateParams(llm=plain), 30)[1]
+    assert told(AnnotateParams(llm=plain, batch=True), 30)[1][2] == pytest.approx(cost / 2, rel=1e-3)
+    bare = AnnotateParams(llm=plain.model_copy(update={"response_format": "none"}))
+    assert told(bare)[1][0] < told(AnnotateParams(llm=plain))[1][0]
 
 
-def test_without_a_model_an_estimate_is_of_questions_alone():
-    found = tokens.estimate([question()], AnnotateParams(llm=AnnotateLlmOptions(currency="EUR")))
-    assert found == tokens.Estimate("lexicon", 1, currency="EUR")
-    assert (found.stored, found.requests, found.prompt_tokens, found.completion_tokens) == (0, 0, 0, 0)
-    assert (found.cost, found.seconds, found.batch_cost, found.counted, found.listed) == (0.0, 0.0, 0.0, "", None)
+@pytest.mark.parametrize("params", [AnnotateParams(), AnnotateParams(annotator="lexicon")])
+def test_who_asks_nobody_costs_nothing(params):
+    assert estimate([question()] * 3, params, MemoryStore()) == "3 questions by lexicon: no requests, no cost"
+
+
+TEXTS = {
+    "Chinese": "患者，女，56岁。反复上腹部疼痛3年，加重伴黑便2天。查体：贫血貌，剑突下压痛，Hb 82g/L。首选的检查是"
+    "\nA. 腹部B超\nB. 上消化道钡餐\nC. 胃镜\nD. 腹部CT\n答案：C\n解析：消化道出血首选胃镜检查，可明确部位和原因。",
+    "English": "A 56-year-old woman has had recurrent epigastric pain for three years and melena for two days. "
+    "Which is the most appropriate next step?\nA. Abdominal ultrasonography\nB. Barium swallow\nAnswer: C",
+    "instructions": label_prompt(AnnotateLlmOptions(model="m")).system,
+}
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_tokens_are_told_within_a_fifth(text):
+    bpe = pytest.importorskip("bpe_openai")
+    exact = len(bpe.get_encoding("o200k_base").encode_ordinary(text))
+    assert about_tokens(text) == pytest.approx(exact, rel=0.2)
 
 
 def test_the_latest_list_price_is_told_with_its_own_share_for_batches():
@@ -105,8 +96,3 @@ def test_the_latest_list_price_is_told_with_its_own_share_for_batches():
     assert half.with_list_prices() == (half, None)
     dates = [prices["date"] for prices in price_lists()]
     assert dates == sorted(dates, reverse=True)
-
-
-def test_who_asks_nobody_costs_nothing() -> None:
-    found = tokens.estimate([question("q")] * 3, AnnotateParams(annotator="lexicon"))
-    assert tuple(found) == ("lexicon", 3, 0, 0, 0, 0, 0.0, "USD", 0.0, 0.0, "", None)

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.annotation.estimate import estimate
 from build_dataset.annotation.llm.messages import BadAnswerError, Reason
 from build_dataset.annotation.llm_annotator import LlmAnnotator, read_labels
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
@@ -128,19 +127,3 @@ def test_a_wanted_llm_that_cannot_be_asked_is_a_problem_before_the_run(monkeypat
     (problem,) = problems(AnnotateParams(annotator="llm"), None)
     assert "no model" in problem
     assert problems(AnnotateParams(), None) == []
-
-
-def test_the_estimate_counts_what_is_not_stored_yet_and_asks_nobody(serve):
-    server, store = serve(), MemoryStore()
-    params = AnnotateParams(llm=options(server, price_in=1.0, price_out=4.0))
-    before = estimate(questions(10), params, store)
-    assert (before.requests, before.stored, sum(server.asked.values())) == (10, 0, 0)
-    assert before.cost == pytest.approx((before.prompt_tokens + 4 * before.completion_tokens) / 1e6)
-    run(server, 6, store)
-    after = estimate(questions(10), params, store)
-    assert (after.requests, after.stored) == (4, 6)
-
-
-def test_the_lexicon_costs_nothing():
-    found = estimate(questions(3), AnnotateParams(annotator="lexicon"))
-    assert (found.annotator, found.questions, found.requests, found.cost) == ("lexicon", 3, 0, 0.0)

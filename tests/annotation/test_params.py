@@ -53,27 +53,6 @@ def test_only_options_of_the_annotator_that_is_asked_count(tmp_path):
     assert embeddings == {"annotator": "embeddings", "embeddings": AnnotateParams().embeddings.semantic()}
 
 
-@pytest.mark.parametrize(
-    ("samples", "temperature", "send", "is_fine"),
-    [
-        (1, 0, True, True),
-        (2, 0, True, False),
-        (2, 0.1, True, True),
-        (2, 0, False, True),
-        (25, 1, True, True),
-        (26, 1, True, False),
-        (0, 1, True, False),
-    ],
-)
-def test_several_samples_need_a_temperature(samples, temperature, send, is_fine):
-    given = {"samples": samples, "temperature": temperature, "send_temperature": send}
-    if is_fine:
-        assert AnnotateLlmOptions(**given).samples == samples
-    else:
-        with pytest.raises(ValidationError):
-            AnnotateLlmOptions(**given)
-
-
 TWO = {"reviewers": ["a", "b"]}
 
 
@@ -90,21 +69,6 @@ TWO = {"reviewers": ["a", "b"]}
 def test_people_who_contradict_each_other_are_refused(given, told):
     with pytest.raises(ValidationError, match=told):
         ReviewParams(**given)
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        TWO,
-        TWO | {"adjudicators": ["c"]},
-        TWO | {"quotas": {"a": 0}},
-        TWO | {"overlap": 0.5, "assign": True},
-        TWO | {"overlap": 1},
-    ],
-)
-def test_people_who_fit_each_other_are_taken(given):
-    assert ReviewParams(**given)
 
 
 def test_without_reviewers_everybody_is_invited():

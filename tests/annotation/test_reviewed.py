@@ -91,6 +91,12 @@ def test_examples_show_many_labels_and_do_not_depend_on_the_order_of_reviews():
     assert choose_shots(items(20), 0) == []
 
 
+def test_a_long_question_is_no_example():
+    long, *_ = items(1)
+    long = Reviewed(long.question.model_copy(update={"stem": "题" * 1000}), long.labels)
+    assert choose_shots([long], 1) == []
+
+
 def test_no_question_is_shown_its_own_label_and_the_prefix_is_the_same_for_all_others():
     shots = choose_shots(items(20), 3)
     prompt = label_prompt(AnnotateLlmOptions(response_format="json_schema"), shots=shots)

@@ -231,10 +231,3 @@ def test_no_room_is_one_line_and_leaves_nothing(box, tmp_path, monkeypatch):
     with pytest.raises(UserError, match=r"papers\.zip cannot be unpacked .*No space left"):
         unpack(box, tmp_path / "build")
     assert not [*(tmp_path / "build" / "unpacked").iterdir()]
-
-
-def member(name: str, **more: int) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name)
-    for field, value in more.items():
-        setattr(info, field, value)
-    return info

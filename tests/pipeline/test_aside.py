@@ -185,17 +185,6 @@ def test_before_a_run_nothing_is_lost():
     assert source_losses(lambda reference: None) == []
 
 
-def outcome(loss) -> tuple:
-    return loss.n_input, loss.lost, loss.share
-
-
-def test_shares_of_a_file_are_of_its_questions_and_all_of_one_that_was_refused():
-    loss = SourceLoss("a.pdf", kept=3, merged=2, rejected=4, waiting=1)
-    assert outcome(loss) == (10, 5, 0.5)
-    assert outcome(SourceLoss("a.pdf")) == (0, 0, 0.0)
-    assert outcome(SourceLoss("a.pdf", refused="encrypted")) == (0, 0, 1.0)
-
-
 def test_files_that_lost_most_come_first_and_the_alarm_is_above_its_limit():
     found = source_losses(tables().get)
     assert [loss.document for loss in found] == ["c.xlsx", "bad.rar", "a.csv", "b.pdf"]

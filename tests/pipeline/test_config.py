@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from build_dataset.pipeline.config import Config, load, toml_value
+from build_dataset.pipeline.config import load, toml_value
 from build_dataset.schemas.errors import UserError
 
 
@@ -29,11 +29,6 @@ def test_so_are_paths_of_sections_within_sections(tmp_path):
     assert config.params("ocr").paddleocr.detection_dir == tmp_path / "models" / "det"
 
 
-def test_an_unknown_key_names_the_nearest(tmp_path):
-    with pytest.raises(UserError, match=r"unknown key split\.ratio; did you mean ratios\?"):
-        load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratio = [8, 1, 1]\n'))
-
-
 def test_a_key_of_an_inner_section_names_that_section(tmp_path):
     path = tmp_path / "dataset.toml"
     path.write_text('[dataset]\nname = "x"\n[annotate]\nmodel = "gpt-4o"\n')
@@ -50,11 +45,6 @@ def test_all_problems_are_told_at_once(tmp_path):
 def test_a_missing_name_is_told(tmp_path):
     with pytest.raises(UserError, match=r"dataset\.name is missing"):
         load(write(tmp_path, "[dataset]\n"))
-
-
-def test_a_wrong_value_is_told_with_its_key(tmp_path):
-    with pytest.raises(UserError, match=r"executor\.workers = 0"):
-        load(write(tmp_path, '[dataset]\nname = "x"\n[executor]\nworkers = 0\n'))
 
 
 SECRET = "sk-proj-1234"
@@ -115,20 +105,9 @@ def test_knobs_are_not_part_of_what_changes_a_result(tmp_path):
     assert one.executor.semantic() == two.executor.semantic()
 
 
-def test_every_stage_has_its_section():
-    assert {"ocr", "parse", "clean", "dedup", "annotate", "review", "split", "export", "evaluate"} < set(
-        Config.model_fields
-    )
-
-
 def test_a_wrong_form_is_told_with_what_it_should_be(tmp_path):
     with pytest.raises(UserError, match=r"split\.ratios = '9:1': not of the form .*train:validation:test.*'8:1:1'"):
         load(write(tmp_path, '[dataset]\nname = "x"\n[split]\nratios = "9:1"\n'))
-
-
-def test_a_path_of_windows_gets_a_hint(tmp_path):
-    with pytest.raises(UserError, match="paths with backslashes stand in 'single quotes'"):
-        load(write(tmp_path, '[dataset]\nname = "x"\nraw = "C:\\Users\\me"\n'))
 
 
 def test_a_file_as_windows_editors_save_it_is_read(tmp_path):
@@ -212,13 +191,6 @@ def test_a_variable_with_one_underscore_is_refused_and_an_option_is_named_as_suc
         load(tmp_path / "dataset.toml", {"sed": 2})
     monkeypatch.setenv("BUILD_DATASET_OCR_ENGINE", "rapidocr")
     with pytest.raises(UserError, match="BUILD_DATASET_OCR__ENGINE"):
-        load(tmp_path / "dataset.toml")
-
-
-@pytest.mark.parametrize(("line", "remedy"), [("title = “x”", "straight quotes"), ("[dataset]", "once")])
-def test_common_mistakes_in_toml_have_a_remedy(tmp_path, line, remedy):
-    (tmp_path / "dataset.toml").write_text(f'[dataset]\nname = "x"\n{line}\n', encoding="utf-8")
-    with pytest.raises(UserError, match=remedy):
         load(tmp_path / "dataset.toml")
 
 

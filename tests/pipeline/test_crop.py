@@ -207,57 +207,6 @@ def test_a_file_that_is_gone_or_another_one_now_is_told(built, tmp_path, paper):
         find_paper(built, tmp_path, "paper.pdf")
 
 
-class Drawn:
-    """A picture whose JPEG has as many bytes as its quality."""
-
-    def __init__(self, width, height, seen):
-        self.width, self.height, self.seen = width, height, seen
-
-    def resize(self, size, method):
-        return Drawn(*size, self.seen)
-
-    def save(self, buffer, kind, quality, optimize):
-        self.seen.append((self.width, self.height, quality))
-        buffer.write(b"x" * quality)
-
-
-STEPS = [(1100, 70), (1000, 55), (900, 45), (800, 38), (700, 32), (560, 28)]
-
-
-@pytest.mark.parametrize(
-    ("most", "steps"), [(70, 1), (69, 2), (55, 2), (54, 3), (44, 4), (37, 5), (31, 6), (28, 6), (1, 6)]
-)
-def test_a_picture_is_made_smaller_step_by_step_until_it_fits(most, steps):
-    seen = []
-    assert len(module.jpeg(Drawn(2200, 1000, seen), most)) == STEPS[steps - 1][1]
-    assert seen == [(width, round(1000 * width / 2200), quality) for width, quality in STEPS[:steps]]
-
-
-def test_a_narrow_picture_keeps_its_size():
-    seen = []
-    module.jpeg(Drawn(900, 10, seen), 50)
-    assert seen == [(900, 10, 70), (900, 10, 55), (900, 10, 45)]
-
-
-@pytest.mark.parametrize(("spread", "mode"), [(23, "L"), (24, "RGB")])
-def test_a_page_without_colour_is_grey(spread, mode):
-    page = np.full((2, 3, 3), 200, np.uint8)
-    page[1, 1, 0] -= spread
-    assert module.as_picture(page).mode == mode
-
-
-@pytest.fixture
-def sheet(monkeypatch, paper):
-    """The sheet of strips of those heights and widths."""
-
-    def draw(*sizes, value=0):
-        parts = iter([np.full((*size, 3), value, np.uint8) for size in sizes])
-        monkeypatch.setattr(module, "_cut", lambda paper, strip: next(parts))
-        return module._sheet(paper, [region(0, 0, 1, 1, page) for page, _ in enumerate(sizes, start=1)])
-
-    return draw
-
-
 @pytest.mark.parametrize(
     ("box", "strips"),
     [
@@ -276,10 +225,6 @@ def test_a_region_goes_on_in_its_column(box, strips):
     assert len(page_strips([first, region(*box, page=2)])) == 2
 
 
-def test_a_line_of_pixels_stays_one():
-    assert Image.open(io.BytesIO(module.jpeg(Image.new("L", (1200, 1)), 10**9))).size == (1100, 1)
-
-
 def test_what_may_be_misread_is_underlined_in_the_cut_out(paper):
     place = region(120, 200, 140, 240)
     made = cut_out(CropTask(paper, (("a", (MARKED,)), ("b", (MARKED,))), 10**6, {"a": [place]}))
@@ -289,3 +234,10 @@ def test_what_may_be_misread_is_underlined_in_the_cut_out(paper):
         for seen in [pixels(base64.b64decode(uri.partition(",")[2]))]
     }
     assert (red["a"] > 50, red["b"]) == (True, 0)
+
+
+@pytest.mark.parametrize(("spread", "mode"), [(10, "L"), (60, "RGB")])
+def test_a_page_without_colour_is_grey(spread, mode):
+    page = np.full((2, 3, 3), 200, np.uint8)
+    page[1, 1, 0] -= spread
+    assert module.as_picture(page).mode == mode

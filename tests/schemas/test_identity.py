@@ -1,19 +1,8 @@
-import hashlib
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.schemas.identity import (
-    content_hash,
-    file_sha256,
-    is_hidden,
-    is_ignored,
-    lot,
-    question_id,
-    row_id,
-    sha256,
-)
+from build_dataset.schemas.identity import content_hash, is_hidden, is_ignored, question_id, row_id, sha256
 
 
 def test_ids_sort_as_the_questions_stand_in_the_paper():
@@ -61,21 +50,6 @@ def test_borders_between_parts_count(parts):
 )
 def test_notes_and_settings_beside_papers_are_ignored_and_nothing_else(path: str, ignored: bool) -> None:
     assert is_ignored(path) is ignored
-
-
-def test_hashes_are_those_of_the_parts_with_their_lengths(tmp_path):
-    assert sha256("题", b"ab") == hashlib.sha256("3:题2:ab".encode()).hexdigest()
-    path = tmp_path / "x"
-    path.write_bytes(b"ab")
-    assert file_sha256(path) == hashlib.sha256(b"ab").hexdigest()
-    assert lot("a", "b") == int(sha256("a", "b")[:8], 16) / 2**32
-
-
-def test_ids_have_eight_digits_of_the_file_and_three_of_the_number():
-    assert question_id("0123456789abcdef", 2, "7") == "01234567-2-007"
-    assert question_id("0123456789abcdef", 2, "1234") == "01234567-2-1234"
-    assert content_hash("题", ["甲"], "例") == sha256("例", "题", "甲")[:16]
-    assert content_hash("题", []) == sha256("", "题")[:16]
 
 
 @pytest.mark.parametrize(

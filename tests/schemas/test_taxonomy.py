@@ -40,12 +40,6 @@ def test_a_label_outside_the_set_is_not_found():
     assert dimensions()["competency"].find("内科") is None
 
 
-def test_chinese_names_are_unique_within_a_dimension():
-    for dimension in dimensions().values():
-        names = dimension.zh_names()
-        assert len(names) == len(set(names))
-
-
 def test_no_spelling_names_two_labels_of_a_dimension():
     for dimension in dimensions().values():
         for label in dimension.labels:

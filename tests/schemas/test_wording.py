@@ -5,7 +5,6 @@ import pytest
 
 from build_dataset.schemas.wording import (
     SPECIAL_TOKENS,
-    Notice,
     counted,
     findings,
     in_both_languages,
@@ -79,7 +78,3 @@ def test_the_line_that_settles_a_doubt_is_toml_whatever_the_file_is_called():
 )
 def test_marks_of_turns_are_known(text, is_mark):
     assert bool(re.fullmatch(SPECIAL_TOKENS, text)) is is_mark
-
-
-def test_a_notice_loses_nothing_unless_told():
-    assert Notice("a", "b").lost == 0

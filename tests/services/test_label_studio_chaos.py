@@ -294,8 +294,8 @@ class World:
             name for name, _ in self.adjudication.pulled
         }
 
-    def pull(self, *, adopt: bool = False) -> None:
-        work = partial(exchange.pull, self.params, self.context, adopt=adopt)
+    def pull(self) -> None:
+        work = partial(exchange.pull, self.params, self.context)
         for side in (self.review, self.adjudication):
             side.pulled |= {key: own[-1][1] for key, own in side.there.items() if own}
         if self.review.project is None:
@@ -331,10 +331,7 @@ class World:
     def rename_dataset(self) -> None:
         self.names += 1
         self.context.dataset = self.context.dataset.model_copy(update={"name": f"chaos-{self.names}"})
-        if self.review.project is not None:
-            with pytest.raises(UserError, match="--adopt"):
-                exchange.push(self.tables, self.params, self.context)
-        self.pull(adopt=True)
+        self.pull()
 
     def expired_token(self) -> None:
         self.monkeypatch.setenv("LABEL_STUDIO_API_KEY", "f" * 40)

@@ -1,8 +1,9 @@
-"""The expert's last word stands: an answer keeps its own time over restore, adoption, import and copy."""
+"""The expert's last word stands: an answer keeps its own time over restore, another folder, import and copy."""
 
 from __future__ import annotations
 
 import re
+import shutil
 import time
 from dataclasses import replace
 
@@ -110,7 +111,7 @@ def test_an_answer_that_is_changed_after_a_restore_has_the_time_of_the_change(la
     assert changed == {(question(1).question_id, ZHANG.email)}
 
 
-def test_another_folder_that_adopts_a_restored_project_sees_when_people_answered(label_studio, params, context, found):
+def test_another_folder_that_takes_a_restored_project_sees_when_people_answered(label_studio, params, context, found):
     pushed = exchange.push(found, params, context)
     answer_all(label_studio, pushed.project, ZHANG, {})
     exchange.pull(params, context)
@@ -118,7 +119,9 @@ def test_another_folder_that_adopts_a_restored_project_sees_when_people_answered
     label_studio.as_expert(ZHANG).delete_project(pushed.project)
     exchange.push(found, params, context)
     other = replace(context, build=context.build / "other")
-    exchange.pull(params, other, adopt=True)
+    (other.build / "reviews").mkdir(parents=True)
+    shutil.copy(context.build / "reviews" / "token", other.build / "reviews" / "token")
+    exchange.pull(params, other)
     assert times(other) == before
 
 

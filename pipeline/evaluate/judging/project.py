@@ -141,7 +141,7 @@ class ScoringStatus:
     agreement: Sequence[records.JudgeAgreement]
 
 
-def push(params: EvaluateParams, review: ReviewParams, context: Context, *, adopt: bool = False) -> PushReport:
+def push(params: EvaluateParams, review: ReviewParams, context: Context) -> PushReport:
     """Send a sample of every run's free texts to experts; again, it adds only those that read otherwise now."""
     chosen = sample(_given(context.build), params.scoring.sample, context.seed)
     tasks = scoring_tasks((each.shown for each in chosen), seed=context.seed)
@@ -149,18 +149,16 @@ def push(params: EvaluateParams, review: ReviewParams, context: Context, *, adop
     (context.build / SENT).parent.mkdir(parents=True, exist_ok=True)
     replace_table(context.build / SENT, records.SentAnswer.to_frame(each.sent for each in chosen))
     kind = replace(SCORING, experts=params.scoring.overlap)
-    return send(kind, tasks, review, context, adopt=adopt)
+    return send(kind, tasks, review, context)
 
 
-def pull(
-    params: EvaluateParams, review: ReviewParams, context: Context, *, full: bool = False, adopt: bool = False
-) -> pulling.PullReport:
+def pull(params: EvaluateParams, review: ReviewParams, context: Context, *, full: bool = False) -> pulling.PullReport:
     """Fetch the scores that experts gave since the last pull into the folder ``reviews`` of the build."""
     kind = replace(SCORING, experts=params.scoring.overlap)
     before = read_pulled(context.build, kind)
     about = (connect(review), kind, owner_of(context), before)
     with context.progress(None, "answers") as advance:
-        after, report = pulling.pull(*about, full=full, adopt=adopt, advance=advance)
+        after, report = pulling.pull(*about, full=full, advance=advance)
     write_pulled(context.build, kind, after)
     scores = records.AnswerScore.to_frame(_scores(ExpertReview.from_frame(after.reviews)))
     replace_table(context.build / ANSWER_SCORES, scores)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 from urllib.parse import parse_qs, urlsplit
@@ -14,8 +13,7 @@ import httpx
 import pytest
 from label_studio_sdk.core.api_error import ApiError
 
-from build_dataset.annotation.label_studio import client
-from build_dataset.annotation.label_studio.client import Project, ReplyLostError, Studio, task_filter
+from build_dataset.annotation.label_studio.client import ReplyLostError, Studio, task_filter
 from build_dataset.schemas.errors import UserError
 
 VERSION = {"label-studio-os-package": {"version": "1.23.2"}}
@@ -85,44 +83,25 @@ def test_tasks_whose_reply_is_lost_are_not_sent_again():
 
 
 @pytest.mark.parametrize(
-    ("status", "remedy"),
+    ("status", "body", "told"),
     [
-        (403, "ask who runs it"),
-        (413, "client_max_body_size"),
-        *((status, "look whether that runs") for status in (502, 503, 504)),
+        (400, {"detail": "a  b\n c"}, r"refused a request \(400\): a b c$"),
+        (400, {"detail": "x", "validation_errors": {"f": 1}}, r"refused a request \(400\): \{'f': 1\}"),
+        (400, "<html>", r"refused a request \(400\): no reason given"),
+        (401, {}, "refuses the token in KEY"),
+        (403, {}, "refuses the token in KEY"),
+        (403, "<html>", "something before Label Studio at .* answers 403 .*ask who runs it"),
+        (404, {}, r"does not know what it was asked for \(404\)"),
+        (413, {"detail": "large"}, r"refused a request \(413\): large"),
+        (413, "<html>", "answers 413 .*client_max_body_size"),
+        *((status, "<html>nginx</html>", f"answers {status} .*look whether that runs") for status in (502, 503, 504)),
     ],
 )
-def test_the_page_of_a_proxy_is_told_with_what_to_do(status, remedy):
-    def answer(path):
-        return (200, USER) if "whoami" in path else (status, "<html>nginx</html>")
-
-    with server(answer) as url:
+def test_what_a_status_means_is_told_with_what_to_do(status, body, told):
+    with server(lambda path: (200, USER) if "whoami" in path else (status, body)) as url:
         studio = Studio(url, "token", key_env="KEY", timeout=5)
-        with pytest.raises(UserError, match=f"answers {status} .*{remedy}"):
+        with pytest.raises(UserError, match=told):
             studio.import_tasks(7, [{}])
-
-
-def test_a_refused_request_is_told_with_the_reason_of_the_server():
-    def answer(path):
-        return (200, USER) if "whoami" in path else (400, {"detail": "no such column"})
-
-    with server(answer) as url, pytest.raises(UserError, match=r"refused a request \(400\): no such column"):
-        list(Studio(url, "token", key_env="KEY", timeout=5).tasks(1))
-
-
-def test_only_tasks_without_answers_are_deleted():
-    answers = {1: 0, 2: 1, 3: 0}
-
-    def answer(path):
-        if "whoami" in path or "actions" in path:
-            return 200, USER
-        filters = json.loads(parse_qs(urlsplit(path).query)["query"][0])["filters"]["items"]
-        [count] = [one["value"] for one in filters if one["filter"].endswith("total_annotations")]
-        tasks = [{"id": task, "data": {}} for task, given in answers.items() if given == count]
-        return 200, {"tasks": tasks, "total": len(tasks)}
-
-    with server(answer) as url:
-        assert Studio(url, "token", key_env="KEY", timeout=5).delete_unanswered(1, [1, 2, 3]) == 2
 
 
 @pytest.mark.parametrize(("email", "address"), [("Li@Example.org", "li@example.org"), ("", "user 1")])
@@ -169,34 +148,6 @@ def offline() -> Studio:
     studio = object.__new__(Studio)
     studio.url, studio._key_env = "http://x", "KEY"
     return studio
-
-
-@pytest.mark.parametrize(
-    ("status", "body", "told"),
-    [
-        (None, {}, "refused a request (None): no reason given"),
-        (399, {}, "is not Label Studio"),
-        (400, {"detail": "a  b\n c"}, "Label Studio at http://x refused a request (400): a b c"),
-        (400, {"detail": "x", "validation_errors": {"f": 1}}, "refused a request (400): {'f': 1}"),
-        (400, "<html>", "refused a request (400): no reason given"),
-        (401, {}, "refuses the token in KEY"),
-        (401, "<html>", "refuses the token in KEY"),
-        (402, {}, "refused a request (402)"),
-        (403, {}, "refuses the token in KEY"),
-        (403, "<html>", "something before Label Studio at http://x answers 403"),
-        (404, {}, "does not know what it was asked for (404)"),
-        (413, {"detail": "large"}, "refused a request (413): large"),
-        (413, "<html>", "lower review.batch"),
-        (502, "<html>", "look whether that runs"),
-        (503, {}, "refused a request (503)"),
-    ],
-)
-def test_what_a_status_means_is_told_with_what_to_do(status, body, told):
-    assert told in offline()._refusal(status, body)
-
-
-def test_a_long_reason_is_cut():
-    assert len(offline()._refusal(400, {"detail": "x" * 1000})) == 500
 
 
 @pytest.mark.parametrize(
@@ -251,34 +202,9 @@ def test_tasks_are_asked_for_five_hundred_at_once_by_their_ids():
     found = list(studio.tasks(7, task_filter("total_annotations", "equal", 0)))
     assert [task["id"] for task in found] == [each for each in range(1, 1002) if each % 3]
     assert len(studio.asked) == 2
-    method, path, more = studio.asked[0]
-    assert (method, path) == ("GET", "api/tasks/")
-    assert json.loads(more["params"].pop("query")) == {
-        "filters": {
-            "conjunction": "and",
-            "items": [
-                {"filter": "filter:tasks:total_annotations", "operator": "equal", "type": "Number", "value": 0},
-                {"filter": "filter:tasks:id", "operator": "greater", "type": "Number", "value": 0},
-            ],
-        },
-        "ordering": ["tasks:id"],
-    }
-    assert more["params"] == {
-        "project": 7,
-        "fields": "task_only",
-        "include": "id,data,total_annotations,is_labeled",
-        "page_size": 500,
-        "resolve_uri": False,
-    }
+    plain = studio.asked[-1][2]["params"]["include"]
     list(studio.tasks(7, answers=True))
-    params = studio.asked[-1][2]["params"]
-    assert (params["fields"], "annotations,result" in params["include"]) == ("all", True)
-
-
-def test_an_empty_project_is_asked_once():
-    studio = Recording(0)
-    assert list(studio.tasks(7)) == []
-    assert len(studio.asked) == 1
+    assert ("result" in plain, "result" in studio.asked[-1][2]["params"]["include"]) == (False, True)
 
 
 def test_tasks_are_deleted_five_hundred_at_once_and_never_none():
@@ -302,20 +228,6 @@ def test_tasks_are_sent_once_as_they_are():
     assert (method, path) == ("POST", "api/projects/7/import")
     assert more["content"] == '[{"data": {"题": 1}}]'.encode()
     assert more["request_options"] == {"max_retries": 0}
-
-
-def test_a_project_is_read_with_what_is_absent():
-    facts = {"id": 3, "title": "t", "label_config": "<View/>", "model_version": None, "maximum_annotations": 2}
-    texts = ("description", "expert_instruction")
-    counts = dict.fromkeys(("task_number", "total_annotations_number", "total_predictions_number", *texts))
-    made = SimpleNamespace(**facts, **counts, created_at=datetime(2026, 1, 2, tzinfo=UTC))
-    found = client._project(made)
-    assert found == Project(3, "t", "2026-01-02T00:00:00+00:00", "<View/>", None, 0, 0, 0, "", 2)
-    made.task_number, made.total_annotations_number, made.total_predictions_number = 5, 6, 7
-    made.description, made.expert_instruction = "d", "i"
-    full = client._project(made)
-    assert (full.tasks, full.annotations, full.predictions, full.description) == (5, 6, 7, "d")
-    assert full.instruction == "i"
 
 
 def test_an_action_is_asked_for_once_and_for_the_chosen_tasks_alone():

@@ -12,7 +12,6 @@ from build_dataset.annotation.label_studio.editable import (
     base_text,
     changed_fields,
     changed_part,
-    field_title,
     fields_of,
     key_letters,
     text_of,
@@ -69,10 +68,6 @@ def test_anything_else_is_not_what_the_person_saw(line):
     assert found is None or isinstance(found.text, str)
 
 
-def test_the_key_is_shown_as_letters():
-    assert base_text(question("题", ["甲", "乙"])).key == "B"
-
-
 def proposal(field: str, after: str | None, by: str = "a", **fields):
     return records.correction(by, after, field=field, **fields)
 
@@ -120,22 +115,6 @@ def test_what_is_filled_in_changes_what_was_proposed_and_nothing_else(stem, opti
 )  # fmt: skip
 def test_a_change_is_told_without_what_is_the_same_around_it(before, after, expected):
     assert changed_part(before, after) == expected
-
-
-def test_fields_have_names_that_people_know():
-    assert [field_title(name) for name in ("stem", "shared_stem", "answer", "option:C")] == [
-        "题干",
-        "共用题干",
-        "答案",
-        "选项 C",
-    ]
-
-
-@pytest.mark.parametrize(("length", "shown"), [(40, 40), (41, 40)])
-def test_a_key_that_is_none_is_told_by_its_beginning(length, shown):
-    with pytest.raises(UnreadableTextError) as error:
-        key_letters(" " + "甲" * length)
-    assert str(error.value) == f"{'甲' * shown!r} is no key: letters such as B or ACD are"
 
 
 @pytest.mark.parametrize(("before", "after"), [("frictionrub", "friction rub"), ("3 4mg", "34mg")])

@@ -1,4 +1,4 @@
-"""A folder's own project is found, adopted, or made exactly once."""
+"""A folder's own project is found, or made exactly once."""
 
 from __future__ import annotations
 
@@ -34,12 +34,6 @@ class Server:
     def projects(self, words: str) -> list[Project]:
         return [each for each in self.there if words in each.description]
 
-    def project(self, project_id: int) -> Project:
-        return next(each for each in self.there if each.id == project_id)
-
-    def update_project(self, project_id: int, description: str) -> None:
-        self.there = [each._replace(description=description) if each.id == project_id else each for each in self.there]
-
 
 def test_kinds_have_their_people_and_prune_what_is_not_wanted():
     facts = {kind.name: (kind.experts, kind.prune) for kind in (REVIEW, ADJUDICATION, VERIFICATION, SCORING)}
@@ -63,23 +57,15 @@ def test_of_several_projects_the_one_with_most_answers_is_meant(counts, chosen):
     assert found.id == chosen
 
 
-@pytest.mark.parametrize(
-    ("owner", "told"),
-    [
-        (Owner("other", "0123"), "belongs to this folder under another dataset.name"),
-        (Owner("demo", "4567"), "of dataset demo at http://x belongs to another folder"),
-    ],
-)
-def test_a_project_of_another_name_or_folder_is_refused_and_can_be_adopted(owner, told):
-    with pytest.raises(UserError, match=f"review project 1 .*{told}.*`build-dataset review pull --adopt`"):
-        projects.find(Server(MADE), REVIEW, owner)
-    adopted = projects.find(Server(MADE), REVIEW, owner, adopt=True)
-    assert adopted == MADE._replace(description=REVIEW.description(owner))
+def test_a_folder_s_project_is_its_own_whatever_the_dataset_is_called_and_another_folder_s_is_refused():
+    assert projects.find(Server(MADE), REVIEW, Owner("other", "0123")) == MADE
+    with pytest.raises(UserError, match=r"review project 1 of dataset demo at http://x belongs to another folder"):
+        projects.find(Server(MADE), REVIEW, Owner("demo", "4567"))
 
 
 def test_projects_of_nobody_here_are_left_alone():
     stranger = MADE._replace(description=REVIEW.description(Owner("x", "y")))
-    assert projects.find(Server(stranger), REVIEW, OWNER, adopt=True) is None
+    assert projects.find(Server(stranger), REVIEW, OWNER) is None
     assert projects.find(Server(MADE), ADJUDICATION, OWNER) is None
     assert projects.find(Server(), REVIEW, OWNER, listed=[MADE]) == MADE
 

@@ -7,13 +7,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-import pytest
-
 from build_dataset.annotation.label_studio.client import Project
 from build_dataset.annotation.label_studio.projects import REVIEW, Owner
 from build_dataset.annotation.label_studio.pull import Pulled, pull
 from build_dataset.annotation.label_studio.tasks import choice
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.taxonomy import dimensions
 
 PEOPLE = {1: "a@example.org", 2: "b@example.org", 3: "c@example.org"}
@@ -216,24 +213,6 @@ def test_work_that_is_gone_from_the_server_follows_its_author_to_a_new_address()
     studio.answered(1, 1, second=5)
     after, _ = pull(studio, REVIEW, OWNER, before)
     assert sorted(set(after.reviews["reviewer"])) == [PEOPLE[2], "new@example.org"], "nobody counts twice"
-
-
-def test_a_folder_whose_dataset_has_another_name_now_is_asked_to_adopt_its_projects():
-    studio = Studio(description=REVIEW.marker(Owner("former", OWNER.token)))
-    with pytest.raises(UserError, match=r"this folder under another dataset\.name.*--adopt"):
-        pull(studio, REVIEW, OWNER, Pulled())
-    pull(studio, REVIEW, OWNER, Pulled(), adopt=True)
-    assert REVIEW.marker(OWNER) in studio.description
-
-
-def test_the_project_of_another_folder_is_refused_until_it_is_adopted():
-    studio = Studio(description="[build-dataset review: demo #ffffffffffff]")
-    with pytest.raises(UserError, match=r"belongs to another folder.*--adopt"):
-        pull(studio, REVIEW, OWNER, Pulled())
-    pull(studio, REVIEW, OWNER, Pulled(), adopt=True)
-    assert REVIEW.marker(OWNER) in studio.description
-    with pytest.raises(UserError, match="belongs to another folder"):
-        pull(studio, REVIEW, Owner("demo", "eeeeeeeeeeee"), Pulled())
 
 
 def test_what_people_answer_during_a_pull_is_no_reason_to_read_everything():

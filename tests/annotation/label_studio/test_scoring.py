@@ -49,11 +49,6 @@ def test_every_score_has_a_key_of_its_own_and_says_what_it_means_in_both_languag
         assert tuple(step.get("hint") for step in steps) == aspect.scale_en
 
 
-def test_all_four_aspects_must_be_scored():
-    controls = ET.fromstring(scoring_config()).iter("Choices")
-    assert {(control.get("required"), control.get("choice")) for control in controls} == {("true", "single-radio")}
-
-
 def test_a_task_shows_the_answer_and_nothing_of_who_wrote_it():
     [task] = scoring_tasks([SHOWN], seed=0)
     shown = dict(task.data)
@@ -99,12 +94,6 @@ def test_scores_are_read_aspect_by_aspect():
     assert found["li@example.org", "fluency"] == ("1", 31.5)
     assert len(found) == 8
     assert not reading.corrections
-
-
-def test_the_later_of_two_answers_of_one_expert_counts():
-    reading = read(annotation(1, FULL), annotation(2, FULL | {"fluency": "1"}))
-    assert [reject.reason for reject in reading.rejects] == ["superseded"]
-    assert [row.label for row in reading.reviews if row.dimension == "fluency"] == ["1"]
 
 
 @pytest.mark.parametrize(

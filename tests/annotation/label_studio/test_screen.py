@@ -13,18 +13,14 @@ from label_studio_sdk.label_interface import LabelInterface
 from build_dataset.annotation.label_studio import tasks
 from build_dataset.annotation.label_studio.screen import (
     FLAG_NAMES,
-    _choices,
-    _layout,
-    _rows,
     adjudication_config,
     review_config,
     scoring_config,
     verification_config,
 )
 from build_dataset.annotation.label_studio.tasks import ReviewTask, by_uncertainty, model_version
-from build_dataset.annotation.rubric import ShownAnswer, aspects
+from build_dataset.annotation.rubric import aspects
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
 from tests.annotation.records import annotation, question
@@ -236,59 +232,6 @@ def test_the_least_certain_come_first_and_groups_stay_together():
     assert [task.question_id for task in grouped] == ["q0003", "q0000", "q0001", "q0002"]
 
 
-def columns(count: int, name: str = "名") -> Dimension:
-    labels = tuple(LabelName(zh=f"{name}{n}", en=f"L{n}") for n in range(count))
-    return Dimension(name="d", zh="维", en="D", labels=labels)
-
-
-@pytest.mark.parametrize(
-    ("count", "length", "layout"),
-    [(2, 30, "bd-line"), (9, 30, "bd-line"), (10, 11, "bd-grid4"), (10, 12, "bd-grid3"), (30, 5, "bd-grid4")],
-)
-def test_a_long_list_stands_in_columns_that_its_names_fit(count, length, layout):
-    assert _layout(columns(count, "名" * (length - 1))) == layout
-
-
-@pytest.mark.parametrize(
-    ("counts", "rows"),
-    [
-        ((5, 5, 5, 7), ["12345", "asdfg", "zxcvb", "qwetyio"]),
-        ((7, 5), ["qwetyio", "12345"]),
-        ((6, 7, 8), ["qwetyio", None, None]),
-        ((8, 2), [None, "12345"]),
-        ((5, 5, 5, 5, 5), ["12345", "asdfg", "zxcvb", "qwetyio", None]),
-    ],
-)
-def test_a_dimension_gets_the_first_row_of_keys_that_is_left_and_long_enough(law, counts, rows):
-    made = [columns(count).model_copy(update={"name": f"d{n}"}) for n, count in enumerate(counts)]
-    use_label_set(law.model_copy(update={"dimensions": tuple(made)}))
-    assert [_rows().get(f"d{n}") for n in range(len(counts))] == rows
-
-
-def test_labels_of_a_list_have_codes_in_their_order_and_the_last_have_none():
-    keys = [(key, code) for _, key, code in _choices(columns(37), "", "shift")]
-    assert keys[0] == ("shift+a", "A")
-    assert keys[25:27] == [("shift+z", "Z"), ("shift+1", "1")]
-    assert keys[34:] == [("shift+9", "9"), ("ctrl+alt+shift+f19", ""), ("ctrl+alt+shift+f19", "")]
-    assert [(key, code) for _, key, code in _choices(columns(2), "", "")] == [("ctrl+alt+shift+f19", "")] * 2
-    assert [key for _, key, _ in _choices(columns(3), "asdfg", "shift")] == ["a", "s", "d"]
-
-
-def test_not_applicable_comes_last_under_zero():
-    labels = (LabelName(zh="无", en="None", abbr="N/A"), *columns(2).labels)
-    found = [
-        (label.zh, key, code)
-        for label, key, code in _choices(columns(2).model_copy(update={"labels": labels}), "", "alt")
-    ]
-    assert found == [("名0", "alt+a", "A"), ("名1", "alt+b", "B"), ("无", "alt+0", "0")]
-
-
-def test_the_scores_of_each_aspect_have_a_row_of_keys():
-    screen = ET.fromstring(scoring_config())
-    rows = ["".join(hotkeys(screen, aspect.name)) for aspect in aspects()]
-    assert rows == ["12345", "qwert", "asdfg", "zxcvb"]
-
-
 def test_a_task_shows_a_question_with_where_it_is_from():
     asked = question(
         pages=[3, 4], number=7, shared_stem="病例", explanation="解析", accepted_answers=[["A"], ["A", "B"]]
@@ -338,22 +281,3 @@ def test_a_task_is_sent_with_its_batch_and_a_blind_one_without_labels():
 )
 def test_annotators_are_named_together_measurements_last(names, told):
     assert model_version(names) == told
-
-
-def test_answers_to_score_are_shown_once_in_a_drawn_order():
-    answers = [ShownAnswer("病例" if n else "", "", f"问{n}", "答", "参考") for n in range(4)]
-    found = tasks.scoring_tasks([*answers, answers[0]], seed=1)
-    ids = [answer.id for answer in answers]
-    assert [task.question_id for task in found] == sorted(ids, key=lambda name: sha256("1", "scoring", name))
-    empty = next(task for task in found if task.data["question"] == "问0")
-    assert (empty.data["case"], empty.data["conversation"], empty.data["answer"]) == (
-        "（无 none）",
-        "（无 none）",
-        "答",
-    )
-    assert empty.prediction is None
-
-
-def test_lots_are_drawn_with_seed_0_unless_told():
-    assert tasks_of(many(50), [], blind=0.5) == tasks_of(many(50), [], blind=0.5, seed=0)
-    assert tasks_of(many(50), [], blind=0.5) != tasks_of(many(50), [], blind=0.5, seed=1)

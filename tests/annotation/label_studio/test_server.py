@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import socket
 import stat
@@ -11,7 +10,6 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
-import httpx
 import pytest
 from typer.testing import CliRunner
 
@@ -88,12 +86,6 @@ def test_a_half_made_installation_is_not_ready(tmp_path):
     assert not Installation(tmp_path).ready()
 
 
-def test_status_says_what_is_missing(tmp_path):
-    options = ["status", "--venv", str(tmp_path / "venv"), "--home", str(tmp_path / "home")]
-    result = CliRunner().invoke(server.app, options)
-    assert result.output == "installed: no\nrunning: no\n"
-
-
 def test_something_else_at_the_address_is_told(tmp_path):
     command = [sys.executable, "-u", "-m", "http.server", "0", "--bind", server.HOST]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as web:
@@ -110,13 +102,6 @@ def test_a_token_that_cannot_be_one_is_told_before_the_server_is_asked(monkeypat
     monkeypatch.setenv("KEY", token)
     with pytest.raises(UserError, match=f"KEY {complaint}"):
         Studio.connect("http://127.0.0.1:1", key_env="KEY", timeout=5)
-
-
-@pytest.mark.parametrize(
-    ("text", "line"), [("a\nb\n", "b"), ("a\n \n\n", "a"), ("", "no output"), (" \n", "no output")]
-)
-def test_of_a_log_the_last_line_is_told(text, line):
-    assert server._last_line(text) == line
 
 
 def test_a_command_that_fails_is_told_with_the_last_thing_it_said():
@@ -218,15 +203,6 @@ def test_a_server_that_does_not_stop_in_ten_seconds_is_killed(started, tmp_path,
     assert sent == [(4711, name) for name in signals]
     assert not (tmp_path / "server.json").exists()
     assert sum(started.slept) == pytest.approx(10 if len(signals) > 1 else 0.1, abs=0.06)
-
-
-@pytest.mark.parametrize(
-    ("reply", "is_up"), [({"status": "UP"}, True), ({"status": "DOWN"}, False), ([], False), ("x", False)]
-)
-def test_a_server_answers_when_it_says_that_it_is_up(monkeypatch, reply, is_up):
-    content = reply if isinstance(reply, str) else json.dumps(reply)
-    monkeypatch.setattr(server.httpx, "get", lambda url, timeout: httpx.Response(200, text=content))
-    assert server._answers("http://x") is is_up
 
 
 @pytest.fixture

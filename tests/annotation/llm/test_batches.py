@@ -5,14 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from build_dataset.annotation.estimate import estimate
 from build_dataset.annotation.llm import batches as batching
-from build_dataset.annotation.llm.batches import BatchRun, answered_rows, input_lines
+from build_dataset.annotation.llm.batches import answered_rows, input_lines
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.messages import UNUSABLE_AFTER, Answer, Failed, Reason, json_object
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.llm_annotator import LlmAnnotator
-from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
+from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.schemas.errors import UserError
 from tests.annotation.batch_server import BatchServer
 from tests.annotation.llm.test_client import Store, requests
@@ -202,37 +201,23 @@ def test_a_changed_prompt_leaves_the_batches_of_the_other_alone(batches):
     assert set(server.asked.values()) == {1}
 
 
-def test_the_annotator_labels_through_batches_and_the_estimate_halves(batches):
+def test_the_annotator_labels_through_batches(batches):
     server = batches()
     llm = AnnotateLlmOptions(base_url=server.url, model="m", poll=0.01, price_in=1.0, price_out=1.0)
     found = list(LlmAnnotator(llm, Store(), batch=True).annotate(questions(3), lambda done: None))
     assert len(found) == 3
-    reckoned = estimate(questions(3), AnnotateParams(llm=llm))
-    assert reckoned.batch_cost == pytest.approx(reckoned.cost / 2)
-    assert estimate(questions(3), AnnotateParams(llm=llm, batch=True)).seconds is None
 
 
-def test_a_file_takes_so_many_requests_and_so_many_bytes(monkeypatch):
-    run = object.__new__(BatchRun)
-    run.options = LlmOptions(model="m", base_url="http://127.0.0.1:1/v1")
-    waiting = {f"k{n}": request for n, request in enumerate(requests(5))}
-    size = len(next(input_lines(waiting, run.options))[1])
-
-    def sizes(rows: int, most_bytes: int) -> list[int]:
-        monkeypatch.setattr(batching, "MOST_ROWS", rows)
-        monkeypatch.setattr(batching, "MOST_BYTES", most_bytes)
-        return [len(keys) for keys in run._files(waiting)]
-
-    assert sizes(5, 10**9) == [5]
-    assert sizes(4, 10**9) == [4, 1]
-    assert sizes(9, 3 * size) == [3, 2]
-    assert sizes(9, 3 * size - 1) == [2, 2, 1]
-    assert sizes(9, 1) == [1] * 5
-    assert list(run._files({})) == []
-
-
-def test_what_openai_takes_in_one_file_is_not_exceeded():
-    assert (batching.MOST_ROWS, batching.MOST_BYTES) == (50_000, 190_000_000)
+@pytest.mark.parametrize(("rows", "lines", "files"), [(5, 99, 1), (4, 99, 2), (99, 3, 2), (99, 2, 3), (99, 0, 5)])
+def test_a_file_takes_so_many_requests_and_so_many_bytes(batches, monkeypatch, rows, lines, files):
+    server, store = batches(), Store()
+    size = len(next(input_lines({"k": requests(1)[0]}, options(server)))[1])
+    key = len(requests(1)[0].key(options(server))) - 1  # in place of "k"
+    monkeypatch.setattr(batching, "MOST_ROWS", rows)
+    monkeypatch.setattr(batching, "MOST_BYTES", lines * (size + key))
+    assert len(ask(server, 5, store)) == 5
+    assert len(server.batches) == files
+    assert set(server.asked.values()) == {1}
 
 
 def line(**row: object) -> bytes:

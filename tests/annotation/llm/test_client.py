@@ -1,21 +1,16 @@
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import json
 from collections import Counter
 
 import pytest
 
-from build_dataset.annotation.llm.client import LlmClient, _ClientRun
-from build_dataset.annotation.llm.limits import CostAccount, Fault
-from build_dataset.annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason, Usage
+from build_dataset.annotation.llm.client import LlmClient
+from build_dataset.annotation.llm.messages import Answer, BadAnswerError, ChatRequest, Failed, Reason
 from build_dataset.annotation.llm.options import LlmOptions
-from build_dataset.annotation.llm_annotator import read_labels
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.scripted_server import GOOD_TEXT, Reply
-from tests.conftest import MemoryStore
 
 
 class Store(dict):
@@ -324,17 +319,6 @@ def test_what_cannot_change_an_answer_does_not_ask_again(change):
     assert request.key(LlmOptions(**BASE)) == request.key(LlmOptions(**{**BASE, **change}))
 
 
-@pytest.mark.parametrize("url", ["ftp://x/v1", "http://user:pw@host/v1", "host/v1", "https://h/v1?key=1"])
-def test_addresses_that_hide_keys_or_are_none_are_refused(url):
-    with pytest.raises(ValueError, match="must"):
-        LlmOptions(base_url=url)
-
-
-def test_a_cap_without_prices_is_refused():
-    with pytest.raises(ValueError, match="max_cost needs"):
-        LlmOptions(max_cost=1.0)
-
-
 def test_the_stored_answer_is_the_models_text(serve):
     store = Store()
     outcome = ask(serve(), 1, store)[0]
@@ -342,52 +326,10 @@ def test_the_stored_answer_is_the_models_text(serve):
     assert next(iter(store.answers().values()))["text"] == GOOD_TEXT
 
 
-def test_half_a_character_at_the_end_of_an_answer_does_not_stop_the_run(serve):
-    server = serve(lambda question, times, body: Reply(content=GOOD_TEXT + "\ud83d"))
-    (answer,) = ask(server, 1, Store(), asked=requests(1, check=None))
-    assert answer.text == GOOD_TEXT + "?"
-
-
-@pytest.mark.parametrize("usage", [{"prompt_tokens": "x", "completion_tokens": 10**30}, {"prompt_tokens": -1}, None])
-def test_token_counts_that_cannot_be_are_not_counted(serve, usage):
-    whole = json.loads(Reply().body("m"))
-    raw = json.dumps({**whole, "usage": usage}).encode()
-    (answer,) = ask(serve(lambda *given: Reply(raw=raw)), 1, Store(), price_in=1.0, price_out=1.0)
-    assert answer.usage.completion_tokens is None
-    assert answer.cost is None
-
-
-LABEL = '{"疾病组": "循环系统疾病"}'
-
-
-def message(**fields) -> bytes:
-    choice = {"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": None, **fields}}
-    return json.dumps({"choices": [choice], "usage": {"prompt_tokens": 100, "completion_tokens": 10}}).encode()
-
-
-@pytest.mark.parametrize(
-    "reply",
-    [
-        Reply(content=f"先想想 {{}}……\n</think>\n{LABEL}"),
-        Reply(content=f"<think>{{}}</think>{LABEL}"),
-        Reply(
-            content="<|channel|>analysis<|message|>{想}<|end|><|start|>assistant"
-            f"<|channel|>final<|message|>{LABEL}<|return|>"
-        ),
-        Reply(raw=message(content=[{"type": "text", "text": LABEL}])),
-        Reply(raw=message(content=LABEL), headers={"content-type": "text/plain"}),
-        Reply(raw=message(tool_calls=[{"function": {"name": "labels", "arguments": LABEL}}])),
-        Reply(raw=message(content="", reasoning_content=f"想好了 {LABEL}")),
-    ],
-    ids=["open thoughts", "thoughts", "harmony", "parts", "text/plain", "tool call", "reasoning"],
-)
-def test_answers_in_unusual_places_are_read(serve, reply):
-    dimension = dimensions()["disease_group"]
-    asked = requests(3, check=lambda text: read_labels(text, [dimension]))
-    server = serve(lambda question, earlier, body: reply)
-    outcomes = ask(server, 0, Store(), asked=asked)
-    assert [read_labels(outcome.text, [dimension])["disease_group"].zh for outcome in outcomes] == ["循环系统疾病"] * 3
-    assert set(server.asked.values()) == {1}
+def test_an_answer_that_says_it_is_plain_text_is_read(serve):
+    whole = Reply().body("m")
+    server = serve(lambda *given: Reply(raw=whole, headers={"content-type": "text/plain"}))
+    assert [outcome.text for outcome in ask(server, 2, Store())] == [GOOD_TEXT] * 2
 
 
 def test_azure_s_classic_api_gets_its_version_and_its_header(serve, monkeypatch):
@@ -454,77 +396,3 @@ def test_the_cap_counts_what_may_have_been_billed_over_all_runs(serve, number):
         with contextlib.suppress(UserError):
             ask(server, 4, store, timeout=0.5, max_retries=1, max_cost=2.0, **PRICES)
     assert calls["all"] * (0.09 if number == 5 else 0.11) <= 2.0
-
-
-def client_run(**more) -> _ClientRun:
-    options = LlmOptions(base_url="http://127.0.0.1:1/v1", model="m", **more)
-    return _ClientRun(options, MemoryStore(), CostAccount({}, MemoryStore(), options))
-
-
-@pytest.mark.parametrize(("answered", "count"), [(0, 10), (1, 60)])
-def test_a_run_ends_after_so_many_useless_answers_in_a_row(answered, count):
-    run, bad = client_run(), BadAnswerError(Reason.EMPTY, "empty")
-    run.answered = answered
-    for _ in range(100):
-        run._count_unusable(BadAnswerError(Reason.REFUSED, "refused"), {})
-    for _ in range(count - 1):
-        run._count_unusable(bad, {})
-    with pytest.raises(UserError, match=f"{count} answers of m in a row are of no use"):
-        run._count_unusable(bad, {})
-
-
-def failed(reason: Reason) -> Failed:
-    return Failed(ChatRequest("q", []), reason, "d")
-
-
-ANSWERED = Answer(ChatRequest("q", []), "x", "stop", Usage(), None)
-
-
-def test_five_malformed_requests_end_a_run_that_had_no_answer():
-    run = client_run()
-    run._remember_refusal(ValueError("what"), Fault(Reason.BAD_REQUEST, "d", retry=False))
-    for _ in range(4):
-        run._watch(failed(Reason.BAD_REQUEST))
-    with pytest.raises(UserError, match=r"refused the first 5 requests as malformed .*it says: what"):
-        run._watch(failed(Reason.BAD_REQUEST))
-    other = client_run()
-    other._watch(ANSWERED)
-    for _ in range(20):
-        other._watch(failed(Reason.BAD_REQUEST))
-    assert other.answered == 1
-
-
-def test_outages_are_counted_in_a_row():
-    run, found = client_run(), []
-    outages = (Reason.TIMEOUT, Reason.CONNECTION, Reason.SERVER_ERROR, Reason.RATE_LIMITED)
-    for outcome in (*map(failed, outages), failed(Reason.EMPTY), ANSWERED, failed(Reason.TIMEOUT)):
-        run._watch(outcome)
-        found.append(run.outages)
-    assert found == [1, 2, 3, 4, 4, 0, 1]
-
-
-@pytest.mark.parametrize(
-    ("concurrency", "outages", "is_asked"), [(1, 19, True), (1, 20, False), (16, 31, True), (16, 32, False)]
-)
-def test_an_endpoint_that_is_down_is_not_asked_any_more(monkeypatch, concurrency, outages, is_asked):
-    async def complete(self, sdk, key, request):
-        return failed(Reason.TIMEOUT)
-
-    monkeypatch.setattr(_ClientRun, "_complete", complete)
-    run = client_run(concurrency=concurrency)
-    run.outages = outages
-    outcome = asyncio.run(run._ask(None, "k", ChatRequest("q", [])))
-    assert outcome.reason == (Reason.TIMEOUT if is_asked else Reason.NOT_ASKED)
-
-
-@pytest.mark.parametrize(
-    ("body", "said"),
-    [({"message": "m", "x": 1}, "m"), ({"x": 1}, '{"x": 1}'), ("text", "text"), (None, "error"), ({}, "error")],
-)
-def test_what_the_endpoint_says_is_wrong_is_remembered(body, said):
-    error, run = ValueError("error"), client_run()
-    error.body = body
-    run._remember_refusal(error, Fault(Reason.BAD_REQUEST, "d", retry=False))
-    assert run.refusal == said
-    run._remember_refusal(ValueError("other"), Fault(Reason.TIMEOUT, "d", retry=True))
-    assert run.refusal == said

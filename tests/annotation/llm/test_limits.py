@@ -17,7 +17,6 @@ from build_dataset.annotation.llm.limits import (
     Pace,
     classify,
     fault_of_status,
-    over_cap,
     waste_cost,
     worst_cost,
     worst_tokens,
@@ -177,13 +176,6 @@ def test_the_wait_that_an_endpoint_asks_for_is_read(headers, wait):
     assert classify(status_error(429, {"message": "slow down"}, **headers), OPTIONS).wait == wait
 
 
-def test_a_reply_that_is_no_json_comes_from_something_before_the_endpoint():
-    with pytest.raises(UserError, match="firewall"):
-        classify(status_error(403, "<html>"), OPTIONS)
-    with pytest.raises(UserError, match="does not accept the key"):
-        classify(status_error(403, {}), OPTIONS)
-
-
 @pytest.mark.parametrize(
     ("kind", "cause", "expected"),
     [
@@ -279,11 +271,6 @@ def test_the_account_counts_answers_waste_and_what_may_have_been_billed_with_the
     assert batched.waste("k") == Waste(3, 2500, 30, 1, *worst)
     assert batched.spent() - account.spent() == pytest.approx(0.5 * 2000 / 1e6)
     assert CostAccount(requests, store, PRICED).waste("k") == batched.waste("k"), "written down at once"
-
-
-def test_a_request_over_the_cap_says_so():
-    failed = over_cap(ASKED, PRICED.model_copy(update={"max_cost": 0.5}))
-    assert (failed.reason, failed.detail) == ("spending_cap", "not asked: it could break max_cost of 0.5 USD")
 
 
 def test_a_call_on_its_way_when_a_run_is_killed_counts_as_unseen_in_the_next():

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from hashlib import sha256
-
 import pytest
 
 from build_dataset.annotation.llm.messages import (
@@ -23,10 +20,8 @@ from build_dataset.annotation.llm.messages import (
     is_another_model,
     json_object,
     message_text,
-    no_usable_answer_error,
     share_outcome,
     stored_value,
-    strict_form,
     with_hint,
 )
 from build_dataset.annotation.llm.options import LlmOptions
@@ -55,15 +50,6 @@ def test_a_request_is_sent_with_what_is_set_and_nothing_else():
 
 
 def test_the_key_of_an_answer_is_what_can_change_it():
-    told = {
-        "url": "https://llm.example.org/v1",
-        "body": ASKED.body(OPTIONS),
-        "extra": {},
-        "unfinished": False,
-        "sample": 0,
-    }
-    data = json.dumps(told, sort_keys=True, ensure_ascii=False).encode()
-    assert ASKED.key(OPTIONS) == sha256(f"{len(data)}:".encode() + data).hexdigest()
     others = [
         ChatRequest("q", ASKED.messages, sample=1),
         ChatRequest("q", ASKED.messages, keep_unfinished=True),
@@ -71,12 +57,6 @@ def test_the_key_of_an_answer_is_what_can_change_it():
     ]
     assert len({request.key(OPTIONS) for request in (ASKED, *others)}) == 4
     assert ChatRequest("other", ASKED.messages).key(OPTIONS) == ASKED.key(OPTIONS)
-
-
-def test_tokens_and_waste_add_up():
-    assert Usage() == Usage(0, 0)
-    assert Waste() == Waste(0, 0, 0, 0, 0, 0)
-    assert Waste(1, 2, 3, 4, 5, 6) + Waste(10, 20, 30, 40, 50, 60) == Waste(11, 22, 33, 44, 55, 66)
 
 
 @pytest.mark.parametrize(
@@ -183,11 +163,6 @@ def test_an_answer_that_ended_is_checked_and_stored(finish):
     assert checked == ["甲"]
 
 
-def test_an_answer_that_was_cut_off_is_not_checked():
-    request = ChatRequest("q", [], check=lambda text: pytest.fail(text), keep_unfinished=True)
-    assert stored_value(completion("甲", "length"), Usage(), request)["finish_reason"] == "length"
-
-
 def tokens(*pieces: tuple[str, float]) -> dict:
     return {"content": [{"token": piece, "logprob": value} for piece, value in pieces]}
 
@@ -243,17 +218,6 @@ def test_what_several_requests_share_is_paid_once():
     assert failed == [Failed(ASKED, Reason.ERROR, "d", waste), Failed(other, Reason.ERROR, "d")]
 
 
-def test_a_strict_form_wants_every_property_and_no_other():
-    schema = {
-        "type": "object",
-        "properties": {"a": {"type": "string"}},
-        "required": ["a"],
-        "additionalProperties": False,
-    }
-    form = {"type": "json_schema", "json_schema": {"name": "x", "strict": True, "schema": schema}}
-    assert strict_form("x", {"a": {"type": "string"}}) == form
-
-
 def test_an_object_is_found_inside_a_text():
     assert json_object('so: {"a": {"b": 1}} .') == {"a": {"b": 1}}
 
@@ -282,11 +246,6 @@ def test_what_an_endpoint_says_is_shown_in_a_line_without_keys(monkeypatch, said
     monkeypatch.setenv("LLM_KEY", "secret")
     options = LlmOptions(base_url="https://llm.example.org/v1", model="m", api_key_env="LLM_KEY")
     assert error_excerpt(said, options) == shown
-
-
-def test_the_end_of_a_run_names_how_many_answers_were_useless_and_why():
-    told = "3 answers of m in a row are of no use (empty), and the rest was not asked; it says: 甲"
-    assert str(no_usable_answer_error(3, "empty", completion("甲"), OPTIONS)) == told
 
 
 @pytest.mark.parametrize(

@@ -53,13 +53,6 @@ def test_the_version_of_azures_interface_may_stand_behind_its_address(address, v
     assert (client.max_retries, client.timeout) == (0, 120.0)
 
 
-def test_the_key_of_openai_goes_nowhere_else_unasked(monkeypatch):
-    monkeypatch.setenv("OPENAI_API_KEY", " secret ")
-    assert Endpoint(model="m").api_key() == "secret"
-    assert Endpoint(base_url=OWN, model="m").api_key() is None
-    assert Endpoint(base_url=OWN, model="m", api_key_env="OPENAI_API_KEY").api_key() == "secret"
-
-
 def test_what_a_request_would_lack_is_told(monkeypatch):
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert Endpoint().missing() == "no model is named: set model in its section of dataset.toml"

@@ -5,24 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.calibrate.stage import (
-    BINS,
-    STEPS,
-    calibration_error,
-    confidence_bins,
-    confusions,
-    sharing_points,
-)
+from build_dataset.pipeline.calibrate.stage import BINS, calibration_error, confidence_bins, confusions
 
-NAMES = {"annotator": "n", "dearer": "r", "dimension": "d"}
 SCHEMA = {"label": pl.String, "confidence": pl.Float64, "expected": pl.String}
 JUDGED = st.lists(st.tuples(st.sampled_from("ab"), st.none() | st.floats(0, 1), st.sampled_from("ab")), max_size=40)
 
 
-def judged(*rows: tuple[str, float | None, str], fallback: bool = True) -> pl.DataFrame:
+def judged(*rows: tuple[str, float | None, str]) -> pl.DataFrame:
     frame = pl.DataFrame(rows, SCHEMA, orient="row")
-    frame = frame.with_columns(right=pl.col("label") == pl.col("expected"))
-    return frame.with_columns(fallback=pl.lit(fallback))
+    return frame.with_columns(right=pl.col("label") == pl.col("expected"))
 
 
 def test_confusions_are_counted_by_pair_and_the_commonest_comes_first():
@@ -39,36 +30,16 @@ def test_bins_and_error_of_a_known_case():
     assert calibration_error(bins) == pytest.approx((0.25 + 0.20) / 2)
 
 
-def test_labels_without_confidence_are_in_no_bin_and_never_taken():
+def test_labels_without_confidence_are_in_no_bin():
     unsure = judged(*[("a", None, "a")] * 3)
     assert confidence_bins(unsure).is_empty()
     assert calibration_error(confidence_bins(unsure)) is None
-    assert [point.share for point in sharing_points(unsure, **NAMES)] == [0] * len(STEPS)
-
-
-def shares(rows: pl.DataFrame) -> dict[float, tuple[float, float]]:
-    """Share taken and accuracy of all labels by threshold."""
-    return {point.threshold: (point.share, point.accuracy) for point in sharing_points(rows, **NAMES)}
-
-
-def test_experts_put_right_what_is_not_taken():
-    found = shares(judged(("a", 0.9, "a"), ("a", 0.4, "b")))
-    assert found == {step: (1, 0.5) if step <= 0.4 else (0.5, 1) if step <= 0.9 else (0, 1) for step in STEPS}
-    assert list(STEPS) == pytest.approx([0.05 * step for step in range(21)])
-
-
-def test_a_more_expensive_annotator_is_only_as_right_as_it_is():
-    found = shares(judged(("a", 0.9, "a"), ("a", 0.4, "b"), ("a", 0.1, "b"), fallback=False))
-    assert found[0.5] == (0.3333, 0.3333)
-    assert found[0.95] == (0, 0)
 
 
 @given(JUDGED)
-def test_bins_hold_every_stated_confidence_once_and_a_higher_threshold_takes_fewer(rows):
+def test_bins_hold_every_stated_confidence_once(rows):
     bins = confidence_bins(judged(*rows))
     assert bins["items"].sum() == sum(confidence is not None for _, confidence, _ in rows)
     for number, _, mean, _ in bins.iter_rows():
         assert number / BINS <= mean + 1e-9
         assert mean - 1e-9 <= (number + 1) / BINS
-    accepted = [share for share, _ in shares(judged(*rows)).values()] if rows else []
-    assert accepted == sorted(accepted, reverse=True)

@@ -121,12 +121,6 @@ def test_set_without_a_value_is_told(tmp_path):
     assert "write it as KEY=VALUE" in str(shown.exception)
 
 
-def test_run_refuses_to_end_before_it_begins(tmp_path):
-    run("init", tmp_path)
-    shown = run("run", "--from", "export", "--to", "ocr", "--config", tmp_path / "dataset.toml")
-    assert "--from export comes after --to ocr" in str(shown.exception)
-
-
 def test_when_nothing_is_left_the_end_says_why_and_how_a_key_would_be_named(tmp_path):
     run("init", tmp_path)
     paper = "\n".join(f"{n}. 第{n}题问的是什么\nA. 甲{n}\nB. 乙{n}\nC. 丙{n}\nD. 丁{n}" for n in range(1, 9))
@@ -189,12 +183,6 @@ def test_a_log_file_that_cannot_be_written_is_named(tmp_path):
     assert "log.txt cannot be written" in str(told)
 
 
-def test_run_refuses_a_stage_that_does_not_exist(tmp_path):
-    run("init", tmp_path)
-    shown = run("run", "--from", "nonsense", "--config", tmp_path / "dataset.toml")
-    assert "the stages are ocr, parse" in str(shown.exception)
-
-
 def small(folder, text="1. 下列正确的是\nA. 甲\nB. 乙\n答案：A\n"):
     (folder / "raw").mkdir()
     (folder / "raw" / "paper.txt").write_text(text, encoding="utf-8")
@@ -222,12 +210,6 @@ def test_a_verbose_run_names_files_and_parameters(tmp_path):
     told = run("ocr", "-v", *small(tmp_path)).stderr
     assert "lines.parquet" in told
     assert '"max_pixels"' in told
-
-
-def test_a_run_that_leaves_no_question_does_not_end_well(tmp_path):
-    told = run("run", "--to", "export", *small(tmp_path, "1. 下列正确的是\nA. 甲\nB. 乙\n"))
-    assert told.exit_code == 2
-    assert "nothing is left after" in told.stderr
 
 
 def test_the_schema_of_the_configuration_names_every_section():

@@ -7,37 +7,11 @@ from functools import partial
 
 import pytest
 
-from build_dataset.pipeline.cli.inspect import _read, list_items
+from build_dataset.pipeline.cli.inspect import list_items
 from build_dataset.pipeline.cli.options import configure
-from build_dataset.pipeline.inspect.bank import Sample
 from build_dataset.pipeline.review.folder import replace_table
-from build_dataset.schemas.questions import Question, Rejection
+from build_dataset.schemas.questions import Rejection
 from tests.conftest import ROOT
-
-
-def test_a_row_is_shown_as_the_question_that_it_became():
-    given = {
-        "question_id": "q",
-        "document": "d",
-        "section": None,
-        "number": 1,
-        "question_type": "A1",
-        "stem": "[b]题",
-        "options": [{"label": "A", "text": "甲"}, {"label": "B", "text": "乙"}],
-        "content_hash": "h",
-    }
-    question = Question(**given)
-    assert _read(Sample(1, {}, question, None)) == "\\[b]题\nA. 甲\nB. 乙\n答案 answer: —"
-    keyed = question.model_copy(update={"answer": ["A", "B"]})
-    assert _read(Sample(1, {}, keyed, "x: y")).splitlines() == [
-        "[yellow]x: y[/yellow]",
-        "\\[b]题",
-        "A. 甲",
-        "B. 乙",
-        "答案 answer: AB",
-    ]
-    assert _read(Sample(1, {}, None, None)) == "—"
-
 
 REJECTED = (("q1", "a.pdf", "figure"), ("q2", "a.pdf", "figure"), ("q3", "b.pdf", "table"), ("q4", "b.pdf", "figure"))
 MORE = "more: build-dataset explain ID"

@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Annotated, Literal, get_args, get_origin
 
 import pytest
-import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.cli import options as module
-from build_dataset.pipeline.cli.options import command, configure, examples, heading, stage_options
+from build_dataset.pipeline.cli.options import command, configure, stage_options
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.schemas.params import Params, option
 
@@ -95,13 +94,6 @@ def test_a_command_without_a_configuration_reads_none():
     assert calls == [4]
 
 
-def test_the_context_of_typer_is_no_option():
-    def called(context: typer.Context, yes: bool = False) -> None:
-        """Say."""
-
-    assert parameters(command("x", called))["context"].annotation is typer.Context
-
-
 class Choice(Enum):
     ONE = "one"
 
@@ -140,14 +132,6 @@ def test_every_option_of_a_stage_has_help(stage):
         assert told(one)[1].help
 
 
-def test_examples_are_told_in_the_singular_and_the_plural():
-    assert examples([]) is None
-    assert examples(["run"]) == "Example: [cyan]build-dataset run[/cyan]"
-    both = "Examples:\n\n[cyan]build-dataset run[/cyan]\n\n[cyan]build-dataset status[/cyan]"
-    assert examples(["run", "status"]) == both
-    assert heading("begin") == "Start and build"
-
-
 @pytest.fixture
 def file(tmp_path):
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\nseed = 3\n')
@@ -160,23 +144,3 @@ def test_pairs_and_options_override_the_file_and_absent_options_do_not(file):
     assert configure(file, ["dataset.seed=7"], {"dataset.seed": 8}).dataset.seed == 8
     assert configure(file, ["dataset.seed=7"], {"dataset.seed": None}).dataset.seed == 7
     assert configure(file, ["dataset.title=a=b"]).dataset.title == "a=b"
-
-
-@pytest.mark.parametrize(("alone", "inner"), [(None, True), ("build:schema", True), ("build:schema", False)])
-def test_a_command_that_others_begin_with_is_a_group(monkeypatch, alone, inner):
-    about = {"heading": "look", "help": "Group.", "examples": ["g"]} | ({"function": alone} if alone else {})
-    commands = {"g": about} | ({"g inner": {"function": "build:demo"}} if inner else {})
-    monkeypatch.setattr(module, "_HELP", {**module._HELP, "commands": commands})
-    app = typer.Typer()
-    module.add_commands(app)
-    if not inner:
-        ((only,), groups) = app.registered_commands, app.registered_groups
-        assert (only.name, only.rich_help_panel, groups) == ("g", "Inspect results", [])
-        return
-    (group,) = app.registered_groups
-    assert (group.name, group.help, group.rich_help_panel) == ("g", "Group.", "Inspect results")
-    assert [one.name for one in group.typer_instance.registered_commands] == ["inner"]
-    info = group.typer_instance.info
-    assert (info.no_args_is_help, info.invoke_without_command) == (alone is None, alone is not None)
-    callback = group.typer_instance.registered_callback
-    assert (callback is not None and callback.invoke_without_command) == (alone is not None)

@@ -119,12 +119,6 @@ def test_files_are_listed_up_to_a_number_and_the_others_counted(wide):
     assert "1,000 │  600 │    100 │      200 │     100 │ why" in text
 
 
-def test_as_many_files_as_fit_need_no_remark(wide):
-    wide.lose(losses(2))
-    print_files(wide.config, 2, wide.console)
-    assert "more files" not in wide.stream.getvalue()
-
-
 def test_a_note_on_the_folder_is_named_as_passed_over(wide):
     (wide.config.dataset.raw / "README.txt").write_text("papers of 2024")
     print_files(wide.config, 2, wide.console)

@@ -18,11 +18,6 @@ def run(*words):
     return CliRunner().invoke(app, [str(word) for word in words])
 
 
-@pytest.mark.parametrize("name", ["score", "submission"])
-def test_every_command_has_help_with_examples(name):
-    assert "Example" in run(name, "--help").output
-
-
 def test_a_submission_goes_out_and_comes_back_with_its_scores(tmp_path, sample_build):
     out, key = tmp_path / "answers.json", tmp_path / "key.json"
     options = ("--config", ROOT / "dataset.toml", "--set", f"dataset.build={sample_build}")
@@ -76,17 +71,6 @@ def test_counts_of_scored_outputs_are_told_in_a_line(tmp_path, told, monkeypatch
     source = lines(tmp_path / "in.jsonl", ROW | {"raw_output": "A"}, ROW | {"raw_output": None})
     results.score(source, tmp_path / "out.jsonl")
     assert told()[0] == ["2 rows, 1 correct, 0 wrong, 1 no answer; written to out.jsonl"]
-
-
-def test_what_cannot_be_scored_is_told_whole(tmp_path):
-    source = lines(tmp_path / "in.jsonl", ROW | {"raw_output": "A"})
-    with pytest.raises(UserError) as caught:
-        results.score(source, source)
-    told = f"--out {source} would replace the file that is read: choose another name"
-    assert str(caught.value) == told
-    with pytest.raises(UserError) as caught:
-        results.score(source, tmp_path / "out", tables=tmp_path)
-    assert str(caught.value) == "--tables goes with --key: without one there are no categories to score by"
 
 
 @pytest.mark.parametrize(("answers", "missing"), [(1, True), (2, False)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import json
 import shutil
 
 import polars as pl
@@ -75,7 +75,7 @@ def test_what_does_not_count_is_told_as_it_is_written(capsys):
     ]
 
 
-def test_time_pay_and_drift_of_each_expert_are_written(sample_build, tmp_path):
+def test_time_and_drift_of_each_expert_are_told_as_json(sample_build, tmp_path):
     build = tmp_path / "build"
     shutil.copytree(sample_build, build)
     names = pl.read_parquet(build / "dedup" / "questions.parquet")["question_id"].to_list()[:6]
@@ -86,27 +86,16 @@ def test_time_pay_and_drift_of_each_expert_are_written(sample_build, tmp_path):
     ]
     (build / "reviews").mkdir(exist_ok=True)
     ExpertReview.to_frame(reviews).write_parquet(build / "reviews" / "pulled.parquet")
-    gold = [("g", "difficulty", "张@example.org", f"{place:03}", "gold", place < 40) for place in range(60)]
-    columns = ["question_id", "dimension", "reviewer", "updated_at", "kind", "right"]
+    gold = [(f"{place:03}", "g", "difficulty", "张@example.org", place < 40) for place in range(60)]
+    columns = ["updated_at", "question_id", "dimension", "reviewer", "right"]
     pl.DataFrame(gold, columns, orient="row").write_parquet(build / "reviews" / "control.parquet")
 
     config = ["--config", str(ROOT / "dataset.toml"), "--set", f"dataset.build={build}"]
-    table, page = tmp_path / "work.csv", tmp_path / "work.html"
-    written = ["--csv", str(table), "--rate", "2", "--page", str(page)]
-    told = CliRunner().invoke(app, ["review", "status", *config, *written])
+    told = CliRunner().invoke(app, ["review", "status", *config, "--json"])
     assert told.exit_code == 0, told.output
-
-    with table.open(encoding="utf-8-sig", newline="") as file:
-        rows = {row["reviewer"]: row for row in csv.DictReader(file)}
+    rows = {row["reviewer"]: row for row in json.loads(told.output)["experts"]}
     mine = rows["张@example.org"]
-    assert (mine["questions"], float(mine["hours"]), float(mine["pay"])) == ("6", 0.05, 14.0)
-    assert (mine["gold_questions"], mine["gold"], mine["gold_right"]) == ("1", "60", "40")
-    assert "of the last gold labels are right" in mine["alarms"]
-    assert float(rows["li@example.org"]["hours"]) == 0.1
-    text = page.read_text(encoding="utf-8")
-    assert "张@example.org" in text
-    assert text.count("<svg") == 1, "the chart of the one who answered gold questions"
-    assert "of the last gold labels are right" in text
-
-    refused = CliRunner().invoke(app, ["review", "status", *config, "--csv", str(page / "x.csv")])
-    assert "cannot be written" in str(refused.exception)
+    assert (mine["questions"], mine["hours"]) == (6, pytest.approx(0.05))
+    assert (mine["control"]["gold"], mine["control"]["right"]) == (60, 40)
+    assert "of the last gold labels are right" in mine["alarms"][0]
+    assert rows["li@example.org"]["hours"] == pytest.approx(0.1)

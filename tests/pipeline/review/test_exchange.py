@@ -60,7 +60,7 @@ def sent(monkeypatch):
 
 
 NOTHING = {"pulled": ExpertReview.to_frame([])}
-MORE = {"count": None, "adopt": False, "lineage": ANY, "rulings": ""}
+MORE = {"count": None, "lineage": ANY, "rulings": ""}
 
 
 def standing(name: str, state: State) -> SimpleNamespace:
@@ -68,24 +68,19 @@ def standing(name: str, state: State) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize(
-    ("state", "half", "asked"),
+    ("state", "asked"),
     [
-        (State.DISPUTED, False, True),
-        (State.FLAGGED, False, True),
-        (State.ONE_OF_TWO, False, False),
-        (State.ONE_OF_TWO, True, True),
-        (State.UNREVIEWED, False, False),
-        (State.UNREVIEWED, True, True),
-        (State.DONE, True, False),
-        (State.DONE, False, False),
+        (State.DISPUTED, True),
+        (State.FLAGGED, True),
+        (State.CHANGED, True),
+        (State.ONE_OF_TWO, False),
+        (State.UNREVIEWED, False),
+        (State.DONE, False),
     ],
 )
-def test_a_third_expert_rules_on_disputes_flags_and_accepted_probes(
-    monkeypatch, context, sent, state, half, asked
-) -> None:
+def test_a_third_expert_rules_on_disputes_flags_and_changes(monkeypatch, context, sent, state, asked) -> None:
     settled = SimpleNamespace(standings=[standing("q0", state), standing("q1", State.DISPUTED)], corrections=[])
     monkeypatch.setattr(exchange, "settle_questions", lambda tables, params: settled)
-    monkeypatch.setattr(folder, "accepted_probes", lambda build: {"q0"} if half else set())
     cut = []
     monkeypatch.setattr(exchange, "cut_outs", lambda asked, context, most: cut.append((len([*asked]), most)) or {})
     rows = Question.to_frame([records.question("q0"), records.question("q1"), records.question("q2")])
@@ -130,8 +125,8 @@ def test_a_push_to_all_names_how_many_experts_answer_each_question(monkeypatch, 
     tasks = [SimpleNamespace(question_id="q")]
     monkeypatch.setattr(exchange, "review_tasks", lambda tables, params, context: tasks)
     monkeypatch.setattr(exchange, "rulings_of", lambda tables, params: {})
-    exchange.push(NOTHING, ReviewParams(experts=3), context, adopt=True)
-    assert sent == [(projects.REVIEW.name, 3, ["q"], MORE | {"adopt": True})]
+    exchange.push(NOTHING, ReviewParams(experts=3), context)
+    assert sent == [(projects.REVIEW.name, 3, ["q"], MORE)]
 
 
 @pytest.mark.parametrize(("crops", "cut"), [(True, [(2, 400_000)]), (False, [])])
@@ -168,8 +163,8 @@ def test_tasks_are_sent_in_batches_under_the_title_of_the_review_alone(
     assert exchange.send(kind, tasks, params, context, count=3) == "report"
     [((_, sent, owner, given), more)] = calls
     assert (sent, given, owner) == (kind, tasks, folder.owner_of(context))
-    assert {name: more[name] for name in ("title", "version", "batch", "count", "adopt")} == {
-        "title": title, "version": version, "batch": 7, "count": 3, "adopt": False,
+    assert {name: more[name] for name in ("title", "version", "batch", "count")} == {
+        "title": title, "version": version, "batch": 7, "count": 3,
     }  # fmt: skip
 
 
@@ -189,7 +184,7 @@ def test_what_is_or_was_there_is_fetched_and_a_review_that_is_gone_is_told(
     studio = SimpleNamespace(accounts={}, projects=lambda begin: [begin])
     monkeypatch.setattr(exchange, "connect", lambda params: studio)
     monkeypatch.setattr(
-        projects, "find", lambda studio, kind, *, owner, adopt, listed: kind.name if kind.name in there else None
+        projects, "find", lambda studio, kind, *, owner, listed: kind.name if kind.name in there else None
     )
     for name in before:
         kind = next(kind for kind in projects.KINDS if kind.name == name)

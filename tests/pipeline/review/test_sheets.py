@@ -15,7 +15,6 @@ from build_dataset.annotation.label_studio.tasks import ReviewTask
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import sheets, workbook
 from build_dataset.pipeline.review import stage as review
-from build_dataset.pipeline.review.control import with_probes
 from build_dataset.pipeline.review.folder import write_pulled
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.schemas.annotations import Annotation, ExpertReview
@@ -220,17 +219,6 @@ def test_nobody_gets_a_workbook_under_a_second_name(tables, context):
     assert sheets.export(tables, PARAMS, context, expert="zhang@example.org", path=path, count=None) == 4
 
 
-def test_a_probe_in_an_old_workbook_stays_a_probe_whatever_was_filled_in_since(tables, context):
-    path, _ = exported({**tables, "annotations": with_probes(tables["annotations"], 1.0, 7)}, context)
-    exported(tables, context, expert="li")  # filled in since: the right labels
-    fill(path, {f"q{n}": {"完成": "是"} for n in range(4)})
-    _, pulled = take_in(context, path)
-    assert {*pulled["label"]} <= {*FIRST.values()}, "a label that is wrong on purpose became an expert's"
-    assert pulled.height == 4 * (len(FIRST) - 1)
-    control = read_table(context.build / "reviews" / "control.parquet")
-    assert control.select("kind", "right").rows() == [("probe", False)] * 4
-
-
 def test_nobody_works_in_vain(tables, context):
     path, _ = exported(tables, context)
     fill(path, {"q0": {"完成": "是"}})
@@ -274,35 +262,10 @@ def test_a_workbook_saved_by_libreoffice_says_the_same(tables, context, tmp_path
     assert {row["field"]: row["after"] for row in corrections} == {"stem": "改好的题干", "option:B": "丙"}
 
 
-def test_the_columns_of_a_workbook_have_their_widths():
-    labels = {f"{numeral} {dimension.zh}": 18 for numeral, dimension in screen.numbered_dimensions()}
-    assert workbook.columns() == {
-        "题目编号 ID": 14,
-        "题干与选项 question": 60,
-        "答案 key": 8,
-        "解析 explanation": 40,
-        "机器建议 proposal": 24,
-        **labels,
-        "行 row": 9,
-        "题干有误": 10,
-        "答案有误": 10,
-        "超出范围": 10,
-        "改正题干与选项 corrected text": 40,
-        "改正答案 corrected key": 10,
-        "备注 note": 24,
-        "完成 done": 8,
-    }
-
-
 @pytest.mark.parametrize(("length", "fits"), [(15_999, True), (16_000, False)])
 @pytest.mark.parametrize("name", ["text", "explanation", "base"])
 def test_a_question_too_long_for_a_cell_is_not_written(name, length, fits):
     assert sheets.fits_cells(ReviewTask("q", {name: "x" * length}, None)) is fits
-
-
-def test_cells_are_read_as_text():
-    assert workbook._as_text([[2.0, 2.5, " x ", True, ""]]) == [["2", "2.5", "x", "True", ""]]
-    assert workbook.legal("a\x00b\tc\x1f") == "ab\tc"
 
 
 def test_a_row_is_read_as_an_annotation_of_the_server():

@@ -11,7 +11,7 @@ from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import stage as review
 from build_dataset.pipeline.review.folder import read_control
 from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.schemas.annotations import Agreement, Annotation, Correction, CorrectionStatus, ExpertReview
+from build_dataset.schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview
 from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation import records
@@ -189,48 +189,3 @@ def test_what_the_adjudicator_flags_goes_to_verification_and_ends_there(context)
     keep = records.correction("v", "keep", question_id="q0", field="verdict", origin="verification")
     found["corrections"] = Correction.to_frame([keep.model_copy(update={"status": CorrectionStatus.ACCEPTED})])
     assert review.run(found, PARAMS, context).review == []
-
-
-def test_reviews_that_do_not_count_are_told_by_reason() -> None:
-    ruled = {"project": "adjudication"}
-    rows = [
-        records.review("a", "易", question_id="q0"),
-        records.review("a", "易", question_id="q9"),
-        records.review("x", "易", question_id="q0"),
-        records.review("a", "无此", question_id="q0"),
-        records.review("a", "易", question_id="q0", dimension="none"),
-        records.review("j", "极难", question_id="q0", **ruled),
-        records.review("a", "极难", question_id="q0", **ruled),
-        records.review("j", "无此", question_id="q1", **ruled),
-    ]
-    frame = ExpertReview.to_frame(rows)
-    named = ReviewParams(reviewers=["a"], adjudicators=["j"])
-    rules = review.adjudication.Rules(frozenset(named.adjudicators))
-    counted, ignored = review._counted(frame, {"q0", "q1"}, named, rules)
-    assert [(each.reviewer, each.label) for each in counted] == [("a", "易"), ("j", "极难")]
-    assert ignored == {"other_question": 1, "other_reviewer": 2, "unknown_label": 3}
-    anybody, left = review._counted(frame, {"q0", "q1"}, ReviewParams(), review.adjudication.Rules())
-    assert [(each.reviewer, each.label) for each in anybody] == [("a", "易"), ("x", "易"), ("j", "极难")]
-    assert left == {"other_question": 1, "ruled_on_own_label": 1, "unknown_label": 3}
-
-
-def test_flags_of_an_adjudicator_wait_under_a_reason_of_their_own() -> None:
-    rules = review.adjudication.Rules(frozenset({"j"}))
-
-    def reason(state: State, who: str, *flags: str) -> str:
-        rows = [records.review(who, flags=list(flags)), records.review("b")]
-        standing = review.adjudication.Standing("q", state, [], {}, rows)
-        found = review._review_item(standing, rules)
-        assert (found.item_id, found.stage) == ("q", "review")
-        return found.reason
-
-    assert reason(State.FLAGGED, "j", "wrong_key") == review.FLAGGED_BY_ADJUDICATOR
-    assert reason(State.FLAGGED, "a", "wrong_key") == "flagged"
-    assert reason(State.FLAGGED, "j") == "flagged"
-    assert reason(State.DISPUTED, "j", "wrong_key") == "disputed"
-
-
-def test_totals_are_of_all_experts_labels_and_parts() -> None:
-    plain = dict.fromkeys(Agreement.model_fields) | {"dimension": "d", "items": 1, "reviewers": "all"}
-    others = ({}, {"reviewers": "a & b"}, {"label": "x"}, {"slice": "batch 1"})
-    assert [review._is_total(Agreement(**plain | more)) for more in others] == [True, False, False, False]

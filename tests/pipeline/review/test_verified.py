@@ -93,9 +93,9 @@ def test_verdicts_are_counted_by_reason(room):
     answer(room, 1, DROP, for_all=True)
     answer(room, 4, KEEP, key="B")
     verified.take_up(ReviewParams(), room)
-    rows = {each.reason: each for each in count_by_reason(read_table(room.build / SETTLED))}
-    assert (rows["foot_inside"].settled, rows["foot_inside"].rejected) == (3, 3)
-    assert (rows["no_answer"].settled, rows["no_answer"].corrected) == (1, 1)
+    rows = {each["reason"]: each for each in count_by_reason(read_table(room.build / SETTLED))}
+    assert (rows["foot_inside"]["settled"], rows["foot_inside"]["rejected"]) == (3, 3)
+    assert (rows["no_answer"]["settled"], rows["no_answer"]["corrected"]) == (1, 1)
 
 
 def test_a_question_that_has_changed_since_is_neither_counted_nor_an_example(room):

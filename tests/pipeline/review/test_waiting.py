@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import openpyxl
+import polars as pl
 import pytest
 
 from build_dataset.annotation.params import ReviewParams
@@ -253,13 +254,17 @@ def test_decisions_are_counted_by_reason_and_false_alarms_are_named(build, book)
     edit(book, (first, "decision", "保留"), (first, "scope", "同类全部"), (ids(build)["erratum"], "decision", "剔除"))
     take(build, book)
     rows = count_by_reason(read_table(build.build / SETTLED))
-    counts = {row.reason: (row.settled, row.kept, row.rejected) for row in rows}
+    counts = {row["reason"]: (row["settled"], row["kept"], row["rejected"]) for row in rows}
     kept = counts["low_confidence"][0]
     assert counts == {"low_confidence": (kept, kept, 0), "erratum": (1, 0, 1)}
     assert kept > 2
-    assert not replace(rows[0], settled=19, kept=19).is_false_alarm
-    assert replace(rows[0], settled=20, kept=19).is_false_alarm
-    assert not replace(rows[0], settled=20, kept=18).is_false_alarm
+
+
+@pytest.mark.parametrize(("kept", "dropped", "alarm"), [(19, 0, False), (19, 1, True), (18, 2, False)])
+def test_a_reason_that_was_nearly_always_wrong_is_a_false_alarm(kept, dropped, alarm):
+    decisions = ["keep"] * kept + ["drop"] * dropped
+    [row] = count_by_reason(pl.DataFrame({"reason": ["x"] * len(decisions), "decision": decisions}))
+    assert (row["settled"], row["false_alarm"]) == (kept + dropped, alarm)
 
 
 def test_a_question_that_people_settled_is_not_offered_again(build, monkeypatch, others):

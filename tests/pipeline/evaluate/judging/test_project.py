@@ -5,17 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.annotation.rubric import aspects
-from build_dataset.pipeline.cli.app import app
 from build_dataset.pipeline.evaluate.judging import project
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.review.folder import replace_table
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import AnswerScore, Judgement, Outcome, Prediction, SentAnswer, Task
-from tests.annotation.label_studio.test_pull import Studio
 
 ZHANG, LI = "zhang@example.org", "li@example.org"
 
@@ -103,23 +100,3 @@ def test_status_compares_models_that_judged_with_the_experts(context):
     found = {row.judge: row for row in project.status(context.build, []).agreement if row.aspect == "fluency"}
     assert list(found) == ["llm:j"]
     assert (found["llm:j"].answers, found["llm:j"].pearson) == (4, pytest.approx(1.0))
-
-
-def test_the_project_of_a_folder_that_is_gone_is_taken_over_with_adopt_alone(tmp_path, monkeypatch):
-    (tmp_path / "raw").mkdir()
-    config = tmp_path / "dataset.toml"
-    config.write_text('[dataset]\nname = "demo"\nraw = "raw"\nbuild = "build"\n', encoding="utf-8")
-    studio = Studio(description="[build-dataset scoring: demo #ffffffffffff]")
-    monkeypatch.setattr(project, "connect", lambda _: studio)
-    command = ["score-answers", "pull", "--config", str(config)]
-
-    refused = CliRunner().invoke(app, command)
-    assert isinstance(refused.exception, UserError)
-    assert "`build-dataset score-answers pull --adopt`" in str(refused.exception)
-    assert studio.description.endswith("#ffffffffffff]")
-
-    taken = CliRunner().invoke(app, [*command, "--adopt"])
-    assert taken.exit_code == 0, taken.output
-    token = (tmp_path / "build" / "reviews" / "token").read_text(encoding="utf-8").strip()
-    assert studio.description.endswith(f"[build-dataset scoring: demo #{token}]")
-    assert CliRunner().invoke(app, command).exit_code == 0, "from now on it is this folder's"
