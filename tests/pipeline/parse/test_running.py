@@ -201,21 +201,6 @@ def test_a_short_line_leaves_where_it_stands_beside_a_foot_in_four_fifths_of_its
     assert leaves(texts, "下一") is (count >= 8)
 
 
-def test_a_foot_that_begins_like_an_option_counts_the_pages():
-    texts = [line for page in range(1, 7) for line in (*item(page), f"(A)卷 第{page}页")]
-    assert [line.text for line in without_running(make(texts, a_page=5))] == [
-        line for page in range(1, 7) for line in item(page)
-    ]
-
-
-@pytest.mark.parametrize(("pages", "step", "gone"), [(2, 1, False), (3, 1, True), (6, 2, False)])
-def test_three_pages_are_counted_by_their_last_lines(pages, step, gone):
-    texts = []
-    for number in range(1, pages + 1):
-        texts += [*item(number), f"某某学会 {number * step + 9}"]
-    assert leaves(texts, f"某某学会 {step + 9}", a_page=5) is gone
-
-
 def stamped(pages: int, at: int, name: str = "天天学医网", confidence: float | None = 0.9) -> list[tuple[int, int]]:
     """Page and place of the lines that keep a name which stands beside one line of each of the first pages."""
     lines = [
@@ -303,32 +288,6 @@ def test_a_line_beside_a_short_one_beside_a_foot_leaves():
     assert [line.text for line in without_running(make(texts))] == [
         line for number in range(1, 11) for line in item(number)
     ]
-
-
-@pytest.mark.parametrize(
-    ("line", "gone"),
-    [
-        ("{}", False),
-        ("{ten}", True),
-        ("{}. 甲", False),
-        ("{ten}. 甲", False),
-        ("D．{} 天", False),
-        ("A {}", True),
-        ("某某学会 D．{}", True),
-        ("某某学会 {}", True),
-        ("某某学会 {} 卷。", False),
-        ("某某学会 {}、{ten}", True),
-        ("（1～{}题共用题干）", False),
-        ("解析：{}", False),
-    ],
-)
-def test_a_last_line_counts_the_pages_unless_it_may_be_of_a_question(line, gone):
-    texts = []
-    for page in range(4, 8):
-        texts += [*item(page), line.format(page, ten=page + 10)]
-    lines = [replace_page(one, one.page + 3) for one in make(texts, a_page=5)]
-    kept = [one.text for one in without_running(lines)]
-    assert (line.format(5, ten=15) not in kept) is gone
 
 
 @pytest.mark.parametrize("foot", ["以下何者正确？", "某某题库何者整理？", "AABBCCDD", "ABCD ABCD", "12. 某某题库整理"])
