@@ -189,7 +189,7 @@ def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
     """Return the kind of an item without options, by its number, words, head or answer."""
     if worded:
         return "short_answer"
-    if _P.true_false.match(draft.stem) or fields.verdict:
+    if _P.true_false.search(draft.stem) or fields.verdict:
         return "true_false"
     if _P.fill_in.match(draft.stem) or _P.blank.search(draft.stem):
         return "fill_in"
