@@ -43,3 +43,22 @@ def test_a_statement_with_its_verdict_behind_it_is_a_true_false_item(parse, verd
 )
 def test_an_option_that_was_left_out_or_ends_with_a_label_waits(parse, last, reason):
     assert told(parse(f"1. 首选的是\nA. 甲药\nB. 乙药\nC. 丙药\nD. {last}\n答案：A")) == [f"?1 {reason}"]
+
+
+@pytest.mark.parametrize("line", ["A需求分析B结构设计C程序编制D软件维护", "A甲B乙C丙D丁E戊"])
+def test_labels_in_one_line_need_neither_mark_nor_space(parse, line):
+    outcome = parse(f"1. 不属于的是（）。\n{line}\n答案：B")
+    assert told(outcome) == ["1B"]
+    assert "".join(option.label + option.text for option in outcome.questions[0].options) == line
+
+
+def test_letters_inside_a_sentence_are_no_options(parse):
+    outcome = parse("1. A型血与B型血的人，抗体分别是\nA. 甲\nB. 乙\nC. 丙\n答案：B")
+    assert outcome.questions[0].stem == "A型血与B型血的人，抗体分别是"
+
+
+@pytest.mark.parametrize(
+    "picture", ["![](https://site.example/a/4.png)", "<img src='4.png'>", "图https://site.example/a/4.JPG)"]
+)
+def test_a_link_to_a_picture_where_a_text_should_be_waits(parse, picture):
+    assert told(parse(f"1. 首选的是\nA. 甲药\nB. {picture}\nC. 丙药\n答案：A")) == ["?1 picture_not_read"]
