@@ -1,7 +1,7 @@
 """The parse stage: lines and rows in, questions out, everything accounted for."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import PurePosixPath
 
 import polars as pl
@@ -10,11 +10,18 @@ from build_dataset.pipeline.parse.assemble import drafts_of
 from build_dataset.pipeline.parse.columns import Columns
 from build_dataset.pipeline.parse.counted import with_letters
 from build_dataset.pipeline.parse.cut import cut
-from build_dataset.pipeline.parse.heads import stated_total
+from build_dataset.pipeline.parse.heads import NumberStyle, number_candidate, stated_total
 from build_dataset.pipeline.parse.judge import check_gates
 from build_dataset.pipeline.parse.keylines import split_answer_lines
 from build_dataset.pipeline.parse.keys import key_of
-from build_dataset.pipeline.parse.lines import in_one_script, line_part, parsed_lines, place_of, plain_notation
+from build_dataset.pipeline.parse.lines import (
+    ParsedLine,
+    in_one_script,
+    line_part,
+    parsed_lines,
+    place_of,
+    plain_notation,
+)
 from build_dataset.pipeline.parse.pairing import pair_keys
 from build_dataset.pipeline.parse.paper import ParsedPaper, ParseOutcome, apply_key, finish, trace_of_paper
 from build_dataset.pipeline.parse.params import ParseParams
@@ -131,7 +138,7 @@ def _read(task: tuple[str, pl.DataFrame]) -> ParsedPaper:
 
 def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     """Read a document's lines, given in reading order; its own key is applied, gates are not yet checked."""
-    parts = split_answer_lines(in_one_script(plain_notation(with_letters(parsed_lines(lines)))))
+    parts = _numbered_once(split_answer_lines(in_one_script(plain_notation(with_letters(parsed_lines(lines))))))
     kept = {place_of(piece) for piece in parts}
     running = [line_part(line, line.text) for line in lines if (line.page, line.order) not in kept]
     outline = cut(parts)
@@ -151,6 +158,18 @@ def read_paper(document: str, lines: Sequence[Line]) -> ParsedPaper:
     if paper.key.runs and not paper.is_key:
         apply_key(paper, paper.key)
     return paper
+
+
+def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
+    """The pieces without a heading that is nothing but the number with which the next one begins: 第3题 / 【第3题】."""
+    marks = [number_candidate(index, part.text) for index, part in enumerate(parts)]
+    kept = []
+    for part, mark, after in zip_longest(parts, marks, marks[1:]):
+        alone = mark is not None and mark.style is NumberStyle.TITLE and mark.end >= len(part.text)
+        again = mark and after and (mark.value, mark.last) == (after.value, after.last)
+        if not (alone and again):
+            kept.append(part)
+    return kept
 
 
 def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Context) -> ParseOutcome:

@@ -195,6 +195,22 @@ def numbers(text):
     return [draft.number for draft in found.items], [draft.section for draft in found.items], found
 
 
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        (f"第3题\n【第3题】甲\n{OPTIONS}", 3),
+        (f"第3题\n第3题 甲\n{OPTIONS}", 3),
+        (f"第3题\n第4题 甲\n{OPTIONS}", 4),
+        (f"第3题甲\n第3题 乙\n{OPTIONS}", 4),
+        (f"3.\n第3题 甲\n{OPTIONS}", 4),
+        (f"第3题\n甲\n{OPTIONS}", 4),
+        ("第3题", 1),
+    ],
+)
+def test_a_heading_that_is_the_number_of_the_next_line_is_left_out(text, lines):
+    assert len(numbers(text)[2].pieces) == lines
+
+
 def test_sections_count_from_one_and_instructions_are_none():
     two = f"一、单选题\n{paper(1, 2)}\n二、多选题\n{paper(1, 2)}"
     assert numbers(two)[:2] == ([1, 2, 1, 2], [1, 1, 2, 2])
