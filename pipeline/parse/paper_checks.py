@@ -260,6 +260,20 @@ def _told_of_next(judged: Judged) -> Findings:
             told[draft.group] = draft.number or 0
 
 
+@COMPARED(
+    "parts_and_answers_differ", "1. 甲由（1）构成 / 2. 乙由（2）决定，丙由（3）决定 / 3. 丁属于（4）: a key by blanks"
+)
+def _numbered_blanks(judged: Judged) -> Findings:
+    """Find questions whose blanks run on over all of them by numbers that are not their own."""
+    told = [(draft, [int(number) for number in _P.blank.findall(draft.stem)]) for draft in judged.questions]
+    named = [(draft, numbers) for draft, numbers in told if numbers]
+    numbers = [number for _, own in named for number in own]
+    if len(named) >= SEVERAL - 1 and numbers == sorted({*numbers}):
+        for draft, own in named:
+            if draft.number not in own:
+                yield draft, f"its blank has the number {own[0]}, by which a key may answer it"
+
+
 @COMPARED("parts_and_options_differ", "C. 丙 D. 丁 / 1. …: a page that begins in the middle of a question")
 def _options_before_first(judged: Judged) -> Findings:
     own, outline = judged.questions, judged.paper.outline

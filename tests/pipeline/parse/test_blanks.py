@@ -49,3 +49,14 @@ def test_parts_to_fill_in_after_the_options_of_one_part_have_no_options(parse):
     parts = "①甲是______。\n②下列叙述正确的有\nA. 一\nB. 二\nC. 三\nD. 四\n①乙的酶是______。\n②丙是______。"
     outcome = parse(f"{items(1)}\n2. 据图回答：\n{parts}\n{items(3)}")
     assert [one.number for one in outcome.questions] == [1, 3]
+
+
+def test_blanks_that_run_on_by_numbers_of_their_own_make_their_questions_wait(parse):
+    stems = ("甲由（1）构成。", "乙由（2）决定，丙由（3）决定。", "丁属于（4）。", "戊（5）、己（6）。")
+    text = "\n".join(f"{number}．{stem}\n{FOUR}" for number, stem in enumerate(stems, 1))
+    kept = [
+        question.number for question in parse(f"{text}\n参考答案\n（1）A （2）B （3）C （4）D （5）A （6）B").questions
+    ]
+    assert kept in ([1], [1, 2])
+    own = "\n".join(f"{number}．第{number}项属于（{number}）。\n{FOUR}\n答案：B" for number in range(1, 5))
+    assert [question.number for question in parse(own).questions] == [1, 2, 3, 4]

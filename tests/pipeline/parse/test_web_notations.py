@@ -62,3 +62,11 @@ def test_letters_inside_a_sentence_are_no_options(parse):
 )
 def test_a_link_to_a_picture_where_a_text_should_be_waits(parse, picture):
     assert told(parse(f"1. 首选的是\nA. 甲药\nB. {picture}\nC. 丙药\n答案：A")) == ["?1 picture_not_read"]
+
+
+@pytest.mark.parametrize(
+    ("stem", "waits"), [("10) The function is", True), ("3．丁药属于", True), ("2.5 mg 的是", False)]
+)
+def test_a_stem_that_begins_with_another_number_waits(parse, stem, waits):
+    outcome = parse(f"1. {stem}\nA. 甲\nB. 乙\nC. 丙\n答案：A")
+    assert told(outcome) == (["?1 text_left_over"] if waits else ["1A"])
