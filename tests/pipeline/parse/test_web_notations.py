@@ -57,9 +57,7 @@ def test_letters_inside_a_sentence_are_no_options(parse):
     assert outcome.questions[0].stem == "A型血与B型血的人，抗体分别是"
 
 
-@pytest.mark.parametrize(
-    "picture", ["![](https://site.example/a/4.png)", "<img src='4.png'>", "图https://site.example/a/4.JPG)"]
-)
+@pytest.mark.parametrize("picture", ["![](https://site.example/a/4.png)", "图https://site.example/a/4.JPG)"])
 def test_a_link_to_a_picture_where_a_text_should_be_waits(parse, picture):
     assert told(parse(f"1. 首选的是\nA. 甲药\nB. {picture}\nC. 丙药\n答案：A")) == ["?1 picture_not_read"]
 
