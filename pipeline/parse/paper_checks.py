@@ -15,6 +15,7 @@ from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.parse.question_checks import (
     GOES_ON,
     MAX_NUMBER_AHEAD,
+    explained_together,
     last_option_lines,
     texts_of,
     under_options,
@@ -265,7 +266,8 @@ def _told_of_next(judged: Judged) -> Findings:
 )
 def _numbered_blanks(judged: Judged) -> Findings:
     """Find questions whose blanks run on over all of them by numbers that are not their own."""
-    told = [(draft, [int(number) for number in _P.blank.findall(draft.stem)]) for draft in judged.questions]
+    whole = [draft for draft in judged.questions if not explained_together(draft)]
+    told = [(draft, [int(number) for number in _P.blank.findall(draft.stem)]) for draft in whole]
     named = [(draft, numbers) for draft, numbers in told if numbers]
     numbers = [number for _, own in named for number in own]
     if len(named) >= SEVERAL - 1 and numbers == sorted({*numbers}):

@@ -38,7 +38,7 @@ def lines(text: str) -> list[ParsedLine]:
 
 
 def leaning(text: str, boundaries: Sequence[int] = (), groups: Mapping[int, GroupHead] | None = None) -> str:
-    """How every line that begins like a question weighs against its form alone: more +, less -, the same =."""
+    """Return how every line that begins like a question weighs against its form alone: more +, less -, the same =."""
     pieces = lines(text)
     found = [mark for at, one in enumerate(pieces) if (mark := number_candidate(at, one.text))]
     weighed = weigh_candidates(pieces, found, boundaries, groups or {})
