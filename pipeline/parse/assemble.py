@@ -7,7 +7,6 @@ from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
 from build_dataset.pipeline.parse import parts
-from build_dataset.pipeline.parse.cloze import Cloze
 from build_dataset.pipeline.parse.draft import Draft, Habits, ItemText, set_aside, strip_item_type, take_marks, text_of
 from build_dataset.pipeline.parse.fields import (
     Fields,
@@ -126,14 +125,11 @@ def _drafts(reading: ItemText, shared: _SharedOptions, *, is_key: bool) -> list[
 def _several(reading: ItemText) -> list[Draft]:
     """The questions of an item that holds more than one; empty for others."""
     item, pieces, fields = reading.item, reading.pieces, reading.fields
-    head, cloze = reading.head, reading.cloze
     if item.worded:
         return []
     if item.last > item.number:
-        return list(parts.numbered_parts(item, pieces, head, fields))
-    if cloze and len(cloze.blanks) > 1:
-        return list(parts.blank_drafts(item, pieces, fields, cloze, numbered=reading.habits.by_blanks))
-    inside = parts.parts_with_options(head, fields.answers)
+        return list(parts.numbered_parts(item, pieces, reading.head, fields))
+    inside = parts.parts_with_options(reading.head, fields.answers)
     if inside is None and reading.run is not None:
         # the letters of matching items may be the last lines, so the untouched head is read
         inside = parts.stems_after_options(fields.head, find_run(fields.head) or reading.run)
@@ -147,18 +143,13 @@ def _several(reading: ItemText) -> list[Draft]:
 def _single(reading: ItemText, common: OptionRun | None, shared: _SharedOptions) -> Draft:
     item, fields, run = reading.item, reading.fields, reading.run
     draft = parts.draft_of(item, reading.pieces, fields)
-    if reading.cloze:
-        _use_blank(draft, reading, reading.cloze)
-    elif common and (run is None or shared.run is not None or (item.group and item.group.head.options)):
+    if common and (run is None or shared.run is not None or (item.group and item.group.head.options)):
         _use_shared(draft, reading, common, shared)
     elif run is not None:
         _use_own(draft, reading.head, run)
     else:
         draft.stem = join_lines(fields.head)
         _use_codes(draft)
-    if run is not None and reading.habits.by_blanks and not reading.cloze:
-        draft.number, draft.suffix = None, f"i{item.number:03d}"
-        draft.flag("parts_and_options_differ", "its blanks and their options were not read")
     _answer(draft, fields, reading)
     strip_item_type(draft)
     # The dot of its number on another page, or the number again before its options: （69）. （69）A.
@@ -220,15 +211,6 @@ def _use_own(draft: Draft, head: str, run: OptionRun) -> None:
         line = head[run.last + again_at.start() :].strip().partition("\n")[0]
         draft.flag("label_inside_text", f"a line after option {last} begins with {again_at[1]}: {line[:40]!r}")
     _trace_options(draft, head, run)
-
-
-def _use_blank(draft: Draft, reading: ItemText, cloze: Cloze) -> None:
-    """The one blank of an item: its number is no part of the options, nor of the stem."""
-    (blank,) = cloze.blanks
-    draft.stem, draft.options = cloze.lead, list(blank.run.options)
-    if reading.habits.by_blanks:
-        draft.number = blank.number
-    _trace_options(draft, reading.head, blank.run)
 
 
 def _trace_options(draft: Draft, head: str, run: OptionRun) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.cloze import option_lines, own_answers, share_leads
+from build_dataset.pipeline.parse.cloze import share_leads
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
@@ -41,17 +41,13 @@ def cut(pieces: Sequence[ParsedLine]) -> Outline:
 
 
 def _keys(cutting: Cutting) -> None:
-    """Lines of answers and the heads over them; those of an item's own blanks are inside it."""
-    blanks = option_lines(cutting.pieces)
-    own = own_answers(cutting.pieces, blanks)
-    cutting.parts.update(blanks, own)
-    opened = key_heads(cutting.pieces) - own
+    """Lines of answers and the heads over them."""
+    opened = key_heads(cutting.pieces)
     for index in opened:
         cutting.roles[index] = Role.KEY_HEAD
     for index, line in answer_lines(cutting.pieces, opened).items():
-        if index not in own:
-            cutting.roles[index] = Role.ANSWERS
-            cutting.answers |= {index: line} if line else {}
+        cutting.roles[index] = Role.ANSWERS
+        cutting.answers |= {index: line} if line else {}
 
 
 def _heads(cutting: Cutting) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from functools import reduce
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
-from build_dataset.pipeline.parse.cloze import read_blanks, run_on
 from build_dataset.pipeline.parse.fields import Fields, is_coded, letter_line, letters_inside
 from build_dataset.pipeline.parse.heads import INSTRUCTION, SET_ASIDE, announcement
 from build_dataset.pipeline.parse.lines import REGIONS, ParsedLine, line_spans
@@ -31,8 +30,6 @@ class Habits:
         ends = sum(_P.letter_end.search(text) is not None for text in texts)
         # answers are printed as single letters on lines of their own
         self.single_letters = 3 * ends >= len(texts) and (ends > 1 or len(texts) == 1)
-        # the numbers of blanks, not of items, are those of the questions
-        self.by_blanks = run_on([read_blanks(found.head) for found in fields])
         filled = [found for found in fields if letters_inside(found.head)]  # 首选的是（C）
         shown = [letters_inside(found.head) in found.answers for found in filled if found.answers]
         repeats = sum(shown) >= SHOWN and sum(shown) > BLANKS * len(shown)
@@ -55,8 +52,6 @@ class ItemText:
         self.head = _P.title_before.sub(lambda found: "\n" * found[0].count("\n"), self.head)
         self.run = None if item.worded else find_run(self.head)
         self.beside = item.given or (letters if self.run is not None else None)
-        cloze = None if item.worded else read_blanks(self.head)
-        self.cloze = cloze if cloze and (cloze.sure or habits.by_blanks) else None
 
 
 def text_of(pieces: list[ParsedLine]) -> str:
@@ -194,7 +189,7 @@ def _kind_in_words(draft: Draft, fields: Fields, *, worded: bool) -> str | None:
     """Return the kind of an item without options, by its number, words, head or answer."""
     if worded:
         return "short_answer"
-    if _P.true_false.match(draft.stem) or fields.verdict:
+    if _P.true_false.search(draft.stem) or fields.verdict:
         return "true_false"
     if _P.fill_in.match(draft.stem) or _P.blank.search(draft.stem):
         return "fill_in"

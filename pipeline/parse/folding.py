@@ -6,10 +6,8 @@ read from a copy, ``structural``, in which every kind of them is one.
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable
 from functools import lru_cache
-from itertools import groupby, pairwise
+from itertools import pairwise
 
 from build_dataset.pipeline.characters import COMPATIBILITY, INVISIBLE, WIDE, any_of
 from build_dataset.pipeline.patterns import Patterns
@@ -69,21 +67,6 @@ def letters_alone(text: str) -> str:
 def without_blanks(text: str) -> str:
     """A text without widths, white space, brackets and blanks, by which copies of a question are compared."""
     return re.sub(r"[\s_（）()]+", "", unicodedata.normalize("NFKC", text))
-
-
-def private_labels(texts: Iterable[str]) -> dict[int, str]:
-    """Return the private-use characters that are option labels, as a table for ``str.translate``.
-
-    Labels are glyphs of consecutive code points that stand at the start of segments about equally often.
-    """
-    seen = Counter(ord(found[1]) for text in texts for found in _P.private_label.finditer(text))
-    table: dict[int, str] = {}
-    for _, group in groupby(enumerate(sorted(seen)), key=lambda place: place[1] - place[0]):
-        run = [code for _, code in group]
-        counts = [seen[code] for code in run]
-        labels = next((k for k in range(len(run), 2, -1) if min(counts[:k]) * 2 >= max(counts[:k])), 0)
-        table.update({code: f"{chr(65 + i)}." for i, code in enumerate(run[:labels])})
-    return table
 
 
 def width(text: str) -> int:

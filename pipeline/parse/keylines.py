@@ -164,29 +164,14 @@ def _row(
 
 
 def split_answer_lines(pieces: Sequence[ParsedLine]) -> list[ParsedLine]:
-    """Pieces in which lines of answers hold nothing else, and whole answers.
-
-    The head before them goes (参考答案：1-5 ABCDE, 多选题：1.ABC 2.BD); a line that goes on in the middle of an answer
-    takes up the next.
-    """
+    """Return pieces in which lines of answers hold nothing else: their head goes (参考答案：1-5 ABCDE, 多选：1.ABC)."""
     found: list[ParsedLine] = []
-    taken = False
-    for piece, following in zip_longest(pieces, pieces[1:]):
-        text = "" if taken else piece.text
-        if cut := _head_end(text):
-            found.append(replace(piece, text=text[:cut].rstrip()))
-            text = text[cut:]
-        taken = following is not None and _goes_on(text, following.text)
-        text = f"{text} {following.text}" if taken and following else text
-        found.append(replace(piece, text=text, centred=piece.centred and not cut))
+    for piece in pieces:
+        cut = _head_end(piece.text) or 0
+        if cut:
+            found.append(replace(piece, text=piece.text[:cut].rstrip()))
+        found.append(replace(piece, text=piece.text[cut:], centred=piece.centred and not cut))
     return found
-
-
-def _goes_on(text: str, following: str) -> bool:
-    """Return whether a line of answers ends between a number, or a range, and its letters."""
-    if _P.unfinished.fullmatch(text) is None or line_pairs(text):
-        return False
-    return len(line_pairs(f"{text} {following}")) > max(1, len(line_pairs(following)))
 
 
 def _head_end(text: str) -> int | None:

@@ -11,7 +11,7 @@ from itertools import accumulate, groupby, pairwise
 from typing import TYPE_CHECKING
 
 from build_dataset.pipeline.characters import is_traditional, script_of
-from build_dataset.pipeline.parse.folding import fold, private_labels, width
+from build_dataset.pipeline.parse.folding import fold, width
 from build_dataset.pipeline.parse.heads import split_heads
 from build_dataset.pipeline.parse.running import without_running
 from build_dataset.pipeline.patterns import Patterns
@@ -49,17 +49,15 @@ class ParsedLine:
 
 
 def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
-    """The pieces of a document's lines: running heads and feet left out, texts folded, private labels read."""
+    """The pieces of a document's lines: running heads and feet left out, texts folded."""
     kept = without_running([line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)])
-    labels = private_labels(line.text for line in kept)
     boxes = group_values((line.column, line.box) for line in kept if line.box and line.kind is LineKind.TEXT)
     # The left and the right edge of the text of every column, over all pages.
     margins = {column: (min(box.x0 for box in own), max(box.x1 for box in own)) for column, own in boxes.items()}
     tables = group_values((line.page, line) for line in kept if line.kind is LineKind.TABLE)
     found: list[ParsedLine] = []
     for line in kept:
-        text = line.text.translate(labels) if labels else line.text
-        parts = [fold(part) for part in text.split("\n")]
+        parts = [fold(part) for part in line.text.split("\n")]
         if line.kind not in REGIONS:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
         centred = _centred(line, margins)

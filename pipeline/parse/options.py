@@ -179,7 +179,8 @@ def _best_chain(labels: Sequence[OptionLabel]) -> list[OptionLabel]:
 
 def _tight(text: str, start: int) -> list[OptionLabel]:
     """Labels that touch the option before, A.IL-2B.IL-4C.IL-6D.IL-8, or the text, AX线 / BCT / C病理 / D血: four."""
-    if not (found := _P.tight.search(text, start) or _P.by_lines.search(text, start)):
+    forms = (_P.tight, _P.by_lines, _P.in_one)
+    if not (found := next(filter(None, (form.search(text, start) for form in forms)), None)):
         return []
     places = [found.start(letter) for letter in "ABCDE" if found[letter]]
     width, form = (2, Form.DOTTED) if found["mark"] else (1, Form.BARE)

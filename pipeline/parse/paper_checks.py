@@ -15,6 +15,7 @@ from build_dataset.pipeline.parse.paper import ParsedPaper
 from build_dataset.pipeline.parse.question_checks import (
     GOES_ON,
     MAX_NUMBER_AHEAD,
+    explained_together,
     last_option_lines,
     texts_of,
     under_options,
@@ -258,6 +259,21 @@ def _told_of_next(judged: Judged) -> Findings:
             yield draft, f"what stands under number {told[draft.group]} may be told of it too"
         elif draft.group and draft.flags and draft.flags[0][1].endswith(UNDER):
             told[draft.group] = draft.number or 0
+
+
+@COMPARED(
+    "parts_and_answers_differ", "1. 甲由（1）构成 / 2. 乙由（2）决定，丙由（3）决定 / 3. 丁属于（4）: a key by blanks"
+)
+def _numbered_blanks(judged: Judged) -> Findings:
+    """Find questions whose blanks run on over all of them by numbers that are not their own."""
+    whole = [draft for draft in judged.questions if not explained_together(draft)]
+    told = [(draft, [int(number) for number in _P.blank.findall(draft.stem)]) for draft in whole]
+    named = [(draft, numbers) for draft, numbers in told if numbers]
+    numbers = [number for _, own in named for number in own]
+    if len(named) >= SEVERAL - 1 and numbers == sorted({*numbers}):
+        for draft, own in named:
+            if draft.number not in own:
+                yield draft, f"its blank has the number {own[0]}, by which a key may answer it"
 
 
 @COMPARED("parts_and_options_differ", "C. 丙 D. 丁 / 1. …: a page that begins in the middle of a question")

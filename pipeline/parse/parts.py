@@ -8,7 +8,6 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 
 from build_dataset.pipeline.ocr.emphasis import CHOSEN
-from build_dataset.pipeline.parse.cloze import Blank, Cloze, read_parts
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.fields import Fields
 from build_dataset.pipeline.parse.folding import join_lines, without_blanks
@@ -23,6 +22,7 @@ from build_dataset.schemas.questions import SEVERAL_ANSWERS
 
 _P = Patterns(__name__)
 Lines = list[ParsedLine]
+PartRuns = tuple[Sequence[int], list[OptionRun], int]  # names of parts, their options, where the first begin
 COPY = 0.8  # least likeness of a question printed twice; others of a subject reach 0.5
 SEVERAL = 3  # the least number of questions printed again
 
@@ -153,48 +153,48 @@ def _trace_item(draft: Draft, item: NumberedItem) -> None:
 def numbered_parts(item: NumberedItem, pieces: Lines, head: str, fields: Fields) -> Iterable[Draft]:
     """Questions 2.3. on one text, with a run of options for each of them."""
     numbers = range(item.number, item.last + 1)
-    labelled = read_parts(head, numbers)  # （1）A. … （2）A. …
-    if labelled:
-        parts = blank_drafts(item, pieces, fields, labelled, numbered=False)
-        for number, blank, draft in zip(numbers, labelled.blanks, parts, strict=True):
-            draft.number, draft.suffix = number, ""
-            draft.stem = "" if blank.number == number else draft.stem
-            yield draft
-        return
-    runs = find_runs(head)
-    lead = join_lines(head[: runs[0].start] if runs else head)  # the text before the first options
+    names, runs, start = _labelled_runs(head, numbers) or _plain_runs(head, numbers)
+    lead = join_lines(head[:start])  # the text before the first options
     even = len(runs) == len(numbers)  # a run each, in order
-    shown = runs if even else [runs[0] if runs else OptionRun(0, (), 0, 0.0)] * len(numbers)
-    cloze = Cloze(lead, tuple(map(Blank, numbers, shown)), labelled=False)
-    for draft in blank_drafts(item, pieces, fields, cloze, numbered=True):
+    letters = _letter_each(fields, len(numbers))
+    for index, (number, name) in enumerate(zip(numbers, names, strict=True)):
+        draft = draft_of(item, pieces, fields)
+        draft.number, draft.group = number, f"n{item.run}.{item.number}"
+        draft.stem = "" if name == number else f"（{name}）"
+        draft.explanation = _P.each_left.sub("", draft.explanation or "") or None
+        draft.shared_stem = lead or None
+        draft.options = list(runs[index if even else 0].options) if runs else []
+        draft.add_trace(Part.SHARED, "parts_of_an_item")
+        if len(letters) == len(numbers):
+            draft.take_answer(letters[index], "letter_each")
+        elif letters:
+            draft.flag("parts_and_answers_differ", f"{len(numbers)} blanks, {len(letters)} answers")
         if not even:
             draft.flag("parts_and_options_differ", f"{len(numbers)} numbers, {len(runs)} runs of options")
         yield draft
 
 
-def blank_drafts(item: NumberedItem, pieces: Lines, fields: Fields, cloze: Cloze, *, numbered: bool) -> Iterable[Draft]:
-    """A draft for every blank of an item; ``numbered`` where the numbers of blanks are those of the questions."""
-    count = len(cloze.blanks)
-    answers: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
-    each = next((found for text in fields.answer_texts if (found := _P.each.match(text))), None)  # （1）A
-    if each and len(answers) != count:
-        answers = re.findall(r"[A-K]", each[0])
-    for index, blank in enumerate(cloze.blanks):
-        draft = draft_of(item, pieces, fields)
-        draft.explanation = _P.each_left.sub("", draft.explanation or "") or None
-        draft.group = f"n{item.run}.{item.number}"
-        draft.shared_stem = cloze.lead or None
-        draft.options = list(blank.run.options)
-        draft.add_trace(Part.SHARED, "parts_of_an_item")
-        if numbered:
-            draft.number = blank.number
-        else:
-            draft.stem, draft.suffix = f"（{blank.number}）", _suffix(index)
-        if len(answers) == count:
-            draft.take_answer(answers[index], "letter_each")
-        elif answers:
-            draft.flag("parts_and_answers_differ", f"{count} blanks, {len(answers)} answers")
-        yield draft
+def _plain_runs(head: str, numbers: Sequence[int]) -> PartRuns:
+    runs = find_runs(head)
+    return numbers, runs, runs[0].start if runs else len(head)
+
+
+def _labelled_runs(head: str, numbers: Sequence[int]) -> PartRuns | None:
+    """Return the runs behind the labels of the parts of 第4-5题: （1） and （2）, or （4） and （5）."""
+    labels = list(_P.part_line.finditer(head))
+    names = [int(label[1] or label[2]) for label in labels]
+    edges = [*(label.start() for label in labels[1:]), len(head)]
+    runs = [find_run(head[:edge], label.end()) for label, edge in zip(labels, edges, strict=False)]
+    found = [run for run in runs if run]
+    named = names in ([*numbers], [*range(1, len(numbers) + 1)])
+    return (names, found, labels[0].start()) if named and len(found) == len(numbers) else None
+
+
+def _letter_each(fields: Fields, count: int) -> Sequence[str]:
+    """Return the letters of an answer for each of so many questions: ACB, A C B, （1）A."""
+    letters: Sequence[str] = fields.answers[0] if len(fields.answers) == 1 else fields.answers
+    each = next((found for text in fields.answer_texts if (found := _P.each.match(text))), None)
+    return re.findall(r"[A-K]", each[0]) if each and len(letters) != count else letters
 
 
 def _suffix(index: int) -> str:

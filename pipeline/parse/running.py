@@ -11,7 +11,7 @@ from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.fields import opens_explanation
 from build_dataset.pipeline.parse.folding import CJK, fold, letters_alone, spaceless, width, without_digits
 from build_dataset.pipeline.parse.heads import NumberStyle
-from build_dataset.pipeline.parse.options import find_labels, opens_option
+from build_dataset.pipeline.parse.options import opens_option
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.documents import Line, LineKind
 from build_dataset.schemas.grouping import group_values
@@ -49,7 +49,7 @@ def without_running(lines: list[Line]) -> list[Line]:
         again = index >= first and _titles(line) and without_digits(line.text) in titles
         if line.kind is not LineKind.TEXT or not (again or _P.page_line.fullmatch(fold(line.text))):
             kept.append(line)
-    return _without_misread(_without_refrains(_without_scattered(_without_counters(_without_stamps(kept)))), lines)
+    return _without_misread(_without_refrains(_without_scattered(_without_stamps(kept))), lines)
 
 
 def _without_misread(kept: list[Line], lines: Sequence[Line]) -> list[Line]:
@@ -268,20 +268,6 @@ def _opens(text: str) -> bool:
     return part or opens_option(text) or opens_explanation(text)
 
 
-def _without_counters(lines: list[Line]) -> list[Line]:
-    """The lines without those that open or close a page and are the same but for the page's number.
-
-    The number must count the pages: a book prints 115 on page 6, 116 on page 7. Lines that merely repeat are
-    kept: options and the ends of stems do.
-    """
-    told = {
-        place: [(without_digits(line.text), offset) for offset in _offsets(line)]
-        for place, line in _edges(lines).items()
-    }
-    times = Counter(pair for pairs in told.values() for pair in pairs)
-    return [line for line in lines if all(times[pair] < RUNNING_PAGES for pair in told.get(id(line), ()))]
-
-
 def _edges(lines: list[Line]) -> dict[int, Line]:
     """Return the first and the last line of every page, by their identity."""
     return {id(line): line for page in _pages(lines) for line in (page[0], page[-1])}
@@ -289,16 +275,3 @@ def _edges(lines: list[Line]) -> dict[int, Line]:
 
 def _pages(lines: list[Line]) -> list[list[Line]]:
     return list(group_values((line.page, line) for line in lines if line.kind is LineKind.TEXT).values())
-
-
-def _offsets(line: Line) -> set[int]:
-    """Return the distances of the numbers in a line from that of its page; none if they may number questions."""
-    text = fold(line.text)
-    mark = heads.number_candidate(0, text)
-    numbers = mark is not None and (mark.style is not NumberStyle.BARE or mark.value == line.page)
-    said = _P.sentence.search(line.text) or opens_explanation(text) or heads.group_head(text)
-    label = any(one.start == 0 and one.strength > 2 for one in find_labels(text))
-    option = label and not re.search("[卷页頁]", text)  # D．8 天 ends page 8, but (A)卷 第8页 counts it
-    if numbers or said or option:
-        return set()
-    return {int(number) - line.page for number in re.findall(r"\d{1,4}", line.text)}

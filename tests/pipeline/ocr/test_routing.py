@@ -186,21 +186,6 @@ def test_digits_on_images_do_not_count(monkeypatch):
     assert routing.DigitShapes().lie(page, layer, Drawing([], [], [], [Rect(5, 9, 50, 50)]))
 
 
-def test_white_areas_of_some_size_are_counted_in_the_ink_of_a_character(flips):
-    def holes(*boxes: tuple[float, ...], grey=1.0) -> int:
-        page = pymupdf.open().new_page(width=64, height=64)
-        page.draw_rect(pymupdf.Rect(8, 8, 56, 56), color=None, fill=(0, 0, 0))
-        for box in boxes:
-            page.draw_rect(pymupdf.Rect(box), color=None, fill=(grey,) * 3)
-        return routing._holes(page.get_displaylist(), Rect(0, 0, 64, 64))
-
-    assert [holes(), holes((20, 20, 30, 30)), holes((20, 20, 30, 30), (40, 40, 50, 50))] == [0, 1, 2]
-    sizes = [(1, 2), (1, 3), (2, 1), (3, 1), (2, 2)]
-    assert [holes((20, 20, 20 + wide, 20 + high)) for wide, high in sizes] == [0, 1, 0, 1, 1]
-    shades = [grey / 255 for grey in range(256)]
-    assert flips(lambda grey: holes((20, 20, 30, 30), grey=grey), shades) == [193 / 255], "three quarters white"
-
-
 def test_images_that_overlap_cover_a_page_once(flips):
     def cover(*boxes: tuple[float, ...]) -> float:
         return routing.image_cover(Drawing([], [], [], [Rect(*box) for box in boxes]), Rect(0, 0, 100, 100))
@@ -284,19 +269,6 @@ def test_images_with_holes_hide_no_text():
     assert routing.is_under_image(drawn, [{}])
 
 
-def test_two_pages_lines_and_two_fifths_of_all_may_be_unread(flips, monkeypatch):
-    def partial(unread: float, *read: float, image=(10, 10)) -> bool:
-        monkeypatch.setattr(routing, "unread_lines", lambda *_: unread)
-        layer = SimpleNamespace(runs=[SimpleNamespace(box=Rect(9, 0, 9 + wide, 5)) for wide in read])
-        images = [{"width": image[0], "height": image[1]}, {"width": 1, "height": 1}]
-        return routing._is_partial(None, layer, [], images, OcrParams(max_pixels=1_000_000))
-
-    assert flips(partial, range(700, 1100)) == [800]
-    assert flips(lambda unread: partial(unread, 1000.0, 200.0), range(700, 1100)) == [800]
-    assert flips(lambda unread: partial(unread, 1000.0, 500.0), range(700, 1400)) == [1000]
-    assert [partial(900, image=(1000, high)) for high in (1000, 1001)] == [True, False]
-
-
 @pytest.fixture
 def looked(monkeypatch):
     """The reason told of a page of a hundred characters, and the areas that are looked at."""
@@ -346,76 +318,6 @@ def row(count: int, wide: int, high: int, gap: int, top: int = 20, *, down: int 
     return [(30 + at * (wide + gap), top + down * (at % 2), width, high) for at, width in enumerate(widths)]
 
 
-def test_parts_as_large_as_letters_are_letters(flips):
-    def kept(wide: int, high: int) -> bool:
-        return bool(routing._letters(blocks((60, 120), (9, 9, wide, high)))[0].any())
-
-    assert flips(lambda high: kept(6, high), range(1, 45)) == [4, 35]
-    assert flips(lambda wide: kept(wide, 10), range(1, 90)) == [69]
-    corner = blocks((60, 60), (9, 9, 1, 20), (9, 9, 20, 1))
-    assert not routing._letters(corner)[0].any(), "39 of 400 pixels"
-    corner[10, 10] = 1
-    assert routing._letters(corner)[0].any(), "a tenth of its box"
-
-
-def test_letters_are_told_with_their_middle():
-    ink = blocks((60, 60), (5, 7, 6, 9), (30, 10, 7, 4), (40, 50, 3, 3))
-    kept, centres = routing._letters(ink)
-    assert centres.tolist() == [[8, 11], [33, 12]]
-    assert (kept == blocks((60, 60), (5, 7, 6, 9), (30, 10, 7, 4))).all()
-
-
-def lengths(*boxes: tuple[int, int, int, int]) -> list[float]:
-    return routing._line_lengths(blocks((120, 400), *boxes))
-
-
-def test_a_row_of_letters_is_as_long_as_its_ink_and_eight_pixels_at_each_end(flips):
-    assert lengths(*row(5, 8, 10, 4)) == [72.0]
-    assert lengths(*row(5, 8, 10, 4), *row(6, 8, 10, 4, 60)) == [72.0, 84.0]
-    assert lengths(*row(6, 8, 10, 4), *row(6, 8, 10, 4, 31)) == [84.0, 84.0]
-    assert [lengths(*row(5, 8, 10, gap)) for gap in (16, 17)] == [[120.0], []]
-
-
-def test_what_is_no_line_of_text_has_no_length(flips):
-    assert flips(lambda count: lengths(*row(count, 12, 10, 8)), range(8)) == [4, 5, 6, 7]
-    assert [lengths(*row(4, 4, 10, 5, more=more)) for more in (0, 1)] == [[], [48.0]]
-    assert [lengths(*row(4, 4, 20, 5, more=more)) for more in (2, 3)] == [[], [50.0]]
-    assert [lengths(*row(12, 8, 34, 4, down=down)) for down in (17, 18)] == [[156.0], []]
-
-
-def test_print_is_darker_than_what_is_around_it(flips):
-    def printed(wide: int, high: int, shade: int = 0) -> bool:
-        grey = np.full((90, 90), 255, np.uint8)
-        grey[:high, :wide] = shade
-        return bool(routing._printed(grey).any())
-
-    middle = np.full((90, 90), 255, np.uint8)
-
-    def bar(thick: int, *, level: bool) -> bool:
-        grey = middle.copy()
-        grey[30 : 30 + thick] = 0
-        return bool(routing._printed(grey if level else grey.T.copy()).any())
-
-    assert flips(lambda thick: bar(thick, level=True), range(1, 40)) == [25]
-    assert flips(lambda thick: bar(thick, level=False), range(1, 40)) == [25]
-    assert flips(lambda shade: printed(9, 9, shade), range(256)) == [215]
-
-
-def filled(*edges: float, margin: float = 0.0) -> list[list[int]]:
-    """First and last row and column of what is filled."""
-    mask = np.zeros((40, 40), np.uint8)
-    routing._fill(mask, [Rect(*edges)], 1, margin)
-    return [[int(found.min()), int(found.max())] for found in np.nonzero(mask) if found.size]
-
-
-def test_boxes_in_points_are_filled_to_the_pixels_that_they_touch():
-    assert filled(7.5, 11.0, 14.6, 19.0) == [[15, 26], [10, 20]]
-    assert filled(7.5, 11.0, 14.6, 19.0, margin=1.5) == [[13, 28], [8, 22]]
-    assert filled(-9.0, -9.0, 3.0, 3.0) == [[0, 4], [0, 4]]
-    assert filled(-9.0, 0.0, -5.0, 9.0) == filled(0.0, -9.0, 9.0, -5.0) == []
-    assert filled(0.2, 0.2, 0.4, 0.4) == [[0, 0], [0, 0]]
-
-
 ALL = Rect(0, 0, 288, 86.4)
 
 
@@ -450,48 +352,3 @@ def test_a_page_of_pictures_is_looked_at_in_a_hundred_dots_an_inch():
 
     assert routing.unread_lines(Asked(), [], []) == 0
     assert (asked["dpi"], asked["alpha"]) == (100, False)
-
-
-def seen_holes(grey: routing.Mask, height: float = 64.0) -> tuple[int, float]:
-    """White areas told of a picture, and the magnification that was asked for."""
-    zooms: list[float] = []
-
-    def get_pixmap(zoom: pymupdf.Matrix, *_: object) -> SimpleNamespace:
-        zooms.append(zoom.a)
-        assert zoom.a == zoom.d
-        samples = np.pad(grey, ((0, 0), (0, 2)), constant_values=255).tobytes()
-        return SimpleNamespace(samples=samples, height=64, width=64, stride=66)
-
-    found = routing._holes(SimpleNamespace(get_pixmap=get_pixmap), Rect(0, 0, 40, height))
-    return found, zooms[0]
-
-
-def test_ink_is_up_to_three_quarters_of_the_way_from_dark_to_light(flips):
-    def holes(shade: int, dark: int = 0, light: int = 252) -> int:
-        grey = np.full((64, 64), dark, np.uint8)
-        grey[8:24, 8:24], grey[40:56, 8:24] = light, shade
-        return seen_holes(grey)[0]
-
-    assert flips(holes, range(253)) == [189]
-    assert flips(lambda shade: holes(shade, 40, 240), range(40, 241)) == [190]
-    assert [holes(188), holes(189)] == [1, 2]
-
-
-def test_a_digit_is_looked_at_sixty_four_pixels_high_and_ink_may_touch_the_edge():
-    grey = np.zeros((64, 64), np.uint8)
-    grey[20:30, 20:30] = 255
-    assert [seen_holes(grey, height) for height in (8.0, 32.0, 128.0)] == [(1, 8.0), (1, 2.0), (1, 0.5)]
-
-
-def test_a_white_area_of_six_pixels_within_its_outline_counts(flips):
-    def holes(wide: int, high: int) -> int:
-        grey = np.zeros((64, 64), np.uint8)
-        grey[20 : 20 + high, 20 : 20 + wide] = 255
-        return seen_holes(grey)[0]
-
-    assert [[wide for wide in range(1, 6) if holes(wide, high)] for high in (1, 2, 3)] == [
-        [3, 4, 5],
-        [2, 3, 4, 5],
-        [1, 2, 3, 4, 5],
-    ]
-    assert seen_holes(np.full((64, 64), 255, np.uint8))[0] == 0

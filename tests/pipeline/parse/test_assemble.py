@@ -308,28 +308,6 @@ def told(text):
             ],
         ),
         (
-            f"1. 甲（1）乙（2）丙\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：A B\n{items(2)}",
-            [
-                (
-                    "1 1. 甲（1）乙（2）丙| AB=",
-                    "paren(（1）)@1-1 dotted(AB)@1-1 shared_stem()@0-0",
-                    [
-                        "joint_answer: AB may answer 2 questions, one letter each",
-                        "may_hold_another: a line begins like number 2: '2. 第2项对的是'",
-                    ],
-                ),
-                (
-                    "2 1. 甲（1）乙（2）丙| AB=AB",
-                    "paren(（2）)@2-2 mark(答案：)@3-3 dotted(AB)@2-2 inline(AB) shared_stem()@0-0",
-                    [
-                        "joint_answer: AB may answer 2 questions, one letter each",
-                        "several_answers: AB may be the answers of all questions",
-                        "may_hold_another: a line begins like number 2: '2. 第2项对的是'",
-                    ],
-                ),
-            ],
-        ),
-        (
             f"2.3. 甲\nA. 一 B. 二 C. 三\nA. 四 B. 五 C. 六\n答案：AB\n{items(4)}",
             [
                 ("2 甲| ABC=A", "dot(2.3.)@0-0 mark(答案：)@3-3 parts_of_an_item() letter_each(A)", []),

@@ -1,87 +1,10 @@
-"""Items with numbered blanks: whether their numbers run on or begin anew, every blank is a question with its answer."""
+"""Blanks to fill in, items of several numbers, and problems that are answered in words."""
 
 from __future__ import annotations
 
 import pytest
 
 from tests.pipeline.parse.short import FOUR, items
-
-ITEMS = (
-    ("甲由{}构成。", ("一|二|三|四",), "A"),
-    ("乙由{}决定，丙由{}决定。", ("五|六|七|八", "九|十|百|千"), "BC"),
-    ("丁属于{}。", ("东|西|南|北",), "D"),
-    ("戊{}、己{}、庚{}。", ("春|夏|秋|冬", "日|月|金|木", "水|火|土|石"), "ACB"),
-)
-ANSWERS = "ABCDACB"
-
-
-def options(texts: str) -> str:
-    return "\t".join(f"{label}．{text}" for label, text in zip("ABCD", texts.split("|"), strict=True))
-
-
-def body(*, restart: bool, labelled: bool, after=lambda _first, _answers: "") -> str:
-    """The items as lines: blanks from 1 in every item or running on, options behind their blank's number or not."""
-    lines, blank = [], 0
-    for number, (stem, runs, answers) in enumerate(ITEMS, 1):
-        first = 1 if restart else blank + 1
-        lines.append(f"{number}．" + stem.format(*(f"（{first + place}）" for place in range(len(runs)))))
-        for place, texts in enumerate(runs):
-            lines.append((f"（{first + place}）" if labelled else "") + options(texts))
-        lines.append(after(first, answers))
-        blank += len(runs)
-    return "\n".join(line for line in lines if line)
-
-
-def beside(first: int, answers: str) -> str:
-    return "【答案】" + "　".join(f"（{first + place}）{letter}" for place, letter in enumerate(answers))
-
-
-def read(outcome):
-    assert outcome.review == outcome.rejects == []
-    return [(question.number, "".join(question.answer or "-")) for question in outcome.questions]
-
-
-@pytest.mark.parametrize("labelled", [True, False])
-def test_blanks_that_run_on_number_the_questions_as_their_key_does(parse, labelled):
-    key = "\n参考答案\n" + "  ".join(f"（{n}）{letter}" for n, letter in enumerate(ANSWERS, 1))
-    outcome = parse(body(restart=False, labelled=labelled) + key)
-    assert read(outcome) == list(enumerate(ANSWERS, 1))
-    first, second, third = outcome.questions[:3]
-    assert (first.stem, first.shared_stem) == ("甲由（1）构成。", None)
-    assert (second.stem, second.shared_stem) == ("（2）", "乙由（2）决定，丙由（3）决定。")
-    assert second.group_id == third.group_id is not None
-    assert [option.text for option in third.options] == ["九", "十", "百", "千"]
-
-
-@pytest.mark.parametrize("restart", [True, False])
-def test_answers_beside_an_item_go_to_its_blanks(parse, restart):
-    outcome = parse(body(restart=restart, labelled=True, after=beside))
-    numbers = [1, 2, 2, 3, 4, 4, 4] if restart else [1, 2, 3, 4, 5, 6, 7]
-    assert read(outcome) == list(zip(numbers, ANSWERS, strict=True))
-    assert len({question.question_id for question in outcome.questions}) == len(ANSWERS)
-
-
-@pytest.mark.parametrize("labelled", [True, False])
-def test_blanks_that_begin_anew_name_the_parts_of_items(parse, labelled):
-    key = "\n参考答案\n1.A\n2.（1）B（2）C\n3.D\n4.（1）A（2）C（3）B"
-    outcome = parse(body(restart=True, labelled=labelled) + key)
-    assert read(outcome) == list(zip([1, 2, 2, 3, 4, 4, 4], ANSWERS, strict=True))
-    assert outcome.questions[6].stem == "（3）"
-
-
-def test_an_item_whose_blanks_were_not_read_waits_and_shifts_nobody_elses_answer(parse):
-    text = body(restart=False, labelled=True).replace("（3）A．九", "A．九")
-    key = "\n参考答案\n" + "  ".join(f"（{n}）{letter}" for n, letter in enumerate(ANSWERS, 1))
-    outcome = parse(text + key)
-    found = {question.number: "".join(question.answer) for question in outcome.questions}
-    assert found == {1: "A", 4: "D", 5: "A", 6: "C", 7: "B"}
-    assert sorted(item.reason for item in outcome.review)[0] == "missing_number"
-
-
-def test_more_answers_than_parts_wait(parse):
-    key = "\n参考答案\n1.A\n2.BCD\n3.D\n4.ACB"
-    outcome = parse(body(restart=True, labelled=True) + key)
-    assert [item.reason for item in outcome.review] == ["parts_and_answers_differ"] * 2
 
 
 def test_a_title_over_a_stem_that_stands_before_its_number_is_not_part_of_it(parse):
@@ -126,3 +49,14 @@ def test_parts_to_fill_in_after_the_options_of_one_part_have_no_options(parse):
     parts = "①甲是______。\n②下列叙述正确的有\nA. 一\nB. 二\nC. 三\nD. 四\n①乙的酶是______。\n②丙是______。"
     outcome = parse(f"{items(1)}\n2. 据图回答：\n{parts}\n{items(3)}")
     assert [one.number for one in outcome.questions] == [1, 3]
+
+
+def test_blanks_that_run_on_by_numbers_of_their_own_make_their_questions_wait(parse):
+    stems = ("甲由（1）构成。", "乙由（2）决定，丙由（3）决定。", "丁属于（4）。", "戊（5）、己（6）。")
+    text = "\n".join(f"{number}．{stem}\n{FOUR}" for number, stem in enumerate(stems, 1))
+    kept = [
+        question.number for question in parse(f"{text}\n参考答案\n（1）A （2）B （3）C （4）D （5）A （6）B").questions
+    ]
+    assert kept in ([1], [1, 2])
+    own = "\n".join(f"{number}．第{number}项属于（{number}）。\n{FOUR}\n答案：B" for number in range(1, 5))
+    assert [question.number for question in parse(own).questions] == [1, 2, 3, 4]

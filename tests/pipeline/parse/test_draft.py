@@ -119,7 +119,6 @@ def test_an_item_answered_in_words_has_no_options() -> None:
     assert run is not None
     assert run.options == tuple(TWO)
     assert item_text("题\nA.甲\nB.乙", worded=True).run is None
-    assert item_text("题（1）A. 甲 B. 乙\n（2）A. 甲 B. 乙", worded=True).cloze is None
 
 
 def test_rows_of_a_table_and_labels_of_a_figure_are_no_text_unless_they_are_options() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.parse.folding import fold, join_lines, private_labels, structural, width, without_digits
+from build_dataset.pipeline.parse.folding import fold, join_lines, structural, width, without_digits
 from build_dataset.pipeline.parse.heads import announcement, group_head
 from build_dataset.pipeline.parse.keylines import line_pairs
 from tests.pipeline.parse.short import items, told
@@ -50,34 +50,6 @@ def test_letters_that_stand_for_digits(text, expected):
 
 
 @pytest.mark.parametrize(
-    ("texts", "expected"),
-    [
-        (["\ue000甲\t\ue001乙\t\ue002丙"], {57344: "A.", 57345: "B.", 57346: "C."}),
-        (["\ue000甲", "\ue001乙"], {}),
-        (
-            [
-                "\ue000甲",
-                "\ue001乙",
-                "\ue002丙",
-                "\ue003丁",
-                "\ue000甲",
-                "\ue001乙",
-                "\ue002丙",
-                "\ue003丁",
-                "\ue002戊",
-            ],
-            {57344: "A.", 57345: "B.", 57346: "C.", 57347: "D."},
-        ),
-        (["\ue000甲", "\ue001乙", "\ue002丙", "\ue000己", "\ue000己"], {}),
-        (["\ue000甲", "\ue001乙", "\ue002丙", "\ue000己"], {57344: "A.", 57345: "B.", 57346: "C."}),
-        (["\ue000甲", "\ue001乙", "\ue003丙", "\ue004丁"], {}),
-    ],
-)
-def test_private_glyphs_that_are_labels(texts, expected):
-    assert private_labels(texts) == expected
-
-
-@pytest.mark.parametrize(
     ("text", "expected"),
     [
         ("甲乙\n丙", "甲乙丙"),
@@ -106,26 +78,6 @@ def test_lines_of_a_paragraph_are_joined(text, expected):
 )
 def test_widths_in_half_characters(text, expected):
     assert (width(text), without_digits(text)) == expected
-
-
-@pytest.mark.parametrize(
-    ("counts", "labels"),
-    [
-        ((2, 2, 1), 3),
-        ((3, 3, 1), 0),
-        ((4, 4, 2), 3),
-        ((5, 4, 2), 0),
-        ((1, 1), 0),
-        ((1, 1, 1, 9), 3),
-        ((2, 2, 2, 4), 4),
-        ((2, 2, 2, 5), 3),
-        ((0, 1, 1, 1), 3),
-    ],
-)
-def test_private_labels_stand_about_equally_often(counts: tuple[int, ...], labels: int) -> None:
-    texts = [f"{chr(0xE000 + at)}甲" for at, count in enumerate(counts) for _ in range(count)]
-    first = 0xE000 + (counts[0] == 0)
-    assert private_labels(texts) == {first + at: f"{chr(65 + at)}." for at in range(labels)}
 
 
 @pytest.mark.parametrize(

@@ -183,18 +183,6 @@ def test_a_speck_after_a_blanks_number_hides_no_stem(parse, speck):
     assert outcome.review == []
 
 
-def test_an_explanation_before_a_stem_with_blanks_is_not_taken_into_it(parse):
-    text = "".join(
-        f"{place}．第{place}种由（{first}）和（{first + 1}）组成。\n"
-        f"（{first}）A．甲\tB．乙\tC．丙\tD．丁\n（{first + 1}）A．子\tB．丑\tC．寅\tD．卯\n"
-        f"答案：（{first}）A （{first + 1}）B\n解析：理由{place}。\n"
-        for place, first in ((1, 1), (2, 3), (3, 5), (4, 7))
-    )
-    questions = parse(text).questions
-    assert [(one.number, one.answer) for one in questions] == [(n, ["AB"[(n + 1) % 2]]) for n in range(1, 9)]
-    assert all("理由" not in (one.shared_stem or "") + one.stem for one in questions)
-
-
 @pytest.mark.parametrize(
     ("printed", "case"),
     [

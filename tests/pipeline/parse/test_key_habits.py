@@ -28,7 +28,7 @@ def test_a_key_is_found_under_any_head(parse, head, key):
     "答案\n1.c 2.b 3.d", "答案\n【1-3】CBD",
      "答案\n1/C 2/B 3/D", "答案\n1=C 2=B 3=D", "答案\nl.C 2,B 3 D", "答案\n1. 丙\n2. 乙\n3. 丁",
      "1.C\n2.B\n3.D",
-     "参考答案\n1.C 2.\nB 3.D", "参考答案\n1-3\nCBD", "参考答案\n1.C、2.B\n、3.D",
+     "参考答案\n1.C、2.B\n、3.D",
      "答案\n题号\n1\n2\n3\n答案\nC\nB\nD", "答案\n题号\t答案\n1\tC\n2\tB\n3\tD",
      "答案\n題號\t第1題\t第2題\t第3題\n答案\tＣ\tＢ\tＤ"],
 )  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,173 +10,13 @@ import pytest
 
 from build_dataset.pipeline.parse.draft import Draft
 from build_dataset.pipeline.parse.keys import Key
-from build_dataset.pipeline.parse.layout_checks import (
-    BESIDE,
-    INSIDE,
-    _fewest_options,
-    _has_fewer_options,
-    _may_hold_more,
-    _not_closed,
-)
-from build_dataset.pipeline.parse.line_gaps import LineGaps, _breaks, _most, white_between
+from build_dataset.pipeline.parse.layout_checks import BESIDE, INSIDE, _may_hold_more, _not_closed
+from build_dataset.pipeline.parse.line_gaps import LineGaps, white_between
 from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
-from build_dataset.pipeline.parse.options import has_label
 from build_dataset.pipeline.parse.outline import Block, Outline, Role
-from build_dataset.pipeline.parse.paper import Gap, ParsedPaper, finish
-from build_dataset.pipeline.parse.stage import check_gates, read_paper
-from build_dataset.schemas.documents import Box, Line, LineKind
-from tests.pipeline.parse.short import DOCUMENT, FOUR, check, items
-
-THREE = items(1, 2, 3)
-STEM = "1. 第1项的第一行文字没有说完它继续写到下一行\n于是对的是\n" + FOUR + "\n" + items(2, 3)
-HEAD = items(1, 2) + "\n二、单选题\n" + items(3, 4)
-KEY = items(1, 2, 3) + "\n参考答案\n1.A\n解析：甲对。\n2.B\n解析：乙对。\n3.C\n解析：丙对。"
-CASES = "（1～2题共用题干）\n男，45岁。上腹痛3天，伴黄疸，发热2天。\n" + items(1, 2, 3, 4)
-
-
-def page(text, at=-1, extra=0.0, confidence=None, number=1, top=0.0):
-    """Lines ten high and five apart, a hundred wide where they are full, with more room before one of them."""
-    lines, below = [], top
-    for order, line in enumerate(text.split("\n")):
-        below += extra if order == at else 0.0
-        box = Box(x0=0.0, y0=below, x1=min(5.0 * len(line), 100.0), y1=below + 10)
-        told = {"document": "x.pdf", "page": number, "order": order, "column": 0, "kind": LineKind.TEXT}
-        lines.append(Line(text=line, box=box, confidence=confidence, **told))
-        below += 15
-    return lines
-
-
-def waits(lines):
-    paper = read_paper("x.pdf", lines)
-    check_gates(paper)
-    return {item.item_id[-3:] for item in finish(paper, DOCUMENT).review}
-
-
-def room(text, at, confidence=None):
-    """The least room before a line, in quarters of a tenth of its height, with which something waits, and what."""
-    place = bisect_left(range(300), True, key=lambda extra: bool(waits(page(text, at, extra / 4, confidence))))
-    return place, sorted(waits(page(text, at, place / 4, confidence)))
-
-
-def ends_short(share, chars):
-    """Return whether a line of so many characters of a paper without boxes ends short of its width."""
-    pieces = [ParsedLine("甲" * size, 1, None, None, LineKind.TEXT) for size in [*[50] * share, 80, 80]]
-    return ColumnEdges(pieces).ends_short(ParsedLine("甲" * chars, 1, None, None, LineKind.TEXT))
-
-
-def piece(text, end):
-    return ParsedLine(text, 1, Box(x0=0.0, y0=0.0, x1=end, y1=10.0), None, LineKind.TEXT)
-
-
-@pytest.mark.parametrize(
-    ("text", "at", "confidence", "expected"),
-    [
-        (THREE, 1, None, (90, ["001"])),
-        (THREE, 1, 0.9, (90, ["001"])),
-        (THREE, 2, None, (90, ["001"])),
-        (THREE, 2, 0.9, (90, ["001"])),
-        (THREE, 4, None, (90, ["001"])),
-        (THREE, 4, 0.9, (90, ["001"])),
-        (THREE, 5, None, (73, ["001"])),
-        (THREE, 5, 0.9, (145, ["001"])),
-        (THREE, 6, None, (90, ["002"])),
-        (THREE, 6, 0.9, (90, ["002"])),
-        (THREE, 10, None, (73, ["002"])),
-        (THREE, 10, 0.9, (145, ["002"])),
-        (STEM, 1, None, (37, ["001"])),
-        (STEM, 2, None, (90, ["001"])),
-        (STEM, 3, None, (90, ["001"])),
-        (STEM, 6, None, (73, ["001"])),
-        (HEAD, 10, None, (90, ["002"])),
-        (HEAD, 11, None, (300, [])),
-        (HEAD, 12, None, (90, ["003"])),
-        (KEY, 15, None, (90, ["003"])),
-        (KEY, 16, None, (300, [])),
-        (KEY, 17, None, (300, [])),
-        (KEY, 18, None, (300, [])),
-        (CASES, 1, None, (37, ["001", "002"])),
-        (CASES, 2, None, (37, ["001", "002"])),
-        (CASES, 3, None, (90, ["001"])),
-        (CASES, 7, None, (37, ["001"])),
-        (CASES, 12, None, (37, ["002"])),
-    ],
-)
-def test_how_much_room_before_a_line_makes_a_question_wait(text, at, confidence, expected):
-    assert room(text, at, confidence) == expected
-
-
-@pytest.mark.parametrize(
-    ("share", "chars", "expected"),
-    [
-        (48, 29, True),
-        (48, 30, True),
-        (48, 47, True),
-        (48, 48, False),
-        (49, 29, True),
-        (49, 30, True),
-        (49, 47, True),
-        (49, 48, False),
-        (50, 29, True),
-        (50, 30, False),
-        (50, 47, False),
-        (50, 48, False),
-    ],
-)
-def test_a_line_without_a_box_is_short_against_nearly_the_widest(share, chars, expected):
-    assert ends_short(share, chars) is expected
-
-
-@pytest.mark.parametrize(
-    ("text", "end", "expected"),
-    [
-        ("甲", 59.0, (True, True)),
-        ("甲", 60.0, (True, False)),
-        ("甲", 79.0, (True, False)),
-        ("甲", 80.0, (False, False)),
-        ("甲", 100.0, (False, False)),
-        ("甲。", 59.0, (True, True)),
-        ("甲。", 60.0, (True, False)),
-        ("甲。", 79.0, (True, False)),
-        ("甲。", 80.0, (True, False)),
-        ("甲。", 100.0, (True, False)),
-    ],
-)
-def test_a_line_is_complete_by_its_words_or_two_heights_before_the_edge(text, end, expected):
-    edges = ColumnEdges([piece("甲", 100.0)])
-    assert (is_complete_line(piece(text, end), edges), edges.ends_short(piece(text, end))) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("A. 甲", True),
-        ("甲 B. 乙", False),
-        ("甲A乙", False),
-        ("甲  B. 乙", True),
-        ("甲B. 乙", False),
-        ("维生素A", False),
-    ],
-)
-def test_a_clear_label_of_an_option(text, expected):
-    assert has_label(text) == expected
-
-
-def pages(ends, begins=0.0):
-    """Return what waits of pages of two questions each, one of which lacks its last line, or begins lower."""
-    lines = []
-    for number in range(1, 13):
-        text = items(2 * number - 1, 2 * number)
-        text = text.rsplit("\n", 1)[0] if number == 6 and ends else text
-        lines += page(text, number=number, top=begins if number == 6 else 0.0)
-    return sorted(waits(lines))
-
-
-@pytest.mark.parametrize(
-    ("ends", "begins", "expected"),
-    [(False, 0.0, []), (True, 0.0, ["012"]), (False, 9.0, []), (False, 9.5, ["010"]), (False, 30.0, ["010"])],
-)
-def test_a_page_that_ends_higher_or_begins_lower_than_the_others(ends, begins, expected):
-    assert pages(ends, begins) == expected
+from build_dataset.pipeline.parse.paper import Gap, ParsedPaper
+from build_dataset.schemas.documents import Box, LineKind
+from tests.pipeline.parse.short import check
 
 
 def spot(
@@ -274,28 +113,6 @@ def test_the_white_between_a_line_and_the_next_of_its_column(below: ParsedLine, 
 
 def test_no_white_is_known_under_a_line_without_a_box() -> None:
     assert white_between((replace(spot("甲", 0), box=None), spot("乙", 15))) is None
-
-
-@pytest.mark.parametrize(
-    ("below", "breaks"),
-    [
-        (spot("乙", 10), True),
-        (spot("乙", 9.9), True),
-        (spot("乙", 20), False),
-        (spot("乙", 50), False),
-        (spot("乙", 50, page=2), True),
-        (replace(spot("乙", 0), box=None), False),
-    ],
-)
-def test_a_column_ends_where_the_next_line_stands_wholly_above(below: ParsedLine, breaks: bool) -> None:
-    assert _breaks(spot("甲", 20.1), below) is breaks
-    assert not _breaks(spot("甲", 20), spot("乙", 10))
-    assert not _breaks(replace(spot("甲", 20), box=None), spot("乙", 0))
-
-
-@pytest.mark.parametrize(("count", "most"), [(0, 0.0), (1, 0.0), (2, 0.0), (3, 1.0), (10, 8.0), (11, 9.0), (21, 18.0)])
-def test_the_usual_end_of_pages_is_that_of_nine_in_ten(count: int, most: float) -> None:
-    assert _most([float(at) for at in reversed(range(count))]) == most
 
 
 @pytest.mark.parametrize(
@@ -497,22 +314,6 @@ def test_a_part_of_an_item_has_no_room_of_its_own() -> None:
     assert checked(pieces, [own_draft(1, pieces, suffix="a")]) == [[]]
 
 
-def test_the_smallest_numbers_of_options_of_each_section() -> None:
-    drafts = [own_draft(at, [], count) for at, count in enumerate([4, 0, 3, 5, 3])]
-    drafts += [replace(own_draft(9, [], 2), section=2)]
-    assert _fewest_options(drafts) == {1: [3, 3], 2: [2]}
-    told = "it has {} options, all others have {} or more"
-    for count, fewest, expected in (
-        (2, [2, 4], told.format(2, 4)),
-        (3, [3, 4], told.format(3, 4)),
-        (4, [3, 4], None),
-        (4, [4], None),
-        (0, [3, 4], None),
-    ):
-        assert _has_fewer_options(own_draft(1, [], count), {1: fewest}) == expected
-    assert _has_fewer_options(own_draft(1, []), {}) is None
-
-
 @pytest.mark.parametrize(
     ("texts", "count", "more", "told"),
     [
@@ -659,14 +460,6 @@ def test_a_rival_before_the_first_question_names_none() -> None:
     assert [len(one.flags) for one in drafts] == [1, 1]
     unchosen([], drafts)
     assert [len(one.flags) for one in drafts] == [1, 1]
-
-
-def test_a_long_stem_at_the_end_of_a_page_is_told_by_its_last_twenty_characters() -> None:
-    one, other = lay(5), lay(5, page=2)
-    full = replace(one[1], text="甲" * 30, box=Box(x0=0, y0=15, x1=100, y1=25))
-    pieces = [one[0], full, replace(other[0], text="A.甲"), other[1]]
-    told = f"a page ends after {'甲' * 20!r}, which may go on"
-    assert checked(pieces, [own_draft(1, pieces)]) == [[("room_inside", told)]]
 
 
 def test_the_end_of_a_page_without_a_box_tells_nothing() -> None:

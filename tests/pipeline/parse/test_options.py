@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.pipeline.parse.folding import fold, private_labels
+from build_dataset.pipeline.parse.folding import fold
 from build_dataset.pipeline.parse.options import find_labels, find_run, find_runs, has_label, opens_option
 
 EXPECTED = (("A", "甲"), ("B", "乙"), ("C", "丙"), ("D", "丁"))
@@ -108,12 +108,6 @@ def test_a_missing_label_is_not_guessed():
 
 def test_runs_one_after_the_other_are_told_apart():
     assert len(find_runs("题干\nA.甲 B.乙\nA.丙 B.丁\nA.戊 B.己")) == 3
-
-
-def test_private_use_glyphs_that_stand_where_labels_stand_are_labels():
-    lines = ["\ue18c甲\t\ue18d乙", "\ue18e丙\t\ue18f丁"] * 5 + ["\uf0b7项目"]
-    table = private_labels(lines)
-    assert table == {0xE18C: "A.", 0xE18D: "B.", 0xE18E: "C.", 0xE18F: "D."}
 
 
 @pytest.mark.parametrize("line", ["c丙", "C丙", "(c)丙", "c.丙", "c,丙", "（c）丙"])

@@ -21,7 +21,7 @@ from build_dataset.pipeline.parse.question_checks import STRUCTURE, under_option
 from build_dataset.pipeline.parse.stage import check_gates, read_paper
 from build_dataset.schemas.documents import Box, LineKind, Part
 from tests.pipeline.parse.conftest import lines_of
-from tests.pipeline.parse.short import DOCUMENT, FIVE, FOUR, check, items
+from tests.pipeline.parse.short import DOCUMENT, FOUR, check, items
 
 
 def check_questions(paper):
@@ -71,166 +71,6 @@ MORE = "5 options, 4 elsewhere in the paper: '第戊种' stands behind those"
 def test_a_title_behind_one_answer_is_no_explanation(behind, waits):
     texts = (f"{items(number)}\n答案：A\n{behind.get(number, '')}".strip() for number in range(1, 7))
     assert [name.rpartition("-")[2] for name in waiting("\n".join(texts), "text_left_over")] == waits
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 7), (4, 6), (5, 5), (9, 1)])
-def test_items_without_options_wait_beside_three_with_options(size, expected):
-    assert (
-        len(
-            waiting(
-                items(*range(1, size + 1)) + "\n" + "\n".join(f"{at}. 第{at}项试述" for at in range(size + 1, 11)),
-                "no_options",
-            )
-        )
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 1), (2, 2), (3, 0)])
-def test_items_without_options_wait_beside_as_many_with_options(size, expected):
-    assert (
-        len(waiting(items(1, 2) + "\n" + "\n".join(f"{at}. 第{at}项试述" for at in range(3, size + 3)), "no_options"))
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 1), (9, 9), (10, 0), (19, 0)])
-def test_a_section_fills_blanks_with_ten_answers_in_half_of_its_stems(size, expected):
-    assert (
-        len(
-            waiting(
-                "一、单选题\n"
-                + "\n".join(f"{at}. 第{at}项首选的是（B）\n{FOUR}" for at in range(1, size + 1))
-                + "\n二、单选题\n"
-                + items(*range(1, 41)),
-                "answer_in_text",
-            )
-        )
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 1), (3, 3), (4, 0)])
-def test_a_third_of_the_stems_with_answers_are_a_habit(size, expected):
-    assert (
-        len(
-            waiting(
-                "\n".join(f"{at}. 第{at}项首选的是（{'B' if at <= size else ' '}）\n{FOUR}" for at in range(1, 13)),
-                "answer_in_text",
-            )
-        )
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 1), (10, 9), (11, 0)])
-def test_numbers_before_the_first_of_ten_are_missing(size, expected):
-    assert len(waiting(items(size, size + 1), "missing_number")) == expected
-
-
-@pytest.mark.parametrize(("size", "expected"), [(4, 0), (5, 1), (6, 2), (8, 4)])
-def test_the_key_goes_on_after_the_last_number(size, expected):
-    assert (
-        len(waiting(items(1, 2, 3) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size)), "missing_number"))
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(2, 1), (3, 0), (4, 1)])
-def test_a_head_announces_its_items(size, expected):
-    assert len(waiting(f"一、单选题（共{size}题）\n{items(1, 2, 3)}", "count_differs")) == expected
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 1), (4, 1), (9, 1)])
-def test_three_questions_of_four_options_make_five_odd(size, expected):
-    assert (
-        len(waiting(items(*range(1, size + 1)) + "\n" + items(size + 1, options=FIVE), "options_too_many")) == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(15, 0), (16, 0), (17, 0), (18, 2), (19, 1)])
-def test_nine_of_ten_questions_make_another_number_of_options_odd(size, expected):
-    assert (
-        len(waiting(items(*range(1, size + 1)) + "\n" + items(*range(size + 1, 21), options=FIVE), "options_too_many"))
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(8, 0), (9, 0), (10, 2), (11, 1)])
-def test_ten_questions_of_a_paper_make_another_number_odd(size, expected):
-    assert (
-        len(
-            waiting(
-                "\n".join(
-                    f"{['一', '二', '三', '四', '五', '六', '七', '八', '九', '十', '十一', '十二'][at]}、单选题\n"
-                    f"{items(at + 1, options=FIVE if at >= size else FOUR)}"
-                    for at in range(12)
-                ),
-                "options_too_many",
-            )
-        )
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 3), (4, 4)])
-def test_a_short_line_under_options_of_three_items_is_a_foot(size, expected):
-    assert (
-        len(waiting("\n".join(items(at) + ("\n某网整理" if at <= size else "") for at in range(1, 6)), "foot_inside"))
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(3, 0), (4, 0), (7, 0), (8, 2)])
-def test_a_line_of_eight_characters_is_a_foot_in_two_items(size, expected):
-    assert (
-        len(
-            waiting(
-                "\n".join(items(at) + ("\n" + "某某网站整理发布"[:size] if at <= 2 else "") for at in range(1, 6)),
-                "foot_inside",
-            )
-        )
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(1, 0), (2, 0), (3, 40)])
-def test_answers_beyond_the_options_of_a_section(size, expected):
-    assert (
-        len(
-            waiting(
-                items(*range(1, 41))
-                + "\n参考答案\n"
-                + " ".join(f"{at}.{'E' if at <= size else 'A'}" for at in range(1, 41)),
-                "options_missing",
-            )
-        )
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(3, 0), (4, 0), (5, 5), (6, 4), (9, 1)])
-def test_half_of_the_questions_without_an_answer_are_a_paper_without_a_key(size, expected):
-    assert (
-        len(
-            waiting(
-                items(*range(1, 11)) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size + 1)), "no_answer"
-            )
-        )
-        == expected
-    )
-
-
-@pytest.mark.parametrize(("size", "expected"), [(0, 1), (3, 1), (4, 1), (5, 0), (6, 0)])
-def test_a_key_that_answers_less_than_half_was_not_read(size, expected):
-    assert (
-        len(
-            waiting(
-                items(*range(1, 11)) + "\n参考答案\n" + " ".join(f"{at}.A" for at in range(1, size + 1)), "key_not_read"
-            )
-        )
-        == expected
-    )
 
 
 @pytest.mark.parametrize(
@@ -751,11 +591,6 @@ def test_a_line_under_the_options_of_several_items_is_a_foot(foot: str, times: i
     assert compared([*own, aside]) == [told if flagged else []] * times + [[]]
 
 
-def test_a_long_foot_is_told_by_its_first_thirty_characters() -> None:
-    own = [draft(at, pieces=drawn("题", "A.甲", "B.乙", "某" * 40)) for at in range(2)]
-    assert compared(own)[0] == [("foot_inside", f"{'某' * 30!r} stands in 2 items")]
-
-
 @pytest.mark.parametrize(
     ("numbers", "first", "told"),
     [
@@ -822,10 +657,6 @@ def test_a_line_under_the_last_option_may_be_told_of_the_next_questions_of_its_g
     left = [("text_left_over", "'第二套' stands under the last option")]
     case = [("case_missing", "what stands under number 3 may be told of it too")]
     assert compared(drafts, 20) == [left, case, [], [], left, []]
-
-
-def test_a_gap_before_the_announced_last_number_is_told_by_its_neighbours() -> None:
-    assert find_gaps(paper_of([draft(1), draft(3)], count=3)) == [Gap(1, 2, "the numbers around it are there")]
 
 
 def test_every_check_has_a_reason_and_an_example() -> None:

@@ -191,17 +191,6 @@ def test_options_that_run_on_after_an_answer(text, expected):
             [("1", "", "一|二", "A", None, None, ["no_stem"]), ("2", "", "三|四", "B", None, None, ["no_stem"])],
         ),
         (
-            f"1. 甲（1）乙（2）丙\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：A B\n"
-            f"2. 甲（1）乙（2）丙\n（1）A. 一 B. 二\n（2）A. 三 B. 四\n答案：B A C\n{items(3)}",
-            [
-                ("1a", "（1）", "一|二", "A", None, "甲（1）乙（2）丙", []),
-                ("1b", "（2）", "三|四", "B", None, "甲（1）乙（2）丙", []),
-                ("2a", "（1）", "一|二", None, "A C", "甲（1）乙（2）丙", ["parts_and_answers_differ"]),
-                ("2b", "（2）", "三|四", None, "A C", "甲（1）乙（2）丙", ["parts_and_answers_differ"]),
-                ("3", "第3项对的是", "甲|乙|丙|丁", None, None, None, []),
-            ],
-        ),
-        (
             f"1. 甲乙丙\n① 乙 A.一 B.二\n② 丙 A.三 B.四\n答案：AB\n{items(2)}",
             [
                 ("1a", "乙", "一|二", "A", None, "甲乙丙", []),

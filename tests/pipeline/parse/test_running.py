@@ -170,40 +170,6 @@ def test_a_foot_comes_three_times_and_with_a_tenth_of_the_items(items, least):
     assert [count for count in range(1, 8) if leaves(behind(count, items))] == [*range(least, 8)]
 
 
-@pytest.mark.parametrize("length", range(1, 8))
-def test_a_foot_has_four_characters(length):
-    foot = "归某网版权所有"[:length]
-    assert leaves(behind(12, 12, foot), foot) is (length >= 4)
-
-
-@pytest.mark.parametrize("count", range(1, 11))
-def test_a_foot_comes_on_half_of_the_pages(count):
-    texts = []
-    for number in range(1, 11):
-        texts += [*item(number), FOOT if number <= count else f"第{number}位患者的其他情况如下"]
-    assert leaves(texts, a_page=5) is (count >= 5)
-
-
-@pytest.mark.parametrize("count", range(11))
-def test_a_foot_stands_before_options_in_a_fifth_of_its_places_at_most(count):
-    texts = []
-    for number in range(1, 11):
-        asked = item(number)
-        texts += [*asked[:2], FOOT, *asked[2:]] if number <= count else [*asked, FOOT]
-    assert leaves(texts) is (count <= 2)
-
-
-@pytest.mark.parametrize(
-    ("pages", "count", "gone"), [(5, 5, False), (6, 6, True), (10, 8, False), (10, 9, True), (10, 10, True)]
-)
-def test_a_line_of_nine_pages_in_ten_leaves_wherever_it_stands(pages, count, gone):
-    texts = []
-    for number in range(1, pages + 1):
-        asked = item(number, f"第{number}位的诊断是")
-        texts += [*asked[:3], FOOT if number <= count else f"第{number}种情形的说明", *asked[3:]]
-    assert leaves(texts, a_page=5) is gone
-
-
 @given(
     pages=st.integers(6, 12),
     phrase=st.sampled_from(["最可能的诊断是", "该患者首选的检查是", "请选出最合适的一项"]),
@@ -233,21 +199,6 @@ def test_a_short_line_leaves_where_it_stands_beside_a_foot_in_four_fifths_of_its
         apart = [] if number <= count else [f"第{number}的别的行文字"]
         texts += [*item(number), FOOT, *apart, "下一"]
     assert leaves(texts, "下一") is (count >= 8)
-
-
-def test_a_foot_that_begins_like_an_option_counts_the_pages():
-    texts = [line for page in range(1, 7) for line in (*item(page), f"(A)卷 第{page}页")]
-    assert [line.text for line in without_running(make(texts, a_page=5))] == [
-        line for page in range(1, 7) for line in item(page)
-    ]
-
-
-@pytest.mark.parametrize(("pages", "step", "gone"), [(2, 1, False), (3, 1, True), (6, 2, False)])
-def test_three_pages_are_counted_by_their_last_lines(pages, step, gone):
-    texts = []
-    for number in range(1, pages + 1):
-        texts += [*item(number), f"某某学会 {number * step + 9}"]
-    assert leaves(texts, f"某某学会 {step + 9}", a_page=5) is gone
 
 
 def stamped(pages: int, at: int, name: str = "天天学医网", confidence: float | None = 0.9) -> list[tuple[int, int]]:
@@ -280,44 +231,6 @@ def test_a_stamp_stands_on_three_pages(pages):
     assert stamped(pages, 2) == kept
     assert stamped(pages, 5, "www.site.com", None) == [(page, 5) for page, _ in kept]
     assert stamped(pages, 2, confidence=None) == [(page, 2) for page in range(1, pages + 1)]
-
-
-def scattered(times: int, running: str, *, kinds: int = 3, short: int = 12) -> bool:
-    """Return whether a line leaves that stands before options, answers and other text in turn."""
-    texts = []
-    for number in range(1, 13):
-        more = "，既往体健无特殊病史可循" if number > short else ""
-        asked = f"{number}．第{number}位患者因腹痛就诊，查体可见腹部压痛"
-        lines = [asked, *(f"{text}{more}" for text in ("问哪一项是正确的说法", "A．胃炎", "B．肠炎", "答案：A"))]
-        if number <= times:
-            lines.insert((2, 3, 4)[number % kinds], running)
-        texts += lines
-    return leaves(texts, running)
-
-
-@pytest.mark.parametrize(
-    ("times", "length", "kinds", "short", "gone"),
-    [
-        (5, 10, 3, 12, False),  # each of three kinds twice
-        (6, 10, 3, 12, True),
-        (12, 7, 3, 12, False),
-        (12, 8, 3, 12, True),
-        (12, 80, 3, 12, True),
-        (12, 81, 3, 12, False),
-        (12, 10, 2, 12, False),
-        (12, 10, 3, 2, False),
-        (12, 10, 3, 3, True),
-    ],
-)
-def test_a_running_line_of_8_to_80_characters_comes_before_three_kinds_of_lines_and_after_short_ones(
-    times, length, kinds, short, gone
-):
-    assert scattered(times, ("某省技能等级认定题库" * 9)[:length], kinds=kinds, short=short) is gone
-
-
-@pytest.mark.parametrize(("length", "title"), [(60, True), (61, False)])
-def test_a_title_has_60_characters_at_most(length, title):
-    assert is_title("内科学试卷" + "甲" * (length - 5)) is title
 
 
 NUMERALS = "一二三四五六七八九十甲乙"
@@ -370,96 +283,11 @@ def test_a_title_in_the_middle_of_later_pages_stays():
     assert [line.text for line in without_running(make(texts, a_page=5))] == texts
 
 
-def after_lines(length: int, width: float | None) -> bool:
-    """Return whether a foot leaves that stands under lines of so many characters, the longest of which has 40."""
-    texts = []
-    for numeral in NUMERALS:
-        above = f"第{numeral}种"
-        texts += [f"关于{numeral}" + "长" * 37, above + "情" * (length - 3), FOOT]
-    return FOOT not in [line.text for line in without_running(make(texts, width=width))]
-
-
-def test_a_line_of_four_fifths_without_a_box_may_go_on_below():
-    assert [length for length in range(28, 37) if after_lines(length, None)] == [28, 29, 30, 31]
-
-
-def test_a_line_that_ends_three_characters_from_the_edge_may_go_on_below():
-    assert [length for length in range(34, 41) if after_lines(length, 1000)] == [34, 35, 36, 37]
-
-
-@pytest.mark.parametrize("below", [False, True])
-def test_places_beside_the_same_line_count_once(below):
-    def texts(pairs: int) -> list[str]:
-        found = []
-        for number in range(1, 11):
-            near = NUMERALS[min(number - 1, (number - 1) // 2 * 2) if number <= 2 * pairs else number - 1]
-            same, own = f"{number}．{near}段的说明文字", f"第{NUMERALS[number - 1]}段的文字"
-            found += [own, FOOT, same] if below else [same, FOOT, own]
-        return ["长" * 40, *found]
-
-    assert [leaves(texts(pairs)) for pairs in range(5)] == [True, True, True, False, False]
-
-
-@pytest.mark.parametrize("count", range(11))
-def test_a_short_line_leaves_where_it_stands_before_a_foot_in_four_fifths_of_its_places(count):
-    texts = []
-    for number in range(1, 11):
-        apart = [] if number <= count else [f"第{number}的别的行文字"]
-        texts += [*item(number), "上一", *apart, FOOT]
-    assert leaves(texts, "上一") is (count >= 8)
-
-
 def test_a_line_beside_a_short_one_beside_a_foot_leaves():
     texts = [line for number in range(1, 11) for line in (*item(number), FOOT, "下一", "回到")]
     assert [line.text for line in without_running(make(texts))] == [
         line for number in range(1, 11) for line in item(number)
     ]
-
-
-@pytest.mark.parametrize(
-    ("line", "gone"),
-    [
-        ("{}", False),
-        ("{ten}", True),
-        ("{}. 甲", False),
-        ("{ten}. 甲", False),
-        ("D．{} 天", False),
-        ("A {}", True),
-        ("某某学会 D．{}", True),
-        ("某某学会 {}", True),
-        ("某某学会 {} 卷。", False),
-        ("某某学会 {}、{ten}", True),
-        ("（1～{}题共用题干）", False),
-        ("解析：{}", False),
-    ],
-)
-def test_a_last_line_counts_the_pages_unless_it_may_be_of_a_question(line, gone):
-    texts = []
-    for page in range(4, 8):
-        texts += [*item(page), line.format(page, ten=page + 10)]
-    lines = [replace_page(one, one.page + 3) for one in make(texts, a_page=5)]
-    kept = [one.text for one in without_running(lines)]
-    assert (line.format(5, ten=15) not in kept) is gone
-
-
-def anywhere(length: int, *, filler: int = 0, longer: int = 0) -> bool:
-    """Return whether a running line leaves below lines of so many characters, where the first lines have 40."""
-    running, texts = "某省技能等级认定题库", []
-    for at, numeral in enumerate(NUMERALS):
-        after = ("A．胃炎", "答案：A", f"问{numeral}项里哪一项是正确的说法")[at % 3]
-        before = f"第{numeral}种" + "情" * (length - 3)
-        texts += [f"关于{numeral}" + "长" * 37, before, running, after]
-    texts += [f"另外第{at}种" for at in range(filler)]
-    texts += ["长" * longer] if longer else []
-    return leaves(texts, running)
-
-
-def test_a_running_line_comes_below_lines_shorter_than_three_fifths():
-    assert [length for length in range(20, 30) if anywhere(length)] == [20, 21, 22, 23]
-
-
-def test_the_first_two_hundred_lines_tell_the_width():
-    assert [anywhere(24, filler=filler, longer=60) for filler in (151, 152)] == [True, False]
 
 
 @pytest.mark.parametrize("foot", ["以下何者正确？", "某某题库何者整理？", "AABBCCDD", "ABCD ABCD", "12. 某某题库整理"])
@@ -473,20 +301,3 @@ def test_what_asks_or_is_letters_or_has_a_number_is_no_foot(foot):
 def test_an_explanation_or_a_head_is_no_title(line):
     assert is_title("2020年某某资格考试试题")
     assert not is_title(line)
-
-
-@pytest.mark.parametrize(
-    ("name", "gone"),
-    [
-        ("天天网", True),
-        ("天天", False),
-        ("天Medical网", False),
-        ("Medical", False),
-        ("学医Med", True),
-        ("学医！网", False),
-        ("天天学医网" * 4, True),
-        ("天天学医网" * 4 + "站", False),
-    ],
-)
-def test_a_stamped_name_is_3_to_20_letters_two_of_them_chinese_side_by_side(name, gone):
-    assert (not stamped(4, 2, name)) is gone
