@@ -80,8 +80,7 @@ def labels(build: Build) -> Section | None:
         chinese = "，".join(f"{item['chinese']} {item['few']}" for item in few)
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
-    files = {**_table(shown, splits).files(), **(published.figure2(splits) if build.params.figures else {})}
-    return Section(values, notices, files)
+    return Section(values, notices, _table(shown, splits).files())
 
 
 def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:
