@@ -1,12 +1,13 @@
 """Parameters of stages: what a section of ``dataset.toml`` may say."""
 
 import re
+from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, Field, StringConstraints
+from pydantic import AfterValidator, BaseModel, Field, StringConstraints, model_validator
 from pydantic.fields import FieldInfo
 
 
@@ -37,6 +38,17 @@ Person = Annotated[str, StringConstraints(strip_whitespace=True, to_lower=True)]
 
 class Params(BaseModel, extra="forbid", frozen=True, defer_build=True):
     """Parameters of a stage. Unknown keys are errors."""
+
+    GONE: ClassVar[Mapping[str, str]] = {}
+    """Settings of the version before that are refused, each with what takes its place."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_gone(cls, values: Any) -> Any:
+        for name, told in cls.GONE.items():
+            if isinstance(values, dict) and name in values:
+                raise ValueError(f"{name} {told}")
+        return values
 
     def semantic(self) -> dict[str, Any]:
         """The parameters that can change a result, for fingerprints and cache keys."""
