@@ -153,21 +153,14 @@ class SentAnswer(Record):
 
 
 class JudgeAgreement(Record):
-    """Agreement of a judge with the experts, or with another judge, in one aspect."""
+    """Agreement of a judge with the experts, or of experts with each other, in one aspect."""
 
     judge: str  # `experts` for the experts among themselves.
-    against: str
     aspect: str  # `average` for the mean of all aspects.
     answers: int  # Answers that both scored.
     pearson: float | None
     spearman: float | None
     alpha: float | None  # Krippendorff's, for interval data.
-    kappa: float | None = None  # Cohen's with quadratic weights, of scores rounded to whole numbers.
-    length: float | None = None
-    """Spearman's correlation of the judge's scores with the lengths of the answers in characters."""
-    self_preference: float | None = None
-    """Points by which the judge exceeds the other more on its own model's answers than on others'; null where its
-    model gave none."""
     models: int = 0  # Runs whose answers both scored.
     ranking: float | None = None
     """Spearman's correlation of the runs' ranks by the judge and by the experts (CMB, figure 3); null below three."""

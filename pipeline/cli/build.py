@@ -32,7 +32,6 @@ from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.proofread.params import ProofreadParams
 from build_dataset.pipeline.stage import Context, Stage, Tables
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.evaluation import Prediction
 from build_dataset.schemas.params import is_non_semantic
 from build_dataset.schemas.questions import Question
 
@@ -183,11 +182,8 @@ def _dry_run_of_proofreading(tables: Tables, params: ProofreadParams, context: C
 
 def _dry_run_of_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> None:
     from build_dataset.pipeline.evaluate.stage import estimate_evaluation
-    from build_dataset.pipeline.evaluate.submission import predictions_of
 
-    evaluated = (context.build / "evaluate" / "predictions.parquet").is_file()
-    predictions = Prediction.to_frame(predictions_of(context.build) if evaluated else [])
-    for line in estimate_evaluation({**tables, "predictions": predictions}, params, context):
+    for line in estimate_evaluation(tables, params, context):
         print_line(line)
 
 

@@ -41,7 +41,7 @@ def read_output(made: Generation, asked: ReleaseRow, *, answer_first: bool | Non
     if made.text is None:
         return Outcome.FAILED, Extraction()
     if made.letters is not None:
-        return Outcome.ANSWERED, Extraction(made.letters, made.read_by or CHOSEN)
+        return Outcome.ANSWERED, Extraction(made.letters, CHOSEN)
     text, finish = made.text, made.finish
     if finish == "refusal":
         return Outcome.REFUSED, Extraction()
@@ -186,7 +186,7 @@ def _merged(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 def unsure_file(predictions: Iterable[Prediction]) -> bytes:
     """Return the outputs that were read weakly or not at all, for a person to look at: JSONL."""
     shown = ("run", "question_id", "repeat", "variant", "rule", "extracted", "raw_output")
-    unsure = (each for each in predictions if each.sureness is Sureness.WEAK or is_unread(each))
+    unsure = (each for each in predictions if each.sureness is Sureness.WEAK or _is_unread(each))
     lines = (json.dumps({name: getattr(each, name) for name in shown}, ensure_ascii=False) for each in unsure)
     return "".join(f"{line}\n" for line in lines).encode(errors="backslashreplace")
 
@@ -196,13 +196,13 @@ def unread(predictions: Sequence[Prediction]) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for run in sorted({each.run for each in predictions}):
         own = [each for each in predictions if each.run == run]
-        ends = [json.dumps((each.raw_output or "")[-120:], ensure_ascii=False) for each in own if is_unread(each)]
+        ends = [json.dumps((each.raw_output or "")[-120:], ensure_ascii=False) for each in own if _is_unread(each)]
         if len(ends) > max(2, len(own) // 20):
             found[f"{run}: {len(ends)} of {len(own)}"] = ends[:3]
     return found
 
 
-def is_unread(prediction: Prediction) -> bool:
+def _is_unread(prediction: Prediction) -> bool:
     """Return whether an output holds text in which no answer was read."""
     return prediction.task is Task.ANSWER and prediction.outcome is Outcome.NO_ANSWER
 

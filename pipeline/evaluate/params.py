@@ -1,7 +1,7 @@
 """Options of the evaluate stage."""
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -139,12 +139,6 @@ class JudgeOptions(LlmOptions):
         return f"llm:{self.model}"
 
 
-class ReaderOptions(LlmOptions):
-    """A model that reads the outputs that no rule read: ``[evaluate.reader]``."""
-
-    max_tokens: int = option(64, "Most tokens of a reply.", ge=1)
-
-
 class ScoreParams(Params):
     """The ``[score]`` section: how outputs of others are read by `score`."""
 
@@ -172,6 +166,11 @@ class ScoringOptions(Params):
 class EvaluateParams(AskOptions):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
+    GONE: ClassVar = {
+        "reader": "is gone: outputs that no rule read stand in build/evaluate/unsure.jsonl, for a person",
+        "second_judge": "is gone: name another model in [evaluate.judge] and run again; experts are what judges meet",
+    }
+
     split: Split = option("test", "The split to ask.")
     limit: int | None = option(None, "Ask only so many questions, spread over the split.", ge=1)
     models: list[ModelOptions] = option(
@@ -184,12 +183,6 @@ class EvaluateParams(AskOptions):
     max_tokens: int = option(1024, "Most tokens of an answer of that model.", ge=1)
     judge: JudgeOptions | None = option(
         None, "[evaluate.judge]: the model that scores explanations and clinical answers."
-    )
-    second_judge: JudgeOptions | None = option(
-        None, "[evaluate.second_judge]: another model that scores the same texts."
-    )
-    reader: ReaderOptions | None = option(
-        None, "[evaluate.reader]: a model that reads outputs that no rule read; their rule is `llm`."
     )
     expert_scores: Path | None = option(None, "CSV of experts' scores: run, task, question_id, aspect, expert, score.")
     scoring: ScoringOptions = option(
@@ -211,13 +204,6 @@ class EvaluateParams(AskOptions):
         """Return the number of questions that a label must exceed to stand in its table (CMExam, section 4.4)."""
         least = (self.more_than_disease_group, self.more_than_department)
         return dict(zip(("disease_group", "clinical_department"), least, strict=True))
-
-    def judges(self) -> list[JudgeOptions]:
-        """The models that score free text."""
-        found = [options for options in (self.judge, self.second_judge) if options is not None]
-        if len({options.judge_name() for options in found}) < len(found):
-            raise UserError("[evaluate.second_judge]: is the same model as [evaluate.judge]; name another")
-        return found
 
     def all_models(self) -> list[ModelOptions]:
         """The configured models, and the one that the command line names."""

@@ -4,7 +4,7 @@ import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, permutations
+from itertools import chain
 from pathlib import Path
 from statistics import mean
 
@@ -33,8 +33,7 @@ class DoublyScored:
 
     run: str
     judge: float
-    experts: float  # their mean, or the other judge's score
-    key: _Key = ("", "", "")
+    experts: float  # their mean
 
 
 def load_expert_scores(path: Path) -> list[Judgement]:
@@ -94,34 +93,30 @@ def _means(rows: Sequence[Judgement]) -> list[float]:
     return [mean(row.score for row in rows if row.repeat == repeat) for repeat in rounds]
 
 
-def judge_agreement(
-    judgements: Sequence[Judgement], lengths: Mapping[_Key, int] | None = None, models: Mapping[str, str] | None = None
-) -> list[JudgeAgreement]:
-    """Return the agreement of judges with experts and each other, and among experts (CMB, section 5.3, figure 3)."""
+def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
+    """Return the agreement of judges with experts, and among experts (CMB, section 5.3, figure 3), by aspect."""
     given, people, judges = _by_judge(judgements)
     found = []
     for aspect in _aspects():
         if len(people) > 1:
             found.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
-        sides = [(who, EXPERTS) for who in judges if given[EXPERTS, aspect]]
-        for one, other in [*sides, *permutations(judges, 2)]:
-            shared = _both(given, one, other, aspect)
-            found.append(_agreement(one, other, aspect, shared, lengths or {}, models or {}))
+        if given[EXPERTS, aspect]:
+            found += [_agreement(who, aspect, _both(given, who, aspect)) for who in judges]
     return found
 
 
 def scored_by_both(judgements: Iterable[Judgement]) -> dict[str, dict[str, list[DoublyScored]]]:
     """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
     given, _, judges = _by_judge(judgements)
-    found = {who: {each: _both(given, who, EXPERTS, each) for each in _aspects()} for who in judges}
+    found = {who: {each: _both(given, who, each) for each in _aspects()} for who in judges}
     return {who: {each: both for each, both in own.items() if both} for who, own in found.items()}
 
 
-def _both(given: _Given, one: str, other: str, aspect: str) -> list[DoublyScored]:
-    """Answers that two judges scored in an aspect."""
-    theirs = given.get((other, aspect), {})
-    own = sorted(given.get((one, aspect), {}).items())
-    return [DoublyScored(key[0], score, theirs[key], key) for key, score in own if key in theirs]
+def _both(given: _Given, judge: str, aspect: str) -> list[DoublyScored]:
+    """Answers that a judge and experts scored in an aspect."""
+    theirs = given.get((EXPERTS, aspect), {})
+    own = sorted(given.get((judge, aspect), {}).items())
+    return [DoublyScored(key[0], score, theirs[key]) for key, score in own if key in theirs]
 
 
 def _aspects() -> list[str]:
@@ -147,50 +142,22 @@ def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[
     return found, people, [who for who in judges if who not in people]
 
 
-def _agreement(
-    who: str,
-    against: str,
-    aspect: str,
-    both: Sequence[DoublyScored],
-    lengths: Mapping[_Key, int],
-    models: Mapping[str, str],
-) -> JudgeAgreement:
+def _agreement(who: str, aspect: str, both: Sequence[DoublyScored]) -> JudgeAgreement:
     one, other = [each.judge for each in both], [each.experts for each in both]
     runs = dict.fromkeys(each.run for each in both)
     means = [
         [mean(getattr(each, side) for each in both if each.run == run) for run in runs] for side in ("judge", "experts")
     ]
-    measured = [(each.judge, lengths[each.key]) for each in both if each.key in lengths]
     return JudgeAgreement(
         judge=who,
-        against=against,
         aspect=aspect,
         answers=len(both),
         pearson=correlation(one, other),
         spearman=correlation(one, other, ranks=True),
         alpha=interval_alpha([list(pair) for pair in zip(one, other, strict=True)]),
-        kappa=_kappa(one, other),
-        length=correlation(*zip(*measured, strict=True), ranks=True) if measured else None,
-        self_preference=_self_preference(who, both, models),
         models=len(runs),
         ranking=ranking(*means),
     )
-
-
-def _kappa(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Cohen's kappa with quadratic weights (Cohen 1968) of rounded scores; None where they do not vary."""
-    from sklearn.metrics import cohen_kappa_score
-
-    rounded = list(map(round, one)), list(map(round, other))  # means of experts are no whole numbers
-    varied = len(set(chain(*rounded))) > 1
-    return float(cohen_kappa_score(*rounded, weights="quadratic")) if varied else None
-
-
-def _self_preference(who: str, both: Sequence[DoublyScored], models: Mapping[str, str]) -> float | None:
-    judge = who.removeprefix("llm:").rpartition("/")[2]  # llm:org/model is the model of run model
-    own = [each.judge - each.experts for each in both if models.get(each.run) == judge]
-    others = [each.judge - each.experts for each in both if models.get(each.run) != judge]
-    return mean(own) - mean(others) if own and others else None
 
 
 def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> JudgeAgreement:
@@ -199,7 +166,6 @@ def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> Judge
     shared = [(key, unit) for key, unit in zip(keys, units, strict=True) if len(unit) > 1]
     return JudgeAgreement(
         judge=EXPERTS,
-        against=EXPERTS,
         aspect=aspect,
         answers=len(shared),
         pearson=None,

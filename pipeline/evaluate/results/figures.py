@@ -162,15 +162,14 @@ _LARGEST = 260  # area of the largest point, in square points
 
 
 def judge_plots(judgements: Sequence[Judgement]) -> dict[str, bytes]:
-    """``figures/rankings<n>`` and ``figures/judge_and_experts<n>`` of every judge whose answers experts scored too."""
+    """``figures/rankings`` and ``figures/judge_and_experts`` of the judge whose answers experts scored too."""
     files: dict[str, bytes] = {}
-    for number, (judge, own) in enumerate(scored_by_both(judgements).items(), start=1):
-        suffix = "" if number == 1 else f"_{number}"
-        files |= _rankings(judge, own, suffix) | _scatter(judge, own, suffix)
+    for judge, own in scored_by_both(judgements).items():
+        files |= _rankings(judge, own) | _scatter(judge, own)
     return files
 
 
-def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str) -> dict[str, bytes]:
+def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]]) -> dict[str, bytes]:
     """The order of models in each aspect, by the judge (solid) and by the experts (dashed)."""
     from scipy.stats import rankdata
 
@@ -202,10 +201,10 @@ def _rankings(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str
         axes.set(yticks=range(1, len(runs) + 1), ylim=(len(runs) + 0.4, 0.6), ylabel="rank 名次")
         axes.set_title(plot_name(f"solid 实线: {judge}, dashed 虚线: experts 专家"), fontsize=9)
         _legend(drawn)
-        return both_formats(f"rankings{suffix}", drawn)
+        return both_formats("rankings", drawn)
 
 
-def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str) -> dict[str, bytes]:
+def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]]) -> dict[str, bytes]:
     """Every answer's score by the judge and by the experts' mean, aspect by aspect; larger is more answers."""
     shown = [aspect for aspect in aspects() if len(own.get(aspect.name, ())) > 1]
     if not shown:
@@ -227,4 +226,4 @@ def _scatter(judge: str, own: Mapping[str, Sequence[DoublyScored]], suffix: str)
             ends, ticks = (LEAST - 0.3, MOST + 0.3), range(LEAST, MOST + 1)  # room for half a point
             axes.set(xlim=ends, ylim=ends, xticks=ticks, yticks=ticks, xlabel="experts 专家")
         row[0].set_ylabel(plot_name(judge))
-        return both_formats(f"judge_and_experts{suffix}", drawn)
+        return both_formats("judge_and_experts", drawn)

@@ -28,9 +28,8 @@ from tests.pipeline.evaluate.conftest import make_question
 def test_letters_that_a_backend_chose_are_the_answer():
     asked = make_question(1)
     assert read_output(Generation("p", None), asked)[0] is Outcome.FAILED
-    for read_by, rule in ((None, "chosen"), ("llm", "llm")):
-        outcome, found = read_output(Generation("p", "x", letters=("B",), read_by=read_by), asked)
-        assert (outcome, found.letters, found.rule) == (Outcome.ANSWERED, ("B",), rule)
+    outcome, found = read_output(Generation("p", "x", letters=("B",)), asked)
+    assert (outcome, found.letters, found.rule) == (Outcome.ANSWERED, ("B",), "chosen")
 
 
 def prompt(question, **more):

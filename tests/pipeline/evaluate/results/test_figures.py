@@ -132,10 +132,3 @@ def test_a_scatter_shares_its_scale_and_needs_two_answers(kept: dict[str, Any]) 
     assert (len(drawn.axes), size(drawn)) == (len(aspects()), (2.4 * len(aspects()) + 0.4, 2.9))
     assert [axes.get_ylabel() for axes in drawn.axes] == [r"llm:\$j", *[""] * (len(aspects()) - 1)]
     assert not drawn.axes[1].yaxis.get_tick_params()["labelleft"]
-
-
-def test_every_judge_after_the_first_has_its_number(kept: dict[str, Any]) -> None:
-    rows = judgements("a", "b", "c")
-    again = [row.model_copy(update={"judge": "llm:k"}) for row in rows if row.judge == "llm:$j"]
-    judge_plots([*rows, *again])
-    assert list(kept) == ["rankings", "judge_and_experts", "rankings_2", "judge_and_experts_2"]

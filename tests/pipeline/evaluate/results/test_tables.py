@@ -204,18 +204,10 @@ def test_pairs_show_the_difference_and_are_bold_where_it_is_more_than_luck():
 
 def test_agreement_that_is_undefined_is_a_dash():
     row = JudgeAgreement(
-        judge="llm:j",
-        against="experts",
-        aspect="fluency",
-        answers=9,
-        pearson=0.81,
-        spearman=None,
-        alpha=0.7,
-        models=4,
-        ranking=0.8,
+        judge="llm:j", aspect="fluency", answers=9, pearson=0.81, spearman=None, alpha=0.7, models=4, ranking=0.8
     )
     table = named(Evaluated([score("one", 0.5)], agreement=[row]))["judge_agreement"]
-    assert table.rows[0][3:] == ("9", "0.810", "–", "0.700", "–", "–", "–", "4", "0.800")
+    assert table.rows[0][2:] == ("9", "0.810", "–", "0.700", "4", "0.800")
 
 
 def test_every_table_is_written_in_four_forms_and_its_numbers_are_read_back():
