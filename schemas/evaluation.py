@@ -186,9 +186,6 @@ class AuditItem(Record):
     suggested: list[str] | None  # The most probable answer, where it is not the key; null where no single answer is.
     respondents: int  # Runs that answered it.
     right: float | None  # Share of them that gave the key.
-    item_total: float | None
-    """Classical discrimination: correlation of giving the key with the share of other questions right."""
-    unpicked: list[str] | None  # Distractors that nobody picked; null where fewer than 30 answered.
     evidence: list[Evidence]  # The strongest first.
 
 
