@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -105,28 +104,3 @@ def test_answers_to_cases_are_scored_without_a_key(tmp_path, told):
     results.score(source, tmp_path / "out.jsonl")
     assert told()[0][-1].startswith("1 answers; written to ")
     assert json.loads((tmp_path / "out.jsonl").read_text())["rouge_1"] == 1.0
-
-
-def config(tmp_path, version="1.0.0"):
-    folders = {"build": tmp_path / "build", "releases": tmp_path / "releases"}
-    return SimpleNamespace(dataset=SimpleNamespace(version=version, **folders))
-
-
-@pytest.mark.parametrize("there", [True, False])
-@pytest.mark.parametrize("push", [None, "me/exam"])
-def test_a_release_that_is_there_is_only_uploaded(tmp_path, monkeypatch, there, push):
-    done = []
-    monkeypatch.setattr(results, "_freeze", lambda config: done.append("freeze"))
-    monkeypatch.setattr(results, "_push", lambda dataset, repo, yes: done.append((repo, yes)))
-    if there:
-        (tmp_path / "releases" / "1.0.0").mkdir(parents=True)
-    results.release(config(tmp_path), push)
-    frozen = [] if there and push else ["freeze"]
-    assert done == frozen + ([(push, False)] if push else [])
-
-
-def test_without_its_package_nothing_is_uploaded(tmp_path, monkeypatch):
-    monkeypatch.setattr(results, "find_spec", lambda name: None)
-    with pytest.raises(UserError) as caught:
-        results._push(config(tmp_path).dataset, "me/exam", yes=True)
-    assert str(caught.value) == "--push needs huggingface_hub: pip install huggingface_hub"
