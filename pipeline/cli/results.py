@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None, strict: bool = False) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
-    from build_dataset.pipeline.evaluate.submission import DEFAULT, holds_cases, score_file, unsure_file, write_rows
+    from build_dataset.pipeline.evaluate.submission import DEFAULT, score_file, unsure_file, write_rows
 
     here = Path(FILE_NAME)
     params = load(here).score if here.is_file() else DEFAULT
@@ -45,9 +45,7 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
     beside = unsure_file(out).resolve() in read
     if beside or any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
         raise UserError(f"--out {out} would replace the file that is read: choose another name")
-    if key is None and holds_cases(source):  # answers to patients' cases carry their references
-        counts = _score_cases(source, out)
-    elif key is None:
+    if key is None:
         if tables is not None:
             raise UserError("--tables goes with --key: without one there are no categories to score by")
         counts = score_file(source, out, params)
@@ -59,8 +57,7 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
         _print_tables(found.scores, tables)
         if found.missing:
             print_line(f"{found.missing} questions of the key have no answer in {source.name}")
-    if "no_answer" in counts:
-        _print_unsure(unsure_file(out), counts["rows"])
+    _print_unsure(unsure_file(out), counts["rows"])
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     print_line(f"{told}; written to {shown(out)}")
 
@@ -80,18 +77,7 @@ def _print_unsure(path: Path, rows: int) -> None:
             print_line(f"  {json.dumps(said[-120:], ensure_ascii=False)}")
 
 
-def _score_cases(source: Path, out: Path) -> dict[str, int]:
-    """Score answers to patients' cases by their references, and print the scores."""
-    from build_dataset.pipeline.evaluate.clinical import score_cases
-    from build_dataset.pipeline.evaluate.submission import read_items, write_lines
-
-    rows, scores = score_cases(source, list(read_items(source)))
-    write_lines(rows, out)
-    _print_tables(scores)
-    return {"answers": len(rows)}
-
-
-def _print_tables(scores: Sequence[Score], folder: Path | None = None) -> None:
+def _print_tables(scores: Sequence[Score], folder: Path | None) -> None:
     from build_dataset.pipeline.evaluate.results.build import Evaluated, rich_table
     from build_dataset.pipeline.evaluate.results.build import tables as tables_of
 
