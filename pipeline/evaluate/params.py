@@ -167,6 +167,7 @@ class EvaluateParams(AskOptions):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
     GONE: ClassVar = {
+        "expert_scores": "is gone: experts score answers in Label Studio, `build-dataset score-answers push`",
         "reader": "is gone: outputs that no rule read stand in build/evaluate/unsure.jsonl, for a person",
         "second_judge": "is gone: name another model in [evaluate.judge] and run again; experts are what judges meet",
     }
@@ -184,7 +185,6 @@ class EvaluateParams(AskOptions):
     judge: JudgeOptions | None = option(
         None, "[evaluate.judge]: the model that scores explanations and clinical answers."
     )
-    expert_scores: Path | None = option(None, "CSV of experts' scores: run, task, question_id, aspect, expert, score.")
     scoring: ScoringOptions = option(
         ScoringOptions(), "[evaluate.scoring]: answers that experts score in Label Studio."
     )
@@ -227,6 +227,6 @@ class EvaluateParams(AskOptions):
 
     def semantic(self) -> dict[str, Any]:
         """See ``Params.semantic``; files of the user's own count by what they say, not by their paths alone."""
-        named = {self.prompt, *(model.prompt for model in self.models), self.cases, self.expert_scores}
+        named = {self.prompt, *(model.prompt for model in self.models), self.cases}
         paths = sorted(str(name) for name in named if name and Path(name).is_file())
         return super().semantic() | {"own_files": {path: sha256(Path(path).read_bytes()) for path in paths}}

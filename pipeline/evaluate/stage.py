@@ -13,7 +13,7 @@ from build_dataset.pipeline.evaluate.backends.local.loading import missing_model
 from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
-from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
+from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, OpenAiModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import failed_item, load_template
 from build_dataset.pipeline.evaluate.results import build as results
@@ -125,15 +125,12 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
 
 
 def _judge(params: EvaluateParams, runs: Iterable[RunOutcome], context: Context) -> llm.Verdicts:
-    """Return the judge's and the experts' verdicts on the free texts."""
+    """Return the judge's verdicts on the free texts."""
     texts = [text for made in runs for text in made.written]
-    verdicts = llm.Verdicts()
-    if params.judge is not None and texts:
-        with context.progress(len(texts), "verdicts") as advance:
-            verdicts = llm.judge(texts, params.judge, context.store, advance)
-    if params.expert_scores is not None:
-        verdicts.judgements += load_expert_scores(params.expert_scores)
-    return verdicts
+    if params.judge is None or not texts:
+        return llm.Verdicts()
+    with context.progress(len(texts), "verdicts") as advance:
+        return llm.judge(texts, params.judge, context.store, advance)
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
@@ -244,8 +241,6 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
         found += _unusable(model, params.cases)
     if params.judge is not None and (missing := params.judge.missing()) is not None:
         found.append(f"evaluate.judge: {missing}")
-    if params.expert_scores is not None:
-        found += _said(partial(load_expert_scores, params.expert_scores))
     return list(dict.fromkeys(found))  # two models may lack the same package
 
 

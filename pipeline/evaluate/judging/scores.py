@@ -1,26 +1,21 @@
 """Judges' and experts' verdicts as scores of runs, and the agreement of the two."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from statistics import mean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.annotation.rubric import LEAST, MOST, aspects
+from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.comparing import correlation, ranking
 from build_dataset.pipeline.evaluate.scoring import OVERALL, mean_score
-from build_dataset.pipeline.evaluate.submission import validate
 from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 
 EXPERT = "expert:"  # prefix of the name of a judge who is a person
-_COLUMNS = {"run", "task", "question_id", "aspect", "expert", "score"}
 AVERAGE = "average"  # the aspect that is the mean of all
 EXPERTS = "experts"  # all experts together, as one judge
 _Key = tuple[str, str, str]  # run, question and repeat of an answer
@@ -34,30 +29,6 @@ class DoublyScored:
     run: str
     judge: float
     experts: float  # their mean
-
-
-def load_expert_scores(path: Path) -> list[Judgement]:
-    """Return scores that experts gave, from a CSV with the columns run, task, question_id, aspect, expert, score."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
-            if missing := sorted(_COLUMNS - set(rows.fieldnames or ())):
-                needed = ", ".join(sorted(_COLUMNS))
-                raise UserError(f"{path}: has no column {missing[0]!r}; it needs {needed}")
-            return [_expert_row(path, number, row) for number, row in enumerate(rows, start=2)]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read as a CSV in UTF-8 ({error})") from None
-
-
-def _expert_row(path: Path, number: int, row: Mapping[str, str]) -> Judgement:
-    known, place = [aspect.name for aspect in aspects()], f"{path}, line {number}"
-    told = {name: row[name] for name in ("run", "task", "question_id", "aspect", "score")}
-    found = validate(Judgement, told | {"judge": EXPERT + row["expert"]}, place)
-    if found.aspect not in known:
-        raise UserError(f"{place}: no aspect {found.aspect!r}; there are {', '.join(known)}")
-    if not LEAST <= found.score <= MOST:
-        raise UserError(f"{place}: score {found.score} is not from {LEAST} to {MOST}")
-    return found
 
 
 def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:

@@ -99,7 +99,7 @@ def test_json_in_a_code_fence_is_read():
     assert read_scores(f"```json\n{json.dumps(FULL)}\n```") == FULL
 
 
-@pytest.mark.parametrize("name", ["reader", "second_judge"])
+@pytest.mark.parametrize("name", ["reader", "second_judge", "expert_scores"])
 def test_a_model_that_is_gone_is_refused_with_what_to_do(name):
     with pytest.raises(ValidationError, match=f"{name} is gone: "):
         EvaluateParams.model_validate({name: {"model": "m"}})

@@ -1,4 +1,4 @@
-"""Experts' scores are read, and judges are compared with them."""
+"""Judges are compared with experts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from build_dataset.pipeline.evaluate.judging.scores import (
     interval_alpha,
     judge_agreement,
     judged_scores,
-    load_expert_scores,
 )
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Judgement, Task
-
-HEADER = "run,task,question_id,aspect,expert,score\n"
 
 
 def given(judge: str, scores: dict[str, int], aspect: str = "fluency") -> list[Judgement]:
@@ -68,38 +64,6 @@ def test_experts_are_averaged_together():
     rows = given("expert:a", {"q1": 1}) + given("expert:b", {"q1": 4})
     (score,) = judged_scores(rows)
     assert (score.metric, score.value, score.questions) == ("fluency (experts)", 2.5, 1)
-
-
-def test_a_file_of_scores_is_read(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("\ufeff" + HEADER + "m,clinical,clin-0-1,fluency,王医生,5\n", encoding="utf-8")
-    (row,) = load_expert_scores(path)
-    assert (row.judge, row.score, row.task) == ("expert:王医生", 5, "clinical")
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("run,score\nm,5\n", "has no column 'aspect'"),
-        (HEADER + "m,clinical,q,beauty,x,5\n", "line 2: no aspect 'beauty'"),
-        (HEADER + "m,clinical,q,fluency,x,6\n", "line 2: score 6 is not from 1 to 5"),
-        (HEADER + "m,clinical,q,fluency,x\n", "line 2: score: Input should be a valid integer"),
-        (HEADER + "m,poetry,q,fluency,x,5\n", "line 2: task: Input should be 'answer', "),
-    ],
-)
-def test_a_wrong_row_is_told_with_its_line(tmp_path, content, said):
-    path = tmp_path / "scores.csv"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(UserError, match=said):
-        load_expert_scores(path)
-
-
-def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
-    with pytest.raises(UserError, match="cannot be read"):
-        load_expert_scores(tmp_path / "none.csv")
-    (tmp_path / "gbk.csv").write_bytes(HEADER.encode() + "m,clinical,q,fluency,王,5\n".encode("gbk"))
-    with pytest.raises(UserError, match="UTF-8"):
-        load_expert_scores(tmp_path / "gbk.csv")
 
 
 def everything(judge: str, by_run: dict[str, int], questions: int = 4) -> list[Judgement]:
