@@ -266,7 +266,6 @@ def test_a_model_that_is_missing_is_told_before_it_is_loaded(monkeypatch: pytest
     assert Echo(options, setting).identity == {
         "kind": "transformers",
         "revision": None,
-        "gguf_file": None,
         "model": "m",
         "adapter": None,
     }

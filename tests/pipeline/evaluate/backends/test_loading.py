@@ -101,7 +101,6 @@ def test_the_hub_is_asked_once_for_five_seconds(hub: dict[str, Any], status: int
     [
         ({}, "config.json", "main"),
         ({"revision": "v2"}, "config.json", "v2"),
-        ({"gguf_file": "m.gguf"}, "m.gguf", "main"),
     ],
 )
 def test_a_model_in_the_cache_is_not_asked_for(
@@ -200,7 +199,6 @@ def test_a_tokenizer_that_cannot_pad_and_one_without_the_wanted_template_are_tol
     ("options", "settings"),
     [
         (TransformersModel(model="m"), {"revision": "main"}),
-        (TransformersModel(model="m", gguf_file="g"), {"revision": "main", "gguf_file": "g"}),
         (TransformersModel(model="m", revision="r"), {"revision": "r"}),
     ],
 )
