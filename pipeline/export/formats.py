@@ -14,7 +14,6 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.aside import workbook
 from build_dataset.pipeline.evaluate.prompting import Template as Prompts
 from build_dataset.pipeline.evaluate.prompting import is_multiple, load_template, messages
 from build_dataset.pipeline.evaluate.scoring import accepted_answers
@@ -190,12 +189,6 @@ def cmexam_csv(rows: pl.DataFrame) -> bytes:
     return target.getvalue()
 
 
-def cmexam_xlsx(rows: pl.DataFrame) -> bytes:
-    """The same as a workbook."""
-    frame = cmexam_frame(rows)
-    return workbook("questions", [tuple(frame.columns), *frame.iter_rows()])
-
-
 FORMATS = (
     Format(
         "cmb_json",
@@ -212,13 +205,6 @@ FORMATS = (
         "`cmexam/*.csv`: the same with CMExam's columns, UTF-8. Cells that begin with `=`, `+`, `-` or `@` have an "
         "apostrophe before them, so that no spreadsheet runs them as formulas; `build-dataset` reads them back as they "
         "were (`pandas.read_csv(…, keep_default_na=False)` keeps texts such as “NA”)",
-    ),
-    Format(
-        "cmexam_xlsx",
-        "cmexam/{split}.xlsx",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        cmexam_xlsx,
-        "`cmexam/*.xlsx`: the same as a workbook, for spreadsheets",
     ),
 )
 """To add one: a function from a split's rows to bytes, a row here, and an option of its name in ``params``."""

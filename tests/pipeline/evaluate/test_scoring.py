@@ -108,12 +108,7 @@ def test_no_answer_refusal_and_truncation_are_told_apart_from_wrong():
     ]
     found = metrics(items)
     assert found["accuracy"] == pytest.approx(1 / 5)
-    assert found["accuracy_when_answered"] == pytest.approx(1 / 2)
     assert (found["no_answer_rate"], found["refused_rate"], found["truncated_rate"]) == (0.2, 0.2, 0.2)
-
-
-def test_accuracy_when_answered_is_absent_where_nothing_was_answered():
-    assert "accuracy_when_answered" not in metrics([graded(1, "A", None)])
 
 
 def test_every_metric_but_the_expected_one_has_an_interval():
