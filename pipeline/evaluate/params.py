@@ -63,7 +63,7 @@ class OpenAiModel(LlmOptions, ReadingModel):
 class TransformersModel(ReadingModel):
     """A model on this machine's GPUs, or its CPU, by transformers; needs the extra ``local``."""
 
-    GONE: ClassVar = {"gguf_file": "is gone: a server of llama.cpp answers kind = \"openai\""}
+    GONE: ClassVar = {"gguf_file": 'is gone: a server of llama.cpp answers kind = "openai"'}
 
     kind: Literal["transformers"] = "transformers"
     model: str = Field(description="Folder of the model, or its name on a hub.")

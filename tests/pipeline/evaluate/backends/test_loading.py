@@ -97,11 +97,7 @@ def test_the_hub_is_asked_once_for_five_seconds(hub: dict[str, Any], status: int
 
 
 @pytest.mark.parametrize(
-    ("options", "file", "revision"),
-    [
-        ({}, "config.json", "main"),
-        ({"revision": "v2"}, "config.json", "v2"),
-    ],
+    ("options", "file", "revision"), [({}, "config.json", "main"), ({"revision": "v2"}, "config.json", "v2")]
 )
 def test_a_model_in_the_cache_is_not_asked_for(
     hub: dict[str, Any], options: dict[str, str], file: str, revision: str

@@ -5,11 +5,7 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.annotation.rubric import aspects
-from build_dataset.pipeline.evaluate.judging.scores import (
-    interval_alpha,
-    judge_agreement,
-    judged_scores,
-)
+from build_dataset.pipeline.evaluate.judging.scores import interval_alpha, judge_agreement, judged_scores
 from build_dataset.schemas.evaluation import Judgement, Task
 
 
