@@ -59,7 +59,6 @@ class Prediction(Record):
     span: list[int] | None = None
     """Offsets of the extracted answer in ``raw_output``: its first character, and the one after its last."""
     prompt_hash: str | None = None  # SHA-256 of the prompt as the model read it: a text, or the JSON of its messages.
-    prompt: str | None = None  # The prompt itself, if `evaluate.keep_prompts` is set.
     finish: str | None = None  # Reason for the end of the output: `stop`, `length`, `refusal`.
     model: str | None = None  # The model's name as the server reports it.
     seed: int | None = None  # Of sampling; null where nothing was sampled or the server chose.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -63,7 +62,7 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
 
 
 def _print_unsure(path: Path, rows: int) -> None:
-    """Say which outputs a person should look at, with examples where many were not read."""
+    """Say which outputs a person should look at."""
     from build_dataset.pipeline.evaluate.submission import read_items
 
     unsure = list(read_items(path))
@@ -71,10 +70,7 @@ def _print_unsure(path: Path, rows: int) -> None:
         print_line(f"{counted(len(unsure), 'output')} read weakly or not at all: {shown(path)}")
     unread = [row for row in unsure if row["extracted"] is None]
     if len(unread) > max(2, rows // 20):
-        print_line(f"{len(unread)} of {rows} outputs give no answer that can be read 许多输出未读出答案, for example:")
-        for row in unread[:3]:
-            said = row.get("raw_output") or row.get("model_answer")
-            print_line(f"  {json.dumps(said[-120:], ensure_ascii=False)}")
+        print_line(f"{len(unread)} of {rows} outputs give no answer that can be read 许多输出未读出答案")
 
 
 def _print_tables(scores: Sequence[Score], folder: Path | None) -> None:

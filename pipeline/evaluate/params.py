@@ -168,6 +168,9 @@ class EvaluateParams(AskOptions):
     """The ``[evaluate]`` section of ``dataset.toml``."""
 
     GONE: ClassVar = {
+        "keep_prompts": "is gone: template and question make the prompt, its hash stands with the answer",
+        "more_than_disease_group": "is gone: tables show groups of more than 100 questions, the data beside them all",
+        "more_than_department": "is gone: tables show departments of more than 50 questions, the data beside them all",
         "expert_scores": "is gone: experts score answers in Label Studio, `build-dataset score-answers push`",
         "reader": "is gone: outputs that no rule read stand in build/evaluate/unsure.jsonl, for a person",
         "second_judge": "is gone: name another model in [evaluate.judge] and run again; experts are what judges meet",
@@ -190,21 +193,6 @@ class EvaluateParams(AskOptions):
         ScoringOptions(), "[evaluate.scoring]: answers that experts score in Label Studio."
     )
     cases: Path | None = option(None, "Clinical cases in the format of CMB-Clin-qa.json, for the task clinical.")
-
-    keep_prompts: bool = option(
-        False, "Write every prompt into predictions.parquet; its hash stands there in any case."
-    )
-    more_than_disease_group: int = option(
-        100, "Tables by disease group show groups with more questions than this (CMExam: 100).", ge=0
-    )
-    more_than_department: int = option(
-        50, "Tables by department show departments with more questions than this (CMExam: 50).", ge=0
-    )
-
-    def more_than(self) -> dict[str, int]:
-        """Return the number of questions that a label must exceed to stand in its table (CMExam, section 4.4)."""
-        least = (self.more_than_disease_group, self.more_than_department)
-        return dict(zip(("disease_group", "clinical_department"), least, strict=True))
 
     def all_models(self) -> list[ModelOptions]:
         """The configured models, and the one that the command line names."""

@@ -182,9 +182,8 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
-    more_than, told = params.more_than(), {run: each.told for run, each in made.runs.items()}
-    shown = (made.scores, comparisons, agreement)
-    found = Evaluated(*shown, askings=askings, more_than=more_than)
+    told = {run: each.told for run, each in made.runs.items()}
+    found = Evaluated(made.scores, comparisons, agreement, askings=askings)
     return Result(
         tables={
             "predictions": records.Prediction.to_frame(made.predictions),
@@ -204,12 +203,10 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             **results.files(found),
         },
         facts={
-            "libraries": grading.libraries(told),
             "split": params.split,
             "questions": made.questions,
             "models": {run: each.facts for run, each in made.runs.items()},
             "asked": {run: asdict(found) for run, found in askings.items()},
-            "more_than": more_than,
             **_judge_facts(params, made),
             **_cost(params, made),
         },
@@ -223,7 +220,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             waiting=unanswered,
             reasons=tally_failures((item.reason, item.detail) for item in made.waiting),
             stray=made.stray,
-            unread=grading.unread(made.predictions),
+            unread=grading.count_unread(made.predictions),
         ),
     )
 

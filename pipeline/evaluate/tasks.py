@@ -96,7 +96,6 @@ class AnswerWork:
 
     def __init__(self, options: AskOptions, source: PromptSource) -> None:
         self._template = load_template(options.template(), options.task)
-        self._keep_prompts = source.params.keep_prompts
         self._examples = source.examples(options.shots)
         self.left_out = source.keyless("the question has no key to score against")
         prompts = (self._of(row, options, source.seed) for row in source.questions)
@@ -104,7 +103,7 @@ class AnswerWork:
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id; scores are of the printed question alone."""
-        graded = partial(grade, run, answer_first=self._answers_first(made), keep_prompt=self._keep_prompts)
+        graded = partial(grade, run, answer_first=self._answers_first(made))
         found = [graded(one, made[one.id], expected=backend.expected(one)) for one in self.prompts]
         reading = RunOutcome([prediction for prediction, _ in found])
         everything = [item for _, item in found if item is not None]
@@ -177,7 +176,6 @@ class TextWork:
         template = load_template(options.template(), options.task)
         items = (_case_questions if clinical else _explanations)(template, options, source)
         self._task = options.task
-        self._keep_prompts = source.params.keep_prompts
         self._asked = [
             (replace(item.prompt, id=repeated(item.prompt.id, repeat), repeat=repeat), item)
             for item in items
@@ -200,7 +198,7 @@ class TextWork:
                 outcome, said = read_text(given.text, given.finish)
             row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct"))
             row |= {"task": self._task, "question_id": name, "outcome": outcome}
-            row |= provenance(run, prompt, given, keep_prompt=self._keep_prompts)
+            row |= provenance(run, prompt, given)
             reading.predictions.append(Prediction.model_validate(row))
             if outcome is Outcome.FAILED:
                 continue

@@ -70,7 +70,6 @@ def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
         build.records("evaluate/judge_agreement", records.JudgeAgreement),
         build.records("evaluate/judgements", records.Judgement),
         from_facts(facts.get("asked", {}), runs),
-        **({"more_than": facts["more_than"]} if facts.get("more_than") is not None else {}),
     )
 
 

@@ -7,7 +7,6 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from build_dataset.pipeline.evaluate.grading import RunSettings, from_facts
-from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.evaluate.results import papers
 from build_dataset.pipeline.evaluate.results.view import WORDS, View, cell, title
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
@@ -27,7 +26,7 @@ class Evaluated:
     agreement: Sequence[JudgeAgreement] = ()
     judgements: Sequence[Judgement] = ()
     askings: Mapping[str, RunSettings] = field(default_factory=dict)
-    more_than: Mapping[str, int] = field(default_factory=EvaluateParams().more_than)
+    more_than: Mapping[str, int] = field(default_factory=lambda: WORDS["cmexam_more_than"])
     """Labels of a dimension with so many questions or fewer stay out of its table."""
 
     def __post_init__(self) -> None:
