@@ -121,14 +121,6 @@ def test_a_number_of_five_thousand_digits_is_not_json(write, tmp_path):
         score_submission(write("m.json", given("A")), tmp_path / "key.json")
 
 
-def test_a_file_that_is_no_json_names_its_line(write, tmp_path):
-    (tmp_path / "m.json").write_text('{"id": 1, "model_answer": "A"}\n{"id"', encoding="utf-8")
-    with pytest.raises(UserError, match="is not JSON"):
-        score_submission(tmp_path / "m.json", write("key.json", KEY))
-    with pytest.raises(UserError, match="cannot be read"):
-        score_submission(tmp_path / "none.json", write("key.json", KEY))
-
-
 def prediction(number, letters=None, raw="x", **more):
     outcome = Outcome.ANSWERED if letters else Outcome.NO_ANSWER
     plain = {

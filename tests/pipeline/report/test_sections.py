@@ -8,7 +8,6 @@ import pytest
 from build_dataset.pipeline.report import content, flow, texts
 from build_dataset.pipeline.report.build import Build, Section
 from build_dataset.pipeline.report.params import ReportParams
-from build_dataset.schemas.annotations import Agreement
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.taxonomy import dimensions
 
@@ -114,15 +113,6 @@ def test_the_split_is_told_with_what_missed_its_share():
     section = content.splitting(build({}, stage))
     assert (section.values["most"], section.values["params"], len(section.notices)) == (60, {"seed": 1}, 1)
     assert content.splitting(build({})) is None
-
-
-def agreed(**more) -> Agreement:
-    plain = {"dimension": "competency", "reviewers": "all", "items": 9, "raw": 0.5, "alpha": 0.667}
-    return Agreement(**{**dict.fromkeys(Agreement.model_fields), **plain, **more})
-
-
-def agreement(*rows) -> Section | None:
-    return content.agreement(build({"review/agreement": Agreement.to_frame(rows)}))
 
 
 def test_the_funnel_is_drawn_on_one_scale_and_empty_splits_are_told():

@@ -10,7 +10,7 @@ import pytest
 from build_dataset.pipeline.catalogue import STAGES as ALL_STAGES
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.runtime import runner as module
-from build_dataset.pipeline.runtime.runner import LostItemsError, Report, Runner, relaxed_gc
+from build_dataset.pipeline.runtime.runner import LostItemsError, Runner, relaxed_gc
 from build_dataset.pipeline.stage import Counts, Result, Stage
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.errors import UserError
@@ -236,11 +236,6 @@ def test_garbage_is_collected_rarely_while_a_stage_runs_and_as_before_afterwards
     with relaxed_gc():
         assert gc.get_threshold() == (200_000, *before[1:])
     assert gc.get_threshold() == before
-
-
-def test_a_report_of_what_was_done_before_has_no_time_and_no_items():
-    report = Report(STAGES[0], {}, fresh=False)
-    assert (report.seconds, report.reused, report.added, report.notes) == (0.0, 0, 0, ())
 
 
 def test_a_manifest_says_all_of_a_result(runner):

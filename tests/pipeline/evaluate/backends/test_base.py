@@ -15,7 +15,6 @@ from build_dataset.pipeline.evaluate.backends.local.base import (
     Output,
     PreparedPrompt,
     TokenizedPrompt,
-    common_head,
     plan_batches,
 )
 from build_dataset.pipeline.evaluate.params import TransformersModel
@@ -227,30 +226,6 @@ def test_the_ramp_doubles_from_batch_to_batch_and_over_groups() -> None:
     groups = [items(*[3] * 5), items(*[2] * 9)]
     sizes = [len(batch.tails) for batch in plan_batches(groups, 1000, 1, ramp=2)]
     assert sizes == [2, 3, 8, 1]
-
-
-@pytest.mark.parametrize(
-    ("prompts", "length"),
-    [
-        ([(9,) * 64 + (1,), (9,) * 64 + (2,)], 64),
-        ([(9,) * 63 + (1,), (9,) * 63 + (2,)], 0),
-        ([(9,) * 65, (9,) * 66], 64),
-        ([(9,) * 64, (9,) * 66], 0),
-        ([(9,) * 80], 0),
-        ([], 0),
-        ([(9,) * 80, (9,) * 70 + (3,), (9,) * 75 + (8,) * 5], 70),
-    ],
-)
-def test_a_head_is_what_all_begin_with_and_leaves_each_a_token(prompts: list[tuple[int, ...]], length: int) -> None:
-    assert common_head(prompts) == (9,) * length
-
-
-@pytest.mark.parametrize(("count", "halves"), [(2, (1, 1)), (3, (1, 2)), (4, (2, 2)), (7, (3, 4))])
-def test_the_first_half_of_a_batch_is_not_the_larger(count: int, halves: tuple[int, int]) -> None:
-    (batch,) = plan_batches([items(*[2] * count)], 1000, 1)
-    one, other = batch.halves()
-    assert (len(one.tails), len(other.tails)) == halves
-    assert one.tails + other.tails == batch.tails
 
 
 def test_a_model_that_is_missing_is_told_before_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
