@@ -11,24 +11,14 @@ from typing import Any
 
 import pytest
 
-from build_dataset.pipeline.evaluate.backends.local import backend
-from build_dataset.pipeline.evaluate.backends.local.backend import Engine, TransformersBackend, run_jobs
-from build_dataset.pipeline.evaluate.backends.local.base import Output, PreparedPrompt, PromptBatch, TokenizedPrompt
+from build_dataset.pipeline.evaluate.backends.local import backend, loading
+from build_dataset.pipeline.evaluate.backends.local.backend import Engine, PreparedPrompt, TransformersBackend, run_jobs
+from build_dataset.pipeline.evaluate.backends.local.batches import Output, PromptBatch, TokenizedPrompt
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.pipeline.stage import Failure
+from tests.pipeline.evaluate.backends.test_local import Tokenizer
 from tests.pipeline.evaluate.conftest import make_question
-
-
-class Tokenizer:
-    """One token a character, and one in front."""
-
-    chat_template = None
-    bos_token_id = 1
-    eos_token_id = 2
-
-    def __call__(self, texts: Sequence[str], *, add_special_tokens: bool) -> dict[str, Any]:
-        return {"input_ids": [[1] * add_special_tokens + [ord(char) for char in text] for text in texts]}
 
 
 def local(**options: Any) -> TransformersBackend:
@@ -69,7 +59,7 @@ def make(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[str], list
         cuda = SimpleNamespace(device_count=lambda: gpus)
         monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
         monkeypatch.setattr(backend, "run_jobs", jobs_done)
-        monkeypatch.setattr(backend, "keeps_heads", lambda options: heads)
+        monkeypatch.setattr(loading, "keeps_heads", lambda options: heads)
         return told, batches, list(made._make(asked))
 
     return run
