@@ -181,8 +181,6 @@ def test_room_is_left_for_the_longest_answer_that_is_written(
     assert len(found) == len(asked)
 
 
-
-
 def test_a_model_that_is_missing_is_told_before_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     options = TransformersModel(model="m")
     setting: Any = SimpleNamespace(context=SimpleNamespace(store=Store()))
