@@ -1,4 +1,4 @@
-"""What a run would ask of an endpoint is told before anything is asked, and what it took afterwards."""
+"""A run tells what it would ask of an endpoint before it asks, and what it took afterwards."""
 
 from __future__ import annotations
 
