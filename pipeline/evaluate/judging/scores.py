@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from statistics import mean
 
@@ -20,15 +19,6 @@ AVERAGE = "average"  # the aspect that is the mean of all
 EXPERTS = "experts"  # all experts together, as one judge
 _Key = tuple[str, str, str]  # run, question and repeat of an answer
 _Given = dict[tuple[str, str], dict[_Key, float]]  # scores of answers, by judge and aspect
-
-
-@dataclass(frozen=True)
-class DoublyScored:
-    """An answer that a judge and experts scored."""
-
-    run: str
-    judge: float
-    experts: float  # their mean
 
 
 def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
@@ -71,23 +61,9 @@ def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
     for aspect in _aspects():
         if len(people) > 1:
             found.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
-        if given[EXPERTS, aspect]:
-            found += [_agreement(who, aspect, _both(given, who, aspect)) for who in judges]
+        if theirs := given[EXPERTS, aspect]:
+            found += [_agreement(who, aspect, given.get((who, aspect), {}), theirs) for who in judges]
     return found
-
-
-def scored_by_both(judgements: Iterable[Judgement]) -> dict[str, dict[str, list[DoublyScored]]]:
-    """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
-    given, _, judges = _by_judge(judgements)
-    found = {who: {each: _both(given, who, each) for each in _aspects()} for who in judges}
-    return {who: {each: both for each, both in own.items() if both} for who, own in found.items()}
-
-
-def _both(given: _Given, judge: str, aspect: str) -> list[DoublyScored]:
-    """Answers that a judge and experts scored in an aspect."""
-    theirs = given.get((EXPERTS, aspect), {})
-    own = sorted(given.get((judge, aspect), {}).items())
-    return [DoublyScored(key[0], score, theirs[key]) for key, score in own if key in theirs]
 
 
 def _aspects() -> list[str]:
@@ -113,16 +89,16 @@ def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[
     return found, people, [who for who in judges if who not in people]
 
 
-def _agreement(who: str, aspect: str, both: Sequence[DoublyScored]) -> JudgeAgreement:
-    one, other = [each.judge for each in both], [each.experts for each in both]
-    runs = dict.fromkeys(each.run for each in both)
-    means = [
-        [mean(getattr(each, side) for each in both if each.run == run) for run in runs] for side in ("judge", "experts")
-    ]
+def _agreement(who: str, aspect: str, own: Mapping[_Key, float], theirs: Mapping[_Key, float]) -> JudgeAgreement:
+    """Return how a judge's scores agree with those that the experts gave the same answers on average."""
+    shared = sorted(own.keys() & theirs.keys())
+    one, other = [own[key] for key in shared], [theirs[key] for key in shared]
+    runs = dict.fromkeys(run for run, *_ in shared)
+    means = [[mean(side[key] for key in shared if key[0] == run) for run in runs] for side in (own, theirs)]
     return JudgeAgreement(
         judge=who,
         aspect=aspect,
-        answers=len(both),
+        answers=len(shared),
         pearson=correlation(one, other),
         spearman=correlation(one, other, ranks=True),
         alpha=interval_alpha([list(pair) for pair in zip(one, other, strict=True)]),

@@ -12,7 +12,7 @@ from build_dataset.pipeline.evaluate.results.view import WORDS, View, cell, titl
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
 from build_dataset.pipeline.rendering.markdown import rendered
 from build_dataset.pipeline.rendering.tables import Table
-from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Judgement, Score, Task
+from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import Notice, counted
 
@@ -24,7 +24,6 @@ class Evaluated:
     scores: Sequence[Score]
     comparisons: Sequence[Comparison] = ()
     agreement: Sequence[JudgeAgreement] = ()
-    judgements: Sequence[Judgement] = ()
     askings: Mapping[str, RunSettings] = field(default_factory=dict)
     more_than: Mapping[str, int] = field(default_factory=lambda: WORDS["cmexam_more_than"])
     """Labels of a dimension with so many questions or fewer stay out of its table."""

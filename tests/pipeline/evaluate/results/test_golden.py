@@ -130,7 +130,7 @@ def evaluated() -> Evaluated:
     agreement = judge_agreement(judged)
     shown = [*scores, *judged_scores(judged)]
     more_than = {"disease_group": 7}
-    return Evaluated(shown, compare_runs(runs), agreement, judged, askings, more_than)
+    return Evaluated(shown, compare_runs(runs), agreement, askings, more_than)
 
 
 def _rounded(row) -> str:
@@ -149,7 +149,6 @@ def drawings() -> list[str]:
 
     with patch.object(figures, "both_formats", note):
         figures.plots(found)
-        figures.judge_plots(found.judgements)
     return lines
 
 
