@@ -63,12 +63,11 @@ class OpenAiModel(LlmOptions, ReadingModel):
 class TransformersModel(ReadingModel):
     """A model on this machine's GPUs, or its CPU, by transformers; needs the extra ``local``."""
 
-    GONE: ClassVar = {"gguf_file": 'is gone: a server of llama.cpp answers kind = "openai"'}
-
     kind: Literal["transformers"] = "transformers"
     model: str = Field(description="Folder of the model, or its name on a hub.")
     revision: str | None = option(None, "Revision on the hub.")
     adapter: str | None = option(None, "Folder of a peft adapter that goes over the model.")
+    gguf_file: str | None = option(None, "Name of a GGUF file in that folder, to load in its place.")
     devices: list[str] = non_semantic(
         [], 'Devices to spread questions over, e.g. ["cuda:0", "cuda:1"]; every GPU, else the CPU, when empty.'
     )

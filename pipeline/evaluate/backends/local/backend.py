@@ -217,7 +217,7 @@ class TransformersBackend(Backend):
         self._options = options
         self._store = setting.context.store
         self._tokenizer = loading.load_tokenizer(options)
-        told = options.model_dump(include={"kind", "revision"})
+        told = options.model_dump(include={"kind", "revision", "gguf_file"})
         folders = {"model": options.model, "adapter": options.adapter}.items()
         hashed = {what: loading.fingerprint(Path(n)) for what, n in folders if n and Path(n).is_dir()}
         self.identity = told | dict(folders) | hashed

@@ -44,7 +44,7 @@ def _content(path: Path) -> bytes:
 
 def missing_packages(options: TransformersModel) -> str | None:
     """The line that says what to install; None where all is there."""
-    wanted = ["torch", "transformers", *(["peft"] if options.adapter else [])]
+    wanted = ["torch", "transformers", *(["peft"] if options.adapter else []), *(["gguf"] if options.gguf_file else [])]
     absent = [name for name in wanted if find_spec(name) is None]
     return f"""kind = "{options.kind}" needs {", ".join(absent)}: pip install -e '.[local]'""" if absent else None
 
@@ -58,7 +58,7 @@ def missing_model(options: TransformersModel) -> str | None:
     from huggingface_hub.constants import ENDPOINT
 
     here = f"{name}: no such folder here, nor in the cache of models"
-    file = "config.json"
+    file = options.gguf_file or "config.json"
     revision = options.revision or "main"
     try:
         if isinstance(try_to_load_from_cache(name, file, revision=revision), str):
@@ -167,6 +167,8 @@ def load_model(options: TransformersModel, device: str) -> Any:
 
 def pretrained(kind: Any, options: TransformersModel, what: str, **settings: Any) -> Any:
     """Return a tokenizer, configuration or model of transformers."""
+    if options.gguf_file:
+        settings["gguf_file"] = options.gguf_file
     model = options.model
     try:
         return kind.from_pretrained(model, revision=options.revision or "main", **settings)

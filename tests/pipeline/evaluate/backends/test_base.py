@@ -191,7 +191,13 @@ def test_a_model_that_is_missing_is_told_before_it_is_loaded(monkeypatch: pytest
             Echo(options, setting)
         monkeypatch.setattr(loading, name, lambda options: None)
     monkeypatch.setattr(loading, "load_tokenizer", lambda options: "tokenizer")
-    assert Echo(options, setting).identity == {"kind": "transformers", "revision": None, "model": "m", "adapter": None}
+    assert Echo(options, setting).identity == {
+        "kind": "transformers",
+        "revision": None,
+        "gguf_file": None,
+        "model": "m",
+        "adapter": None,
+    }
 
 
 def test_a_model_in_a_folder_is_known_by_its_files(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:

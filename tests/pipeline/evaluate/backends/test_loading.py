@@ -97,7 +97,12 @@ def test_the_hub_is_asked_once_for_five_seconds(hub: dict[str, Any], status: int
 
 
 @pytest.mark.parametrize(
-    ("options", "file", "revision"), [({}, "config.json", "main"), ({"revision": "v2"}, "config.json", "v2")]
+    ("options", "file", "revision"),
+    [
+        ({}, "config.json", "main"),
+        ({"revision": "v2"}, "config.json", "v2"),
+        ({"gguf_file": "m.gguf"}, "m.gguf", "main"),
+    ],
 )
 def test_a_model_in_the_cache_is_not_asked_for(
     hub: dict[str, Any], options: dict[str, str], file: str, revision: str
@@ -195,6 +200,7 @@ def test_a_tokenizer_that_cannot_pad_and_one_without_the_wanted_template_are_tol
     ("options", "settings"),
     [
         (TransformersModel(model="m"), {"revision": "main"}),
+        (TransformersModel(model="m", gguf_file="g"), {"revision": "main", "gguf_file": "g"}),
         (TransformersModel(model="m", revision="r"), {"revision": "r"}),
     ],
 )

@@ -19,6 +19,7 @@ def bare(monkeypatch):
     [
         (TransformersModel(model="m"), "torch, transformers", "pip install -e '.[local]'"),
         (TransformersModel(model="m", adapter="a"), "torch, transformers, peft", "pip install -e '.[local]'"),
+        (TransformersModel(model="m", gguf_file="f"), "torch, transformers, gguf", "pip install -e '.[local]'"),
     ],
 )
 def test_what_must_be_installed_is_named_with_the_command(bare, model, absent, remedy):
