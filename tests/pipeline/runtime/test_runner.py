@@ -175,14 +175,6 @@ def test_an_input_that_lost_a_file_is_to_be_made_again_first(runner):
         runner().run(["parse"])
 
 
-def test_a_manifest_of_another_version_is_a_missing_result(runner):
-    runner().run(["ocr"])
-    (runner.build / "ocr" / "manifest.json").write_text('{"stage": "ocr", "outputs": {}}')
-    assert runner().state(STAGES[0]) == "missing"
-    runner().run(["ocr"])
-    assert CALLS == ["ocr", "ocr"]
-
-
 def test_a_new_title_changes_only_what_names_the_dataset(runner, monkeypatch):
     named = replace(STAGES[1], names_dataset=True)
     monkeypatch.setattr(module, "STAGES", (STAGES[0], named))
@@ -204,20 +196,6 @@ def test_a_changed_seed_makes_a_stage_stale(runner):
     runner().run(["ocr"])
     assert runner().state(STAGES[0]) == "done"
     assert runner(**{"dataset.seed": 9}).state(STAGES[0]) == "stale"
-
-
-def test_two_processes_do_not_write_one_build_folder(runner):
-    from build_dataset.pipeline.runtime.publish import build_lock
-
-    with build_lock(runner.build), pytest.raises(UserError, match="another build-dataset"):
-        runner().run(["ocr"])
-
-
-def test_an_empty_raw_folder_is_told(runner):
-    for path in (runner.build.parent / "raw").iterdir():
-        path.unlink()
-    with pytest.raises(UserError, match="nothing to read"):
-        runner().run(["ocr"])
 
 
 def test_due_are_the_first_stage_that_is_not_done_and_all_after_it(runner):

@@ -44,13 +44,6 @@ def test_the_overall_table_bolds_the_best_model_and_never_a_baseline_or_people()
     assert r"\underline{60.0} {[}55.0,~65.0]" in latex
 
 
-def test_one_model_is_best_of_nothing_and_equal_models_share_a_rank():
-    assert not named(Evaluated([score("one", 0.5), score("random", 0.2)]))["cmexam_table3"].best
-    assert not named(Evaluated([score("one", 0.5), score("two", 0.5)]))["cmexam_table3"].best
-    three = Evaluated([score("one", 0.5), score("two", 0.5), score("three", 0.4)])
-    assert named(three)["cmexam_table3"].best == {(0, 2), (1, 2)}
-
-
 def test_deviations_over_repetitions_stand_beside_the_mean():
     table = named(Evaluated([score("one", 0.616, sd=0.001, repeats=3)]))["cmexam_table3"]
     assert table.rows[0][2] == "61.6 ± 0.1 [56.6, 66.6]"
