@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from pydantic import ValidationError
@@ -129,3 +130,15 @@ def test_columns_that_are_set_by_hand():
     assert source.columns() == {"stem": "题", "answer": "key"}
     assert source.headers() == {"题", "key", "甲", "乙"}
     assert SourceParams(options="all").headers() == {"all"}
+
+
+class Renamed(Params):
+    GONE: ClassVar = {"old": "is now new"}
+
+    new: int = option(1, "A number.")
+
+
+def test_a_setting_that_is_gone_is_refused_with_what_takes_its_place():
+    with pytest.raises(ValidationError, match="old is now new"):
+        Renamed.model_validate({"old": 1})
+    assert Renamed.model_validate({"new": 2}).new == 2
