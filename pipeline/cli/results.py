@@ -28,7 +28,6 @@ _OPEN_LABELS = {
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from build_dataset.pipeline.rendering.tables import Table
     from build_dataset.schemas.evaluation import Score
 
 
@@ -80,7 +79,8 @@ def _print_tables(scores: Sequence[Score], folder: Path | None) -> None:
     for name, table in tables_of(Evaluated(scores)):
         print_whole(rich_table(name, table))
         if folder is not None:
-            _write(table, folder)
+            for path, content in table.files().items():
+                save(folder / path, content)
 
 
 def submission(run: str, out: Path, config: ConfigBase) -> None:
@@ -90,11 +90,6 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
 
     save(out, write(predictions_of(config.dataset.build), run))
     print_line(f"written to {shown(out)}")
-
-
-def _write(table: Table, folder: Path) -> None:
-    for name, content in table.files().items():
-        save(folder / name, content)
 
 
 def release(config: ConfigBase, yes: bool = False) -> None:
