@@ -80,7 +80,8 @@ def labels(build: Build) -> Section | None:
         chinese = "，".join(f"{item['chinese']} {item['few']}" for item in few)
         notices.append(notice("few_questions", few=ENOUGH, english=english, chinese=chinese))
     values = {"dimensions": shown, "splits": {name: rows.height for name, rows in splits.items()}}
-    return Section(values, notices, _table(shown, splits).files())
+    files = {**_table(shown, splits).files(), **(published.figure2(splits) if build.params.figures else {})}
+    return Section(values, notices, files)
 
 
 def _dimension(dimension: Dimension, splits: published.Splits) -> dict[str, Any]:
