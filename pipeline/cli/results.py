@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,11 +93,15 @@ def submission(run: str, out: Path, config: ConfigBase) -> None:
     print_line(f"written to {shown(out)}")
 
 
-def release(config: ConfigBase, yes: bool = False) -> None:
+def release(config: ConfigBase, push: str | None = None, yes: bool = False) -> None:
     """Freeze this export as a release. Its questions keep their splits from now on."""
-    if not (yes or (config.dataset.releases / config.dataset.version).exists()):
-        _agree(config.dataset)
-    _freeze(config)
+    there = (config.dataset.releases / config.dataset.version).exists()
+    if push is None or not there:
+        if not (yes or there):
+            _agree(config.dataset)
+        _freeze(config)
+    if push is not None:
+        _push(config.dataset, push, yes=yes)
 
 
 def _agree(dataset: DatasetParams) -> None:
@@ -117,6 +122,21 @@ def _agree(dataset: DatasetParams) -> None:
         raise UserError(
             f"{'; '.join(doubts)}; settle it (`run`, `review status`), or take it so: `build-dataset release --yes`"
         )
+
+
+def _push(dataset: DatasetParams, repo: str, *, yes: bool) -> None:
+    """Print what would be uploaded, or upload it."""
+    if find_spec("huggingface_hub") is None:  # an optional package
+        raise UserError("--push needs huggingface_hub: pip install huggingface_hub")
+    from build_dataset.pipeline.export.release import plan_upload
+    from build_dataset.pipeline.export.release import push_release as upload
+
+    console = Console(stderr=True)
+    plan = plan_upload(dataset, repo)
+    print_template("upload", {"plan": plan, "repo": repo, "yes": yes}, console)
+    if yes:  # a release is public: asked for twice
+        address = upload(dataset, plan)
+        print_line(f"✓ {counted(len(plan.files), 'file')} uploaded: {address}", "green", console=console)
 
 
 def _freeze(loaded: ConfigBase) -> None:

@@ -1,7 +1,8 @@
-"""Releases: freezing a folder, and the rows that are released."""
+"""Releases: freezing a folder, uploading it to a hub."""
 
 import shutil
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -155,3 +156,59 @@ def _sources(tables: Tables) -> pl.DataFrame:
         .group_by(question_id=pl.coalesce("survivor_id", "question_id"), maintain_order=True)
         .agg(sources=place)
     )
+
+
+@dataclass(frozen=True)
+class Upload:
+    """The files of an upload."""
+
+    repo: str
+    endpoint: str
+    files: dict[str, int]  # bytes by path
+
+
+def plan_upload(dataset: DatasetParams, repo: str) -> Upload:
+    """Return what an upload of this version's release would send, or a ``UserError``; asks the hub nothing."""
+    from huggingface_hub import constants
+    from huggingface_hub.utils import HFValidationError, validate_repo_id
+
+    try:
+        validate_repo_id(repo if repo.count("/") == 1 else "")
+    except HFValidationError:
+        raise UserError(f"--push {repo}: write it as ORG/NAME") from None
+    folder = dataset.releases / dataset.version
+    if (manifest := read_manifest(folder)) is None:
+        raise UserError(f"no release in {folder}: run `build-dataset release` first")
+    for name in _changed(folder, manifest):
+        raise UserError(f"{folder / name} is not as it was released: put it back, or release a new version")
+    wanted = sorted([*manifest["outputs"], MANIFEST])  # nothing that lies beside them
+    return Upload(repo, constants.ENDPOINT, {name: (folder / name).stat().st_size for name in wanted})
+
+
+def push_release(dataset: DatasetParams, upload: Upload) -> str:
+    """Upload the files in one tagged commit, to a private repository if there is none; return its address."""
+    from huggingface_hub import HfApi
+    from huggingface_hub.errors import HfHubHTTPError
+
+    api: Any = HfApi(endpoint=upload.endpoint)
+    where: dict[str, Any] = {"repo_id": upload.repo, "repo_type": "dataset"}
+    try:
+        api.create_repo(**where, private=True, exist_ok=True)
+        done = api.upload_folder(
+            **where,
+            folder_path=str(Path(dataset.releases / dataset.version)),
+            allow_patterns=[*upload.files],
+            commit_message=f"Release {dataset.version}",
+        )
+        api.create_tag(**where, tag=dataset.version, revision=done.oid, exist_ok=True)
+    except HfHubHTTPError as error:
+        raise UserError(f"{upload.endpoint} did not take the release: {_line(error)}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{upload.endpoint} cannot be used: {_line(error)}") from None
+    return str(done.commit_url)
+
+
+def _line(error: Exception) -> str:
+    """Return the message of an error in one line."""
+    said = [line for line in str(error).strip().splitlines() if line.strip()]
+    return (said or [type(error).__name__])[-1][:200]  # the hub says last what was wrong

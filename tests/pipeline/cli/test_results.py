@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
@@ -96,3 +97,28 @@ def test_questions_that_a_submission_leaves_out_are_counted(tmp_path, told, answ
     out = told()[0]
     assert ("1 questions of the key have no answer in m.jsonl" in out) is missing
     assert out[-1].startswith(f"2 rows, {answers} correct, 0 wrong, {2 - answers} no answer; written to ")
+
+
+def config(tmp_path, version="1.0.0"):
+    folders = {"build": tmp_path / "build", "releases": tmp_path / "releases"}
+    return SimpleNamespace(dataset=SimpleNamespace(version=version, **folders))
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("push", [None, "me/exam"])
+def test_a_release_that_is_there_is_only_uploaded(tmp_path, monkeypatch, there, push):
+    done = []
+    monkeypatch.setattr(results, "_freeze", lambda config: done.append("freeze"))
+    monkeypatch.setattr(results, "_push", lambda dataset, repo, yes: done.append((repo, yes)))
+    if there:
+        (tmp_path / "releases" / "1.0.0").mkdir(parents=True)
+    results.release(config(tmp_path), push)
+    frozen = [] if there and push else ["freeze"]
+    assert done == frozen + ([(push, False)] if push else [])
+
+
+def test_without_its_package_nothing_is_uploaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "find_spec", lambda name: None)
+    with pytest.raises(UserError) as caught:
+        results._push(config(tmp_path).dataset, "me/exam", yes=True)
+    assert str(caught.value) == "--push needs huggingface_hub: pip install huggingface_hub"
