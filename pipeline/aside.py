@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import io
 import json
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
-from itertools import accumulate, combinations
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -238,15 +238,6 @@ def settled_questions(read: Read) -> set[str]:
 def outcomes_of(read: Read) -> list[ItemOutcome]:
     """Return the outcomes of all items of all sources."""
     return [*_ItemOutcomes(read).items.values()]
-
-
-def shared_questions(read: Read) -> Counter[tuple[str, str]]:
-    """Questions that two sources share: by pairs of documents in their order, one question once."""
-    outcomes = _ItemOutcomes(read)
-    groups: dict[str, set[str]] = defaultdict(set)
-    for item, survivor in outcomes.survivors.items():
-        groups[survivor] |= {name for one in (item, survivor) if (name := outcomes.document_of(one))}
-    return Counter(pair for names in groups.values() for pair in combinations(sorted(names), 2))
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,6 @@ class Prediction(Record):
     span: list[int] | None = None
     """Offsets of the extracted answer in ``raw_output``: its first character, and the one after its last."""
     prompt_hash: str | None = None  # SHA-256 of the prompt as the model read it: a text, or the JSON of its messages.
-    prompt: str | None = None  # The prompt itself, if `evaluate.keep_prompts` is set.
     finish: str | None = None  # Reason for the end of the output: `stop`, `length`, `refusal`.
     model: str | None = None  # The model's name as the server reports it.
     seed: int | None = None  # Of sampling; null where nothing was sampled or the server chose.
@@ -153,21 +152,14 @@ class SentAnswer(Record):
 
 
 class JudgeAgreement(Record):
-    """Agreement of a judge with the experts, or with another judge, in one aspect."""
+    """Agreement of a judge with the experts, or of experts with each other, in one aspect."""
 
     judge: str  # `experts` for the experts among themselves.
-    against: str
     aspect: str  # `average` for the mean of all aspects.
     answers: int  # Answers that both scored.
     pearson: float | None
     spearman: float | None
     alpha: float | None  # Krippendorff's, for interval data.
-    kappa: float | None = None  # Cohen's with quadratic weights, of scores rounded to whole numbers.
-    length: float | None = None
-    """Spearman's correlation of the judge's scores with the lengths of the answers in characters."""
-    self_preference: float | None = None
-    """Points by which the judge exceeds the other more on its own model's answers than on others'; null where its
-    model gave none."""
     models: int = 0  # Runs whose answers both scored.
     ranking: float | None = None
     """Spearman's correlation of the runs' ranks by the judge and by the experts (CMB, figure 3); null below three."""
@@ -193,9 +185,6 @@ class AuditItem(Record):
     suggested: list[str] | None  # The most probable answer, where it is not the key; null where no single answer is.
     respondents: int  # Runs that answered it.
     right: float | None  # Share of them that gave the key.
-    item_total: float | None
-    """Classical discrimination: correlation of giving the key with the share of other questions right."""
-    unpicked: list[str] | None  # Distractors that nobody picked; null where fewer than 30 answered.
     evidence: list[Evidence]  # The strongest first.
 
 

@@ -99,19 +99,16 @@ class Leak(Record):
     question_id: str
     split: str
     kind: str
-    """``exact`` or ``near``: in another split; ``copy`` (most of it), ``overlap`` or ``paraphrase``: in a benchmark's
-    file."""
+    """``exact`` or ``near``: in another split; ``copy`` (most of it) or ``overlap``: in a benchmark's file."""
     score: float
-    """Similarity to the other question; the share of this question's tokens that the file has too; the cosine of a
-    paraphrase's embedding; 0..1."""
+    """Similarity to the other question, or the share of this question's tokens that the file has too; 0..1."""
     other_id: str | None = None
     other_split: str | None = None
     file: str | None = None  # The benchmark's file, relative to its folder.
     line: int | None = None  # Line of the file (row of a Parquet file), from 1, of the best match.
     rows: int | None = None  # Records of the file that share a span with the question.
     span: str | None = None
-    """The longest run that both have, as the question prints it (case, stem and options are lines); of a paraphrase the
-    record's text."""
+    """The longest run that both have, as the question prints it (case, stem and options are lines)."""
     start: int | None = None  # Character offsets of the span in those lines.
     end: int | None = None
 

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
-import numpy as np
 import polars as pl
 
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
@@ -20,7 +19,6 @@ from build_dataset.pipeline.evaluate.extraction import extract
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
-from build_dataset.pipeline.stats.intervals import ENOUGH, Floats
 from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
 
@@ -92,7 +90,6 @@ def audit(
         weighing.weigh_copies(case, (conflicts or {}).get(name, {}))
         weighing.weigh_experts(case, (verified or {}).get(name, ()))
     reliability = weighing.weigh_answers(cases, answers, params.wrong)
-    analysis = item_analysis(cases, answers, list(reliability))
     respondents = [
         _respondent(f"explanation: {rule}", "explanation", total, same, (same + 1) / (total + 2))
         for rule, (total, same) in sorted(explained.items())
@@ -102,7 +99,7 @@ def audit(
         same = [key == letters for key, letters in said if letters is not None]
         respondents.append(_respondent(name, "model", len(same), sum(same), right))
     cases.sort(key=lambda case: (-case.odds, case.question.question_id))
-    items = [_item(case, analysis.get(case.question.question_id, {})) for case in cases]
+    items = [_item(case, answers.get(case.question.question_id, {})) for case in cases]
     return Audited(cases, items, respondents, lost)
 
 
@@ -153,50 +150,17 @@ def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str
     return {name: stated[name] for name in order if name in stated}, sorted(each.question_id for each in todo)
 
 
-def item_analysis(cases: Sequence[AuditCase], answers: Answers, models: Sequence[str]) -> dict[str, dict[str, object]]:
-    """Return classical statistics of each question that somebody answered: see ``AuditItem``."""
-    asked = [case for case in cases if answers.get(case.question.question_id)]
-    right = _right(asked, answers, models)
-    known = np.isfinite(right)
-    total, count = np.nansum(right, 0), known.sum(0)
-    statistics: dict[str, dict[str, object]] = {}
-    for row, case in enumerate(asked):
-        said = answers[case.question.question_id]
-        mine, there = right[row], known[row]
-        rest = (total - np.where(there, mine, 0))[there] / np.maximum(count[there] - 1, 1)
-        varied = there.sum() > 2 and mine[there].std() > 0 and rest.std() > 0  # else no correlation exists
-        picked = frozenset().union(*said.values())  # distractors outside are dead weight
-        unpicked = [o.label for o in case.question.options if o.label not in picked | case.key]
-        statistics[case.question.question_id] = {
-            "respondents": len(said),
-            "right": round(sum(letters == case.key for letters in said.values()) / len(said), 4),
-            "item_total": round(float(np.corrcoef(mine[there], rest)[0, 1]), 4) if varied else None,
-            "unpicked": unpicked if len(said) >= ENOUGH else None,
-        }
-    return statistics
-
-
-def _right(asked: Sequence[AuditCase], answers: Answers, models: Sequence[str]) -> Floats:
-    """Return who was right: questions × models, and people as the last column; NaN for what was not asked."""
-    place = {name: at for at, name in enumerate(models)}
-    people = any(case.question.human_accuracy is not None for case in asked)
-    right = np.full((len(asked), len(models) + people), np.nan)  # people are the last column
-    for row, case in enumerate(asked):
-        for name, said in answers[case.question.question_id].items():
-            right[row, place[name]] = said == case.key
-        if people and case.question.human_accuracy is not None:
-            right[row, -1] = case.question.human_accuracy
-    return right
-
-
-def _item(case: AuditCase, analysis: dict[str, object]) -> AuditItem:
-    told: dict[str, object] = {
-        "question_id": case.question.question_id, "content_hash": case.question.content_hash,
-        "suspicion": case.suspicion, "key": sorted(case.key), "evidence": case.evidence,
-        "suggested": sorted(case.suggested) if case.suggested else None,
-        "respondents": 0, "right": None, "item_total": None, "unpicked": None,
-    }  # fmt: skip
-    return AuditItem.model_validate(told | analysis)
+def _item(case: AuditCase, said: Mapping[str, Letters]) -> AuditItem:
+    return AuditItem(
+        question_id=case.question.question_id,
+        content_hash=case.question.content_hash,
+        suspicion=case.suspicion,
+        key=sorted(case.key),
+        suggested=sorted(case.suggested) if case.suggested else None,
+        respondents=len(said),
+        right=round(sum(letters == case.key for letters in said.values()) / len(said), 4) if said else None,
+        evidence=case.evidence,
+    )
 
 
 def _audited(tables: Tables, conflicts: Mapping[str, object]) -> pl.DataFrame:
@@ -286,7 +250,6 @@ def _page(audited: Audited, answers: Answers, params: AuditParams, context: Cont
         "suspicious": sum(row.suspicion >= params.verify for row in rows),
         "verify": params.verify,
         "respondents": audited.respondents,
-        "asked": [row for row in rows if row.respondents],
     }
     return {PAGE: html.render("build_dataset.pipeline.audit:audit.html", **values)}
 

@@ -2,9 +2,9 @@
 
 import re
 from importlib.resources import files
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.data import shipped_toml
@@ -48,13 +48,6 @@ class CleanParams(Params):
     comment_rules: tuple[CommentRule, ...] = option(
         (CommentRule(pattern=PATTERNS.wrong_key.pattern),), "Rules on the source's comments, first match wins."
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _names_the_new_key(cls, values: Any) -> Any:
-        if isinstance(values, dict) and "min_confidence" in values:
-            raise ValueError("min_confidence is now max_wrong, the share of kept questions that may be wrong: 0.01")
-        return values
 
     @property
     def least_confidence(self) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from importlib.util import find_spec
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 def score(source: Path, out: Path, key: Path | None = None, tables: Path | None = None, strict: bool = False) -> None:
     """Score raw model outputs from a file. No dataset is needed."""
-    from build_dataset.pipeline.evaluate.submission import DEFAULT, holds_cases, score_file, unsure_file, write_rows
+    from build_dataset.pipeline.evaluate.submission import DEFAULT, score_file, unsure_file, write_rows
 
     here = Path(FILE_NAME)
     params = load(here).score if here.is_file() else DEFAULT
@@ -45,9 +44,7 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
     beside = unsure_file(out).resolve() in read
     if beside or any(out.resolve() == path or (out.exists() and path.exists() and out.samefile(path)) for path in read):
         raise UserError(f"--out {out} would replace the file that is read: choose another name")
-    if key is None and holds_cases(source):  # answers to patients' cases carry their references
-        counts = _score_cases(source, out)
-    elif key is None:
+    if key is None:
         if tables is not None:
             raise UserError("--tables goes with --key: without one there are no categories to score by")
         counts = score_file(source, out, params)
@@ -59,14 +56,13 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
         _print_tables(found.scores, tables)
         if found.missing:
             print_line(f"{found.missing} questions of the key have no answer in {source.name}")
-    if "no_answer" in counts:
-        _print_unsure(unsure_file(out), counts["rows"])
+    _print_unsure(unsure_file(out), counts["rows"])
     told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
     print_line(f"{told}; written to {shown(out)}")
 
 
 def _print_unsure(path: Path, rows: int) -> None:
-    """Say which outputs a person should look at, with examples where many were not read."""
+    """Say which outputs a person should look at."""
     from build_dataset.pipeline.evaluate.submission import read_items
 
     unsure = list(read_items(path))
@@ -74,32 +70,18 @@ def _print_unsure(path: Path, rows: int) -> None:
         print_line(f"{counted(len(unsure), 'output')} read weakly or not at all: {shown(path)}")
     unread = [row for row in unsure if row["extracted"] is None]
     if len(unread) > max(2, rows // 20):
-        print_line(f"{len(unread)} of {rows} outputs give no answer that can be read 许多输出未读出答案, for example:")
-        for row in unread[:3]:
-            said = row.get("raw_output") or row.get("model_answer")
-            print_line(f"  {json.dumps(said[-120:], ensure_ascii=False)}")
+        print_line(f"{len(unread)} of {rows} outputs give no answer that can be read 许多输出未读出答案")
 
 
-def _score_cases(source: Path, out: Path) -> dict[str, int]:
-    """Score answers to patients' cases by their references, and print the scores."""
-    from build_dataset.pipeline.evaluate.clinical import score_cases
-    from build_dataset.pipeline.evaluate.submission import read_items, write_lines
-
-    rows, scores = score_cases(source, list(read_items(source)))
-    write_lines(rows, out)
-    _print_tables(scores)
-    return {"answers": len(rows)}
-
-
-def _print_tables(scores: Sequence[Score], folder: Path | None = None) -> None:
+def _print_tables(scores: Sequence[Score], folder: Path | None) -> None:
     from build_dataset.pipeline.evaluate.results.build import Evaluated, rich_table
     from build_dataset.pipeline.evaluate.results.build import tables as tables_of
 
     for name, table in tables_of(Evaluated(scores)):
         print_whole(rich_table(name, table))
         if folder is not None:
-            for file, content in table.files().items():
-                save(folder / file, content)
+            for path, content in table.files().items():
+                save(folder / path, content)
 
 
 def submission(run: str, out: Path, config: ConfigBase) -> None:

@@ -1,19 +1,13 @@
-"""Patients' cases with questions in free text, in CMB-Clin's format: as prompts, and answers of others to be scored."""
+"""Patients' cases with questions in free text, in CMB-Clin's format, as prompts."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from pydantic import AliasChoices, BaseModel, Field
 
-from build_dataset.pipeline.evaluate.grading import READABLE, read_text
-from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.prompting import Message, Template, chat
-from build_dataset.pipeline.evaluate.scoring import OVERALL, GradedText, count_overlap
 from build_dataset.pipeline.evaluate.submission import read_items, validate
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.evaluation import Score, Task
 
 _LARGEST = 64 * 1024 * 1024  # bytes of a file of cases; CMB's 74 take 0.4 million
 
@@ -65,36 +59,3 @@ def _fill(template: str, case: Case, turn: Turn) -> str:
     return template.strip("\n").format(
         title=case.title or "", description=case.description, question=turn.question, solution=turn.solution
     )
-
-
-_ANSWERS = "model_answer"
-"""``model_answer``, or ``model_answer_0`` … of several samples, beside a question, as CMB's script writes them."""
-
-
-def score_cases(path: Path, rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[Score]]:
-    """Score ``model_answer`` beside the ``question`` and ``answer`` of cases: each with its outcome, and the scores."""
-    items: list[GradedText] = []
-    told = []
-    for name, case, repeat, pair, text in _given(path, rows):
-        outcome, said = read_text(text, "stop")
-        counts = count_overlap(said if outcome in READABLE else "", pair["reference"])
-        items.append(GradedText(name, case, outcome, counts, repeat))
-        shared = dict(zip(("rouge_1", "rouge_2", "rouge_l"), counts.rouge, strict=True))
-        told.append({"id": name, **pair, "model_answer": text, "outcome": outcome.value, **shared})
-    if not items:
-        raise UserError(f"{path}: no question of a case holds {_ANSWERS}")
-    answered = Counter((one.item_id, one.repeat) for one in items)
-    if twice := [name for (name, _), count in answered.items() if count > 1]:
-        raise UserError(f"{path}: {twice[0]} is answered twice")
-    return told, score_items(path.stem, OVERALL, items, "texts", Task.CLINICAL)
-
-
-def _given(path: Path, rows: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str, int, dict[str, str], str]]:
-    """Yield each answer with its question's id, its case and its repetition."""
-    for number, row in enumerate(rows, start=1):
-        case = validate(Case, row, f"{path}, item {number}")
-        for at, (turn, pair) in enumerate(zip(case.turns, row["QA_pairs"], strict=True)):
-            about = {"question": turn.question, "reference": turn.solution}
-            answers = [key for key in sorted(pair) if key.startswith(_ANSWERS) and isinstance(pair[key], str)]
-            for repeat, key in enumerate(answers):
-                yield item_id(case, at), case.id, repeat, about, pair[key]

@@ -2,11 +2,10 @@
 
 import json
 import re
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ def read_output(made: Generation, asked: ReleaseRow, *, answer_first: bool | Non
     if made.text is None:
         return Outcome.FAILED, Extraction()
     if made.letters is not None:
-        return Outcome.ANSWERED, Extraction(made.letters, made.read_by or CHOSEN)
+        return Outcome.ANSWERED, Extraction(made.letters, CHOSEN)
     text, finish = made.text, made.finish
     if finish == "refusal":
         return Outcome.REFUSED, Extraction()
@@ -67,13 +66,7 @@ def read_text(text: str, finish: str) -> tuple[Outcome, str]:
 
 
 def grade(
-    run: str,
-    prompt: Prompt,
-    made: Generation,
-    *,
-    answer_first: bool | None,
-    expected: float | None,
-    keep_prompt: bool = False,
+    run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None, expected: float | None
 ) -> tuple[Prediction, Graded | None]:
     """Return the prediction of one generation, and its grade; None when the request failed."""
     outcome, found = read_output(made, prompt.asked(), answer_first=answer_first)
@@ -92,12 +85,12 @@ def grade(
         outcome=outcome,
         correct=None if failed or letters is None else graded.correct,
         span=None if found.span is None else list(found.span),
-        **provenance(run, prompt, made, keep_prompt=keep_prompt),
+        **provenance(run, prompt, made),
     )
     return prediction, None if failed else graded
 
 
-def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool) -> dict[str, Any]:
+def provenance(run: str, prompt: Prompt, made: Generation) -> dict[str, Any]:
     """Return the columns of ``Prediction`` that say how an output came about."""
     # the chat template of a local model changes the text
     read = made.asked or json.dumps(prompt.messages, ensure_ascii=False, sort_keys=True)
@@ -112,7 +105,6 @@ def provenance(run: str, prompt: Prompt, made: Generation, *, keep_prompt: bool)
         "variant": prompt.variant,
         "raw_output": made.text,
         "prompt_hash": sha256(read),
-        "prompt": read if keep_prompt else None,
         "finish": None if made.text is None else made.finish,
         # as the server tells them
         **{name: getattr(made, name) for name in ("model", "seed", "prompt_tokens", "completion_tokens")},
@@ -165,44 +157,32 @@ def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, RunSet
 
 def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:
     """Return what is known of a run's model: what it is, what its server calls it, what its outputs were made with."""
-    everything = list(made)
-    names = {one.model for one in everything if one.model}
-    versions = (pair for one in everything for pair in (one.made_with or {}).items())
-    return {"identity": dict(identity), "reported": sorted(names), "made_with": _merged(versions)}
-
-
-def libraries(told: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the versions of torch, transformers … that outputs were made with, over all runs."""
-    given = (pair for each in told.values() for pair in each["made_with"].items())
-    return _merged((library, one) for library, own in given for one in own)
-
-
-def _merged(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
-    """Return every version of each library."""
-    groups = groupby(sorted(set(pairs)), itemgetter(0))
-    return {library: [one for _, one in own] for library, own in groups}
+    names: set[str] = set()
+    versions: dict[str, set[str]] = defaultdict(set)  # by library: torch, transformers …
+    for one in made:
+        names |= {one.model} if one.model else set()
+        for library, version_ in (one.made_with or {}).items():
+            versions[library].add(version_)
+    made_with = {library: sorted(found) for library, found in sorted(versions.items())}
+    return {"identity": dict(identity), "reported": sorted(names), "made_with": made_with}
 
 
 def unsure_file(predictions: Iterable[Prediction]) -> bytes:
     """Return the outputs that were read weakly or not at all, for a person to look at: JSONL."""
     shown = ("run", "question_id", "repeat", "variant", "rule", "extracted", "raw_output")
-    unsure = (each for each in predictions if each.sureness is Sureness.WEAK or is_unread(each))
+    unsure = (each for each in predictions if each.sureness is Sureness.WEAK or _is_unread(each))
     lines = (json.dumps({name: getattr(each, name) for name in shown}, ensure_ascii=False) for each in unsure)
     return "".join(f"{line}\n" for line in lines).encode(errors="backslashreplace")
 
 
-def unread(predictions: Sequence[Prediction]) -> dict[str, list[str]]:
-    """Return, of each run with many outputs that no rule read, the ends of three of them."""
-    found: dict[str, list[str]] = {}
-    for run in sorted({each.run for each in predictions}):
-        own = [each for each in predictions if each.run == run]
-        ends = [json.dumps((each.raw_output or "")[-120:], ensure_ascii=False) for each in own if is_unread(each)]
-        if len(ends) > max(2, len(own) // 20):
-            found[f"{run}: {len(ends)} of {len(own)}"] = ends[:3]
-    return found
+def count_unread(predictions: Sequence[Prediction]) -> dict[str, str]:
+    """Return, of each run with many outputs that no rule read, how many of all they are."""
+    asked = Counter(each.run for each in predictions)
+    lost = Counter(each.run for each in predictions if _is_unread(each))
+    return {run: f"{count} of {asked[run]}" for run, count in sorted(lost.items()) if count > max(2, asked[run] // 20)}
 
 
-def is_unread(prediction: Prediction) -> bool:
+def _is_unread(prediction: Prediction) -> bool:
     """Return whether an output holds text in which no answer was read."""
     return prediction.task is Task.ANSWER and prediction.outcome is Outcome.NO_ANSWER
 

@@ -150,12 +150,6 @@ METRICS: tuple[Metric, ...] = (
     Metric("expected_accuracy", "期望准确率 Expected", Mean(lambda item: item.expected, lambda _: None)),
     Metric("mean_accuracy", "逐题平均 Mean over questions", None, ("people",), higher=True),
     Metric(
-        "accuracy_when_answered",
-        "作答题准确率 Accuracy when answered",
-        share(lambda item: None if item.letters is None else item.correct),
-        shown=(),
-    ),
-    Metric(
         "partial_credit",
         "部分得分 Partial credit",
         Mean(lambda item: partial_credit(item.letters, item.question)),

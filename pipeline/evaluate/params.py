@@ -139,12 +139,6 @@ class JudgeOptions(LlmOptions):
         return f"llm:{self.model}"
 
 
-class ReaderOptions(LlmOptions):
-    """A model that reads the outputs that no rule read: ``[evaluate.reader]``."""
-
-    max_tokens: int = option(64, "Most tokens of a reply.", ge=1)
-
-
 class ScoreParams(Params):
     """The ``[score]`` section: how outputs of others are read by `score`."""
 
@@ -185,39 +179,10 @@ class EvaluateParams(AskOptions):
     judge: JudgeOptions | None = option(
         None, "[evaluate.judge]: the model that scores explanations and clinical answers."
     )
-    second_judge: JudgeOptions | None = option(
-        None, "[evaluate.second_judge]: another model that scores the same texts."
-    )
-    reader: ReaderOptions | None = option(
-        None, "[evaluate.reader]: a model that reads outputs that no rule read; their rule is `llm`."
-    )
-    expert_scores: Path | None = option(None, "CSV of experts' scores: run, task, question_id, aspect, expert, score.")
     scoring: ScoringOptions = option(
         ScoringOptions(), "[evaluate.scoring]: answers that experts score in Label Studio."
     )
     cases: Path | None = option(None, "Clinical cases in the format of CMB-Clin-qa.json, for the task clinical.")
-
-    keep_prompts: bool = option(
-        False, "Write every prompt into predictions.parquet; its hash stands there in any case."
-    )
-    more_than_disease_group: int = option(
-        100, "Tables by disease group show groups with more questions than this (CMExam: 100).", ge=0
-    )
-    more_than_department: int = option(
-        50, "Tables by department show departments with more questions than this (CMExam: 50).", ge=0
-    )
-
-    def more_than(self) -> dict[str, int]:
-        """Return the number of questions that a label must exceed to stand in its table (CMExam, section 4.4)."""
-        least = (self.more_than_disease_group, self.more_than_department)
-        return dict(zip(("disease_group", "clinical_department"), least, strict=True))
-
-    def judges(self) -> list[JudgeOptions]:
-        """The models that score free text."""
-        found = [options for options in (self.judge, self.second_judge) if options is not None]
-        if len({options.judge_name() for options in found}) < len(found):
-            raise UserError("[evaluate.second_judge]: is the same model as [evaluate.judge]; name another")
-        return found
 
     def all_models(self) -> list[ModelOptions]:
         """The configured models, and the one that the command line names."""
@@ -241,6 +206,6 @@ class EvaluateParams(AskOptions):
 
     def semantic(self) -> dict[str, Any]:
         """See ``Params.semantic``; files of the user's own count by what they say, not by their paths alone."""
-        named = {self.prompt, *(model.prompt for model in self.models), self.cases, self.expert_scores}
+        named = {self.prompt, *(model.prompt for model in self.models), self.cases}
         paths = sorted(str(name) for name in named if name and Path(name).is_file())
         return super().semantic() | {"own_files": {path: sha256(Path(path).read_bytes()) for path in paths}}

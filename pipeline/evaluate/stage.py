@@ -14,13 +14,13 @@ from build_dataset.pipeline.evaluate.backends.local.loading import missing_model
 from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
-from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores, load_expert_scores
+from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, OpenAiModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import failed_item, load_template
 from build_dataset.pipeline.evaluate.results import build as results
 from build_dataset.pipeline.evaluate.results.build import Evaluated
 from build_dataset.pipeline.evaluate.scoring import by_slice, human_scores
-from build_dataset.pipeline.evaluate.tasks import AnswerWork, PromptSource, RunOutcome, TaskWork, task_work
+from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, task_work
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
@@ -42,7 +42,6 @@ class _Evaluation:
     open_questions: list[records.OpenQuestion]
     scores: list[records.Score]
     verdicts: llm.Verdicts
-    reader: llm.Consultation
     stray: int = 0  # experts' scores of answers that no run gives any more
 
     @cached_property
@@ -50,23 +49,17 @@ class _Evaluation:
         """Return the predictions of all runs."""
         return [row for made in self.runs.values() for row in made.predictions]
 
-    @property
-    def written(self) -> dict[str, list[llm.WrittenText]]:
-        """The free texts of runs that wrote any."""
-        return {run: made.written for run, made in self.runs.items() if made.written}
-
     @cached_property
     def waiting(self) -> list[ReviewItem]:
         """Everything that the next run asks again."""
         failed = [item for made in self.runs.values() for item in made.waiting]
-        return [*failed, *self.verdicts.waiting, *self.reader.waiting]
+        return [*failed, *self.verdicts.waiting]
 
 
 def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
     """Ask every configured model its task's questions and score what it gives; a request that failed waits."""
     splits = _splits(tables)
-    reader = None if params.reader is None else llm.OutputReader(options=params.reader, store=context.store)
-    source = PromptSource(splits, params, context.seed, reader)
+    source = PromptSource(splits, params, context.seed)
     setting = Setting(context, splits["train"])
     # Every model is opened and every prompt made before the first is asked, so that a mistake costs nothing.
     models = {options.run_name(): options for options in params.all_models()}
@@ -80,9 +73,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         raise ended[0]
     scores = [score for made in runs.values() for score in made.scores]
     scores += [score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)]
-    told = reader or llm.Consultation()
-    made = _Evaluation(works, runs, grading.fingerprint(source.questions), asked, scores, llm.Verdicts(), told)
-    _judge(params, made, context)
+    verdicts = _judge(params, runs.values(), context)
+    made = _Evaluation(works, runs, grading.fingerprint(source.questions), asked, scores, verdicts)
     if "answer_scores" in tables and not tables["answer_scores"].is_empty():
         # What experts said in Label Studio counts wherever the answer still reads as they saw it.
         sent = [each.sent for each in answers_given(made.predictions, asked)]
@@ -111,24 +103,7 @@ def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context
             what = "prompts to ask, with outputs at their longest"
             told = estimate_requests(options, chat_requests(prompts), context.store, what, options.max_tokens)
         lines.append(f"{options.run_name()}: {told}")
-    if params.reader is not None and not tables["predictions"].is_empty():
-        lines.append(f"reader: {estimate_reader(tables, params, context)}")
     return lines
-
-
-def estimate_reader(tables: Tables, params: EvaluateParams, context: Context) -> str:
-    """Return what ``[evaluate.reader]`` would take on the stored outputs of the last evaluation; asks nobody."""
-    if params.reader is None:
-        raise UserError("evaluate --dry-run tells what [evaluate.reader] would cost; none is configured")
-    source = PromptSource(_splits(tables), params, context.seed)
-    # free texts are not read for letters
-    rows = [row for row in records.Prediction.from_frame(tables["predictions"]) if row.task is records.Task.ANSWER]
-    unread: list[llm.UnreadOutput] = []
-    for options in params.all_models():
-        work = task_work(options, source)
-        if isinstance(work, AnswerWork):
-            unread += work.unread(row for row in rows if row.run == options.run_name())
-    return llm.estimate(params.reader, unread, context.store)
 
 
 def _splits(tables: Tables) -> dict[str, list[ReleaseRow]]:
@@ -157,15 +132,13 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     return made
 
 
-def _judge(params: EvaluateParams, made: _Evaluation, context: Context) -> None:
-    """Add the judges' and the experts' verdicts on the free texts."""
-    verdicts = made.verdicts
-    texts = [text for own in made.written.values() for text in own]
-    for options in params.judges() if texts else ():
-        with context.progress(len(texts), "verdicts") as advance:
-            verdicts.judge(texts, options, context.store, advance)
-    if params.expert_scores is not None:
-        verdicts.judgements += load_expert_scores(params.expert_scores)
+def _judge(params: EvaluateParams, runs: Iterable[RunOutcome], context: Context) -> llm.Verdicts:
+    """Return the judge's verdicts on the free texts."""
+    texts = [text for made in runs for text in made.written]
+    if params.judge is None or not texts:
+        return llm.Verdicts()
+    with context.progress(len(texts), "verdicts") as advance:
+        return llm.judge(texts, params.judge, context.store, advance)
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
@@ -187,25 +160,20 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def _judge_facts(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
-    """Return the judge with its rubric and the reader, and the number and cost of what they said."""
-    found, reader, told = made.verdicts, made.reader, {}
-    if judges := params.judges():
-        names = ", ".join(options.judge_name() for options in judges)
-        told["judge"] = {"name": names, "rubric": llm.RUBRIC["version"], "requests": found.requests}
-        told["judge"] |= {"without_verdict": len(found.waiting), "cost": found.cost}
-    if params.reader is not None:
-        told["reader"] = {"model": params.reader.model, "requests": reader.requests}
-        told["reader"] |= {"without_reply": len(reader.waiting), "cost": reader.cost}
-    return told
+    """Return the judge with its rubric, and the number and cost of its verdicts."""
+    if params.judge is None:
+        return {}
+    found = made.verdicts
+    told = {"name": params.judge.judge_name(), "rubric": llm.RUBRIC["version"], "requests": found.requests}
+    return {"judge": told | {"without_verdict": len(found.waiting), "cost": found.cost}}
 
 
 def _cost(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     """Return the cost of all outputs and verdicts, where all of them have prices in one currency."""
     asked = [model for model in params.all_models() if isinstance(model, OpenAiModel)]
-    readers = [params.reader] if params.reader else []
-    costs = [made.runs[model.run_name()].facts["cost"] for model in asked]
-    costs += [made.verdicts.cost] * bool(params.judges()) + [made.reader.cost] * len(readers)
-    currencies = {options.currency for options in (*asked, *params.judges(), *readers)}
+    judges = [params.judge] if params.judge else []
+    costs = [made.runs[model.run_name()].facts["cost"] for model in asked] + [made.verdicts.cost] * len(judges)
+    currencies = {options.currency for options in (*asked, *judges)}
     if len(currencies) != 1 or None in costs:  # dollars and yuan do not add up
         return {}
     return {"cost": _sum(costs), "currency": currencies.pop()}
@@ -218,16 +186,12 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
         for left in work.left_out
     ]
     unanswered, lost, verdicts = len(made.waiting), len(rejects), made.verdicts
-    asked = len(made.predictions) + verdicts.requests + made.reader.requests
+    asked = len(made.predictions) + verdicts.requests
     comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
-    texts = [text for own in made.written.values() for text in own]
-    lengths = {(text.run, text.item_id, str(text.prompt.repeat)): len(text.said) for text in texts}
-    models = {run: found.model for run, found in askings.items()}
-    agreement = judge_agreement(verdicts.judgements, lengths, models)
-    more_than, told = params.more_than(), {run: each.told for run, each in made.runs.items()}
-    shown = (made.scores, comparisons, agreement)
-    found = Evaluated(*shown, askings=askings, more_than=more_than)
+    agreement = judge_agreement(verdicts.judgements)
+    told = {run: each.told for run, each in made.runs.items()}
+    found = Evaluated(made.scores, comparisons, agreement, askings=askings)
     return Result(
         tables={
             "predictions": records.Prediction.to_frame(made.predictions),
@@ -247,12 +211,10 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             **results.files(found),
         },
         facts={
-            "libraries": grading.libraries(told),
             "split": params.split,
             "questions": made.questions,
             "models": {run: each.facts for run, each in made.runs.items()},
             "asked": {run: asdict(found) for run, found in askings.items()},
-            "more_than": more_than,
             **_judge_facts(params, made),
             **_cost(params, made),
         },
@@ -266,7 +228,7 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
             waiting=unanswered,
             reasons=tally_failures((item.reason, item.detail) for item in made.waiting),
             stray=made.stray,
-            unread=grading.unread(made.predictions),
+            unread=grading.count_unread(made.predictions),
         ),
     )
 
@@ -275,7 +237,6 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
     """A line for every model that cannot be asked as configured; empty when nothing stands in the way."""
     try:
         models = params.all_models()
-        params.judges()
     except UserError as error:
         return [str(error)]
     found: list[str] = []
@@ -283,12 +244,8 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
         if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
             found.append(f"evaluate, {model.run_name()}: {missing}")
         found += _unusable(model, params.cases)
-    for name in ("judge", "second_judge", "reader"):
-        options = getattr(params, name)
-        if options is not None and (missing := options.missing()) is not None:
-            found.append(f"evaluate.{name}: {missing}")
-    if params.expert_scores is not None:
-        found += _said(partial(load_expert_scores, params.expert_scores))
+    if params.judge is not None and (missing := params.judge.missing()) is not None:
+        found.append(f"evaluate.judge: {missing}")
     return list(dict.fromkeys(found))  # two models may lack the same package
 
 

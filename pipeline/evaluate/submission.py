@@ -272,12 +272,6 @@ def _by_id(path: Path, form: type[_FormT]) -> dict[str, _FormT]:
     return found
 
 
-def holds_cases(path: Path) -> bool:
-    """Return whether a file begins with a patient's case, as CMB-Clin has them."""
-    first = next(read_items(path), None) if _text(path).lstrip()[:1] in ("[", "{") else None
-    return isinstance(first, dict) and "QA_pairs" in first
-
-
 def read_items(path: Path) -> Iterator[Any]:
     """The objects of a JSON array or of JSONL."""
     text = _text(path)

@@ -1,7 +1,7 @@
 """Tasks that models are given: choosing the right options, explanations (CMExam), clinical cases (CMB-Clin)."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
@@ -11,8 +11,8 @@ from build_dataset.pipeline.evaluate import scoring
 from build_dataset.pipeline.evaluate.backends import Backend, Generation
 from build_dataset.pipeline.evaluate.clinical import conversation, item_id, load_cases
 from build_dataset.pipeline.evaluate.extraction import answers_first
-from build_dataset.pipeline.evaluate.grading import READABLE, grade, is_unread, provenance, read_text
-from build_dataset.pipeline.evaluate.llm import LLM, OutputReader, UnreadOutput, WrittenText
+from build_dataset.pipeline.evaluate.grading import READABLE, grade, provenance, read_text
+from build_dataset.pipeline.evaluate.llm import WrittenText
 from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
 from build_dataset.pipeline.evaluate.prompting import (
@@ -37,7 +37,6 @@ class PromptSource:
     splits: Mapping[str, Sequence[ReleaseRow]]
     params: EvaluateParams
     seed: int
-    reader: OutputReader | None = None  # reads outputs that no rule read
 
     @cached_property
     def chosen(self) -> list[ReleaseRow]:
@@ -97,8 +96,6 @@ class AnswerWork:
 
     def __init__(self, options: AskOptions, source: PromptSource) -> None:
         self._template = load_template(options.template(), options.task)
-        self._keep_prompts = source.params.keep_prompts
-        self._reader = source.reader
         self._examples = source.examples(options.shots)
         self.left_out = source.keyless("the question has no key to score against")
         prompts = (self._of(row, options, source.seed) for row in source.questions)
@@ -106,16 +103,10 @@ class AnswerWork:
 
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id; scores are of the printed question alone."""
-        graded = partial(grade, run, answer_first=self._answers_first(made), keep_prompt=self._keep_prompts)
-        found = {one.id: graded(one, made[one.id], expected=backend.expected(one)) for one in self.prompts}
-        if self._reader is not None:
-            unread = self.unread(prediction for prediction, _ in found.values())
-            letters = self._reader.read(run, unread)
-            for prompt in (prompt for prompt in self.prompts if prompt.id in letters):
-                read = replace(made[prompt.id], letters=letters[prompt.id], read_by=LLM)
-                found[prompt.id] = graded(prompt, read, expected=backend.expected(prompt))
-        reading = RunOutcome([prediction for prediction, _ in found.values()])
-        everything = [item for _, item in found.values() if item is not None]
+        graded = partial(grade, run, answer_first=self._answers_first(made))
+        found = [graded(one, made[one.id], expected=backend.expected(one)) for one in self.prompts]
+        reading = RunOutcome([prediction for prediction, _ in found])
+        everything = [item for _, item in found if item is not None]
         # scores are of printed questions alone
         reading.graded = [item for item in everything if item.variant is None]
         slices = scoring.by_slice(reading.graded).items()
@@ -126,13 +117,6 @@ class AnswerWork:
         asked = [scoring.Versions(tuple(items)) for items in by_question.values()]
         reading.scores += score_items(run, scoring.OVERALL, asked, "versions")
         return reading
-
-    def unread(self, predictions: Iterable[Prediction]) -> list[UnreadOutput]:
-        """Return the outputs of a run that hold text and that no rule read."""
-        rows = filter(is_unread, predictions)
-        texts = {(row.question_id, row.repeat, row.variant): row.raw_output or "" for row in rows}
-        keys = ((prompt, (prompt.printed.question_id, prompt.repeat, prompt.variant)) for prompt in self.prompts)
-        return [UnreadOutput(prompt, texts[key]) for prompt, key in keys if texts.get(key, "").strip()]
 
     def _of(self, row: ReleaseRow, options: AskOptions, seed: int) -> Iterator[Prompt]:
         examples = self._examples.of(row)
@@ -192,7 +176,6 @@ class TextWork:
         template = load_template(options.template(), options.task)
         items = (_case_questions if clinical else _explanations)(template, options, source)
         self._task = options.task
-        self._keep_prompts = source.params.keep_prompts
         self._asked = [
             (replace(item.prompt, id=repeated(item.prompt.id, repeat), repeat=repeat), item)
             for item in items
@@ -215,7 +198,7 @@ class TextWork:
                 outcome, said = read_text(given.text, given.finish)
             row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct"))
             row |= {"task": self._task, "question_id": name, "outcome": outcome}
-            row |= provenance(run, prompt, given, keep_prompt=self._keep_prompts)
+            row |= provenance(run, prompt, given)
             reading.predictions.append(Prediction.model_validate(row))
             if outcome is Outcome.FAILED:
                 continue

@@ -6,7 +6,7 @@ Task files have the same questions, prompts and answers as ``evaluate``.
 import io
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
@@ -14,7 +14,6 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.aside import workbook
 from build_dataset.pipeline.evaluate.prompting import Template as Prompts
 from build_dataset.pipeline.evaluate.prompting import is_multiple, load_template, messages
 from build_dataset.pipeline.evaluate.scoring import accepted_answers
@@ -39,8 +38,6 @@ TASKS: Mapping[str, Mapping[str, str]] = {
 }
 """The files that each tool wants, by path under ``tasks/``, and what they are made from in ``handover/``."""
 _FEWSHOT = "fewshot_split: validation\nfewshot_config:\n  sampler: first_n\n"
-_SHOTS = 3
-"""Worked examples of OpenCompass's task with examples, as in CMB: its configurations cannot ask for another number."""
 _MAX_TOKENS = 1024  # most tokens of an answer in text, as `evaluate` has it
 
 
@@ -64,12 +61,8 @@ def task_files(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], wante
         made |= _filled(tool, values)
     if "opencompass" in wanted and "test" in rows:
         # Its configurations may run no code, so that the questions with one answer get files of their own.
-        single = {name: [row for row in split if not is_multiple(row)] for name, split in rows.items()}
-        made[f"tasks/opencompass/{values['name']}.jsonl"] = _questions(prompts, single["test"])
-        if examples := single.get("validation", [])[:_SHOTS]:
-            name = f"{values['name']}_{_SHOTS}shot"
-            made[f"tasks/opencompass/{name}.jsonl"] = _questions(prompts, single["test"], examples)
-            made |= _filled("opencompass", values | {"name": name})
+        single = [row for row in rows["test"] if not is_multiple(row)]
+        made[f"tasks/opencompass/{values['name']}.jsonl"] = _questions(prompts, single)
     return made
 
 
@@ -90,17 +83,16 @@ def task_name(name: str) -> str:
     return found if found and not found[0].isdigit() else f"exam_{found}".rstrip("_")  # "执医" → "exam"
 
 
-def _questions(prompts: Prompts, rows: list[ReleaseRow], examples: Sequence[ReleaseRow] = ()) -> bytes:
-    """Return the questions with a key, one JSON object a line, as ``evaluate`` puts them, after worked examples."""
+def _questions(prompts: Prompts, rows: list[ReleaseRow]) -> bytes:
+    """Return the questions with a key, one JSON object a line, as ``evaluate`` puts them."""
     lines = []
-    head = "".join(f"{asked}\n{target}\n\n" for asked, target in (_turns(prompts, row) for row in examples))
     for row in rows:
         if not accepted_answers(row) or not row.answer:  # nothing to grade by
             continue
-        asked, target = _turns(prompts, row)
+        asked, target = (turn["content"] for turn in messages(prompts, row, [row])[-3:-1])
         item = {
             "id": row.question_id,
-            "prompt": head + asked,
+            "prompt": asked,
             "letters": [option.label for option in row.options],
             "answer": "".join(row.answer),
             "accepted": sorted("".join(sorted(answer)) for answer in accepted_answers(row)),
@@ -111,12 +103,6 @@ def _questions(prompts: Prompts, rows: list[ReleaseRow], examples: Sequence[Rele
         }
         lines.append(json.dumps(item, ensure_ascii=False) + "\n")
     return "".join(lines).encode()
-
-
-def _turns(prompts: Prompts, row: ReleaseRow) -> tuple[str, str]:
-    """A question as it is asked, and its answer as a worked example gives it."""
-    asked, target = (turn["content"] for turn in messages(prompts, row, [row])[-3:-1])
-    return asked, target
 
 
 SINGLE, MULTIPLE = "单项选择题", "多项选择题"  # CMB's two values of `question_type`
@@ -190,12 +176,6 @@ def cmexam_csv(rows: pl.DataFrame) -> bytes:
     return target.getvalue()
 
 
-def cmexam_xlsx(rows: pl.DataFrame) -> bytes:
-    """The same as a workbook."""
-    frame = cmexam_frame(rows)
-    return workbook("questions", [tuple(frame.columns), *frame.iter_rows()])
-
-
 FORMATS = (
     Format(
         "cmb_json",
@@ -212,13 +192,6 @@ FORMATS = (
         "`cmexam/*.csv`: the same with CMExam's columns, UTF-8. Cells that begin with `=`, `+`, `-` or `@` have an "
         "apostrophe before them, so that no spreadsheet runs them as formulas; `build-dataset` reads them back as they "
         "were (`pandas.read_csv(…, keep_default_na=False)` keeps texts such as “NA”)",
-    ),
-    Format(
-        "cmexam_xlsx",
-        "cmexam/{split}.xlsx",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        cmexam_xlsx,
-        "`cmexam/*.xlsx`: the same as a workbook, for spreadsheets",
     ),
 )
 """To add one: a function from a split's rows to bytes, a row here, and an option of its name in ``params``."""

@@ -1,5 +1,6 @@
 """Options of the export stage."""
 
+
 from pydantic import field_validator
 
 from build_dataset.schemas.params import Params, option
@@ -10,7 +11,6 @@ class ExportParams(Params):
 
     cmb_json: bool = option(True, "Write cmb/SPLIT.json as well, for tools that read CMB")
     cmexam_csv: bool = option(True, "Write cmexam/SPLIT.csv as well, for tools that read CMExam")
-    cmexam_xlsx: bool = option(False, "Write cmexam/SPLIT.xlsx as well, for spreadsheets")
     images: bool = option(False, "Write images/SPLIT.parquet as well: questions with the cut-out from their page")
     tasks: str = option("", "Write task files for these tools as well, e.g. lm-eval,inspect,opencompass,lighteval")
 

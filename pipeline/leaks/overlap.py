@@ -1,29 +1,23 @@
-"""Runs of tokens that questions share with benchmarks; paraphrases and translations, by an embedding model.
+"""Runs of tokens that questions share with benchmarks.
 
 The measure is GPT-3's (Brown et al. 2020, appendix C): a run of 13 tokens, apart from those that are set phrases. How
 much of a question is shared is told beside it (Llama 2, appendix A.6, calls from four fifths on contaminated). Memory
 holds the runs of our questions and one block of a benchmark at a time, whatever the benchmark's size.
-
-Paraphrases are found by the meaning that a model behind any endpoint of OpenAI's form sees (llama.cpp, Ollama, vLLM).
 """
 
 import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from heapq import nlargest
 
 import numpy as np
 import polars as pl
 from rapidfuzz import fuzz
 
-from build_dataset.annotation.llm.embeddings import embed
 from build_dataset.pipeline.dedup.keys import FILLER, symbols_kept
 from build_dataset.pipeline.leaks.files import BenchmarkText
-from build_dataset.pipeline.leaks.params import LeaksParams
 from build_dataset.pipeline.leaks.tokens import Places, Tokens, Windows, joined, tokenise, windows
-from build_dataset.pipeline.stage import Store
 
 _ASKED = 60  # least likeness (0..100) of a stem to the place of a record that is most like it
 LEAST = 8  # least number of tokens of a compared question; a shorter run proves nothing
@@ -205,31 +199,3 @@ def _blocks(records: Iterable[BenchmarkText]) -> Iterator[list[BenchmarkText]]:
             block, characters = [], 0
     if block:
         yield block
-
-
-class Meanings:
-    """The meanings of questions, by the endpoint of ``[leaks]``."""
-
-    def __init__(self, rows: Sequence[int], texts: Sequence[str], params: LeaksParams, store: Store) -> None:
-        """Embed the questions of some ``rows``; vectors are kept in the store."""
-        self._params, self._rows = params, rows
-        self._embed = partial(embed, endpoint=params.endpoint(), store=store, option="leaks.embeddings")
-        self._ours = self._embed([texts[row] for row in rows])
-
-    def alike(self, records: Iterable[BenchmarkText]) -> Iterator[BenchmarkMatch]:
-        """The record whose meaning is nearest, for each question that has one near enough (cosine)."""
-        least, count = self._params.paraphrased, len(self._rows)
-        best = np.full(count, -1.0, np.float32)  # the least cosine there is
-        nearest: dict[int, BenchmarkText] = {}
-        many = np.zeros(count, np.int64)
-        for block in _blocks(records):
-            cosines = self._ours @ self._embed([record.text for record in block]).T
-            many += (cosines >= least).sum(axis=1)
-            places = cosines.argmax(axis=1)
-            scores = cosines[np.arange(count), places]
-            for place in np.flatnonzero((scores > best) & (scores >= least)).tolist():
-                nearest[place] = block[int(places[place])]
-            best = np.maximum(best, scores)
-        for place, record in sorted(nearest.items()):
-            share = min(float(best[place]), 1.0)  # rounding can pass 1
-            yield BenchmarkMatch(self._rows[place], share, 0, 0, record.line, int(many[place]), record.text)

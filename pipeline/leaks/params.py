@@ -3,10 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from build_dataset.annotation.llm.options import Endpoint
 from build_dataset.pipeline.leaks.files import READERS
 from build_dataset.schemas.identity import file_sha256, is_ignored
-from build_dataset.schemas.params import Address, Params, VariableName, non_semantic, option
+from build_dataset.schemas.params import Params, option
 
 
 class LeaksParams(Params):
@@ -26,30 +25,6 @@ class LeaksParams(Params):
     )
     similar: float = option(0.9, "Stems and options that are this similar must not be in two splits", ge=0.8, le=1)
 
-    embeddings: Address | None = non_semantic(
-        None,
-        "Address of an API for embeddings of OpenAI's form, up to and with /v1, a local server's too: test "
-        "and validation questions whose meaning a benchmark has are listed",
-    )
-    embedding_model: str | None = option(None, "The embedding model's name at that address")
-    embedding_key_env: VariableName = non_semantic(
-        "OPENAI_API_KEY",
-        "Environment variable with the key of that API; other addresses than OpenAI's get one only when this is set",
-    )
-    paraphrased: float = option(
-        0.85,
-        "Cosine of two embeddings from which a question counts as paraphrased or translated; models differ,"
-        " look at the list",
-        gt=0,
-        le=1,
-    )
-
-    def endpoint(self) -> Endpoint:
-        """The endpoint for embeddings."""
-        set_by_hand = "embedding_key_env" in self.model_fields_set
-        key = {"api_key_env": self.embedding_key_env} if set_by_hand else {}
-        return Endpoint(base_url=self.embeddings or "", model=self.embedding_model, **key)
-
     def files(self) -> list[tuple[str, Path]]:
         """The files of the benchmarks that can be read, by name relative to their folder."""
         folder = self.benchmarks
@@ -65,7 +40,7 @@ class LeaksParams(Params):
 
     def semantic(self) -> dict[str, Any]:
         """Return the parameters with the hashes of the benchmarks in place of their paths."""
-        parameters = super().semantic() | {"by_meaning": self.embeddings is not None}
+        parameters = super().semantic()
         if self.benchmarks is not None:
             hashes = [f"{name} {file_sha256(path)}" for name, path in self.files()]
             parameters["benchmarks"] = hashes or ["nothing"]

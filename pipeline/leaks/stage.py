@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from build_dataset.pipeline.leaks.files import read_texts
-from build_dataset.pipeline.leaks.overlap import BenchmarkMatch, Index, Meanings, asks_the_same, is_phrase, lines_shared
+from build_dataset.pipeline.leaks.overlap import BenchmarkMatch, Index, asks_the_same, is_phrase, lines_shared
 from build_dataset.pipeline.leaks.params import LeaksParams
 from build_dataset.pipeline.leaks.tokens import exact_pairs, near_pairs, tokenise
 from build_dataset.pipeline.rendering.markdown import notes
@@ -74,19 +74,12 @@ def _in_benchmarks(
     leaks: list[Leak] = []
     files: list[BenchmarkFile] = []
     phrases = 0
-    held_out = questions.with_row_index("row").filter(pl.col("split") != "train")["row"].to_list()
-    meaning = Meanings(held_out, whole, params, context.store) if params.embeddings and held_out else None
     with context.progress(len(paths), "benchmarks") as advance:
         for name, path in paths:
             matches, records = index.matches(read_texts(path))
             overlaps = [_overlap(questions, whole, name, match, params) for match in matches]
             here = [leak for leak in overlaps if leak is not None]
             phrases += len(overlaps) - len(here)  # set phrases, names of laws, lists of options
-            copies = {leak.question_id for leak in here if leak.kind == "copy"}
-            alike = meaning.alike(read_texts(path)) if meaning else ()
-            meant = [_leak(questions, name, match, "paraphrase", match.share, match.text) for match in alike]
-            # a copy means the same, of course
-            here += [leak for leak in meant if leak.question_id not in copies]
             files.append(_file(name, path, records, here))
             leaks += here
             advance(1)
@@ -98,7 +91,6 @@ def _in_benchmarks(
         "too_short": index.short,
         "set_phrases": index.common,
         "only_phrases_or_options": phrases,
-        "paraphrases": len({leak.question_id for leak in leaks if leak.kind == "paraphrase"}),
     }
     return leaks, files, facts
 

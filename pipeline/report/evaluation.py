@@ -14,7 +14,7 @@ from build_dataset.pipeline.evaluate.extraction import visible_output
 from build_dataset.pipeline.evaluate.grading import from_facts
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT
 from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, table_groups, unreviewed_warning
-from build_dataset.pipeline.evaluate.results.figures import judge_plots, plots
+from build_dataset.pipeline.evaluate.results.figures import plots
 from build_dataset.pipeline.evaluate.results.papers import table_name
 from build_dataset.pipeline.evaluate.results.view import REFERENCES, run_name
 from build_dataset.pipeline.evaluate.scoring import accepted_answers
@@ -33,7 +33,6 @@ _MUCH = 0.05
 """Share of questions without a readable answer from which a model's accuracy says more about its form than its
 knowledge."""
 
-_TABLES = {"subcategory": "cmb_subcategories"}  # tables beside the plots that are no dimension's
 _KINDS = _MIXED, _WRONG, _RIGHT = "disagree", "all-wrong", "all-right"
 _BUDGET = 250_000  # Characters of all answers on the page: three bytes each in Chinese, so that it stays below 2 MB.
 _ANSWERS = 3000  # answers on the page: each takes 250 bytes beside its text
@@ -46,7 +45,7 @@ def evaluation(build: Build) -> Section | None:
     found = _evaluated(build, frame)
     overall = (pl.col("dimension") == _OVERALL) & (pl.col("task") == records.Task.ANSWER.value)
     rows = _runs(frame.filter(overall))
-    drawn = plots(found) | judge_plots(found.judgements) if build.params.figures else {}
+    drawn = plots(found) if build.params.figures else {}
     page = answers_page(build)
     values = {
         "rows": rows,
@@ -68,23 +67,18 @@ def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
         scores,
         build.records("evaluate/comparisons", records.Comparison),
         build.records("evaluate/judge_agreement", records.JudgeAgreement),
-        build.records("evaluate/judgements", records.Judgement),
         from_facts(facts.get("asked", {}), runs),
-        **({"more_than": facts["more_than"]} if facts.get("more_than") is not None else {}),
     )
 
 
-def _plots(drawn: Mapping[str, bytes]) -> dict[str, list[tuple[str, Markup]]]:
-    """The plots that stand with each table, by its name: what else is to be said of each, and it."""
-    found: dict[str, list[tuple[str, Markup]]] = {}
-    for name, data in drawn.items():
-        plot = PurePosixPath(name)
-        if plot.suffix == ".svg":
-            kind, _, dimension = plot.stem.partition("accuracy_by_")  # "accuracy_by_length", "rankings_1"
-            table = "judge_agreement" if kind else _TABLES.get(dimension) or table_name(dimension)
-            caption = WORDS["plots"].get(kind.rstrip("_0123456789"), "")  # "rankings_2": rankings
-            found.setdefault(table, []).append((caption, html.inline(data)))
-    return found
+def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
+    """The plot that stands with each table, by the table's name."""
+    plots = ((PurePosixPath(name), data) for name, data in drawn.items())
+    return {
+        table_name(plot.stem.removeprefix("accuracy_by_")): html.inline(data)
+        for plot, data in plots
+        if plot.suffix == ".svg"
+    }
 
 
 def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:

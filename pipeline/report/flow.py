@@ -1,12 +1,12 @@
 """Sections on the way from files to splits: figures at a glance, funnel, sources, rejected and waiting items."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.aside import OUTCOMES, DoubtedSource, SourceLoss, shared_questions, source_losses
+from build_dataset.pipeline.aside import OUTCOMES, DoubtedSource, SourceLoss, source_losses
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import item_text, spread_evenly
 from build_dataset.pipeline.review.settled import count_by_reason
@@ -17,7 +17,6 @@ from build_dataset.schemas.wording import Notice, counted, reason_names, remedy
 _QUESTIONS = ("items", "questions")  # Units that share one scale: questions, and items that may become questions.
 _SOURCES = 200  # rows of the table of source files
 _ALARMS = 12  # files whose losses are told one by one
-_MATRIX = 12  # sources of the matrix of overlaps, those that share most
 _SHOWN_APART = "conflicting_answers"
 
 
@@ -77,22 +76,11 @@ def _unfinished(build: Build) -> Iterator[Notice]:
 
 
 def sources(build: Build) -> Section | None:
-    """A row a source, and a matrix of those that share most; None before anything was read."""
+    """A row a source; None before anything was read."""
     found = source_losses(build.table)
     if not found:
         return None
-    pairs = shared_questions(build.table)  # by pair of sources
-    most = sorted({name for pair, _ in pairs.most_common(_MATRIX) for name in pair})[:_MATRIX]
-    shared: Counter[str] = Counter()
-    for pair, count in pairs.items():
-        shared.update(dict.fromkeys(pair, count))
-    values = {
-        "sources": found[:_SOURCES],
-        "shared": shared,
-        "more": max(0, len(found) - _SOURCES),
-        "names": most,
-        "matrix": [[pairs[min(one, other), max(one, other)] for other in most] for one in most],
-    }
+    values = {"sources": found[:_SOURCES], "more": max(0, len(found) - _SOURCES)}
     left_out: Mapping[str, list[str]] = build.stage("ocr").facts.get("left_out", {})
     lost = loss_notices(found, build.dataset.loss_alarm)
     notices = lost[:_ALARMS]

@@ -13,7 +13,6 @@ from filelock import FileLock
 
 from build_dataset.schemas.errors import UserError
 
-_COLUMNS_BEFORE = 2  # of the table of stores before 0.2, which had no `digest`
 _LOOKUP = 500  # keys a query; SQLite allows 999 variables in its oldest builds
 
 
@@ -101,16 +100,8 @@ def _digest(text: str) -> bytes:
 
 
 def _whole(text: object, digest: bytes | None) -> bool:
-    """Return whether a value is as it was stored; those of stores before 0.2 carry no digest and must be JSON."""
-    if not isinstance(text, str):  # a BLOB that somebody put there
-        return False
-    if digest is not None:
-        return digest == _digest(text)
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+    """Return whether a value is as it was stored, and no BLOB that somebody put there."""
+    return isinstance(text, str) and digest == _digest(text)
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -122,9 +113,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         "CREATE TABLE IF NOT EXISTS items (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB) WITHOUT ROWID"
     )
     columns = [row[1] for row in connection.execute("PRAGMA table_info(items)")]
-    if columns[:2] != ["key", "value"]:  # some other database
+    if columns != ["key", "value", "digest"]:  # some other database
         raise sqlite3.DatabaseError("another version wrote it")
-    if len(columns) == _COLUMNS_BEFORE:
-        connection.execute("ALTER TABLE items ADD COLUMN digest BLOB")
     connection.commit()
     return connection

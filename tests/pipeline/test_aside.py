@@ -17,7 +17,6 @@ from build_dataset.pipeline.aside import (
     aside_workbook,
     content_of,
     items,
-    shared_questions,
     source_losses,
 )
 from build_dataset.pipeline.cli.app import app
@@ -175,10 +174,6 @@ def test_the_alarm_names_the_file_the_reason_and_the_remedy():
     assert "压缩包请先解压" in last.chinese
     assert [loss.document for loss in found if loss.share > 0.7] == ["c.xlsx", "bad.rar"]
     assert not [line for line in loss_notices(found, 0.5) if line.english.startswith("b.pdf")]
-
-
-def test_questions_that_two_sources_share_are_counted_by_pairs():
-    assert shared_questions(tables().get) == {("a.csv", "b.pdf"): 1}
 
 
 def test_before_a_run_nothing_is_lost():

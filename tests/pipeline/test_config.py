@@ -3,6 +3,7 @@ from pathlib import Path
 import pytest
 
 from build_dataset.pipeline.config import load, toml_value
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
 
 
@@ -34,6 +35,14 @@ def test_a_key_of_an_inner_section_names_that_section(tmp_path):
     path.write_text('[dataset]\nname = "x"\n[annotate]\nmodel = "gpt-4o"\n')
     with pytest.raises(UserError, match=r"unknown key annotate\.model; did you mean \[annotate\.llm\] model\?"):
         load(path)
+
+
+@pytest.mark.parametrize(("key", "instead"), shipped_toml("build_dataset.schemas", "removed.toml").items())
+def test_a_setting_that_is_gone_is_refused_with_what_takes_its_place(tmp_path, key, instead):
+    section, name = key.split(".")
+    with pytest.raises(UserError) as caught:
+        load(write(tmp_path, f'[dataset]\nname = "x"\n[{section}]\n{name} = 1\n'))
+    assert str(caught.value).endswith(f"dataset.toml: {key} is gone: {instead}")
 
 
 def test_all_problems_are_told_at_once(tmp_path):

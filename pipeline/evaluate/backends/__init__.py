@@ -35,7 +35,6 @@ class Generation:
     text: str | None  # the raw output; None when the request failed
     finish: str = "stop"  # why it ended: stop, length, refusal
     letters: tuple[str, ...] | None = None  # of backends that choose letters instead of writing text
-    read_by: str | None = None  # the rule of the letters where a reader read them
     failure: Failure | None = None  # why there is no output; it is asked again on the next run
     prompt_tokens: int | None = None
     completion_tokens: int | None = None

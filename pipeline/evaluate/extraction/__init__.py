@@ -48,9 +48,8 @@ class Extraction:
 
     @property
     def sureness(self) -> Sureness | None:
-        """Return how sure the reading is; another model's reading is inferred, a letter that was chosen is explicit."""
-        by_others = Sureness.INFERRED if self.rule == "llm" else Sureness.EXPLICIT
-        return None if self.letters is None else SURENESS.get(self.rule or "", by_others)
+        """Return how sure the reading is; a letter that was chosen is explicit."""
+        return None if self.letters is None else SURENESS.get(self.rule or "", Sureness.EXPLICIT)
 
 
 def extract(

@@ -1,64 +1,24 @@
 """Judges' and experts' verdicts as scores of runs, and the agreement of the two."""
 
-import csv
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, permutations
-from pathlib import Path
+from itertools import chain
 from statistics import mean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.annotation.rubric import LEAST, MOST, aspects
+from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.comparing import correlation, ranking
 from build_dataset.pipeline.evaluate.scoring import OVERALL, mean_score
-from build_dataset.pipeline.evaluate.submission import validate
 from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean
-from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import JudgeAgreement, Judgement, Score, Task
 
 EXPERT = "expert:"  # prefix of the name of a judge who is a person
-_COLUMNS = {"run", "task", "question_id", "aspect", "expert", "score"}
 AVERAGE = "average"  # the aspect that is the mean of all
 EXPERTS = "experts"  # all experts together, as one judge
 _Key = tuple[str, str, str]  # run, question and repeat of an answer
 _Given = dict[tuple[str, str], dict[_Key, float]]  # scores of answers, by judge and aspect
-
-
-@dataclass(frozen=True)
-class DoublyScored:
-    """An answer that a judge and experts scored."""
-
-    run: str
-    judge: float
-    experts: float  # their mean, or the other judge's score
-    key: _Key = ("", "", "")
-
-
-def load_expert_scores(path: Path) -> list[Judgement]:
-    """Return scores that experts gave, from a CSV with the columns run, task, question_id, aspect, expert, score."""
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            rows = csv.DictReader(file)
-            if missing := sorted(_COLUMNS - set(rows.fieldnames or ())):
-                needed = ", ".join(sorted(_COLUMNS))
-                raise UserError(f"{path}: has no column {missing[0]!r}; it needs {needed}")
-            return [_expert_row(path, number, row) for number, row in enumerate(rows, start=2)]
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: cannot be read as a CSV in UTF-8 ({error})") from None
-
-
-def _expert_row(path: Path, number: int, row: Mapping[str, str]) -> Judgement:
-    known, place = [aspect.name for aspect in aspects()], f"{path}, line {number}"
-    told = {name: row[name] for name in ("run", "task", "question_id", "aspect", "score")}
-    found = validate(Judgement, told | {"judge": EXPERT + row["expert"]}, place)
-    if found.aspect not in known:
-        raise UserError(f"{place}: no aspect {found.aspect!r}; there are {', '.join(known)}")
-    if not LEAST <= found.score <= MOST:
-        raise UserError(f"{place}: score {found.score} is not from {LEAST} to {MOST}")
-    return found
 
 
 def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
@@ -94,34 +54,16 @@ def _means(rows: Sequence[Judgement]) -> list[float]:
     return [mean(row.score for row in rows if row.repeat == repeat) for repeat in rounds]
 
 
-def judge_agreement(
-    judgements: Sequence[Judgement], lengths: Mapping[_Key, int] | None = None, models: Mapping[str, str] | None = None
-) -> list[JudgeAgreement]:
-    """Return the agreement of judges with experts and each other, and among experts (CMB, section 5.3, figure 3)."""
+def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
+    """Return the agreement of judges with experts, and among experts (CMB, section 5.3, figure 3), by aspect."""
     given, people, judges = _by_judge(judgements)
     found = []
     for aspect in _aspects():
         if len(people) > 1:
             found.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
-        sides = [(who, EXPERTS) for who in judges if given[EXPERTS, aspect]]
-        for one, other in [*sides, *permutations(judges, 2)]:
-            shared = _both(given, one, other, aspect)
-            found.append(_agreement(one, other, aspect, shared, lengths or {}, models or {}))
+        if theirs := given[EXPERTS, aspect]:
+            found += [_agreement(who, aspect, given.get((who, aspect), {}), theirs) for who in judges]
     return found
-
-
-def scored_by_both(judgements: Iterable[Judgement]) -> dict[str, dict[str, list[DoublyScored]]]:
-    """Answers that a judge and experts scored, by judge and aspect, ``average`` among them."""
-    given, _, judges = _by_judge(judgements)
-    found = {who: {each: _both(given, who, EXPERTS, each) for each in _aspects()} for who in judges}
-    return {who: {each: both for each, both in own.items() if both} for who, own in found.items()}
-
-
-def _both(given: _Given, one: str, other: str, aspect: str) -> list[DoublyScored]:
-    """Answers that two judges scored in an aspect."""
-    theirs = given.get((other, aspect), {})
-    own = sorted(given.get((one, aspect), {}).items())
-    return [DoublyScored(key[0], score, theirs[key], key) for key, score in own if key in theirs]
 
 
 def _aspects() -> list[str]:
@@ -147,50 +89,22 @@ def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[
     return found, people, [who for who in judges if who not in people]
 
 
-def _agreement(
-    who: str,
-    against: str,
-    aspect: str,
-    both: Sequence[DoublyScored],
-    lengths: Mapping[_Key, int],
-    models: Mapping[str, str],
-) -> JudgeAgreement:
-    one, other = [each.judge for each in both], [each.experts for each in both]
-    runs = dict.fromkeys(each.run for each in both)
-    means = [
-        [mean(getattr(each, side) for each in both if each.run == run) for run in runs] for side in ("judge", "experts")
-    ]
-    measured = [(each.judge, lengths[each.key]) for each in both if each.key in lengths]
+def _agreement(who: str, aspect: str, own: Mapping[_Key, float], theirs: Mapping[_Key, float]) -> JudgeAgreement:
+    """Return how a judge's scores agree with those that the experts gave the same answers on average."""
+    shared = sorted(own.keys() & theirs.keys())
+    one, other = [own[key] for key in shared], [theirs[key] for key in shared]
+    runs = dict.fromkeys(run for run, *_ in shared)
+    means = [[mean(side[key] for key in shared if key[0] == run) for run in runs] for side in (own, theirs)]
     return JudgeAgreement(
         judge=who,
-        against=against,
         aspect=aspect,
-        answers=len(both),
+        answers=len(shared),
         pearson=correlation(one, other),
         spearman=correlation(one, other, ranks=True),
         alpha=interval_alpha([list(pair) for pair in zip(one, other, strict=True)]),
-        kappa=_kappa(one, other),
-        length=correlation(*zip(*measured, strict=True), ranks=True) if measured else None,
-        self_preference=_self_preference(who, both, models),
         models=len(runs),
         ranking=ranking(*means),
     )
-
-
-def _kappa(one: Sequence[float], other: Sequence[float]) -> float | None:
-    """Cohen's kappa with quadratic weights (Cohen 1968) of rounded scores; None where they do not vary."""
-    from sklearn.metrics import cohen_kappa_score
-
-    rounded = list(map(round, one)), list(map(round, other))  # means of experts are no whole numbers
-    varied = len(set(chain(*rounded))) > 1
-    return float(cohen_kappa_score(*rounded, weights="quadratic")) if varied else None
-
-
-def _self_preference(who: str, both: Sequence[DoublyScored], models: Mapping[str, str]) -> float | None:
-    judge = who.removeprefix("llm:").rpartition("/")[2]  # llm:org/model is the model of run model
-    own = [each.judge - each.experts for each in both if models.get(each.run) == judge]
-    others = [each.judge - each.experts for each in both if models.get(each.run) != judge]
-    return mean(own) - mean(others) if own and others else None
 
 
 def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> JudgeAgreement:
@@ -199,7 +113,6 @@ def _among_experts(aspect: str, people: Sequence[Mapping[_Key, float]]) -> Judge
     shared = [(key, unit) for key, unit in zip(keys, units, strict=True) if len(unit) > 1]
     return JudgeAgreement(
         judge=EXPERTS,
-        against=EXPERTS,
         aspect=aspect,
         answers=len(shared),
         pearson=None,

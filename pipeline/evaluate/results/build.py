@@ -7,13 +7,12 @@ from rich.table import Table as RichTable
 from rich.text import Text
 
 from build_dataset.pipeline.evaluate.grading import RunSettings, from_facts
-from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.evaluate.results import papers
 from build_dataset.pipeline.evaluate.results.view import WORDS, View, cell, title
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
 from build_dataset.pipeline.rendering.markdown import rendered
 from build_dataset.pipeline.rendering.tables import Table
-from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Judgement, Score, Task
+from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import Notice, counted
 
@@ -25,9 +24,8 @@ class Evaluated:
     scores: Sequence[Score]
     comparisons: Sequence[Comparison] = ()
     agreement: Sequence[JudgeAgreement] = ()
-    judgements: Sequence[Judgement] = ()
     askings: Mapping[str, RunSettings] = field(default_factory=dict)
-    more_than: Mapping[str, int] = field(default_factory=EvaluateParams().more_than)
+    more_than: Mapping[str, int] = field(default_factory=lambda: WORDS["cmexam_more_than"])
     """Labels of a dimension with so many questions or fewer stay out of its table."""
 
     def __post_init__(self) -> None:

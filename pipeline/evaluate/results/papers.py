@@ -256,16 +256,13 @@ def _table(
     return Table(name, words["caption"], frame, words["head"], rows, left=left, best=best) if rows else None
 
 
-_COEFFICIENTS = ("pearson", "spearman", "alpha", "kappa", "length", "self_preference")
-
-
 def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
-    """Return the agreement of judges with experts and each other by aspect (the paper's section 5.3)."""
+    """Return the agreement of judges with experts by aspect (the paper's section 5.3)."""
     names = aspect_titles(AVERAGE)
     rows = [
         (
-            *(row.judge, row.against, names.get(row.aspect, row.aspect), number(row.answers)),
-            *(number(getattr(row, name), 3) for name in _COEFFICIENTS),
+            *(row.judge, names.get(row.aspect, row.aspect), number(row.answers)),
+            *(number(value, 3) for value in (row.pearson, row.spearman, row.alpha)),
             *(number(row.models), number(row.ranking, 3)),
         )
         for row in found

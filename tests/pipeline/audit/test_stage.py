@@ -7,8 +7,7 @@ import pytest
 
 from build_dataset.pipeline.audit import stage as audit_stage
 from build_dataset.pipeline.audit.params import AuditParams
-from build_dataset.pipeline.audit.stage import _quoted, item_analysis, run
-from build_dataset.pipeline.audit.weighing import AuditCase
+from build_dataset.pipeline.audit.stage import _quoted, run
 from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.stage import Failure, Result
 from build_dataset.schemas.annotations import Correction, CorrectionStatus
@@ -108,7 +107,7 @@ def test_answers_to_a_merged_question_are_the_survivors_in_its_letters(context, 
     rows += [{"id": "q001", "model": "n", "answer": "C"}]
     result = audited(context, [question(1)], merges=[told], merged=[gone], rows=rows, tmp_path=tmp_path)
     assert result.facts["answers_of_unknown_questions"] == 0
-    assert row(result, "q001")["respondents"] == 2
+    assert (row(result, "q001")["respondents"], row(result, "q001")["right"]) == (2, 0.5)
     assert "A 1, C 1" in row(result, "q001")["evidence"][0]["detail"]
 
 
@@ -192,33 +191,6 @@ def test_nothing_to_go_by_is_no_error(context):
     result = audited(context, [])
     assert result.tables["items"].is_empty()
     assert stage("audit").writes["items"].polars_schema() == result.tables["items"].schema
-
-
-def asked(name: str, **fields) -> AuditCase:
-    return AuditCase(make_question("肺炎首选", "甲 乙 丙 丁", "A", question_id=name, **fields), frozenset("A"))
-
-
-SAID = {"q0": "AAB", "q1": "ABB", "q2": "BAA", "q3": "AB", "q4": "AAA"}
-"""The letters of three models; the third was not asked the fourth question."""
-
-
-@pytest.mark.parametrize(
-    ("people", "correlations"),
-    [
-        ((None,) * 5, [-0.189, 0.5, -0.9707, None, None]),
-        ((0.5, 0.25, None, 0.75, 1.0), [-0.2075, 0.4402, -0.9707, -0.2774, None]),
-    ],
-)
-def test_an_item_is_correlated_with_the_rest_where_three_or_more_were_asked(people, correlations) -> None:
-    """Of the second question alone: shares of the rest .75, .75 and .667 for one right and two wrong answers."""
-    cases = [asked(name, human_accuracy=share) for name, share in zip(SAID, people, strict=True)]
-    said = {
-        name: {who: frozenset(letter) for who, letter in zip("mno", own, strict=False)} for name, own in SAID.items()
-    }
-    found = item_analysis([*cases, asked("never")], said, ["m", "n", "o"])
-    assert [row["item_total"] for row in found.values()] == correlations
-    assert [row["right"] for row in found.values()] == [0.6667, 0.3333, 0.6667, 0.5, 1.0]
-    assert [row["respondents"] for row in found.values()] == [3, 3, 3, 2, 3]
 
 
 @pytest.mark.parametrize(

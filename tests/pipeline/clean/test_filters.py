@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
 from benchmarks.clean.labelled import REASONS, counts, judged
 from build_dataset.pipeline.clean.filters import FILTERS, Filter, judge_question, low_confidence, suspect_reasons
@@ -371,11 +370,6 @@ def test_the_confidence_that_is_asked_for_follows_from_the_share_that_may_be_wro
     least = [CleanParams(max_wrong=share).least_confidence for share in (0.0, 0.001, 0.01, 0.05, 1.0)]
     assert least == sorted(least, reverse=True)
     assert (least[0], least[-1]) == (1.0, 0.0)
-
-
-def test_the_former_key_is_refused_with_the_new_one() -> None:
-    with pytest.raises(ValidationError, match="min_confidence is now max_wrong"):
-        CleanParams(min_confidence=0.8)
 
 
 def test_a_confidence_just_below_the_threshold_is_told_as_below_it():

@@ -83,14 +83,6 @@ def test_questions_that_a_submission_leaves_out_are_counted(tmp_path, told, answ
     assert out[-1].startswith(f"2 rows, {answers} correct, 0 wrong, {2 - answers} no answer; written to ")
 
 
-def test_answers_to_cases_are_scored_without_a_key(tmp_path, told):
-    pairs = [{"question": "问", "answer": "甲乙", "model_answer": "甲乙"}]
-    source = lines(tmp_path / "in.jsonl", {"id": "1", "description": "病史", "QA_pairs": pairs})
-    results.score(source, tmp_path / "out.jsonl")
-    assert told()[0][-1].startswith("1 answers; written to ")
-    assert json.loads((tmp_path / "out.jsonl").read_text())["rouge_1"] == 1.0
-
-
 def config(tmp_path, version="1.0.0"):
     folders = {"build": tmp_path / "build", "releases": tmp_path / "releases"}
     return SimpleNamespace(dataset=SimpleNamespace(version=version, **folders))

@@ -126,8 +126,3 @@ def test_a_changed_file_of_cases_makes_the_stage_stale(cases):
     before = EvaluateParams(cases=cases).semantic()
     cases.write_text("[]", encoding="utf-8")
     assert EvaluateParams(cases=cases).semantic() != before
-
-
-def answered(case=1, **answers):
-    pairs = [{"question": "诊断？", "solution": "诊断为急性阑尾炎，应行手术。", **answers}]
-    return {"id": case, "description": "右下腹痛", "QA_pairs": pairs}

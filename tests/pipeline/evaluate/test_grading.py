@@ -13,7 +13,6 @@ from build_dataset.pipeline.evaluate.grading import (
     describe_run,
     from_facts,
     grade,
-    libraries,
     read_output,
     run_file,
     run_settings,
@@ -28,9 +27,8 @@ from tests.pipeline.evaluate.conftest import make_question
 def test_letters_that_a_backend_chose_are_the_answer():
     asked = make_question(1)
     assert read_output(Generation("p", None), asked)[0] is Outcome.FAILED
-    for read_by, rule in ((None, "chosen"), ("llm", "llm")):
-        outcome, found = read_output(Generation("p", "x", letters=("B",), read_by=read_by), asked)
-        assert (outcome, found.letters, found.rule) == (Outcome.ANSWERED, ("B",), rule)
+    outcome, found = read_output(Generation("p", "x", letters=("B",)), asked)
+    assert (outcome, found.letters, found.rule) == (Outcome.ANSWERED, ("B",), "chosen")
 
 
 def prompt(question, **more):
@@ -49,10 +47,8 @@ def test_a_prediction_says_how_it_came_about():
     assert (row.run, row.extracted, row.correct, row.outcome) == ("run", ["A"], True, Outcome.ANSWERED)
     assert (row.prompt_tokens, row.completion_tokens, row.seed, row.model) == (5, 2, 9, "m")
     assert [(one.label, one.value) for one in row.likelihoods] == [("A", 0.123457)]
-    assert (row.prompt_hash, row.prompt, row.finish, row.repeat) == (sha256(READ), None, "stop", 0)
+    assert (row.prompt_hash, row.finish, row.repeat) == (sha256(READ), "stop", 0)
     assert (graded.correct, graded.expected, graded.repeat, graded.variant) == (True, 0.25, 0, None)
-    kept, _ = grade("run", prompt(make_question(1)), made, answer_first=True, expected=None, keep_prompt=True)
-    assert kept.prompt == READ
 
 
 def test_a_request_that_failed_is_no_grade_and_no_answer_is_neither_right_nor_wrong():
@@ -112,7 +108,6 @@ def test_names_and_libraries_of_a_run_are_told_once_and_in_order():
     told = describe_run({"hash": "h"}, made)
     libs = {"torch": ["1", "2"], "peft": ["3"]}
     assert told == {"identity": {"hash": "h"}, "reported": ["m1", "m2"], "made_with": libs}
-    assert libraries({"a": told, "b": {"made_with": {"torch": ["0"]}}}) == {"torch": ["0", "1", "2"], "peft": ["3"]}
 
 
 def test_the_file_of_a_run_says_what_was_asked():

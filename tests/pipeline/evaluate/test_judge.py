@@ -1,4 +1,4 @@
-"""A judge scores every text, compares in both orders, and what it does not answer waits."""
+"""A judge scores every text, and what it does not answer waits."""
 
 from __future__ import annotations
 
@@ -52,22 +52,6 @@ def test_every_text_gets_a_score_in_every_aspect(context, splits, serve, writer)
     assert result.facts["judge"]["requests"] == 3
     run(splits(QUESTIONS), params, context)
     assert server.asked.total() == 3
-
-
-def test_a_second_judge_scores_the_same_texts_and_their_agreement_is_told(context, splits, serve, writer):
-    first = serve(lambda question, earlier, body: Reply(content=json.dumps(FULL)))
-    second = serve(lambda question, earlier, body: Reply(content=json.dumps(FULL | {"fluency": 4})))
-    params = EvaluateParams(
-        models=[writing(writer, "one")], judge=judging(first), second_judge=judging(second, model="k")
-    )
-    result = run(splits(QUESTIONS), params, context)
-    found = {row["judge"]: row for row in rows(result, "judge_agreement") if row["aspect"] == "average"}
-    assert {who: row["against"] for who, row in found.items()} == {"llm:j": "llm:k", "llm:k": "llm:j"}
-    assert found["llm:j"]["answers"] == 3
-    assert result.counts.balanced()
-    assert "Cohen κ" in result.files["results.md"].decode()
-    same = params.model_copy(update={"second_judge": judging(second)})
-    assert any("second_judge" in line for line in problems(same, None))
 
 
 def test_the_judge_sees_the_question_the_reference_and_the_answer(context, splits, serve, writer):

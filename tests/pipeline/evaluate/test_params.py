@@ -32,10 +32,6 @@ def test_a_model_of_the_command_line_joins_the_configured_ones():
         EvaluateParams(models=[RandomModel(), RandomModel()]).all_models()
 
 
-def test_labels_stand_in_the_papers_tables_from_the_papers_numbers_on():
-    assert EvaluateParams().more_than() == {"disease_group": 100, "clinical_department": 50}
-
-
 def test_scores_of_experts_change_nothing_where_no_model_writes_free_text():
     assert EvaluateParams().ignores() == {"reviews/answer_scores"}
     assert EvaluateParams(models=[OpenAiModel(model="m", task="explanation")]).ignores() == frozenset()

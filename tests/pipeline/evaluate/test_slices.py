@@ -40,17 +40,6 @@ def test_every_question_is_in_the_overall_slice_once():
     assert len({row.question_id for row in overall[0]}) == 5
 
 
-def test_reviewed_and_unreviewed_labels_are_apart():
-    settled = {f"{name}_status": "agreed" for name in ("disease_group", "clinical_department", "medical_discipline")}
-    whole = settled | {"competency_status": "adjudicated", "difficulty_status": "agreed"}
-    slices = by_slice([make_question(1), make_question(2, **settled), make_question(3, **whole)])
-    assert {part.label_en: len(ids) for part, ids in slices.items() if part.dimension == "label_status"} == {
-        "reviewed": 1,
-        "partly reviewed": 1,
-        "unreviewed": 1,
-    }
-
-
 def test_every_dimension_has_a_chinese_and_an_english_name():
     names = dimension_names()
     assert list(names)[:3] == ["overall", "question_type", "disease_group"]

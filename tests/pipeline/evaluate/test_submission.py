@@ -9,7 +9,7 @@ from statistics import mean
 
 import pytest
 
-from build_dataset.pipeline.evaluate.submission import holds_cases, read_items, score_submission, submission
+from build_dataset.pipeline.evaluate.submission import read_items, score_submission, submission
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Outcome, Prediction, Task
 
@@ -121,14 +121,6 @@ def test_a_number_of_five_thousand_digits_is_not_json(write, tmp_path):
         score_submission(write("m.json", given("A")), tmp_path / "key.json")
 
 
-def test_a_file_that_is_no_json_names_its_line(write, tmp_path):
-    (tmp_path / "m.json").write_text('{"id": 1, "model_answer": "A"}\n{"id"', encoding="utf-8")
-    with pytest.raises(UserError, match="is not JSON"):
-        score_submission(tmp_path / "m.json", write("key.json", KEY))
-    with pytest.raises(UserError, match="cannot be read"):
-        score_submission(tmp_path / "none.json", write("key.json", KEY))
-
-
 def prediction(number, letters=None, raw="x", **more):
     outcome = Outcome.ANSWERED if letters else Outcome.NO_ANSWER
     plain = {
@@ -188,27 +180,6 @@ def test_cmbs_own_answer_file_gives_its_averages(shared_data, write, pattern):
 
     table = {table.name: table for _, table in tables(Evaluated(found.scores))}["cmb_table3"]
     assert table.rows[0][-2] == f"{100 * mean(categories):.2f}"
-
-
-@pytest.mark.parametrize(
-    ("text", "cases"),
-    [
-        ('[{"QA_pairs": []}]', True),
-        (' \n[{"QA_pairs": []}]', True),
-        ('{"QA_pairs": []}\n{"id": 1}', True),
-        ('{"id": 1}\n{"QA_pairs": []}', False),
-        ('[{"id": 1}]', False),
-        ('["QA_pairs"]', False),
-        ("[]", False),
-        ('"QA_pairs"', False),
-        ("question: QA_pairs", False),
-        ("", False),
-    ],
-)
-def test_a_file_of_cases_begins_with_a_patients_case(tmp_path: Path, text: str, cases: bool) -> None:
-    path = tmp_path / "f.json"
-    path.write_text(text, encoding="utf-8")
-    assert holds_cases(path) is cases
 
 
 @pytest.mark.parametrize("text", ['[{"id": 1}, {"id": 2}]', ' [{"id": 1},\n{"id": 2}]', '{"id": 1}\n\n{"id": 2}\n'])

@@ -45,23 +45,16 @@ def test_every_tool_gets_code_of_the_datasets_name():
     code = [path for path in files if path.endswith(".py") and path not in readers]
     assert readers <= set(files)
     names = [f"tasks/{tool}/my_exam.py" for tool in ("inspect", "lighteval", "lm_eval", "opencompass")]
-    assert sorted(code) == [*names, "tasks/opencompass/my_exam_3shot.py"]
+    assert sorted(code) == names
     for path in code:
         ast.parse(files[path].decode())
     told = yaml.load(files["tasks/lm_eval/my_exam.yaml"].decode().replace("!function ", ""), yaml.SafeLoader)
     assert (told["task"], told.get("fewshot_split"), told["target_delimiter"]) == ("my_exam", "validation", "\n")
 
 
-def test_the_questions_for_opencompass_come_without_and_with_worked_examples_from_validation():
-    files = made("opencompass")
-    plain, shots = (
-        [json.loads(line)["prompt"] for line in files[f"tasks/opencompass/{name}.jsonl"].decode().splitlines()]
-        for name in ("my_exam", "my_exam_3shot")
-    )
-    template = load_template("answer_only")
-    example = messages(template, ROWS["validation"][0], [])[0]["content"]
-    assert shots == [f"{example}\nB\n\n{prompt}" for prompt in plain]
-    assert b'path="tasks/opencompass/my_exam_3shot.jsonl"' in files["tasks/opencompass/my_exam_3shot.py"]
+def test_opencompass_gets_the_questions_with_one_answer():
+    lines = made("opencompass")["tasks/opencompass/my_exam.jsonl"].decode().splitlines()
+    assert [json.loads(line)["answer"] for line in lines] == ["A", "B"]
 
 
 def test_without_tools_nothing_is_written():

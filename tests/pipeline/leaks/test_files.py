@@ -53,10 +53,6 @@ def test_a_csv_names_the_line_where_a_record_begins(tmp_path):
     assert read(path) == [(2, "题\n1\n2\n3")]
 
 
-def test_gb18030_is_read(tmp_path):
-    assert read(write(tmp_path / "a.csv", "Question\n题目在此\n", "gb18030")) == [(2, "题目在此")]
-
-
 def test_parquet_counts_rows(tmp_path):
     pl.DataFrame({"question": ["一", "二"], "options": [["甲"], None]}).write_parquet(tmp_path / "a.parquet")
     assert read(tmp_path / "a.parquet") == [(1, "一\n甲"), (2, "二")]

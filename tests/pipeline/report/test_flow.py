@@ -64,29 +64,6 @@ def test_the_splits_are_the_release_where_they_hold_all_that_is_kept(monkeypatch
     assert found["files"]["kept"] == 2
 
 
-@pytest.mark.parametrize("sources", [2, 12, 13])
-def test_the_matrix_is_of_the_sources_that_share_most(monkeypatch, sources) -> None:
-    names = [f"s{number:02}" for number in range(sources)]
-    pairs = Counter({(one, other): 1 for one in names for other in names if one < other})
-    pairs["s00", names[-1]] = 9
-    monkeypatch.setattr(flow, "source_losses", lambda find: [SourceLoss(name, kept=1) for name in names])
-    monkeypatch.setattr(flow, "shared_questions", lambda find: pairs)
-    values = flow.sources(build()).values
-    shown = values["names"]
-    assert shown == sorted(shown)
-    assert len(shown) == min(sources, 12)
-    assert "s00" in shown
-    assert [row[at] for at, row in enumerate(values["matrix"])] == [0] * len(shown)
-    assert all(
-        values["matrix"][row][column] == values["matrix"][column][row]
-        for row in range(len(shown))
-        for column in range(len(shown))
-    )
-    assert values["matrix"][0][1:] == ([9] if sources == 2 else [1] * (len(shown) - 2) + [9 if sources == 12 else 1])
-    assert values["shared"]["s00"] == sources - 2 + 9
-    assert (len(values["sources"]), values["more"]) == (sources, 0)
-
-
 @pytest.mark.parametrize(
     ("sizes", "assigned", "found"),
     [

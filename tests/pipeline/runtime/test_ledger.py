@@ -27,7 +27,7 @@ def test_lines_of_another_version_are_passed_over(tmp_path):
     assert last_runs(tmp_path) == {}
 
 
-@pytest.mark.parametrize("change", [{"seconds": "3"}, {"stage": []}, {"seconds": None}, {"added": 1.5}])
+@pytest.mark.parametrize("change", [{"seconds": "3"}, {"stage": []}, {"seconds": None}, {"seconds": float("inf")}])
 def test_values_that_somebody_edited_are_passed_over(tmp_path, change):
     append_run(tmp_path, ENTRY)
     line = {**json.loads((tmp_path / LEDGER).read_text()), "stage": "parse", **change}
@@ -49,11 +49,3 @@ def test_a_ledger_is_made_with_the_folders_above_it(tmp_path):
     assert last_runs(tmp_path / "a" / "b") == {}
     append_run(tmp_path / "a" / "b", ENTRY)
     assert last_runs(tmp_path / "a" / "b") == {"ocr": ENTRY}
-
-
-@pytest.mark.parametrize("value", ["Infinity", "1e999"])
-def test_times_that_are_no_numbers_are_passed_over(tmp_path, value):
-    append_run(tmp_path, LedgerEntry("parse", "", 1.0, "done"))
-    line = (tmp_path / LEDGER).read_text()
-    (tmp_path / LEDGER).write_text(line.replace("1.0", value))
-    assert last_runs(tmp_path) == {}

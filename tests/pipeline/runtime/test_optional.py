@@ -80,16 +80,6 @@ def test_a_table_that_is_there_is_read_by_its_whole_name(runner):
     assert sorted(SEEN[0]) == ["manifests", "ocr/rejects", "parse/rejects", "parse/words"]
 
 
-def test_manifests_are_in_the_catalogues_order_and_leave_out_who_reads_them(runner):
-    runner.run(["parse", "report"])
-    frame = SEEN[0]["manifests"]
-    assert frame["stage"].to_list() == ["ocr", "parse"]
-    assert frame["manifest"].is_null().to_list() == [True, False]
-    said = json.loads(frame["manifest"][1])
-    assert said["counts"]["kept"] == 1
-    assert "fingerprint" not in said
-
-
 def test_it_is_told_anew_when_a_stage_has_run_since_and_not_otherwise(runner):
     runner.run(["ocr", "report"])
     assert runner.state(STAGES[2]) == "done"

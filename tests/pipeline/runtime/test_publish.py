@@ -84,13 +84,6 @@ def test_a_folder_that_lost_a_file_is_not_intact(tmp_path):
     assert intact_manifest(tmp_path / "parse") is None
 
 
-def test_half_a_manifest_is_none(tmp_path):
-    publish(tmp_path / "parse")
-    path = tmp_path / "parse" / "manifest.json"
-    path.write_text(path.read_text()[:40])
-    assert read_manifest(tmp_path / "parse") is None
-
-
 @pytest.mark.parametrize("key", sorted(MANIFEST))
 def test_a_manifest_of_another_version_is_none(tmp_path, key):
     publish(tmp_path / "parse")

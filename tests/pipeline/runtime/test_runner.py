@@ -10,7 +10,7 @@ import pytest
 from build_dataset.pipeline.catalogue import STAGES as ALL_STAGES
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.runtime import runner as module
-from build_dataset.pipeline.runtime.runner import LostItemsError, Report, Runner, relaxed_gc
+from build_dataset.pipeline.runtime.runner import LostItemsError, Runner, relaxed_gc
 from build_dataset.pipeline.stage import Counts, Result, Stage
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.errors import UserError
@@ -175,14 +175,6 @@ def test_an_input_that_lost_a_file_is_to_be_made_again_first(runner):
         runner().run(["parse"])
 
 
-def test_a_manifest_of_another_version_is_a_missing_result(runner):
-    runner().run(["ocr"])
-    (runner.build / "ocr" / "manifest.json").write_text('{"stage": "ocr", "outputs": {}}')
-    assert runner().state(STAGES[0]) == "missing"
-    runner().run(["ocr"])
-    assert CALLS == ["ocr", "ocr"]
-
-
 def test_a_new_title_changes_only_what_names_the_dataset(runner, monkeypatch):
     named = replace(STAGES[1], names_dataset=True)
     monkeypatch.setattr(module, "STAGES", (STAGES[0], named))
@@ -206,20 +198,6 @@ def test_a_changed_seed_makes_a_stage_stale(runner):
     assert runner(**{"dataset.seed": 9}).state(STAGES[0]) == "stale"
 
 
-def test_two_processes_do_not_write_one_build_folder(runner):
-    from build_dataset.pipeline.runtime.publish import build_lock
-
-    with build_lock(runner.build), pytest.raises(UserError, match="another build-dataset"):
-        runner().run(["ocr"])
-
-
-def test_an_empty_raw_folder_is_told(runner):
-    for path in (runner.build.parent / "raw").iterdir():
-        path.unlink()
-    with pytest.raises(UserError, match="nothing to read"):
-        runner().run(["ocr"])
-
-
 def test_due_are_the_first_stage_that_is_not_done_and_all_after_it(runner):
     names = ["ocr", "parse"]
     assert runner().due(names) == names
@@ -236,11 +214,6 @@ def test_garbage_is_collected_rarely_while_a_stage_runs_and_as_before_afterwards
     with relaxed_gc():
         assert gc.get_threshold() == (200_000, *before[1:])
     assert gc.get_threshold() == before
-
-
-def test_a_report_of_what_was_done_before_has_no_time_and_no_items():
-    report = Report(STAGES[0], {}, fresh=False)
-    assert (report.seconds, report.reused, report.added, report.notes) == (0.0, 0, 0, ())
 
 
 def test_a_manifest_says_all_of_a_result(runner):

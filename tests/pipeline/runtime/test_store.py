@@ -116,15 +116,6 @@ def test_a_value_that_was_edited_counts_as_absent_and_can_be_put_again(tmp_path,
     assert store.get("a") == {"text": "乙"}
 
 
-def test_a_store_of_an_earlier_version_is_read_and_goes_on(tmp_path):
-    path = tmp_path / "ocr.sqlite"
-    change(path, "CREATE TABLE items (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID")
-    change(path, """INSERT INTO items VALUES ('old', '{"x": 1}'), ('torn', '{"x')""")
-    store = ItemStore(path)
-    store.put("new", 2)
-    assert store.get_many(["old", "new", "torn"]) == {"old": {"x": 1}, "new": 2}
-
-
 def test_another_database_is_told_whole(tmp_path):
     path = tmp_path / "s.sqlite"
     change(path, "CREATE TABLE items (value TEXT, key TEXT)")

@@ -87,7 +87,3 @@ def test_two_labels_have_a_coefficient() -> None:
     assert value_of(gwet_ac1, counts) == pytest.approx(9 / 17)
     assert value_of(fleiss_kappa, counts) == pytest.approx(7 / 15)
     assert value_of(krippendorff_alpha, counts) == pytest.approx(8 / 15)
-
-
-def test_two_columns_of_which_one_is_used_have_no_kappa() -> None:
-    assert value_of(fleiss_kappa, count_labels(["aa", "aa"], "ab")) is None

@@ -1,1 +1,1 @@
-"""Models on this machine, by transformers: planning of batches is pure, torch is imported by ``engine`` alone."""
+"""Models on this machine, by transformers: ``batches`` is pure, torch is imported where a model is loaded."""

@@ -3,26 +3,29 @@
 import copy
 import json
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from multiprocessing import get_context
 from multiprocessing.queues import Queue
+from pathlib import Path
 from typing import Any, Literal
 
-from build_dataset.pipeline.evaluate.backends.local.base import (
+from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting
+from build_dataset.pipeline.evaluate.backends.local import loading
+from build_dataset.pipeline.evaluate.backends.local.batches import (
     Letters,
-    LocalBackend,
     Output,
-    PreparedPrompt,
     PromptBatch,
     TokenizedPrompt,
     likeliest_letter,
     plan_batches,
 )
-from build_dataset.pipeline.evaluate.backends.local.loading import keeps_heads, load_model, load_tokenizer
 from build_dataset.pipeline.evaluate.params import TransformersModel
+from build_dataset.pipeline.evaluate.prompting import Prompt, is_multiple
 from build_dataset.pipeline.stage import Failure
+from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import sha256
 
 Answers = list[Output]  # of each prompt of a batch
 Full = Literal["out of memory"]
@@ -36,8 +39,8 @@ class Engine:
 
         self._options = options
         self._device = device
-        self.tokenizer = tokenizer or load_tokenizer(options)
-        self._model = load_model(options, device)
+        self.tokenizer = tokenizer or loading.load_tokenizer(options)
+        self._model = loading.load_model(options, device)
         self._heads: tuple[tuple[int, ...], Any] | None = None
         self._torch = torch
 
@@ -193,10 +196,112 @@ def _work(job: PromptBatch) -> Answers | Full:
     return _ENGINE.answers(job)
 
 
-class TransformersBackend(LocalBackend):
-    """See ``LocalBackend``."""
+@dataclass(frozen=True)
+class PreparedPrompt:
+    """A prompt made ready for the model."""
 
-    _options: TransformersModel
+    prompt: Prompt
+    tokens: tuple[int, ...]
+    letters: Letters  # what is compared; empty where a text is to be written
+    key: str
+    text: str  # the prompt as the model reads it
+    seed: int  # seed of sampling: depends on the prompt and the repetition, not on other prompts
+
+
+class TransformersBackend(Backend):
+    """Asks one model on this machine; every output is kept the moment it is made."""
+
+    def __init__(self, options: TransformersModel, setting: Setting) -> None:
+        if (missing := loading.missing_packages(options) or loading.missing_model(options)) is not None:
+            raise UserError(missing)
+        self._options = options
+        self._store = setting.context.store
+        self._tokenizer = loading.load_tokenizer(options)
+        told = options.model_dump(include={"kind", "revision", "gguf_file"})
+        folders = {"model": options.model, "adapter": options.adapter}.items()
+        hashed = {what: loading.fingerprint(Path(n)) for what, n in folders if n and Path(n).is_dir()}
+        self.identity = told | dict(folders) | hashed
+
+    def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
+        """See ``Backend``."""
+        asked = self._ready(prompts)
+        kept = self._store.get_many(item.key for item in asked)
+        for item in asked:
+            if item.key in kept:
+                advance(1)
+                yield _generation(item, Output(**kept[item.key]), self._options.temperature)
+        for item, made in self._fitting([item for item in asked if item.key not in kept]):
+            advance(1)
+            if isinstance(made, Failure):
+                yield Generation(item.prompt.id, None, failure=made)
+            else:
+                made = replace(made, made_with=loading.versions())
+                self._store.put(item.key, asdict(made))
+                yield _generation(item, made, self._options.temperature)
+
+    def _fitting(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
+        if not asked:
+            return
+        # a comparison writes one token
+        room = self._options.max_tokens if any(not item.letters for item in asked) else 1
+        longest = loading.context_length(self._options) - room
+        for item in asked:
+            if len(item.tokens) > longest:
+                yield item, Failure("too_long", f"{len(item.tokens)} tokens; the model reads {longest}")
+        if fitting := [item for item in asked if len(item.tokens) <= longest]:
+            yield from self._make(fitting)
+
+    def _ready(self, prompts: Sequence[Prompt]) -> list[PreparedPrompt]:
+        has_template = self._options.chat == "auto" and bool(self._tokenizer.chat_template)
+        template = self._options.chat == "template" or has_template
+        texts = [loading.render(prompt.messages, self._tokenizer, template=template) for prompt in prompts]
+        # A chat template writes the special tokens itself.
+        encoded = self._encoded(texts, special=not template) if texts else []
+        return [
+            self._asked(prompt, text, tokens, special=not template)
+            for prompt, text, tokens in zip(prompts, texts, encoded, strict=True)
+        ]
+
+    def _encoded(self, texts: Sequence[str], *, special: bool) -> list[tuple[int, ...]]:
+        return list(map(tuple, self._tokenizer(list(texts), add_special_tokens=special)["input_ids"]))
+
+    def _asked(self, prompt: Prompt, text: str, tokens: tuple[int, ...], *, special: bool) -> PreparedPrompt:
+        options = self._options
+        letters: Letters = ()
+        chooses = options.answer_by == "likelihood" and prompt.question is not None
+        if chooses and not is_multiple(prompt.asked()):
+            tokens, letters = self._compared(prompt, text, special=special)
+        seed = int(sha256(str(options.seed), str(prompt.repeat), text)[:15], 16)  # 60 bits fit an int64
+        asked = {
+            "model": self.identity,
+            "text": text,
+            "letters": [[label, "letter", [token], []] for label, token in letters],
+            "dtype": options.dtype,
+            "sampling": [options.temperature, options.top_p, seed] if options.temperature else None,
+            "repeat": prompt.repeat,
+            "max_tokens": None if letters else options.max_tokens,
+        }
+        key = sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False))
+        return PreparedPrompt(prompt, tokens, letters, key, text, seed)
+
+    def _compared(self, prompt: Prompt, text: str, *, special: bool) -> tuple[tuple[int, ...], Letters]:
+        """Return the prompt's tokens and each letter's, cut as lm-evaluation-harness cuts them.
+
+        A letter is the first token at which the continuations by the letters differ.
+        """
+        labels = [option.label for option in prompt.asked().options]
+        context = text.rstrip()  # "答案： " and "A" are cut as "答案：" and " A"
+        ends = text[len(context) :]
+        read, *wholes = self._encoded([context, *(context + ends + label for label in labels)], special=special)
+        # at least one token is compared
+        cut = own = min(len(read), *(len(whole) - 1 for whole in wholes))
+        while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
+            cut += 1
+        letters = tuple((label, whole[cut]) for label, whole in zip(labels, wholes, strict=True))
+        if len({token for _, token in letters}) < len(letters):
+            told = "its tokenizer writes letters in several tokens, so that they cannot be compared"
+            raise UserError(f'{self._options.model}: {told}; set answer_by = "text"')
+        return read[:own] + wholes[0][own:cut], letters
 
     def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         """Batch by batch; one that is too large for the device is halved until it fits."""
@@ -219,7 +324,7 @@ class TransformersBackend(LocalBackend):
 
     def _jobs(self, asked: Sequence[PreparedPrompt], ramp: int) -> Iterator[PromptBatch]:
         kinds: dict[Letters, dict[str, list[TokenizedPrompt]]] = {}
-        keeps = keeps_heads(self._options)
+        keeps = loading.keeps_heads(self._options)
         for index, item in enumerate(asked):
             # Worked examples are what prompts share; without them only the question's first words are alike.
             head = json.dumps(item.prompt.messages[:-1] if keeps else (), ensure_ascii=False)
@@ -230,3 +335,9 @@ class TransformersBackend(LocalBackend):
             budget = self._options.batch_tokens
             for batch in plan_batches(list(groups.values()), budget, new, heads=keeps, ramp=ramp):
                 yield replace(batch, letters=letters)
+
+
+def _generation(item: PreparedPrompt, made: Output, temperature: float) -> Generation:
+    letters = (made.text,) if made.likelihoods else None
+    seed = item.seed if temperature else None
+    return Generation(item.prompt.id, letters=letters, asked=item.text, seed=seed, **vars(made))

@@ -5,30 +5,19 @@ from __future__ import annotations
 import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from build_dataset.pipeline.evaluate.backends.local import backend
-from build_dataset.pipeline.evaluate.backends.local.backend import Engine, TransformersBackend, run_jobs
-from build_dataset.pipeline.evaluate.backends.local.base import Output, PreparedPrompt, PromptBatch, TokenizedPrompt
+from build_dataset.pipeline.evaluate.backends.local import backend, loading
+from build_dataset.pipeline.evaluate.backends.local.backend import Engine, PreparedPrompt, TransformersBackend, run_jobs
+from build_dataset.pipeline.evaluate.backends.local.batches import Output, PromptBatch, TokenizedPrompt
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.pipeline.stage import Failure
+from tests.pipeline.evaluate.backends.test_local import Tokenizer
 from tests.pipeline.evaluate.conftest import make_question
-
-
-class Tokenizer:
-    """One token a character, and one in front."""
-
-    chat_template = None
-    bos_token_id = 1
-    eos_token_id = 2
-
-    def __call__(self, texts: Sequence[str], *, add_special_tokens: bool) -> dict[str, Any]:
-        return {"input_ids": [[1] * add_special_tokens + [ord(char) for char in text] for text in texts]}
 
 
 def local(**options: Any) -> TransformersBackend:
@@ -69,7 +58,7 @@ def make(monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[list[str], list
         cuda = SimpleNamespace(device_count=lambda: gpus)
         monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
         monkeypatch.setattr(backend, "run_jobs", jobs_done)
-        monkeypatch.setattr(backend, "keeps_heads", lambda options: heads)
+        monkeypatch.setattr(loading, "keeps_heads", lambda options: heads)
         return told, batches, list(made._make(asked))
 
     return run
@@ -164,41 +153,6 @@ def test_a_single_device_works_in_this_process(monkeypatch: pytest.MonkeyPatch) 
     found = list(run_jobs(options, ["cuda:3"], batches_of(3), "tokenizer"))
     assert [answers for _, answers in found] == [[0.0], [1.0], [2.0]]
     assert made == [(options, "cuda:3", "tokenizer")]
-
-
-class Pool:
-    """A process pool that works at once."""
-
-    def __init__(self, workers: int, context: Any, **more: Any) -> None:
-        self.workers = workers
-
-    def __enter__(self) -> Pool:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        return
-
-    def submit(self, work: Any, job: PromptBatch) -> Future[Any]:
-        done: Future[Any] = Future()
-        done.set_result([float(job.tails[0].index)])
-        return done
-
-
-def test_two_devices_have_a_batch_in_work_and_one_waiting_each(monkeypatch: pytest.MonkeyPatch) -> None:
-    waiting: list[int] = []
-
-    def first(running: Any, **_: Any) -> Any:
-        waiting.append(len(running))
-        return SimpleNamespace(done=[next(iter(running))])
-
-    queue: list[str] = []
-    context = SimpleNamespace(Queue=lambda: SimpleNamespace(put=queue.append))
-    monkeypatch.setattr(backend, "ProcessPoolExecutor", Pool)
-    monkeypatch.setattr(backend, "get_context", lambda kind: context)
-    monkeypatch.setattr(backend, "wait", first)
-    found = list(run_jobs(TransformersModel(model="m"), ["a", "b"], batches_of(6)))
-    assert [answers for _, answers in found] == [[float(at)] for at in range(6)]
-    assert (waiting, queue) == ([4, 4, 4, 3, 2, 1], ["a", "b"])
 
 
 @pytest.mark.parametrize(

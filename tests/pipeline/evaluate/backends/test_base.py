@@ -9,37 +9,18 @@ from typing import Any
 import pytest
 
 from build_dataset.pipeline.evaluate.backends import Generation
-from build_dataset.pipeline.evaluate.backends.local import base, loading
-from build_dataset.pipeline.evaluate.backends.local.base import (
-    LocalBackend,
-    Output,
-    PreparedPrompt,
-    TokenizedPrompt,
-    common_head,
-    plan_batches,
-)
+from build_dataset.pipeline.evaluate.backends.local import loading
+from build_dataset.pipeline.evaluate.backends.local.backend import PreparedPrompt, TransformersBackend
+from build_dataset.pipeline.evaluate.backends.local.batches import Output
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.errors import UserError
+from tests.pipeline.evaluate.backends.test_local import Tokenizer
 from tests.pipeline.evaluate.conftest import Store, make_question
 
 
-class Words:
-    """A tokenizer: one token a character; 1 in front where special tokens are wanted."""
-
-    chat_template: str | None = None
-    bos_token_id: int | None = None
-    eos_token_id = 2
-
-    def __call__(self, texts: Sequence[str], *, add_special_tokens: bool) -> dict[str, Any]:
-        return {"input_ids": [[1] * add_special_tokens + [ord(char) for char in text] for text in texts]}
-
-    def apply_chat_template(self, turns: Sequence[Any], **_: Any) -> str:
-        return "".join(f"<{turn['content']}>" for turn in turns)
-
-
-class Echo(LocalBackend):
+class Echo(TransformersBackend):
     """Answers every prompt with its own text; fails where the text says so."""
 
     made: list[str]
@@ -54,7 +35,7 @@ class Echo(LocalBackend):
 def echo(tokenizer: Any = None, **options: Any) -> Echo:
     backend = object.__new__(Echo)
     backend._options = TransformersModel(model="m", **options)
-    backend._tokenizer = tokenizer or Words()
+    backend._tokenizer = tokenizer or Tokenizer()
     backend._store = Store()  # type: ignore[assignment]
     backend.identity = {"model": "m"}
     backend.made = []
@@ -111,22 +92,22 @@ def test_letters_are_told_where_they_were_compared() -> None:
     ("chat", "own", "text", "special"),
     [
         ("auto", None, "one\n", True),
-        ("auto", "t", "<one>", False),
-        ("template", "t", "<one>", False),
+        ("auto", "t", "user:one", False),
+        ("template", "t", "user:one", False),
         ("plain", "t", "one\n", True),
     ],
 )
 def test_a_prompt_is_in_the_models_template_where_it_has_one(
     chat: str, own: str | None, text: str, special: bool
 ) -> None:
-    tokenizer = Words()
+    tokenizer = Tokenizer()
     tokenizer.chat_template = own
     (found,) = echo(tokenizer, chat=chat)._ready([prompt("one")])
     assert (found.text, found.tokens) == (text, (*[1] * special, *map(ord, text)))
     assert echo(tokenizer, chat=chat)._ready([]) == []
 
 
-class Joining(Words):
+class Joining(Tokenizer):
     """A tokenizer that makes one token of a colon and the letter behind it."""
 
     def __call__(self, texts: Sequence[str], *, add_special_tokens: bool) -> dict[str, Any]:
@@ -150,7 +131,7 @@ def test_a_token_across_the_end_of_the_prompt_is_compared_whole() -> None:
     assert choices == (("A", 1000 + ord("A")), ("B", 1000 + ord("B")))
 
 
-class Marking(Words):
+class Marking(Tokenizer):
     """A tokenizer that writes a token of its own before every letter; it may write one letter as another."""
 
     def __init__(self, **shown: str) -> None:
@@ -191,7 +172,7 @@ def test_room_is_left_for_the_longest_answer_that_is_written(
 ) -> None:
     monkeypatch.setattr(loading, "context_length", lambda options: limit)
     backend = echo(answer_by=answer_by, max_tokens=10)
-    monkeypatch.setattr(Words, "__call__", lambda self, texts, **_: {"input_ids": [[5, 6]] * len(texts)})
+    monkeypatch.setattr(Tokenizer, "__call__", lambda self, texts, **_: {"input_ids": [[5, 6]] * len(texts)})
     asked = [PreparedPrompt(prompt("Q"), (5, 6), (("A", 0),) * (answer_by != "text"), "k", "Q", 0)]
     asked += [PreparedPrompt(prompt("Q"), (5,), (), "l", "Q", 0)] if several else []
     found = [one for _, one in backend._fitting(asked)]
@@ -200,66 +181,13 @@ def test_room_is_left_for_the_longest_answer_that_is_written(
     assert len(found) == len(asked)
 
 
-def items(*sizes: int, head: int = 0) -> list[TokenizedPrompt]:
-    return [TokenizedPrompt(at, (*[9] * head, *range(at * 100, at * 100 + size))) for at, size in enumerate(sizes)]
-
-
-@pytest.mark.parametrize(("budget", "sizes"), [(23, [1, 1, 1]), (24, [2, 1]), (35, [2, 1]), (36, [3]), (5, [1, 1, 1])])
-def test_a_batch_holds_what_its_budget_holds_of_its_longest_prompt(budget: int, sizes: list[int]) -> None:
-    batches = plan_batches([items(10, 10, 10)], budget, 2)
-    assert [len(batch.tails) for batch in batches] == sizes
-
-
-def test_the_longest_go_first_and_of_equals_the_earlier() -> None:
-    batches = plan_batches([items(3, 5, 5, 4)], 1, 1)
-    assert [[tail.index for tail in batch.tails] for batch in batches] == [[1], [2], [0 + 3], [0]]
-    groups = [[TokenizedPrompt(0, (1,) * 3)], [TokenizedPrompt(1, (1,) * 4), TokenizedPrompt(2, (1,))]]
-    assert [[tail.index for tail in batch.tails] for batch in plan_batches(groups, 1000, 1)] == [[1, 2], [0]]
-
-
-def test_a_batch_counts_its_head_for_each_of_its_prompts() -> None:
-    group = items(1, 1, 1, head=64)
-    assert [len(batch.tails) for batch in plan_batches([group], 2 * 66, 1)] == [2, 1]
-    assert [len(batch.tails) for batch in plan_batches([group], 2 * 66 - 1, 1)] == [1, 1, 1]
-
-
-def test_the_ramp_doubles_from_batch_to_batch_and_over_groups() -> None:
-    groups = [items(*[3] * 5), items(*[2] * 9)]
-    sizes = [len(batch.tails) for batch in plan_batches(groups, 1000, 1, ramp=2)]
-    assert sizes == [2, 3, 8, 1]
-
-
-@pytest.mark.parametrize(
-    ("prompts", "length"),
-    [
-        ([(9,) * 64 + (1,), (9,) * 64 + (2,)], 64),
-        ([(9,) * 63 + (1,), (9,) * 63 + (2,)], 0),
-        ([(9,) * 65, (9,) * 66], 64),
-        ([(9,) * 64, (9,) * 66], 0),
-        ([(9,) * 80], 0),
-        ([], 0),
-        ([(9,) * 80, (9,) * 70 + (3,), (9,) * 75 + (8,) * 5], 70),
-    ],
-)
-def test_a_head_is_what_all_begin_with_and_leaves_each_a_token(prompts: list[tuple[int, ...]], length: int) -> None:
-    assert common_head(prompts) == (9,) * length
-
-
-@pytest.mark.parametrize(("count", "halves"), [(2, (1, 1)), (3, (1, 2)), (4, (2, 2)), (7, (3, 4))])
-def test_the_first_half_of_a_batch_is_not_the_larger(count: int, halves: tuple[int, int]) -> None:
-    (batch,) = plan_batches([items(*[2] * count)], 1000, 1)
-    one, other = batch.halves()
-    assert (len(one.tails), len(other.tails)) == halves
-    assert one.tails + other.tails == batch.tails
-
-
 def test_a_model_that_is_missing_is_told_before_it_is_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     options = TransformersModel(model="m")
     setting: Any = SimpleNamespace(context=SimpleNamespace(store=Store()))
     monkeypatch.setattr(loading, "missing_packages", lambda options: "packages")
     monkeypatch.setattr(loading, "missing_model", lambda options: "model")
     for name, said in (("missing_packages", "packages"), ("missing_model", "model")):
-        with pytest.raises(base.UserError, match=said):
+        with pytest.raises(UserError, match=said):
             Echo(options, setting)
         monkeypatch.setattr(loading, name, lambda options: None)
     monkeypatch.setattr(loading, "load_tokenizer", lambda options: "tokenizer")

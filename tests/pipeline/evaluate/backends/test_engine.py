@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="needs the extra 'local'")
 
 from build_dataset.pipeline.evaluate.backends.local.backend import Engine, Sampler  # noqa: E402
-from build_dataset.pipeline.evaluate.backends.local.base import Output, PromptBatch, TokenizedPrompt  # noqa: E402
+from build_dataset.pipeline.evaluate.backends.local.batches import Output, PromptBatch, TokenizedPrompt  # noqa: E402
 from build_dataset.pipeline.evaluate.params import TransformersModel  # noqa: E402
 
 HEAD = (5, 6)

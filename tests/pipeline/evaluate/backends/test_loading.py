@@ -18,20 +18,7 @@ HERE = "org/m: no such folder here, nor in the cache of models"
 
 
 @pytest.mark.parametrize(
-    ("size", "changed", "seen"),
-    [
-        (6, 2, True),
-        (7, 2, False),
-        (7, 1, True),
-        (7, 3, True),
-        (7, 4, True),
-        (7, 5, True),
-        (8, 3, False),
-        (9, 3, False),
-        (9, 4, True),
-        (9, 6, False),
-        (9, 8, True),
-    ],
+    ("size", "changed", "seen"), [(6, 2, True), (7, 2, False), (7, 5, True), (9, 4, True), (9, 8, True)]
 )
 def test_of_a_file_longer_than_three_samples_the_bytes_between_are_not_read(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, size: int, changed: int, seen: bool
@@ -273,26 +260,3 @@ def test_what_cannot_be_loaded_is_told_with_where_it_was_looked_for(tmp_path: Pa
     told = r"^m: no model could be loaded \(no such folder here, nor such a model within reach\): odd$"
     with pytest.raises(UserError, match=told):
         loading.pretrained(kind, TransformersModel(model="m"), "model")
-
-
-def test_a_template_is_asked_for_the_turn_that_is_to_be_written() -> None:
-    asked: list[tuple[int, dict[str, bool]]] = []
-
-    class Refusing:
-        def apply_chat_template(self, turns: list[dict[str, str]], **more: bool) -> str:
-            asked.append((len(turns), more))
-            if turns[0]["role"] == "system":
-                raise ValueError("no system turn")
-            return turns[0]["content"]
-
-    turns: Any = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
-    assert loading.render(turns, Refusing(), template=True) == "s\n\nu"
-    how = {"tokenize": False, "add_generation_prompt": True}
-    assert asked == [(2, how), (1, how)]
-
-    class Broken:
-        def apply_chat_template(self, turns: Any, **_: bool) -> str:
-            raise KeyError("x")
-
-    with pytest.raises(KeyError):
-        loading.render(turns[1:], Broken(), template=True)

@@ -6,7 +6,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from build_dataset.pipeline.evaluate.backends.local import backend, base, loading
+from build_dataset.pipeline.evaluate.backends.local import loading
+from build_dataset.pipeline.evaluate.backends.local.backend import PreparedPrompt, TransformersBackend
+from build_dataset.pipeline.evaluate.backends.local.batches import Output, likeliest_letter
 from build_dataset.pipeline.evaluate.params import TransformersModel
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from tests.pipeline.evaluate.conftest import make_question
@@ -28,9 +30,9 @@ class Tokenizer:
         return "|".join(f"{turn['role']}:{turn['content']}" for turn in turns)
 
 
-def local(**options) -> base.LocalBackend:
+def local(**options) -> TransformersBackend:
     """A backend as it is after its model was found."""
-    made = object.__new__(backend.TransformersBackend)
+    made = object.__new__(TransformersBackend)
     made._options = TransformersModel(model="m", **options)
     made._tokenizer = Tokenizer()
     made.identity = {"model": "m"}
@@ -41,7 +43,7 @@ def prompt(text: str = "Q", question=ASKED, repeat: int = 0) -> Prompt:
     return Prompt(f"p{repeat}", ({"role": "user", "content": text},), question, repeat=repeat)
 
 
-def prepared(*, asked: Prompt | None = None, **options) -> base.PreparedPrompt:
+def prepared(*, asked: Prompt | None = None, **options) -> PreparedPrompt:
     (found,) = local(**options)._ready([asked or prompt()])
     return found
 
@@ -62,8 +64,8 @@ def test_letters_are_compared_by_what_continues_the_prompt():
 
 
 def test_of_two_letters_that_are_alike_the_first_is_taken():
-    made = base.likeliest_letter({"A": -1.0, "B": -1.0, "C": -2.0}, 9)
-    assert made == base.Output("A", "stop", 9, 1, {"A": -1.0, "B": -1.0, "C": -2.0})
+    made = likeliest_letter({"A": -1.0, "B": -1.0, "C": -2.0}, 9)
+    assert made == Output("A", "stop", 9, 1, {"A": -1.0, "B": -1.0, "C": -2.0})
 
 
 def test_an_output_is_stored_under_all_that_can_change_it():

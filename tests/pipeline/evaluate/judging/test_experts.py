@@ -141,8 +141,3 @@ def test_a_score_of_an_answer_that_reads_otherwise_now_counts_for_nobody(cases, 
     [row] = result.tables["judgements"].to_dicts()
     assert (row["question_id"], row["judge"], row["score"]) == ("clin-1-1", "expert:zhang@example.org", 4)
     assert any(note.startswith("1 expert score of an answer that no run gives") for note in result.notes)
-
-
-def test_scores_make_an_evaluation_stale_only_where_there_is_free_text():
-    assert EvaluateParams().ignores() == {"reviews/answer_scores"}
-    assert EvaluateParams(models=[OpenAiModel(model="m", task=Task.EXPLANATION)]).ignores() == frozenset()

@@ -1,20 +1,12 @@
-"""Experts' scores are read, and judges are compared with them."""
+"""Judges are compared with experts."""
 
 from __future__ import annotations
 
 import pytest
 
 from build_dataset.annotation.rubric import aspects
-from build_dataset.pipeline.evaluate.judging.scores import (
-    interval_alpha,
-    judge_agreement,
-    judged_scores,
-    load_expert_scores,
-)
-from build_dataset.schemas.errors import UserError
+from build_dataset.pipeline.evaluate.judging.scores import interval_alpha, judge_agreement, judged_scores
 from build_dataset.schemas.evaluation import Judgement, Task
-
-HEADER = "run,task,question_id,aspect,expert,score\n"
 
 
 def given(judge: str, scores: dict[str, int], aspect: str = "fluency") -> list[Judgement]:
@@ -54,29 +46,6 @@ def test_a_judge_that_ranks_like_the_experts_correlates_fully():
     assert found["experts"].answers == 3
 
 
-def test_two_judges_are_compared_and_a_liking_for_length_and_for_its_own_model_is_told():
-    def scores(run, judge, given_scores):
-        rows = given(judge, given_scores)
-        return [row.model_copy(update={"run": run}) for row in rows]
-
-    fair, own = {"q1": 2, "q2": 3, "q3": 4}, {"q1": 4, "q2": 5, "q3": 5}
-    rows = scores("mine", "llm:org/m", own) + scores("other", "llm:org/m", fair)
-    rows += scores("mine", "llm:k", fair) + scores("other", "llm:k", fair)
-    lengths = {(run, f"q{n}", "0"): 100 * n for run in ("mine", "other") for n in (1, 2, 3)}
-    found = {
-        row.judge: row for row in judge_agreement(rows, lengths, {"mine": "m", "other": "x"}) if row.aspect == "fluency"
-    }
-    assert [(row.judge, row.against, row.answers) for row in found.values()] == [
-        ("llm:org/m", "llm:k", 6),
-        ("llm:k", "llm:org/m", 6),
-    ]
-    assert found["llm:org/m"].self_preference == pytest.approx(5 / 3)
-    assert found["llm:k"].self_preference is None
-    assert found["llm:k"].length == pytest.approx(1.0)
-    assert found["llm:k"].kappa == pytest.approx(found["llm:org/m"].kappa)
-    assert 0 < found["llm:k"].kappa < 1
-
-
 def test_a_judge_that_gives_one_score_to_all_has_no_correlation():
     experts = given("expert:a", {"q1": 1, "q2": 5})
     found = by_judge(experts + given("llm:j", {"q1": 4, "q2": 4}))
@@ -91,38 +60,6 @@ def test_experts_are_averaged_together():
     rows = given("expert:a", {"q1": 1}) + given("expert:b", {"q1": 4})
     (score,) = judged_scores(rows)
     assert (score.metric, score.value, score.questions) == ("fluency (experts)", 2.5, 1)
-
-
-def test_a_file_of_scores_is_read(tmp_path):
-    path = tmp_path / "scores.csv"
-    path.write_text("\ufeff" + HEADER + "m,clinical,clin-0-1,fluency,王医生,5\n", encoding="utf-8")
-    (row,) = load_expert_scores(path)
-    assert (row.judge, row.score, row.task) == ("expert:王医生", 5, "clinical")
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("run,score\nm,5\n", "has no column 'aspect'"),
-        (HEADER + "m,clinical,q,beauty,x,5\n", "line 2: no aspect 'beauty'"),
-        (HEADER + "m,clinical,q,fluency,x,6\n", "line 2: score 6 is not from 1 to 5"),
-        (HEADER + "m,clinical,q,fluency,x\n", "line 2: score: Input should be a valid integer"),
-        (HEADER + "m,poetry,q,fluency,x,5\n", "line 2: task: Input should be 'answer', "),
-    ],
-)
-def test_a_wrong_row_is_told_with_its_line(tmp_path, content, said):
-    path = tmp_path / "scores.csv"
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(UserError, match=said):
-        load_expert_scores(path)
-
-
-def test_a_file_that_is_missing_or_no_text_is_told(tmp_path):
-    with pytest.raises(UserError, match="cannot be read"):
-        load_expert_scores(tmp_path / "none.csv")
-    (tmp_path / "gbk.csv").write_bytes(HEADER.encode() + "m,clinical,q,fluency,王,5\n".encode("gbk"))
-    with pytest.raises(UserError, match="UTF-8"):
-        load_expert_scores(tmp_path / "gbk.csv")
 
 
 def everything(judge: str, by_run: dict[str, int], questions: int = 4) -> list[Judgement]:
@@ -204,18 +141,12 @@ def test_every_number_of_an_agreement_is_that_of_the_answers_both_scored():
         *scores_of("llm:org/m", [3, 2, 3, 4], "b"),
         *scores_of("llm:org/m", [4, 4, 5, 4], "c"),
     ]
-    lengths = {
-        (run, f"clin-{number // 2}-{number % 2}", "0"): length
-        for run, told in {"a": [10, 40, 20, 90], "b": [30, 20, 25, 70]}.items()
-        for number, length in enumerate(told)
-    }
-    found = judge_agreement([*experts, *judge], lengths, {"a": "m", "b": "x", "c": "x"})
+    found = judge_agreement([*experts, *judge])
     people, model = (row for row in found if row.aspect == "fluency")
     assert (people.answers, people.models, round(people.alpha, 4)) == (4, 1, 0.8906)
     assert (model.answers, model.models) == (12, 3)
-    numbers = (model.pearson, model.spearman, model.alpha, model.kappa, model.length, model.ranking)
-    assert [round(number, 4) for number in numbers] == [0.8597, 0.8552, 0.8138, 0.7647, 0.8993, 0.866]
-    assert model.self_preference == 0.5, "of its own answers a quarter more than experts, of others' less"
+    numbers = (model.pearson, model.spearman, model.alpha, model.ranking)
+    assert [round(number, 4) for number in numbers] == [0.8597, 0.8552, 0.8138, 0.866]
 
 
 def test_scores_in_all_aspects_have_a_mean_over_repetitions_and_cases():

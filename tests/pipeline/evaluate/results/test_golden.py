@@ -123,15 +123,14 @@ def evaluated() -> Evaluated:
     for part, own in by_slice(rows).items():
         scores += human_scores(part, own)
     judged = _judgements(draw)
-    lengths = {(row.run, row.question_id, "0"): 40 + 7 * row.score + at for at, row in enumerate(judged)}
     askings = {
         run: RunSettings(run.split()[0], "answer", "answer_only", 3 if "shot" in run else 0, 1, 0) for run in SKILL
     }
     askings["o"] = RunSettings("o", "answer", "chain_of_thought", 0, 1, 0, 0.7)
-    agreement = judge_agreement(judged, lengths, {"m": "m", "n": "n", "o": "o"})
+    agreement = judge_agreement(judged)
     shown = [*scores, *judged_scores(judged)]
     more_than = {"disease_group": 7}
-    return Evaluated(shown, compare_runs(runs), agreement, judged, askings, more_than)
+    return Evaluated(shown, compare_runs(runs), agreement, askings, more_than)
 
 
 def _rounded(row) -> str:
@@ -150,7 +149,6 @@ def drawings() -> list[str]:
 
     with patch.object(figures, "both_formats", note):
         figures.plots(found)
-        figures.judge_plots(found.judgements)
     return lines
 
 

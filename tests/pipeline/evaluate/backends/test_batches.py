@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.evaluate.backends.local.base import (
+from build_dataset.pipeline.evaluate.backends.local.batches import (
     SHORTEST_HEAD,
     TokenizedPrompt,
     common_head,
@@ -54,7 +55,30 @@ def test_a_batch_is_cut_in_halves_without_loss():
     assert other.tails
 
 
-def test_the_longest_prompts_come_first():
-    groups = [[TokenizedPrompt(0, (1,))], [TokenizedPrompt(1, (1,) * 9), TokenizedPrompt(2, (1,) * 5)]]
-    order = [tail.index for batch in plan_batches(groups, 1, 1) for tail in batch.tails]
-    assert order == [1, 2, 0]
+def items(*sizes: int, head: int = 0) -> list[TokenizedPrompt]:
+    return [TokenizedPrompt(at, (*[9] * head, *range(at * 100, at * 100 + size))) for at, size in enumerate(sizes)]
+
+
+@pytest.mark.parametrize(("budget", "sizes"), [(23, [1, 1, 1]), (24, [2, 1]), (35, [2, 1]), (36, [3]), (5, [1, 1, 1])])
+def test_a_batch_holds_what_its_budget_holds_of_its_longest_prompt(budget: int, sizes: list[int]) -> None:
+    batches = plan_batches([items(10, 10, 10)], budget, 2)
+    assert [len(batch.tails) for batch in batches] == sizes
+
+
+def test_a_batch_counts_its_head_for_each_of_its_prompts() -> None:
+    group = items(1, 1, 1, head=64)
+    assert [len(batch.tails) for batch in plan_batches([group], 2 * 66, 1)] == [2, 1]
+    assert [len(batch.tails) for batch in plan_batches([group], 2 * 66 - 1, 1)] == [1, 1, 1]
+
+
+def test_the_ramp_doubles_from_batch_to_batch_and_over_groups() -> None:
+    groups = [items(*[3] * 5), items(*[2] * 9)]
+    sizes = [len(batch.tails) for batch in plan_batches(groups, 1000, 1, ramp=2)]
+    assert sizes == [2, 3, 8, 1]
+
+
+def test_the_longest_go_first_and_of_equals_the_earlier() -> None:
+    batches = plan_batches([items(3, 5, 5, 4)], 1, 1)
+    assert [[tail.index for tail in batch.tails] for batch in batches] == [[1], [2], [0 + 3], [0]]
+    groups = [[TokenizedPrompt(0, (1,) * 3)], [TokenizedPrompt(1, (1,) * 4), TokenizedPrompt(2, (1,))]]
+    assert [[tail.index for tail in batch.tails] for batch in plan_batches(groups, 1000, 1)] == [[1, 2], [0]]
