@@ -142,7 +142,8 @@ def _judged(
                 alike[kind_of(decided.waiting)] = decided.decision
     outcome.told += [f"{path}, row {number}: {problem}" for number, problem in told.items()]
     if contradictory >= _MANY and contradictory > sum(bool(each.decision) for each in rows):
-        outcome.told.append(f"{path}: nothing is taken: was a column sorted or moved alone? Undo that, import it again")
+        why = "more rows contradict themselves than fit: was a column sorted or moved alone?"
+        outcome.told.append(f"{path}: nothing is taken, {why} Mend that, and import it again")
         return []
     for each in rows:
         general = alike.get(kind_of(each.waiting), "")

@@ -218,10 +218,10 @@ def test_a_column_of_another_name_is_one_line(build, book, column, title, told):
 
 @pytest.mark.parametrize("column", ["decision", "key"])
 def test_of_a_workbook_in_which_a_column_was_sorted_alone_nothing_is_taken(build, book, column):
-    rows = [each for each in waiting_rows(build.build)[0] if each.base.key][:8]
-    for each in rows[:4]:
-        other = next(label for label in "ABCD" if label != each.base.key)
-        edit(book, (each.question.question_id, "decision", "改正"), (each.question.question_id, "key", other))
+    rows = [each for each in waiting_rows(build.build)[0] if each.base.key][:4]
+    others = {each.question.question_id: next(label for label in "AB" if label != each.base.key) for each in rows}
+    corrected = [("decision", dict.fromkeys(others, "改正")), ("key", others)]
+    edit(book, *((own, name, value) for name, cells in corrected for own, value in cells.items()))
     opened = openpyxl.load_workbook(book)
     sheet, at = opened[waiting.SHEET], COLUMNS.index(column) + 1
     cells = [sheet.cell(row, at).value for row in range(2, sheet.max_row + 1)]
