@@ -161,7 +161,8 @@ def _misplaced(row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[s
     """Return why a row is none of this build's; None where it is, once."""
     name = row["id"]
     if name not in known:
-        return f"{name or 'no ID'}: no question that waits in this build (settled already, or another dataset's)"
+        why = "settled already, changed since, or another dataset's"
+        return f"{name or 'no ID'}: no question that waits in this build ({why})"
     if name in seen:
         return f"{name} stands twice: the first row counts"
     seen.add(name)

@@ -18,6 +18,7 @@ from build_dataset.pipeline.aside import source_losses
 from build_dataset.pipeline.clean.corrections import patch_questions
 from build_dataset.pipeline.clean.filters import low_confidence
 from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.pipeline.cli.language import MessageLanguage, choose, translated
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import decisions, folder, waiting
 from build_dataset.pipeline.review.decisions import import_decisions
@@ -308,6 +309,11 @@ def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, change
     assert told in line
     assert f"{book}, row " in line
     assert said(build) == {}
+    choose(MessageLanguage.ZH)
+    chinese = translated(line)
+    choose(None)
+    assert f"{book} 第 " in chinese
+    assert told not in chinese
 
 
 def test_a_question_of_another_dataset_is_told_and_a_row_twice_counts_once(build, book):
