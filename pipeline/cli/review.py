@@ -142,7 +142,8 @@ def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
         print_template("decided", outcome)
     for path, sheet, rejects in found:
         print_template("sheet", {"path": path, "sheet": sheet, "rejects": rejects})
-    run(config, "review", "review")  # settles labels at once
+    if files:
+        run(config, "review", "review")  # settles labels at once
 
 
 def pull(config: ConfigBase, full: bool = False, force: bool = False) -> None:

@@ -3,6 +3,7 @@
 What a row says is compared with what the question says in this build; what no longer fits is told and not applied.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,12 @@ from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.wording import in_both_languages
 
+_REMOVED = {*FORM["removed"]["words"]}  # written in place of an explanation or a shared case, which is taken away
+_REMOVABLE = (editable.EXPLANATION, editable.SHARED)
+_NEEDED = ("decision", "text", "key", "id", "version")
+_OWN = {"decision", "scope", "why", "todo", "version"}  # columns that an expert's workbook has not
+_TITLES = 5  # rows among which the columns' names stand
+_MANY = 3  # rows that contradict themselves: more than a slip
 _ALIKE = 60  # of 100: a text less like its question than that was moved to another row
 
 
@@ -87,10 +94,14 @@ class DecidedRow:
         return cls(0, waiting, decision, waiting.base.text, waiting.base.key, note)
 
     def read(self, by: str, moment: datetime) -> PulledRows:
-        """Return what a verifier's answer from the server would give."""
-        return read_task(
-            {QUESTION_ID: self.waiting.question.question_id}, [_annotation(self, by, moment)], {0: by}, "verification"
-        )
+        """Return what a verifier's answer from the server would give; 无 in place of an explanation removes it."""
+        task = {QUESTION_ID: self.waiting.question.question_id}
+        rows = read_task(task, [_annotation(self, by, moment)], {0: by}, "verification")
+        rows.corrections[:] = [
+            each.model_copy(update={"after": None}) if each.field in _REMOVABLE and _removes(each.after or "") else each
+            for each in rows.corrections
+        ]
+        return rows
 
     def taken_out(self, clean: CleanParams) -> Iterator[str]:
         """Yield why a question is taken out though it was kept as it is: it needs its figure."""
@@ -108,30 +119,37 @@ class DecidedRow:
 
 
 def _judged(
-    path: Path, cells: Sequence[Mapping[str, str]], known: Mapping[str, Waiting], outcome: Decided
-) -> Iterator[DecidedRow]:
-    """Yield the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken."""
-    open_rows: list[DecidedRow] = []
-    alike: dict[tuple[str, tuple[str, ...]], str] = {}
+    path: Path, cells: Mapping[int, Mapping[str, str]], known: Mapping[str, Waiting], outcome: Decided
+) -> list[DecidedRow]:
+    """Return the rows that are decided, by themselves or by one of the same kind; tell what cannot be taken.
+
+    Where more rows contradict themselves than fit, a column was sorted or moved alone, and none is taken.
+    """
+    told, rows, contradictory = dict[int, str](), list[DecidedRow](), 0
     seen: set[str] = set()
-    for number, row in enumerate(cells, start=2):
-        if not any(row.values()):
+    alike: dict[tuple[str, tuple[str, ...]], str] = {}
+    for number, row in cells.items():
+        if problem := _misplaced(row, known, seen):
+            told[number] = problem
             continue
-        problem, decided = _read_row(number, row, known, seen)
+        problem, decided = _read_row(number, row, known)
         if problem:
-            outcome.told.append(f"{path}, row {number}: {problem}")
-        elif decided and decided.decision:
-            if _word(row["scope"]) == "like":
-                alike[kind_of(decided.waiting)] = decided.decision
-            yield decided
+            told[number] = problem
+            contradictory += 1
         elif decided:
-            open_rows.append(decided)
-    for each in open_rows:
-        each.decision = alike.get(kind_of(each.waiting), "")
-        if each.decision in (KEEP, DROP):
-            yield each
-        else:
-            outcome.decided["open"] += 1
+            rows.append(decided)
+            if decided.decision and _word(row["scope"]) == "like":
+                alike[kind_of(decided.waiting)] = decided.decision
+    outcome.told += [f"{path}, row {number}: {problem}" for number, problem in told.items()]
+    if contradictory >= _MANY and contradictory > sum(bool(each.decision) for each in rows):
+        why = "more rows contradict themselves than fit: was a column sorted or moved alone?"
+        outcome.told.append(f"{path}: nothing is taken, {why} Mend that, and import it again")
+        return []
+    for each in rows:
+        general = alike.get(kind_of(each.waiting), "")
+        each.decision = each.decision or (general if general in (KEEP, DROP) else "")
+    outcome.decided["open"] += sum(not each.decision for each in rows)
+    return [each for each in rows if each.decision]
 
 
 def kind_of(waiting: Waiting) -> tuple[str, tuple[str, ...]]:
@@ -139,37 +157,48 @@ def kind_of(waiting: Waiting) -> tuple[str, tuple[str, ...]]:
     return waiting.question.document, tuple(sorted({code for code, _ in waiting.found}))
 
 
-def _read_row(
-    number: int, row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[str]
-) -> tuple[str | None, DecidedRow | None]:
-    """Return why a row cannot be taken, or the row; its decision is empty where nobody decided."""
-    name, word = row["id"], row["decision"]
-    waiting = known.get(name)
-    if waiting is None:
-        return f"{name or 'no ID'}: no question that waits in this build (settled already, or another dataset's)", None
+def _misplaced(row: Mapping[str, str], known: Mapping[str, Waiting], seen: set[str]) -> str | None:
+    """Return why a row is none of this build's; None where it is, once."""
+    name = row["id"]
+    if name not in known:
+        why = "settled already, changed since, or another dataset's"
+        return f"{name or 'no ID'}: no question that waits in this build ({why})"
     if name in seen:
-        return f"{name} stands twice: the first row counts", None
+        return f"{name} stands twice: the first row counts"
     seen.add(name)
-    if row["version"] != waiting.version:
-        return f"{name} has changed since the workbook was written: export it again", None
+    if row["version"] != known[name].version:
+        return f"{name} has changed since the workbook was written: export it again"
+    return None
+
+
+def _read_row(
+    number: int, row: Mapping[str, str], known: Mapping[str, Waiting]
+) -> tuple[str | None, DecidedRow | None]:
+    """Return why a row contradicts itself, or the row; its decision is empty where nobody decided."""
+    name, word, text = row["id"], row["decision"], row["text"]
+    waiting = known[name]
     decision = _word(word)
     if word and decision not in DECISIONS:
         return f"{name}: the decision {word!r} is none of {', '.join(DECISIONS.values())}", None
     if row["scope"] and _word(row["scope"]) != "like":
         return f"{name}: the scope {row['scope']!r} is not {FORM['words']['like'][0]}", None
-    base, text = waiting.base, row["text"]
+    base = waiting.base
     owner = next((each for each in known.values() if each is not waiting and _same(each.base.text, text)), None)
     if not _same(base.text, text) and (owner or fuzz.ratio(base.text, text) < _ALIKE):
         whose = f"is that of {owner.question.question_id}" if owner else "has little of the question's"
         return f"{name}: the text beside it {whose}; were single columns sorted? Not applied", None
-    return _decided(DecidedRow(number, waiting, decision, text, row["key"], row["note"], row.get("explanation", "")))
+    key = "" if _removes(row["key"]) else row["key"]
+    return _decided(DecidedRow(number, waiting, decision, text, key, row["note"], row["explanation"]))
 
 
 def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     """Return why the decision of a row does not fit what was edited, or the row."""
     base, name = row.waiting.base, row.waiting.question.question_id
-    if _same(legal(base.explanation or "")[: sheets.LONGEST], row.explanation):
-        row = replace(row, explanation="")  # as it was, or as much of it as a cell holds
+    as_it_was = _same(legal(base.explanation or "")[: sheets.LONGEST], row.explanation)  # as much as a cell holds
+    if as_it_was or (not base.explanation and _removes(row.explanation)):
+        row = replace(row, explanation="")
+    if row.decision == CORRECT and base.key and not row.key:
+        return f"{name}: its key was emptied: write it, or choose {DECISIONS[DROP]} or {DECISIONS[UNSURE]}", None
     if row.decision == KEEP and ((base.key and not _same(base.key, row.key)) or row.explanation):
         why = "to be kept, but key or explanation are not its own; was a column sorted alone?"
         return f"{name}: {why} Choose {DECISIONS[CORRECT]} if they are meant so", None
@@ -184,14 +213,21 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
             new = row.waiting.proposed
         except editable.UnreadableTextError as error:
             return f"{name}: {error}: edit it and choose {DECISIONS[CORRECT]}", None
-        explanation = new.explanation if new.explanation != base.explanation else ""
-        row = replace(row, decision=CORRECT, text=new.text, key=new.key, explanation=explanation or "")
+        explanation = (new.explanation or min(_REMOVED)) if new.explanation != base.explanation else ""
+        row = replace(row, decision=CORRECT, text=new.text, key=new.key, explanation=explanation)
         changed = new != base
     if changed and not row.decision:
         return f"{name} was changed, but not decided: choose {DECISIONS[CORRECT]}", None
     if row.decision == CORRECT and not changed:
-        return f"{name}: to be corrected, but text and key are as they were", None
+        how = (
+            f"; to remove the explanation, write {FORM['removed']['words'][0]} in its cell" if base.explanation else ""
+        )
+        return f"{name}: to be corrected, but text, key and explanation are as they were{how}", None
     return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
+
+
+def _removes(text: str) -> bool:
+    return text.strip().casefold() in _REMOVED
 
 
 def _names_options(row: DecidedRow) -> bool:
@@ -224,24 +260,47 @@ def _annotation(row: DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
     return {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
 
 
-def read_cells(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a workbook or CSV file by the names of columns; empty cells are empty text."""
-    found, _ = open_sheets(path)
-    rows = found.get(SHEET) or next(iter(found.values()), [])
-    heads = {title: name for name, (title, _) in COLUMNS.items()}
-    names = [heads.get(title.strip(), "") for title in (rows[0] if rows else [])]
-    needed = {"decision", "text", "key", "id", "version"}
-    if missing := sorted(needed - set(names)):
+def read_cells(path: Path) -> dict[int, dict[str, str]]:
+    """Return the rows of a workbook or CSV file by their numbers, cells by the names of columns, and ``""`` for none.
+
+    Raises ``UserError`` where a column is missing or there twice; one that people write into may have been removed,
+    and not renamed.
+    """
+    rows, begin = _table(path)
+    names = [_column(title) for title in (rows[begin] if rows else [])]
+    needed = _NEEDED if all(names) else (*_NEEDED, "scope", "explanation", "note")
+    if missing := [name for name in needed if name not in names]:
         told = ", ".join(repr(COLUMNS[name][0]) for name in missing)
         raise UserError(f"{path} has no column {told}: it is no workbook of `review sheet export --waiting`")
+    if twice := [name for name in needed if names.count(name) > 1]:
+        raise UserError(f"{path} has two columns {COLUMNS[twice[0]][0]!r}: remove one of them")
     empty = dict.fromkeys(COLUMNS, "")
-    return [empty | {name: cell for name, cell in zip(names, row, strict=False) if name} for row in rows[1:]]
+    found = enumerate(rows[begin + 1 :], start=begin + 2)
+    return {
+        number: empty | {name: cell for name, cell in zip(names, row, strict=False) if name}
+        for number, row in found
+        if any(row)
+    }
+
+
+def _table(path: Path) -> tuple[list[list[str]], int]:
+    """Return the rows of the sheet, and which of them names its columns: a title may stand above."""
+    found, _ = open_sheets(path)
+    rows = found.get(SHEET) or next(iter(found.values()), [])
+    heads = [len({*map(_column, row)} & _OWN) for row in rows[:_TITLES]]
+    return rows, heads.index(max(heads)) if heads else 0
+
+
+def _column(title: str) -> str:
+    """Return the name of the column that a head names: ``解析``, ``Explanation`` or both; nothing where it is none."""
+    heads = {word.casefold(): name for name, (head, _) in COLUMNS.items() for word in re.split(r"[\s（]", head)[:2]}
+    return next((heads[word] for word in re.split(r"[\s（(]", title.casefold()) if word in heads), "")
 
 
 def is_waiting(path: Path) -> bool:
-    """Return whether a file is a workbook of this kind, and not an expert's."""
+    """Return whether a file is a workbook of this kind, though a column may be missing, and not an expert's."""
     try:
-        read_cells(path)
+        rows, begin = _table(path)
     except UserError:
         return False
-    return True
+    return bool(rows) and len({*map(_column, rows[begin])} & _OWN) > 1

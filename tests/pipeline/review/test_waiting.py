@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 import shutil
 from dataclasses import replace
 from functools import partial
@@ -18,16 +19,18 @@ from build_dataset.pipeline.aside import source_losses
 from build_dataset.pipeline.clean.corrections import patch_questions
 from build_dataset.pipeline.clean.filters import low_confidence
 from build_dataset.pipeline.clean.params import CleanParams
+from build_dataset.pipeline.cli.language import MessageLanguage, choose, translated
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import decisions, folder, waiting
 from build_dataset.pipeline.review.decisions import import_decisions
 from build_dataset.pipeline.review.settled import count_by_reason
-from build_dataset.pipeline.review.waiting import waiting_rows, workbook
+from build_dataset.pipeline.review.waiting import Waiting, waiting_rows, workbook
 from build_dataset.pipeline.runtime.publish import find_table, read_table
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.pipeline.runtime.sources import SETTLED
 from build_dataset.schemas.documents import UnsureCharacter
 from build_dataset.schemas.errors import UserError
+from build_dataset.schemas.identity import content_hash
 from build_dataset.schemas.questions import Question, ReviewItem
 from tests.conftest import ROOT
 
@@ -144,6 +147,94 @@ def test_a_correction_changes_the_question_and_nothing_else(build, book, others)
     assert changed == [(question_id, f"改{own.question.options[0].text}")]
 
 
+@pytest.fixture
+def explained(build) -> Waiting:
+    """A waiting question with an explanation, of a case that others share."""
+    path = build.build / "clean" / "review.parquet"
+    items = list(ReviewItem.from_frame(read_table(path)))
+    at = next(at for at, item in enumerate(items) if item.reason == "low_confidence")
+    question = Question.model_validate_json(items[at].item)
+    case, texts = "一段多余的病例", [option.text for option in question.options]
+    told = {"explanation": "别题的解析", "shared_stem": case, "content_hash": content_hash(question.stem, texts, case)}
+    question = question.model_copy(update=told)
+    items[at] = items[at].model_copy(update={"item": question.model_dump_json()})
+    ReviewItem.to_frame(items).write_parquet(path)
+    return next(each for each in waiting_rows(build.build)[0] if each.question.question_id == question.question_id)
+
+
+@pytest.mark.parametrize("word", ["无", "None", " – ", "-"])
+def test_an_explanation_and_a_shared_case_are_removed_by_a_word_in_their_place(build, explained, book, others, word):
+    own = explained.question.question_id
+    text = explained.base.text.replace("一段多余的病例", word)
+    edit(book, (own, "decision", "改正"), (own, "explanation", word), (own, "text", text))
+    assert (dict(take(build, book).decided), said(build)) == (
+        {"correct": 1, "open": others},
+        {(own, "verdict"): "keep", (own, "explanation"): None, (own, "shared_stem"): None},
+    )
+    corrections = read_table(build.build / folder.FOLDER / "corrections.parquet")
+    [after] = Question.from_frame(patch_questions(Question.to_frame([explained.question]), corrections).questions)
+    assert (after.explanation, after.shared_stem, after.stem) == (None, None, explained.question.stem)
+
+
+def test_an_emptied_explanation_is_as_it_was_and_the_row_says_how_to_remove_it(build, explained, book, others):
+    own = explained.question.question_id
+    edit(book, (own, "decision", "改正"), (own, "explanation", None))
+    outcome = take(build, book)
+    assert (dict(outcome.decided), said(build)) == ({"open": others}, {})
+    assert "write 无 in its cell" in outcome.told[0]
+
+
+def test_columns_by_one_of_their_two_names_below_a_title_are_read(build, explained, book, others):
+    own = explained.question.question_id
+    edit(book, (own, "decision", "改正"), (own, "explanation", "无"))
+    opened = openpyxl.load_workbook(book)
+    sheet = opened[waiting.SHEET]
+    for column, title in (("decision", "处理"), ("key", "Key"), ("explanation", "解析"), ("note", "备注")):
+        sheet.cell(1, COLUMNS.index(column) + 1).value = title
+    sheet.insert_rows(1)
+    sheet.cell(1, 1).value = "待处理的题目"
+    opened.save(book)
+    assert decisions.is_waiting(book)
+    assert dict(take(build, book).decided) == {"correct": 1, "open": others}
+    assert said(build)[own, "explanation"] is None
+
+
+@pytest.mark.parametrize(
+    ("column", "title", "told"),
+    [
+        ("explanation", "说明", "has no column '解析 explanation"),  # what was written there would be lost
+        ("decision", "意见", "has no column '处理 decision'"),
+        ("note", "答案", "has two columns '答案 key'"),
+    ],
+)
+def test_a_column_of_another_name_is_one_line(build, book, column, title, told):
+    opened = openpyxl.load_workbook(book)
+    opened[waiting.SHEET].cell(1, COLUMNS.index(column) + 1).value = title
+    if column == "note":
+        opened[waiting.SHEET].cell(1, COLUMNS.index("file") + 1).value = "备注"
+    opened.save(book)
+    assert decisions.is_waiting(book)
+    with pytest.raises(UserError, match=re.escape(told)):
+        take(build, book)
+
+
+@pytest.mark.parametrize("column", ["decision", "key"])
+def test_of_a_workbook_in_which_a_column_was_sorted_alone_nothing_is_taken(build, book, column):
+    rows = [each for each in waiting_rows(build.build)[0] if each.base.key][:4]
+    others = {each.question.question_id: next(label for label in "AB" if label != each.base.key) for each in rows}
+    corrected = [("decision", dict.fromkeys(others, "改正")), ("key", others)]
+    edit(book, *((own, name, value) for name, cells in corrected for own, value in cells.items()))
+    opened = openpyxl.load_workbook(book)
+    sheet, at = opened[waiting.SHEET], COLUMNS.index(column) + 1
+    cells = [sheet.cell(row, at).value for row in range(2, sheet.max_row + 1)]
+    for row, value in enumerate(sorted(cells, key=str, reverse=column == "key"), start=2):
+        sheet.cell(row, at).value = value
+    opened.save(book)
+    outcome = take(build, book)
+    assert (dict(outcome.decided), said(build)) == ({}, {})
+    assert "was a column sorted or moved alone?" in outcome.told[-1]
+
+
 def test_a_missing_key_is_written_and_keep_with_a_change_is_a_correction(build, book, others):
     question_id = ids(build)["no_answer"]
     edit(book, (question_id, "decision", "保留"), (question_id, "key", "B"))
@@ -199,11 +290,13 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
     [
         ((("decision", "maybe"),), "the decision 'maybe' is none of 保留 keep"),
         ((("decision", "同类全部"),), "the decision '同类全部' is none of 保留 keep"),
-        ((("decision", "改正"),), "to be corrected, but text and key are as they were"),
+        ((("decision", "改正"),), "to be corrected, but text, key and explanation are as they were"),
         ((("key", "C"),), "was changed, but not decided"),
         ((("text", "另一段毫不相干的文字"), ("decision", "保留")), "has little of the question's"),
         ((("version", "v0000000"), ("decision", "保留")), "has changed since the workbook was written"),
         ((("decision", "改正"), ("key", "甲")), "is no key"),
+        ((("decision", "改正"), ("key", None)), "its key was emptied"),
+        ((("decision", "改正"), ("key", "无")), "its key was emptied"),
         ((("decision", "保留"), ("key", "BD")), "to be kept, but key or explanation are not its own"),
         ((("decision", "保留"), ("explanation", "别处的解析")), "to be kept, but key or explanation are not its own"),
         ((("decision", "保留"), ("scope", "这些")), "the scope '这些' is not 同类全部"),
@@ -217,6 +310,11 @@ def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, change
     assert told in line
     assert f"{book}, row " in line
     assert said(build) == {}
+    choose(MessageLanguage.ZH)
+    chinese = translated(line)
+    choose(None)
+    assert f"{book} 第 " in chinese
+    assert told not in chinese
 
 
 def test_a_question_of_another_dataset_is_told_and_a_row_twice_counts_once(build, book):
@@ -243,6 +341,7 @@ def test_a_file_of_another_kind_is_one_line(build, tmp_path):
     path.write_text("a,b\n1,2\n", encoding="utf-8")
     with pytest.raises(UserError, match=r"has no column '处理 decision'"):
         take(build, path)
+    assert not decisions.is_waiting(path)
     path = tmp_path / "broken.xlsx"
     path.write_bytes(b"PK not a workbook")
     with pytest.raises(UserError, match="is no workbook"):
