@@ -9,6 +9,7 @@ from typing import Any
 from build_dataset.schemas.data import shipped_toml
 
 _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干（必填）
+_ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
 _CHINESE = "一二三四五六七八九十"  # numbers of options
@@ -27,8 +28,9 @@ def names(role: str) -> tuple[str, ...]:
 
 @cache
 def plain_header(header: str) -> str:
-    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``."""
-    text = unicodedata.normalize("NFKC", header).strip().casefold()
+    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``, ``Réponse`` is ``reponse``."""
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
+    text = unicodedata.normalize("NFKC", bare).strip().casefold()
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
     return bare or _MARKS.sub("", text)
 
@@ -81,7 +83,8 @@ def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
     """
     groups: dict[tuple[str, bool], dict[str, str]] = {}
     for header in headers:
-        if (named := option_of(header)) and not roles_of(header):
+        named = ("", name) if (name := plain_header(header)).isdecimal() else option_of(header)  # 1, 2, 3
+        if named and not roles_of(header):
             groups.setdefault((named[0], named[1].isdigit()), {}).setdefault(named[1], header)
     found: dict[str, dict[str, str]] = {}
     for (word, numbered), labels in groups.items():

@@ -148,17 +148,21 @@ class _Search(TableCells):
         declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
         asking = [row for row in self.rows if cells.text_of(row, self.found.roles["stem"])]
         for name in [one for one in self._free() if one not in declared]:
-            use = passages.use_of(name, asking, self._asked)
-            if use is passages.Use.UNCLEAR:
-                told = f"{name} holds long texts that stems may rest on"
-                how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
-                self.problems.append(Unclear("column_left_over", f"{told}; {how}"))
-            elif use is passages.Use.JOINS:
-                self.found.roles.setdefault("shared", []).append(name)
-                self.found.found_by.setdefault("shared", "content")
+            use = self._left_over_of(name, asking)
             self.found.unused = {one: self.found.unused[one] for one in self._free()}
             if name in self.found.unused:
                 self.found.unused[name] = use or ""
+
+    def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
+        use = passages.use_of(name, asking, self._asked, least)
+        if use is passages.Use.UNCLEAR:
+            told = f"{name} holds long texts that stems may rest on"
+            how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
+            self.problems.append(Unclear("column_left_over", f"{told}; {how}"))
+        elif use is passages.Use.JOINS:
+            self.found.roles.setdefault("shared", []).append(name)
+            self.found.found_by.setdefault("shared", "content")
+        return use
 
     def _asked(self, row: Fields) -> passages.Asked:
         """The question of a row, as far as it is known."""
@@ -200,12 +204,19 @@ class _Search(TableCells):
                 example = f"({one} = {text!r:.40}; {other} = {more!r:.40})"
                 self._stop(f"the stem may be {one} or {other} {example}", "stem", one)
             weaker = [name for name in texts if name not in strong]
-            # A weak name beside stems that are there is a column of its own: text, beside question.
+            # A weak name beside stems that are there is a column of its own: text, beside question; it may be both.
             lacking = [row for row in self.rows if not cells.text_of(row, strong)]
-            weaker = [name for name in weaker if any(cells.filled(row.get(name)) for row in lacking)]
-            self.found.roles["stem"] = [*strong, *weaker]
+            self.found.roles["stem"] = strong
+            for name in weaker:
+                own = sum(cells.filled(row.get(name)) for row in lacking)
+                if own and own < self.filled[name]:
+                    self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
+                self.found.roles["stem"] += [name] * bool(own)
         if names and not self.found.has_options():
-            cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in self.rows]
+            keys = [name for name in self.found.roles.get("answer", ()) if self._holds_some_letters(name)]
+            # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
+            asked = [row for row in self.rows if not keys or answers.letters_of(cells.text_of(row, keys) or "", [])]
+            cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
@@ -241,7 +252,7 @@ class _Search(TableCells):
         return [
             name
             for name in self._free()
-            if any(word in plain_header(name) for word in words["key"])
+            if _speaks_of_key(name)
             and not any(word in plain_header(name) for word in words["no_key"])
             and all(answers.letters_of(str(value), []) for value in self._values(name))
         ]
@@ -318,6 +329,7 @@ class _Search(TableCells):
         never = vocabulary()["words"]["no_key"]  # 考生答案, my_answer
         likely = [name for name in self._free() if not any(word in name.casefold() for word in never)]
         good = [name for name in likely if self._looks_like_key(name)]
+        good = good or [name for name in likely if _speaks_of_key(name) and self._counts_options(name)]
         before = len(self.problems)
         self._require_agreement(dict.fromkeys(good, AnswerEncoding.UNKNOWN))
         if not good or len(self.problems) > before:
@@ -326,13 +338,22 @@ class _Search(TableCells):
         used = self._letters_in(good[:1])
         # Beside headers that say what they are, a column of letters may be a reader's or a model's; so may few.
         sure = "name" not in self.found.found_by.values() and self.filled[good[0]] >= _FEW
-        if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
+        named = _speaks_of_key(good[0])
+        doubtful = used and labels and used[-1] != max(labels) and not named
+        if doubtful or not (sure or named or self._concluded_by_all(good[0])):
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
             told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
             self._stop(told, "answer", good[0])
             return
         self._take("answer", [good[0]], "content")
-        self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
+        self._settle_encoding()
+
+    def _counts_options(self, name: str) -> bool:
+        """Return whether the cells of a column are numbers of options."""
+        if not all(map(answers.is_number, self._values(name))):
+            return False
+        found, share = self._encoding(name)
+        return isinstance(found, AnswerEncoding) and share >= answers.MOST
 
     def _find_lists(self) -> None:
         """Find lists or objects that name the letter of each option; two columns of them may not differ."""
@@ -384,3 +405,8 @@ class _Search(TableCells):
             self._stop(f"the stem may be {longest} or {others[0]}", "stem", longest)
         else:
             self._take("stem", [longest], "content")
+
+
+def _speaks_of_key(header: str) -> bool:
+    """Return whether a header has a word for a key in it: reponse_juste, alternativa_correta."""
+    return any(word in plain_header(header) for word in vocabulary()["words"]["key"])

@@ -52,7 +52,8 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
     if points := _P.score.match(stem, number.end() if number and numbered else 0):
         return stem[points.end() :], None  # 1．（6分）
     number = number or _P.before_digits.match(stem)
-    if numbered and number and number.re is _P.before_digits and int(number[1]) != row:
+    quantity = number and number.re is _P.before_digits and not _P.before_year.match(stem)
+    if numbered and number and quantity and int(number[1]) != row:
         return stem, None  # 1.5 mg
     return (stem[number.end() :] if numbered and number else stem), None
 
