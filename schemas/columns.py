@@ -28,7 +28,10 @@ def names(role: str) -> tuple[str, ...]:
 
 @cache
 def plain_header(header: str) -> str:
-    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``, ``Réponse`` is ``reponse``."""
+    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``.
+
+    Accents do not count: ``Réponse`` is ``reponse``.
+    """
     bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
     text = unicodedata.normalize("NFKC", bare).strip().casefold()
     bare = _MARKS.sub("", _BRACKETS.sub("", text))

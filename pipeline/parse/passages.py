@@ -109,8 +109,8 @@ def _script(text: str) -> bool:
 def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
     """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside.
 
-    Or they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是. Those with a case lack
-    nothing: a second text, of a solution, is none of theirs.
+    And whether they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是.
+    Those with a case lack nothing: a second text, of a solution, is none of theirs.
     """
     rows, asked = len(asked), [one for one in asked if not one.case]
     times = Counter(one.stem for one in {(each.stem, str(each.options)): each for each in asked}.values())
