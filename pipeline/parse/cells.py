@@ -320,7 +320,7 @@ def _from_text(value: str) -> Options:
         return found
     options = _from_list(list(lines))
     marked = any(_printed(lines, pattern) for pattern in (_P.in_list, _P.numbered))
-    return replace(options, cut_at_marks=not marked)
+    return replace(options, cut_at_marks=not marked and "///" not in value)  # three strokes stand in no text
 
 
 def labelled_in(value: str) -> Options:

@@ -213,9 +213,10 @@ class _Search(TableCells):
                     self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
                 self.found.roles["stem"] += [name] * bool(own)
         if names and not self.found.has_options():
-            keys = [name for name in self.found.roles.get("answer", ()) if self._holds_some_letters(name)]
             # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
-            asked = [row for row in self.rows if not keys or answers.letters_of(cells.text_of(row, keys) or "", [])]
+            keys = self.found.roles.get("answer", ())
+            lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
+            asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
             cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]

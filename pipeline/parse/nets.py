@@ -263,10 +263,11 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     """Return doubts about many questions that have one stem, the same options or one answer: they were misread."""
     apart = [one for one in questions if one.group_id is None]
     alone = {(one.stem, _said(one)) for one in apart if not one.shared_stem and not one.attachments}
+    choosing = [one for one in apart if not _P.paired.search(one.stem)]
     printed = [one for one in questions if one.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
-        ("options_repeat", "the same options", filter(_is_no_code, map(_said, apart)), ALIKE, MANY),
+        ("options_repeat", "the same options", filter(_is_no_code, map(_said, choosing)), ALIKE, MANY),
         ("keys_alike", "one answer", ("".join(one.answer) for one in printed if one.answer), ONE_KEY, MANY_KEYS),
     )
     told: dict[str, str] = {}

@@ -187,9 +187,8 @@ def _loaded(row: SourceRow) -> Fields | RowError:
         elif isinstance(value, Mapping) and not roles_of(name) and not option_of(name):
             # {"other": {"solution": …}}: a part that is known by its own name
             known = {str(key).strip(): part for key, part in value.items() if _BESIDE & {*roles_of(str(key))}}
-            fields |= {key: part for key, part in known.items() if key not in fields}
-            if len(known) == len(value):
-                del fields[name]
+            rest = {key: part for key, part in value.items() if str(key).strip() not in known}
+            fields = {**known, **fields, name: rest} if known else fields
     return fields
 
 

@@ -68,11 +68,6 @@ class TableCells:
                 return False
         return len(letters) > 1
 
-    def _holds_some_letters(self, name: str) -> bool:
-        """Return whether a column has letters, several of them, beside answers of other kinds."""
-        found = (answers.letters_of(str(value), []) for value in self._values(name))
-        return len({letter for letters in found for letter in letters or ()}) > 1
-
     def _looks_like_key(self, name: str) -> bool:
         values = self._values(name)
         letters = [answers.letters_of(str(value), []) for value in values]
