@@ -253,7 +253,7 @@ class _Search(TableCells):
         return [
             name
             for name in self._free()
-            if _speaks_of_key(name)
+            if any(word in plain_header(name) for word in words["key"])
             and not any(word in plain_header(name) for word in words["no_key"])
             and all(answers.letters_of(str(value), []) for value in self._values(name))
         ]
@@ -330,7 +330,6 @@ class _Search(TableCells):
         never = vocabulary()["words"]["no_key"]  # 考生答案, my_answer
         likely = [name for name in self._free() if not any(word in name.casefold() for word in never)]
         good = [name for name in likely if self._looks_like_key(name)]
-        good = good or [name for name in likely if _speaks_of_key(name) and self._counts_options(name)]
         before = len(self.problems)
         self._require_agreement(dict.fromkeys(good, AnswerEncoding.UNKNOWN))
         if not good or len(self.problems) > before:
@@ -339,22 +338,13 @@ class _Search(TableCells):
         used = self._letters_in(good[:1])
         # Beside headers that say what they are, a column of letters may be a reader's or a model's; so may few.
         sure = "name" not in self.found.found_by.values() and self.filled[good[0]] >= _FEW
-        named = _speaks_of_key(good[0])
-        doubtful = used and labels and used[-1] != max(labels) and not named
-        if doubtful or not (sure or named or self._concluded_by_all(good[0])):
+        if (used and labels and used[-1] != max(labels)) or not (sure or self._concluded_by_all(good[0])):
             holds = f"it holds {', '.join(used)}" if used else "it holds texts of options"
             told = f"no column is named as the key; {good[0]} may be it ({holds}), or not"
             self._stop(told, "answer", good[0])
             return
         self._take("answer", [good[0]], "content")
-        self._settle_encoding()
-
-    def _counts_options(self, name: str) -> bool:
-        """Return whether the cells of a column are numbers of options."""
-        if not all(map(answers.is_number, self._values(name))):
-            return False
-        found, share = self._encoding(name)
-        return isinstance(found, AnswerEncoding) and share >= answers.MOST
+        self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
 
     def _find_lists(self) -> None:
         """Find lists or objects that name the letter of each option; two columns of them may not differ."""
@@ -406,8 +396,3 @@ class _Search(TableCells):
             self._stop(f"the stem may be {longest} or {others[0]}", "stem", longest)
         else:
             self._take("stem", [longest], "content")
-
-
-def _speaks_of_key(header: str) -> bool:
-    """Return whether a header has a word for a key in it: reponse_juste, alternativa_correta."""
-    return any(word in plain_header(header) for word in vocabulary()["words"]["key"])

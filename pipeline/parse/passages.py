@@ -68,7 +68,8 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     ``least`` is the least median weight of its texts: none where its name says that it belongs to the question.
     """
     told = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
-    sizes = [weight(text) for _, text in told]
+    # Of an object the longest part counts: {"code": "F17", "title": "Pharmakologie"} is no text.
+    sizes = [max(map(weight, text.split("\n"))) if isinstance(row[name], dict) else weight(text) for row, text in told]
     if len(told) < 3 or median(sizes) < least or all(" " not in text and text.isascii() for _, text in told):
         return None  # addresses, paths, codes
     texts = [text for _, text in told]

@@ -15,7 +15,7 @@ from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
 _SUFFIXES = {".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".dart", ".py", ".php", ".kt", ".swift", ".rb", ".java"}
-_WORDS = {"true": True, "True": True, "false": False, "False": False}  # null, None and all that is computed: absent
+_WORDS = {"true": True, "false": False}  # in capitals too: True, TRUE; null, None and all that is computed: absent
 _ESCAPED = {"n": "\n", "r": "", "t": "\t", "b": "", "f": "", "v": "", "0": "", "\n": ""}
 _LEAST = 3  # questions in the scripts of a page for it to be a bank
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
@@ -70,9 +70,11 @@ def _literals(text: str) -> Iterator[Any]:
     while at < len(tokens):
         if tokens[at][0] in _CLOSING:
             try:
-                value, at = _bracketed(tokens, at)
-                yield value
-                continue
+                value, end = _bracketed(tokens, at)
+                if tokens[at][0] != "(" or isinstance(value, dict):  # shuffle([…]) holds a list
+                    yield value
+                    at = end
+                    continue
             except (_NoDataError, IndexError):
                 pass
         at += 1
@@ -118,7 +120,7 @@ def _value(tokens: Tokens, at: int) -> tuple[Any, int]:
     call = token.lastgroup == "word" and tokens[at + 1][0] == "("
     if token[0] == "new":  # new Question(…)
         return _value(tokens, at + 1)
-    if token[0] in _CLOSING or (call and token[0] not in _WORDS):
+    if token[0] in _CLOSING or call:
         try:
             value, at = _bracketed(tokens, at + call)
             # array('甲', '乙'), listOf('甲'), Question(text: '甲') hold data; next() and (a + b) are computed.
@@ -132,7 +134,10 @@ def _value(tokens: Tokens, at: int) -> tuple[Any, int]:
         value, at = _text(tokens, at)
     else:
         number = token.lastgroup == "number"
-        value, at = (float(token[0]) if "." in token[0] else int(token[0])) if number else _WORDS.get(token[0]), at + 1
+        value, at = (
+            (float(token[0]) if "." in token[0] else int(token[0])) if number else _WORDS.get(token[0].lower()),
+            at + 1,
+        )
     end, open_ = at, list[str]()
     while open_ or tokens[end][0] not in (",", "]", "}", ")", ";"):
         if tokens[end][0] in _CLOSING:

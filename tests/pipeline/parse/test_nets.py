@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.parse.nets import Reading, cast, self_contained
@@ -57,10 +57,11 @@ def test_known_furniture_behind_last_options_is_cut_off_and_told(furniture):
     assert (len(dirty.notes), dirty.doubts, clean.notes, clean.doubts) == (1, [], [], [])
 
 
-@given(number=st.integers(1, 9))
-def test_one_number_at_the_end_of_many_last_options_belongs_to_them(number):
+@settings(max_examples=20)
+@given(numbers=st.lists(st.integers(1, 9), min_size=4, max_size=12))
+def test_numbers_that_do_not_rise_at_the_end_of_last_options_belong_to_them(numbers):
     """… in Passage 1. is no number of the next item."""
-    given = source(last=f" in Passage {number}.")
+    given = [Reading(question(at, last=f" in Zone {numbers[at % len(numbers)]}.")) for at in range(1, 41)]
     caught = cast("x.md", given, SourceParams(accept=["repeated_text"]))
     assert [one.question.options for one in caught.readings] == [one.question.options for one in given]
 

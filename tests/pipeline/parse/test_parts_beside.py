@@ -104,9 +104,14 @@ def test_the_number_before_a_year_is_none_of_the_stem(years, sign):
 )
 def test_options_that_say_that_they_are_right_give_the_key(flag):
     given = [
-        {"question": f"第{at}项是", "answers": [{"text": f"{one}{at}", flag: place == at % 4, "selected": True} for place, one in enumerate("甲乙丙丁")]}
+        {
+            "question": f"第{at}项是",
+            "answers": [
+                {"text": f"{one}{at}", flag: place == at % 4, "selected": True} for place, one in enumerate("甲乙丙丁")
+            ],
+        }
         for at in range(12)
-    ]  # fmt: skip
+    ]
     _, questions = read(given)
     assert [one.answer for one in questions] == [["ABCD"[at % 4]] for at in range(12)]
 
@@ -123,7 +128,7 @@ HEADERS = [
     ("pergunta", "alternativas", "correta"),
     ("domanda", "opzioni", "rispostaCorretta"),
     ("Frage", "Antworten", "richtig"),
-    ("question", "choix", "réponse_juste"),
+    ("question", "choix", "réponse juste"),
     ("pytanie", "odpowiedzi", "poprawna_odpowiedz"),
     ("вопрос", "варианты", "верный ответ"),
     ("คำถาม", "ตัวเลือก", "เฉลย"),
@@ -142,7 +147,10 @@ def test_headers_of_many_languages_are_read_with_numbers_of_options_as_keys(stem
 
 @pytest.mark.parametrize("separator", ["///", "||", "|"])
 def test_options_between_marks_are_apart(separator):
-    given = [{"problem": f"第{at}项", "choices": separator.join(f"{one}{at}" for one in "甲乙丙丁戊"), "answer": f"乙{at}"} for at in range(8)]  # fmt: skip
+    given = [
+        {"problem": f"第{at}项", "choices": separator.join(f"{one}{at}" for one in "甲乙丙丁戊"), "answer": f"乙{at}"}
+        for at in range(8)
+    ]
     _, questions = read(given)
     assert all(
         [option.text[0] for option in one.options] == [*"甲乙丙丁戊"] and one.answer == ["B"] for one in questions
@@ -160,13 +168,19 @@ def test_columns_that_are_called_by_numbers_are_options():
 def test_a_typing_error_among_many_numbered_keys_does_not_stop_the_table():
     """One 4 among 120 keys 0 to 3 waits alone."""
     keys = [at % 4 for at in range(120)] + [4]
-    given = [{"question": f"第{at}项", "options": [f"{one}{at}" for one in "甲乙丙丁"], "answer": key} for at, key in enumerate(keys)]  # fmt: skip
+    given = [
+        {"question": f"第{at}项", "options": [f"{one}{at}" for one in "甲乙丙丁"], "answer": key}
+        for at, key in enumerate(keys)
+    ]
     _, questions = read(given)
     assert [one.answer for one in questions] == [["ABCD"[key]] if key < 4 else None for key in keys]
 
 
 def test_options_in_the_stem_are_read_beside_rows_that_ask_for_a_word():
-    asked = [{"question": f"Which is part {at}?\n a) Skull\n b) Spine\n c) Rib {at}", "answer": "abc"[at % 3]} for at in range(8)]  # fmt: skip
+    asked = [
+        {"question": f"Which is part {at}?\n a) Skull\n b) Spine\n c) Rib {at}", "answer": "abc"[at % 3]}
+        for at in range(8)
+    ]
     named = [{"question": f"Name part {at}.", "answer": f"Femur {at}"} for at in range(20)]
     _, found = read([*asked, *named])
     assert [one.answer for one in found[:8]] == [["ABC"[at % 3]] for at in range(8)]
