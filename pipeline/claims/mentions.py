@@ -49,12 +49,18 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
-    letters = {*"".join(_P.letters.findall(text)).upper()}
+    letters = {*"".join(found[0] for found in _P.letters.finditer(text) if not _is_article(text, found)).upper()}
     if letters & options.keys() - {key} or "\\%" in text or _P.ordinal.search(text):
         return True
     compact = _compact(text)
     others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
     return any(body and (body in compact or compact[-2:] in body) for body in others)
+
+
+def _is_article(text: str, found: re.Match[str]) -> bool:
+    """Return whether a letter alone is the article before a noun: A calcium channel blocker would slow …"""
+    alone = found[0] in ("A", "a") and _P.article.match(text, found.end())
+    return bool(alone) and not _P.labelled.search(text, max(0, found.start() - 14), found.start())
 
 
 def _compact(text: str) -> str:
