@@ -58,7 +58,7 @@ def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
 
 
 def _is_article(text: str, found: re.Match[str]) -> bool:
-    """Return whether a letter alone is the article before a noun: A calcium channel blocker would slow …"""
+    """Return whether a letter alone is the article before a noun, as in A calcium channel blocker."""
     alone = found[0] in ("A", "a") and _P.article.match(text, found.end())
     return bool(alone) and not _P.labelled.search(text, max(0, found.start() - 14), found.start())
 
