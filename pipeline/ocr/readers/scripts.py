@@ -14,7 +14,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
-_SUFFIXES = {".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".dart", ".py", ".php", ".kt", ".swift", ".rb", ".java"}
+_SUFFIXES = {".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".dart", ".py", ".php", ".kt", ".swift"}
 _WORDS = {"true": True, "false": False}  # in capitals too: True, TRUE; null, None and all that is computed: absent
 _ESCAPED = {"n": "\n", "r": "", "t": "\t", "b": "", "f": "", "v": "", "0": "", "\n": ""}
 _LEAST = 3  # questions in the scripts of a page for it to be a bank
