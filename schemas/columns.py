@@ -95,7 +95,8 @@ def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
             found[word] = {label: labels[label] for label in sorted(labels)}
             continue
         numbers = sorted(map(int, labels))
-        if numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1):
+        in_turn = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1)
+        if in_turn and len(numbers) <= len(vocabulary()["options"]["labels"]):  # 1 … 80 are numbers of questions
             found[f"{word}1"] = {chr(65 + at - numbers[0]): labels[str(at)] for at in numbers}
     return found
 
