@@ -90,14 +90,15 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
     lacking, bare = _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
+    whole = len(told) >= 0.5 * len(rows)
     if bare and not (shared or lacking):
-        return Use.UNCLEAR
+        return Use.UNCLEAR if whole else Use.OTHER
     if shared or lacking:
         prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
         return Use.UNCLEAR if explains or prompts else Use.JOINS
     if explains or not long:
         return Use.EXPLAINS if explains else None
-    whole = len(told) >= 0.5 * len(rows) and len({*texts}) >= 0.5 * len(texts)
+    whole = whole and len({*texts}) >= 0.5 * len(texts)
     foreign = sum(_script(asked.stem) != _script(text) for asked, text in checked) > 0.5 * len(checked)
     return Use.UNCLEAR if whole and not foreign else Use.OTHER
 
