@@ -1,4 +1,4 @@
-"""What stands beside a question keeps its place: solutions explain, texts go before the stem, years are no points."""
+"""Solutions, passages, flags and labels that stand beside a question or within its parts keep their place."""
 
 from __future__ import annotations
 
