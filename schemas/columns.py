@@ -9,6 +9,7 @@ from typing import Any
 from build_dataset.schemas.data import shipped_toml
 
 _BRACKETS = re.compile(r"[(（\[【<][^)）\]】>]{0,40}[)）\]】>]")  # 题干（必填）
+_ACCENTS = re.compile("[\u0300-\u036f]")
 _MARKS = re.compile(r"[\W_]+")  # correct_answer, 选项-A
 _LABEL = re.compile(r"(?P<label>[a-k]|\d{1,2}|[一二三四五六七八九十])")  # opA, 选项3, 选项三
 _CHINESE = "一二三四五六七八九十"  # numbers of options
@@ -27,8 +28,12 @@ def names(role: str) -> tuple[str, ...]:
 
 @cache
 def plain_header(header: str) -> str:
-    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``."""
-    text = unicodedata.normalize("NFKC", header).strip().casefold()
+    """A header as it is compared: ``Correct_Answer`` → ``correctanswer``, ``题干（必填）`` → ``题干``.
+
+    Accents do not count: ``Réponse`` is ``reponse``.
+    """
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", header))
+    text = unicodedata.normalize("NFKC", bare).strip().casefold()
     bare = _MARKS.sub("", _BRACKETS.sub("", text))
     return bare or _MARKS.sub("", text)
 
@@ -81,7 +86,8 @@ def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
     """
     groups: dict[tuple[str, bool], dict[str, str]] = {}
     for header in headers:
-        if (named := option_of(header)) and not roles_of(header):
+        named = ("", name) if (name := plain_header(header)).isdecimal() else option_of(header)  # 1, 2, 3
+        if named and not roles_of(header):
             groups.setdefault((named[0], named[1].isdigit()), {}).setdefault(named[1], header)
     found: dict[str, dict[str, str]] = {}
     for (word, numbered), labels in groups.items():
@@ -89,7 +95,8 @@ def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
             found[word] = {label: labels[label] for label in sorted(labels)}
             continue
         numbers = sorted(map(int, labels))
-        if numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1):
+        in_turn = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1)
+        if in_turn and len(numbers) <= len(vocabulary()["options"]["labels"]):  # 1 … 80 are numbers of questions
             found[f"{word}1"] = {chr(65 + at - numbers[0]): labels[str(at)] for at in numbers}
     return found
 

@@ -35,9 +35,7 @@ def read_explanation(explanation: str | None, stem: str, options: Mapping[str, s
     """Read the answer that an explanation argues for, or None; where the wrong one is asked for, verdicts turn."""
     if not explanation or not options:
         return None
-    text = fold(explanation)
-    if not several and (len(_P.listed.findall(text)) > 1 or _P.list_of_wrong.search(text)):
-        text = _P.listed.sub("", text)  # lines about options, of which none states the answer
+    text = _unlisted(explanation, several=several)
     wrong = asks_for_wrong(stem)
     marks = _marks(text, options)
     if (said := _decided(marks, options, several=several, wrong=wrong)) is not None:
@@ -55,9 +53,20 @@ def read_explanation(explanation: str | None, stem: str, options: Mapping[str, s
     return _decided(verdicts, options, several=several, wrong=wrong)
 
 
+def _unlisted(explanation: str, *, several: bool) -> str:
+    """Return a folded explanation without lines about options, of which none states the answer."""
+    text = fold(explanation)
+    listed = not several and (len(_P.listed.findall(text)) > 1 or _P.list_of_wrong.search(text))
+    return _P.listed.sub("", text) if listed else text
+
+
 def contradiction(explanation: str | None, stem: str, options: Mapping[str, str], answer: Sequence[str]) -> str | None:
     """Tell how an explanation speaks against an answer; None where it does not, or not surely."""
-    if not answer or not explanation or (len(answer) == 1 and not may_name(explanation, options, answer[0])):
+    if not answer or not explanation:
+        return None
+    if len(answer) == 1 and not may_name(explanation, options, answer[0]):
+        return None
+    if len(answer) == 1 and not may_name(_unlisted(explanation, several=False), options, answer[0]):
         return None
     said = read_explanation(explanation, stem, options, several=len(answer) > 1)
     if said is None or said.rule not in SURE or said.answer == frozenset(answer):

@@ -16,7 +16,6 @@ READ = 1 << 8  # size of the cache of folded texts: those of one question are fo
 _NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | {
     word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))
 }
-
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
 _ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
 _TO_COMPACT = any_of(_ALIKE)
@@ -49,12 +48,18 @@ def mentions(text: str, options: Mapping[str, str], multiple: bool | None = None
 def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
-    letters = {*"".join(_P.letters.findall(text)).upper()}
-    if letters & options.keys() - {key} or "\\%" in text or _P.ordinal.search(text):
+    named = "".join(found[0] for found in _P.letters.finditer(text) if not _is_article(text, found)).upper()
+    if {*named} & options.keys() - {key} or "\\%" in text or _P.ordinal.search(text):
         return True
     compact = _compact(text)
     others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
     return any(body and (body in compact or compact[-2:] in body) for body in others)
+
+
+def _is_article(text: str, found: re.Match[str]) -> bool:
+    """Return whether a letter alone is the article before a noun, as in A calcium channel blocker."""
+    noun = found[0] in ("A", "a") and _P.article.match(text, found.end())
+    return bool(noun) and not _P.labelled.search(text, max(0, found.start() - 14), found.start())
 
 
 def _compact(text: str) -> str:

@@ -19,7 +19,7 @@ Fields = Mapping[str, Any]  # a row's values by the name of their column
 LABELS = "ABCDEFGHIJK"
 ABSENT = {"", "nan", "none", "null", "n/a", "na", "无"}  # as pandas and people write empty cells
 _LONGEST_ABSENT = 4
-_SEPARATORS = ("||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
+_SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
@@ -271,15 +271,23 @@ def _from_objects(value: list[Any]) -> Options:
     texts = named or [key for key in worded if key not in labels]
     if not named and len(texts) > 1:  # {"choiceId": "c1", "choiceText": "甲"}: either may be the text
         return Options([])
+    verdicts = {*vocabulary()["words"]["right"], *vocabulary()["words"]["wrong"], "none"}
+    marks = [key for key in keys if _says_right(key) and verdicts >= {str(one).casefold() for one in said[key]}]
     pairs, right = [], []
     for index, item in enumerate(items):
         name = _label(str(item[labels[0]])) if labels else chr(65 + index)
         pairs.append((name, next((item[key] for key in texts if key in item), None)))
-        flags = [str(item[key]).casefold() for key in known["right"] if key in item]
-        if {*vocabulary()["words"]["right"]} & {*flags}:
+        if any(str(item.get(key)).casefold() in vocabulary()["words"]["right"] for key in marks):
             right.append(name)
     found = labelled(pairs)
     return Options(found.pairs, found.printed, [found.printed.get(name, name) for name in right] or None)
+
+
+@cache
+def _says_right(key: str) -> bool:
+    """Return whether a key of an option says by its name that the option is right: is_correct_answer, richtig."""
+    known, name = vocabulary()["options"]["parts"], plain_header(key)
+    return any(word in name for word in known["right"]) and not any(word in name for word in known["not_right"])
 
 
 def names_letters(value: Any) -> bool:
@@ -312,7 +320,7 @@ def _from_text(value: str) -> Options:
         return found
     options = _from_list(list(lines))
     marked = any(_printed(lines, pattern) for pattern in (_P.in_list, _P.numbered))
-    return replace(options, cut_at_marks=not marked)
+    return replace(options, cut_at_marks=not marked and "///" not in value)  # three strokes stand in no text
 
 
 def labelled_in(value: str) -> Options:

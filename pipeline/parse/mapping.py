@@ -148,17 +148,21 @@ class _Search(TableCells):
         declared = {*self.declared.ignore, *filter(None, [self.declared.shared])}
         asking = [row for row in self.rows if cells.text_of(row, self.found.roles["stem"])]
         for name in [one for one in self._free() if one not in declared]:
-            use = passages.use_of(name, asking, self._asked)
-            if use is passages.Use.UNCLEAR:
-                told = f"{name} holds long texts that stems may rest on"
-                how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
-                self.problems.append(Unclear("column_left_over", f"{told}; {how}"))
-            elif use is passages.Use.JOINS:
-                self.found.roles.setdefault("shared", []).append(name)
-                self.found.found_by.setdefault("shared", "content")
+            use = self._left_over_of(name, asking)
             self.found.unused = {one: self.found.unused[one] for one in self._free()}
             if name in self.found.unused:
                 self.found.unused[name] = use or ""
+
+    def _left_over_of(self, name: str, asking: Sequence[Fields], least: int = passages.SENTENCE) -> passages.Use | None:
+        use = passages.use_of(name, asking, self._asked, least)
+        if use is passages.Use.UNCLEAR:
+            told = f"{name} holds long texts that stems may rest on"
+            how = f"write shared = {name!r} or ignore = [{name!r}] in dataset.toml"
+            self.problems.append(Unclear("column_left_over", f"{told}; {how}"))
+        elif use is passages.Use.JOINS:
+            self.found.roles.setdefault("shared", []).append(name)
+            self.found.found_by.setdefault("shared", "content")
+        return use
 
     def _asked(self, row: Fields) -> passages.Asked:
         """The question of a row, as far as it is known."""
@@ -200,12 +204,20 @@ class _Search(TableCells):
                 example = f"({one} = {text!r:.40}; {other} = {more!r:.40})"
                 self._stop(f"the stem may be {one} or {other} {example}", "stem", one)
             weaker = [name for name in texts if name not in strong]
-            # A weak name beside stems that are there is a column of its own: text, beside question.
+            # A weak name beside stems that are there is a column of its own: text, beside question; it may be both.
             lacking = [row for row in self.rows if not cells.text_of(row, strong)]
-            weaker = [name for name in weaker if any(cells.filled(row.get(name)) for row in lacking)]
-            self.found.roles["stem"] = [*strong, *weaker]
+            self.found.roles["stem"] = strong
+            for name in weaker:
+                own = sum(cells.filled(row.get(name)) for row in lacking)
+                if own and own < self.filled[name]:
+                    self._left_over_of(name, [row for row in self.rows if cells.text_of(row, strong)], least=0)
+                self.found.roles["stem"] += [name] * bool(own)
         if names and not self.found.has_options():
-            cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in self.rows]
+            # Beside keys that are letters; other rows are of another kind: Name the bone of the thigh. | Femur
+            keys = self.found.roles.get("answer", ())
+            lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
+            asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
+            cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)

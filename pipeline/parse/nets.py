@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import pairwise, takewhile
 from typing import NamedTuple, get_args
 
 from build_dataset.pipeline.parse.folding import without_digits
@@ -37,6 +37,7 @@ CONTRADICTED = 0.03  # the same of explanations that speak against the key; of C
 SHIFTED = 0.3  # share of explanations that conclude a letter from which on all keys may be those of other questions
 ENDED, OPENED = 0.3, 0.5  # share of questions at which one text ends, or begins, a part of them
 ELSEWHERE = 0.1  # the most that an end of last options may come at other options, of its times at the last
+RISING = 0.8  # share of numbers behind options that are larger than the one before, for those of the next items
 ALIKE, ONE_KEY = 0.3, 0.95  # share of questions with one stem, or with the same options; with one answer
 MANY, MANY_KEYS = 10, 20  # least number of questions for that
 LONGEST = 40  # characters of a repeated text that is looked for
@@ -126,8 +127,12 @@ class Furniture:
         ]
         for at, row in ((place, one) for one in known for place in one["at"]):
             form = re.compile(row["pattern"])
-            times = sum(form.search(text) is not None for text in texts[at])
-            if times >= max(row["least"], row["share"] * len(texts[at])):
+            said = [found[0] for text in texts[at] if (found := form.search(text))]
+            times = len(said)
+            # … in Passage 1., … in Zone 2. end with a number that is none of the next item
+            numbers = [int(re.sub(r"\D", "", one)) for one in said] if row.get("rises") else []
+            rises = sum(one < other for one, other in pairwise(numbers)) >= RISING * (len(numbers) - 1)
+            if times >= max(row["least"], row["share"] * len(texts[at])) and rises:
                 self._found.setdefault(at, []).append((form, "comment" in row))
                 self.notes.append(f"{row['name']} was cut off {PLACES[at]} of {times} questions")
 
@@ -260,10 +265,11 @@ def alike(questions: Sequence[Question]) -> dict[str, str]:
     """Return doubts about many questions that have one stem, the same options or one answer: they were misread."""
     apart = [one for one in questions if one.group_id is None]
     alone = {(one.stem, _said(one)) for one in apart if not one.shared_stem and not one.attachments}
+    choosing = [one for one in apart if not _P.paired.search(one.stem)]
     printed = [one for one in questions if one.section is not None]  # in a table a key is a cell: some have A in all
     checks: Sequence[tuple[str, str, Iterable[str], float, int]] = (
         ("stems_alike", "one stem and other options", (stem for stem, _ in alone), ALIKE, MANY),
-        ("options_repeat", "the same options", filter(_is_no_code, map(_said, apart)), ALIKE, MANY),
+        ("options_repeat", "the same options", filter(_is_no_code, map(_said, choosing)), ALIKE, MANY),
         ("keys_alike", "one answer", ("".join(one.answer) for one in printed if one.answer), ONE_KEY, MANY_KEYS),
     )
     told: dict[str, str] = {}

@@ -62,11 +62,15 @@ def speaks_of_text(stem: str) -> str:
     return ""
 
 
-def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) -> Use | None:
-    """Return the use of a column that is no part of a question yet; None where it is short, or alike in all rows."""
+def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], least: int = SENTENCE) -> Use | None:
+    """Return the use of a column that is no part of a question yet; None where it is short, or alike in all rows.
+
+    ``least`` is the least median weight of its texts: none where its name says that it belongs to the question.
+    """
     told = [(row, text) for row in rows if (text := whole_text(row.get(name)))]
-    sizes = [weight(text) for _, text in told]
-    if len(told) < 3 or median(sizes) < SENTENCE or all(" " not in text and text.isascii() for _, text in told):
+    # Of an object the longest part counts: {"code": "F17", "title": "Pharmakologie"} is no text.
+    sizes = [max(map(weight, text.split("\n"))) if isinstance(row[name], dict) else weight(text) for row, text in told]
+    if len(told) < 3 or median(sizes) < least or all(" " not in text and text.isascii() for _, text in told):
         return None  # addresses, paths, codes
     texts = [text for _, text in told]
     runs = [len(list(group)) for _, group in groupby(texts)]
@@ -76,18 +80,25 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked]) ->
     rests = [_rest(asked, text) for asked, text in checked]
     known = [f"{asked.stem}\n{asked.case}" for asked, _ in checked]
     held = _gain(rests, known)
-    if held >= _DERIVED or median(map(weight, rests)) < SENTENCE or len({*rests}) < max(3, 0.05 * len(rests)):
+    if (
+        held >= _DERIVED
+        or median(map(weight, rests)) < min(least, SENTENCE)
+        or len({*rests}) < max(3, 0.05 * len(rests))
+    ):
         return Use.COPY
     long = median(sizes) >= LONG
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
-    needed = shared or _lacking([asked for asked, _ in checked])
+    lacking, bare = _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
-    if needed:
+    whole = len(told) >= 0.5 * len(rows)
+    if bare and not (shared or lacking):
+        return Use.UNCLEAR if whole else Use.OTHER
+    if shared or lacking:
         prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
         return Use.UNCLEAR if explains or prompts else Use.JOINS
     if explains or not long:
         return Use.EXPLAINS if explains else None
-    whole = len(told) >= 0.5 * len(rows) and len({*texts}) >= 0.5 * len(texts)
+    whole = whole and len({*texts}) >= 0.5 * len(texts)
     foreign = sum(_script(asked.stem) != _script(text) for asked, text in checked) > 0.5 * len(checked)
     return Use.UNCLEAR if whole and not foreign else Use.OTHER
 
@@ -97,11 +108,13 @@ def _script(text: str) -> bool:
     return 3 * sum(char > "\u2e7f" for char in text) > len(text)
 
 
-def _lacking(asked: Sequence[Asked]) -> bool:
+def _lacking(asked: Sequence[Asked]) -> tuple[bool, bool]:
     """Return whether stems cannot stand alone: many are alike beside other options, or speak of a text outside.
 
-    Or they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是.
+    And whether they say what others say too, and nothing of their own: 最可能的诊断是, 该病首先考虑的诊断是.
+    Those with a case lack nothing: a second text, of a solution, is none of theirs.
     """
+    rows, asked = len(asked), [one for one in asked if not one.case]
     times = Counter(one.stem for one in {(each.stem, str(each.options)): each for each in asked}.values())
     alike = sum(times[one.stem] > 1 for one in asked)
     outside = sum(bool(speaks_of_text(one.stem)) or _leans(one.stem) for one in asked)
@@ -109,7 +122,7 @@ def _lacking(asked: Sequence[Asked]) -> bool:
     known = Counter(pair for own in pairs for pair in own)
     common = max(_COMMON, 0.05 * len(asked))
     bare = sum(sum(known[pair] > common for pair in own) >= 0.5 * len(own) for own in pairs)
-    return max(alike, outside) >= _SHARE * len(asked) or bare >= 0.5 * len(asked)
+    return max(alike, outside) >= _SHARE * rows, bare >= 0.5 * rows
 
 
 def _leans(stem: str) -> bool:

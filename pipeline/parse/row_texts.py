@@ -52,7 +52,8 @@ def without_head(stem: str, row: int, *, numbered: bool) -> tuple[str, str | Non
     if points := _P.score.match(stem, number.end() if number and numbered else 0):
         return stem[points.end() :], None  # 1．（6分）
     number = number or _P.before_digits.match(stem)
-    if numbered and number and number.re is _P.before_digits and int(number[1]) != row:
+    quantity = number and number.re is _P.before_digits and not _P.before_year.match(stem)
+    if numbered and number and quantity and int(number[1]) != row:
         return stem, None  # 1.5 mg
     return (stem[number.end() :] if numbered and number else stem), None
 
@@ -84,7 +85,7 @@ def without_range(stem: str, number: int) -> tuple[str, str | None]:
 def without_options(stem: str, options: Pairs) -> tuple[str, bool]:
     """Return a stem without the options that it ends with, and whether it may still repeat them in another form."""
     text, texts = _bare(stem), [_bare(one) for _, one in options]
-    if not texts or not (
+    if not any(texts) or not (
         text.endswith(texts[-1]) or text[-1:] == chr(96 + len(texts)) or any(map(text.__contains__, texts))
     ):
         return stem, False
@@ -127,6 +128,8 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
 def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts; another's label there is a doubt."""
     found = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
+    if sum(mark is not None for *_, mark in found) == 1:  # D. Lister, under D, among other names
+        found = [(label, text, mark and (None if _P.initial.match(text) else mark)) for label, text, mark in found]
     if others := [label for label, _, mark in found if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
     together = "\n".join(text for _, text, _ in found)  # nearly all have none of these

@@ -16,6 +16,7 @@ from build_dataset.pipeline.ocr.readers.encoding import decode, looks_like_text
 from build_dataset.pipeline.ocr.readers.header import every_table
 from build_dataset.pipeline.ocr.readers.webpage import plain_html
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import plain_header, roles_of, vocabulary
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
@@ -43,7 +44,7 @@ class DatabaseReader:
                 path = _collection(path, Path(folder))
             with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True)) as database:
                 grids = _notes(database) if is_deck else _tables(database)
-        yield from every_table(grids, frozenset(params.columns), told)
+        yield from every_table(with_options(grids), frozenset(params.columns), told)
 
 
 def _collection(deck: Path, folder: Path) -> Path:
@@ -111,14 +112,65 @@ class SqlReader:
                         raise UnreadableDocument("broken", f"{why}; export the table as CSV")
                     grid.append(row)
                     row = []
-                elif (said := value["string"]) is not None:
-                    row.append(_P.escaped.sub(lambda one: _ESCAPED.get(one[1], one[1] or one[2]), said))
+                elif (said := value["string"] if value["wide"] is None else value["wide"]) is not None:
+                    row.append(_P.escaped.sub(lambda one: _ESCAPED.get(one[1], one[1] or one[2] or one[3]), said))
                 elif said := value["array"] or value["bare"]:
                     row.append("" if said.upper() == "NULL" else said)
         if not grids:
             raise UnreadableDocument("no_rows", "the dump inserts no rows; export it with its data")
-        yield from every_table(grids, frozenset(params.columns), told)
+        yield from every_table(with_options(grids), frozenset(params.columns), told)
 
 
 def _bare(name: str) -> str:
     return re.sub(r"[`\"\[\]\s]", "", name).rpartition(".")[2]
+
+
+def with_options(grids: Grids) -> Grids:
+    """Return the tables, with options that have a table of their own in the rows of their questions.
+
+    ``choice (title_id, content, is_correct)`` holds those of ``title (id, name)``.
+    """
+    found = {**grids}
+    for name, grid in grids.items():
+        for column, header in enumerate(grid[0]):
+            base = plain_header(header).removesuffix("id")
+            parent = next((one for one in grids if one != name and base and _names(one, base)), None)
+            if parent and base != plain_header(header) and (joined := _joined(grids[parent], grid, column, base)):
+                found[parent] = joined
+                found.pop(name, None)
+    return found
+
+
+def _names(table: str, base: str) -> bool:
+    """Return whether a table is that of a foreign key: question_id of questions, of quiz_question."""
+    return plain_header(table).removesuffix("s").endswith(base.removesuffix("s"))
+
+
+def _joined(questions: list[list[str]], options: list[list[str]], foreign: int, base: str) -> list[list[str]]:
+    """Return the table of questions with a column of their options, or nothing where these tables are none such."""
+    words = vocabulary()["words"]
+    flags = [
+        at
+        for at, header in enumerate(options[0])
+        if any(word in plain_header(header) for word in (*vocabulary()["options"]["parts"]["right"], "checked"))
+        and {row[at].casefold() for row in options[1:]} <= {*words["right"], *words["wrong"]}
+    ]
+    if len(flags) != 1:
+        return []
+    text = max((at for at in range(len(options[0])) if at not in (foreign, *flags)), key=lambda at: _size(options, at))
+    said: dict[str, list[tuple[str, bool]]] = {}
+    for row in options[1:]:
+        said.setdefault(row[foreign], []).append((row[text], row[flags[0]].casefold() in words["right"]))
+    head = [*questions[0]]
+    own = next((at for at, one in enumerate(head) if plain_header(one) in ("id", f"{base}id")), None)
+    if not any("stem" in roles_of(one) for one in head):
+        head[max(range(len(head)), key=lambda at: _size(questions, at))] = "question"
+    rows = [
+        [*row, json.dumps(said.get(row[own] if own is not None else str(number), []), ensure_ascii=False)]
+        for number, row in enumerate(questions[1:], 1)
+    ]
+    return [[*head, "options"], *rows] if 2 * sum(row[-1] != "[]" for row in rows) > len(rows) else []
+
+
+def _size(grid: list[list[str]], at: int) -> int:
+    return sum(len(row[at]) for row in grid[1:])

@@ -1,4 +1,4 @@
-"""Question banks in programs: the lists that JavaScript, TypeScript, Dart or Python files write out."""
+"""Question banks in programs: the lists that JavaScript, TypeScript, Dart, Python, PHP, Kotlin … files write out."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,11 +14,12 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
-_SUFFIXES = {".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".dart", ".py"}
-_WORDS = {"true": True, "True": True, "false": False, "False": False}  # null, None and all that is computed: absent
+_SUFFIXES = {".js", ".mjs", ".cjs", ".jsx", ".ts", ".tsx", ".dart", ".py", ".php", ".kt", ".swift"}
+_WORDS = {"true": True, "false": False}  # in capitals too: True, TRUE; null, None and all that is computed: absent
 _ESCAPED = {"n": "\n", "r": "", "t": "\t", "b": "", "f": "", "v": "", "0": "", "\n": ""}
 _LEAST = 3  # questions in the scripts of a page for it to be a bank
 _CLOSING = {"[": "]", "{": "}", "(": ")"}
+_LISTS = {"array", "listOf", "arrayOf", "mutableListOf", "List.of", "Arrays.asList"}  # calls that make a list
 Tokens = Sequence[re.Match[str]]
 
 
@@ -44,9 +45,11 @@ class ScriptReader:
         if not found:
             raise UnreadableDocument("unknown_format", "the program writes out no list of questions")
         # Where headers are unknown, lists of the same fields as the longest.
-        longest = [*max(found, key=len)[0]]
+        longest = {*max(found, key=len)[0]}
         asked = [rows for rows in found if any(map(is_asked, rows))]
-        alike = asked or [rows for rows in found if [*rows[0]] == longest]
+        alike = asked or [rows for rows in found if 2 * len(longest & {*rows[0]}) > len(longest | {*rows[0]})]
+        if left := sum(len(rows) > 1 for rows in found) - sum(len(rows) > 1 for rows in alike):
+            told.append(f"{left} lists of the program hold no questions by their names and were left out")
         yield from (row_of(row) for rows in alike for row in rows)
 
 
@@ -65,47 +68,76 @@ def _literals(text: str) -> Iterator[Any]:
     tokens = [one for one in _P.token.finditer(text) if one.lastgroup != "comment"]
     at = 0
     while at < len(tokens):
-        if tokens[at][0] in ("[", "{"):
+        if tokens[at][0] in _CLOSING:
             try:
-                value, at = _bracketed(tokens, at)
-                yield value
-                continue
+                value, end = _bracketed(tokens, at)
+                if tokens[at][0] != "(" or isinstance(value, dict):  # shuffle([…]) holds a list
+                    yield value
+                    at = end
+                    continue
             except (_NoDataError, IndexError):
                 pass
         at += 1
 
 
 def _bracketed(tokens: Tokens, at: int) -> tuple[Any, int]:
-    """Return the list or the object that begins at a bracket, and the place behind it."""
+    """Return the list or the object that begins at a bracket, and the place behind it.
+
+    ``['question' => '…']`` of PHP and the named arguments of a call, ``Question(text: '…')``, are objects.
+    """
     closing, values, pairs = _CLOSING[tokens[at][0]], list[Any](), dict[str | None, Any]()
     at += 1
     while tokens[at][0] != closing:
-        name: str | None = None
-        if closing == "}":
-            is_text, bare = tokens[at].lastgroup == "string", tokens[at].lastgroup in ("word", "number")
-            name, at = _text(tokens, at) if is_text else (tokens[at][0], at + 1)
-            if not (is_text or bare) or tokens[at][0] != ":":
-                raise _NoDataError
-            at += 1
-        value, at = _value(tokens, at)
-        values.append(value)
-        pairs[name] = value
+        name, behind = _name(tokens, at)
+        if behind:
+            pairs[name], at = _value(tokens, behind)
+        elif closing == "}":
+            raise _NoDataError
+        else:
+            value, at = _value(tokens, at)
+            values.append(value)
         if tokens[at][0] not in (",", closing):
             raise _NoDataError
         at += tokens[at][0] == ","
-    return pairs if closing == "}" else values, at + 1
+    if pairs and values:
+        raise _NoDataError
+    return pairs if pairs or closing == "}" else values, at + 1
+
+
+def _name(tokens: Tokens, at: int) -> tuple[str | None, int]:
+    """Return the name before a value (``text:``, ``'text' =>``, ``text =``) and the place of the value; 0 for none."""
+    if tokens[at].lastgroup == "string":
+        name, end = _text(tokens, at)
+    else:
+        name, end = tokens[at][0], at + 1
+    named = tokens[at].lastgroup in ("string", "word", "number")
+    return (name, end + 1) if named and tokens[end][0] in (":", "=>", "=") and tokens[end + 1][0] != "=" else (None, 0)
 
 
 def _value(tokens: Tokens, at: int) -> tuple[Any, int]:
     """Return a value, None where it is computed (``generateId()``, ``a + b``), and the place behind it."""
     token = tokens[at]
-    if token[0] in ("[", "{"):
-        value, at = _bracketed(tokens, at)
+    call = token.lastgroup == "word" and tokens[at + 1][0] == "("
+    if token[0] == "new":  # new Question(…)
+        return _value(tokens, at + 1)
+    if token[0] in _CLOSING or call:
+        try:
+            value, at = _bracketed(tokens, at + call)
+            # array('甲', '乙'), listOf('甲'), Question(text: '甲') hold data; next() and (a + b) are computed.
+            listed = token[0] in "[{" or isinstance(value, dict) or len(value) > 1
+            value = value if listed and not (call and isinstance(value, list) and token[0] not in _LISTS) else None
+        except _NoDataError:
+            if token[0] in "[{":
+                raise
+            value, at = None, at + 1
     elif token.lastgroup == "string":
         value, at = _text(tokens, at)
     else:
         number = token.lastgroup == "number"
-        value, at = (float(token[0]) if "." in token[0] else int(token[0])) if number else _WORDS.get(token[0]), at + 1
+        value, at = (
+            (float(token[0]) if "." in token[0] else int(token[0])) if number else _WORDS.get(token[0].lower()),
+            at + 1,
+        )
     end, open_ = at, list[str]()
     while open_ or tokens[end][0] not in (",", "]", "}", ")", ";"):
         if tokens[end][0] in _CLOSING:

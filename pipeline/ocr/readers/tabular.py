@@ -69,7 +69,9 @@ def questions(value: Any, depth: int = 0) -> Iterator[Any]:
         elif inner := [*_inner(value, depth)]:
             yield from inner
         elif value and all(isinstance(item, dict) for item in value.values()):
-            yield from questions([{"id": key, **item} for key, item in value.items()], depth + 1)
+            for key, item in value.items():
+                columns = [{"chapter": key, **row} for row in _columns(item)]
+                yield from columns or questions([{"id": key, **item}], depth + 1)
         elif _is_question(value):
             yield value
 

@@ -31,6 +31,9 @@ PROGRAMS = {
     "bank.py": "bank = [\n  # 中医\n  "
     "{'question': '脾的' \"功能是\", 'options': ['统血', '藏血'], 'answer': 0},\n]\nprint(bank)",
     "bank.dart": "List<Map> bank = [{'question': '脾的功能是', 'options': ['统血', '藏血'], 'answer': 0}];",
+    "bank.php": "<?php $q = array(array('question' => '脾的功能是', 'options' => ['统血', '藏血'], 'answer' => 0),);",
+    "bank.kt": 'val bank = listOf(Question(question = "脾的功能是", options = listOf("统血", "藏血"), answer = 0))',
+    "call.js": f"shuffle([{WRITTEN}]);",
     "escaped.js": "x = [{question: 'x\\x80'.length ? 1 : 2}]\nvar q = [" + WRITTEN.replace("功", "\\u529f") + "]",
 }
 
@@ -89,3 +92,18 @@ def test_json_in_a_program_is_read_as_json(tmp_path_factory, rows):
     found = read(path, f"window.bank = {json.dumps(rows, ensure_ascii=False)};\nrun(bank)")
     assert [row["question"] for row in found] == [row["question"] for row in rows]
     assert [row["more"] for row in found] == [row["more"] for row in rows]
+
+
+@pytest.mark.parametrize("said", ["TRUE", "True", "true"])
+def test_truth_is_read_in_small_letters_and_capitals(tmp_path, said):
+    text = f"<?php $q = [['question' => '甲', 'options' => [['text' => '乙', 'richtig' => {said}]]]];"
+    assert read(tmp_path / "a.php", text)[0]["options"] == [{"text": "乙", "richtig": True}]
+
+
+def test_lists_that_are_left_out_are_told(tmp_path):
+    path, told = tmp_path / "a.js", list[str]()
+    path.write_text(
+        f"const menu = [{{href: '/a'}}, {{href: '/b'}}];\nconst q = [{WRITTEN}, {WRITTEN}];", encoding="utf-8"
+    )
+    assert len([*find_reader(path, OcrParams()).rows(path, OcrParams(), told)]) == 2
+    assert told == ["1 lists of the program hold no questions by their names and were left out"]

@@ -31,3 +31,25 @@ def test_values_that_do_not_fit_the_columns_are_refused_and_never_shifted(tmp_pa
     with pytest.raises(UnreadableDocument) as found:
         read(tmp_path, f"{HEAD}('首选的是', '[]', 'B', 'x', 2024), ('次选的是', '[]', 'B', 2024);")
     assert "row 2 of questions has 4 values under 5 columns" in found.value.detail
+
+
+@pytest.mark.parametrize("value", ["NOW()", "CURRENT_TIMESTAMP(6)", "'2024'", '"2024"'])
+def test_calls_and_texts_in_double_quotes_are_one_value(tmp_path, value):
+    (row,) = read(tmp_path, f"{HEAD}('首选的是', \"甲,乙\", 'B', 'x', {value});")
+    assert (row["options"], row["answer"], row["tags"]) == ("甲,乙", "B", "x")
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+@pytest.mark.parametrize("flag", ["is_correct", "checked", "isRight"])
+def test_options_in_a_table_of_their_own_stand_beside_their_questions(tmp_path, numbered, flag):
+    ids = ("id, ", "7, ", "9, ") if numbered else ("", "", "")
+    first, second = ("7", "9") if numbered else ("1", "2")
+    text = f"INSERT INTO titles ({ids[0]}name) VALUES ({ids[1]}'首选的是哪一种药物'), ({ids[2]}'次选的是哪一种药物');\n"
+    rows = [(first, "甲", 0), (first, "乙", 1), (second, "丙", 1), (second, "丁", 0)]
+    text += "".join(f"INSERT INTO choice (title_id, content, {flag}) VALUES ({a}, '{b}', {c});\n" for a, b, c in rows)
+    found = read(tmp_path, text)
+    assert [row["question"] for row in found] == ["首选的是哪一种药物", "次选的是哪一种药物"]
+    assert [json.loads(row["options"]) for row in found] == [
+        [["甲", False], ["乙", True]],
+        [["丙", True], ["丁", False]],
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from build_dataset.pipeline.parse.nets import Reading, cast, self_contained
@@ -28,8 +28,9 @@ def question(number=1, stem=None, last="", **more):
     )  # fmt: skip
 
 
-def source(count=40, **more):
-    return [Reading(question(number, **more)) for number in range(1, count + 1)]
+def source(count=40, last="", **more):
+    """Questions, with a text behind their last options in which # is the number of the next one."""
+    return [Reading(question(at, last=last.replace("#", str(at + 1)), **more)) for at in range(1, count + 1)]
 
 
 @pytest.mark.parametrize(
@@ -39,7 +40,7 @@ def source(count=40, **more):
         " Show Answer",
         " Answer Choices:",
         "（4分）",
-        " 2．",
+        " #．",
         "查看答案",
         " 答案",
         "【2019年真题】",
@@ -54,6 +55,21 @@ def test_known_furniture_behind_last_options_is_cut_off_and_told(furniture):
         one.question.content_hash for one in clean.readings
     ]
     assert (len(dirty.notes), dirty.doubts, clean.notes, clean.doubts) == (1, [], [], [])
+
+
+@settings(max_examples=20)
+@given(numbers=st.lists(st.integers(1, 9), min_size=4, max_size=12))
+def test_numbers_that_do_not_rise_at_the_end_of_last_options_belong_to_them(numbers):
+    """… in Passage 1. is no number of the next item."""
+    given = [Reading(question(at, last=f" in Zone {numbers[at % len(numbers)]}.")) for at in range(1, 41)]
+    caught = cast("x.md", given, SourceParams(accept=["repeated_text"]))
+    assert [one.question.options for one in caught.readings] == [one.question.options for one in given]
+
+
+def test_assertions_and_reasons_are_no_text_that_a_site_repeats():
+    stems = [f"Assertion (A): {noun} is the cause. Reason (R): {noun} is present." for noun in NOUNS]
+    given = [Reading(question(at, stem=stem)) for at, stem in enumerate(stems, 1)]
+    assert cast("x.md", given).doubts == []
 
 
 @given(furniture=st.text("某站题库下载专享会员甲乙", min_size=3, max_size=12), count=st.integers(10, 60))

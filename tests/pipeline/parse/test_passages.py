@@ -68,3 +68,13 @@ def test_a_translation_of_the_stem_stays_out():
     source = table(texts, OWN)
     assert isinstance(source.columns, Columns)
     assert all(found[0].shared_stem is None for _, found in source.rows)
+
+
+@pytest.mark.parametrize(("size", "stopped"), [(4, False), (24, True)])
+def test_a_text_beside_stems_of_common_words_is_never_joined(size, stopped):
+    """A comment at a few of 肝病最可能的诊断是, 胆病最可能的诊断是 stays out; at all of them it stops the table."""
+    source = table(
+        [text if at < size else None for at, text in enumerate(CASES)], "{organ}病最可能的诊断与首选的治疗是"
+    )
+    assert isinstance(source.columns, Unclear) is stopped
+    assert stopped or all(found[0].shared_stem is None for _, found in source.rows)
