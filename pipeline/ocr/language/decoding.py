@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
+from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
-from build_dataset.pipeline.ocr.language.counts import Codes, Language, codes_of
+from build_dataset.pipeline.ocr.language.counts import CIRCLED, Codes, Language, codes_of
 from build_dataset.pipeline.ocr.language.letters import (
     FLOOR,
-    LATIN_L,
-    LEAST_L,
     OPTION,
     SURE,
+    alone,
     chances_of_marks,
     is_ideograph,
     odds,
@@ -41,12 +41,14 @@ Values = NDArray[np.float32]
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
 _MOST, _MARKS, _TOGETHER = 6, 2, 3
 """Ideographs and others looked at in one place, and places that are decided together: 512 readings."""
-_OF_SIGHT, _OF_LANGUAGE, _OF_USE, _OF_FOLDER = 1.15, 0.6, 0.6, 0.34
-"""Weights of the logarithms of what the recogniser says, what the language says and, taken off, how often a character
-is used at all: the recogniser has learned that too. Fitted to 7,100 places whose truth is known."""
+_OF_SIGHT, _OF_LANGUAGE, _OF_USE, _OF_FOLDER = 1.2, 0.85, 1.35, 0.75
+"""Weights of the logarithms of what the recogniser says, what the language says, taken off, how often a character is
+used at all, since the recogniser has learned that too, and in how many unsure places of the folder it was decided.
+Fitted to 6,100 places whose truth is known."""
+_RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
 _NOT_YET, _DECIDED = 0.5, 2.2
 """Places of a folder that a character has before it was decided in one, and the odds from which it was."""
-_MARGIN, _LEAST_SIGHT = 3.0, -4.0
+_MARGIN, _LEAST_SIGHT = 2.0, -4.5
 """Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
 line breaks off: 減刑 of 湮滅刑事證據."""
 _ALIKE = ("人入", "己已巳", "又叉", "未末", "土士", "干千于", "日曰", "冀糞翼", "傳傅")
@@ -212,10 +214,10 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
                 draft.changes[choice.at] = choice.chars[0], sight, gain
         codes = _codes("".join(chars), beside)
     for at, doubt in doubts.items():
-        l_share = dict(doubt.others).get("l", 0.0) if LATIN_L.match(word.text, at) else 0.0
-        if l_share >= LEAST_L and chars[at] != "l":
-            draft.changes[at] = chars[at], log(l_share / doubt.sure), 0.0
-            chars[at] = "l"
+        char, _ = alone(word.text, doubt) or (chars[at], "")
+        if char != chars[at]:
+            draft.changes[at] = chars[at], log(dict(doubt.others)[char] / doubt.sure), 0.0
+            chars[at] = char
     draft.text = "".join(chars)
     return draft
 
@@ -235,10 +237,11 @@ def _alike(char: str) -> str:
 
 
 def _stands_in_text(chars: Sequence[str], at: int, beside: tuple[str, str]) -> bool:
-    """Return whether both neighbours are known, one of them an ideograph: not in D.僅④."""
+    """Return whether both neighbours are known, one of them an ideograph or, as in D.僅④, a number in a circle."""
     around = [*beside[0][-1:], *chars, *beside[1][:1]]
     at += len(beside[0][-1:])
-    return 0 < at < len(around) - 1 and any(map(is_ideograph, (around[at - 1], around[at + 1])))
+    near = "".join(around[at - 1 : at] + around[at + 1 : at + 2])
+    return 0 < at < len(around) - 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)
 
 
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
@@ -276,9 +279,9 @@ def _fits(char: str, script: str) -> bool:
 
 
 def _is_form(one: str, other: str, script: str) -> bool:
-    """Return whether two characters are forms of one, of which the script has one at most."""
-    both = all(char.encode(script, "ignore") for char in (one, other))
-    return not both and simple_forms().get(one, one) == simple_forms().get(other, other)
+    """Return whether two characters are forms of one, of which at most one is usual in the script: 确 of 確."""
+    usual = all(is_common(char, script) for char in (one, other))
+    return not usual and simple_forms().get(one, one) == simple_forms().get(other, other)
 
 
 def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
@@ -306,7 +309,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
         rows[:, choice.at - first] = own[picks[:, place]]
         elsewhere = [language.decided[plain(char)] - 1 for char in choice.chars]  # One may be this place
         folder = _OF_FOLDER * np.log(np.maximum(elsewhere, 0, dtype=np.float32) + _NOT_YET)
-        seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * language.use(own) + folder
+        seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE) + folder
         sight += seen[picks[:, place]]
     told = (language.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:]) * (rows[:, 2:] > 0)).sum(axis=1)
     total = sight + _OF_LANGUAGE * told
