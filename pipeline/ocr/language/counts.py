@@ -127,7 +127,7 @@ class Language:
         return self.logs(none, none, codes)
 
     def unknown(self, chars: Iterable[str]) -> set[str]:
-        """Return the rare characters that no text has, one recognised place aside: 粼 for 幫, but not the 蹊 of 鼠蹊."""
+        """Return the rare characters that no text has, one recognised place aside: 粼 for 幫, not the 蹊 of 鼠蹊."""
         found = sorted(char for char in {*chars} if not is_common(char))
         codes = codes_of("".join(found))[: len(found)]
         none = np.zeros_like(codes)

@@ -33,9 +33,8 @@ from build_dataset.pipeline.ocr.language.letters import (
     plain,
     share_of,
 )
-from build_dataset.pipeline.ocr.language.unsure import AROUND, unsure_characters
+from build_dataset.pipeline.ocr.language.unsure import unsure_characters
 from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.documents import CharacterChange
 
 Values = NDArray[np.float32]
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
@@ -60,6 +59,7 @@ _LEARNED = 0.99  # Probability of a character, in any form, from which a text is
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _LEAST_SECOND = 0.01
 _UNKNOWN = 0.5  # The most that a character is sure of which no text has an example: it waits
+_AGAINST = -2.0  # Natural logarithm of the odds by sight below which it is no surer either: 定痛丸 for 定痫丸
 FEATURES = 8
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
@@ -78,14 +78,7 @@ class WordDraft:
     doubts: Mapping[int, Doubt]
     sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
     odds: dict[int, float]  # The same with the language
-    changes: dict[int, tuple[str, float, float]]  # What was seen in a changed place; the gains by sight, by language
-
-
-class Decoded(NamedTuple):
-    """The words of a page as they are written, and the characters that were changed."""
-
-    words: list[Word]
-    changes: list[CharacterChange]
+    changes: dict[int, tuple[str, float]]  # What was seen in a changed place, and the odds by sight against it
 
 
 class _Choice(NamedTuple):
@@ -102,7 +95,6 @@ class _Weighed(NamedTuple):
 
     chosen: tuple[int, ...]  # Of each place, the index of its character
     shares: list[list[float]]  # Of each place, the probability of each character
-    language: list[float]  # Of each place, what the language says for the chosen character against the first
 
 
 def sure_parts(row: Sequence[Any], confused: Container[str] = ()) -> Iterator[str]:
@@ -129,7 +121,7 @@ def _are_two(one: str, other: str) -> bool:
     return is_ideograph(one) and is_ideograph(other) and plain(one) != plain(other)
 
 
-def decode(words: Sequence[Word], language: Language) -> Decoded:
+def decode(words: Sequence[Word], language: Language) -> list[Word]:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
     drafts = drafts_of(words, language)
     right = np.concatenate([*map(probabilities, features(drafts, language)), np.ones(0)])
@@ -139,8 +131,9 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
         end = start + sum(map(str.isalnum, draft.text))
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
+        doubted = {at for at, (_, sight) in draft.changes.items() if sight < _AGAINST}
         told = {
-            at: min(one, _UNKNOWN) if draft.text[at] in unknown else one
+            at: min(one, _UNKNOWN) if draft.text[at] in unknown or at in doubted else one
             for at, one in zip(places, right[start:end].tolist(), strict=True)
         }
         sure = {at: one for at, one in told.items() if at not in labels} | chances_of_marks(draft.text, draft.doubts)
@@ -148,7 +141,7 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
         unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, seen))
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
         start = end
-    return Decoded(found, [change for draft in drafts for change in _changes(draft)])
+    return found
 
 
 def decided(words: Sequence[Word], language: Language) -> Iterator[str]:
@@ -184,13 +177,6 @@ def _beside(words: Sequence[Word]) -> Iterable[tuple[str, str]]:
     return zip(before, after, strict=True)
 
 
-def _changes(draft: WordDraft) -> Iterator[CharacterChange]:
-    for at, (seen, sight, gain) in draft.changes.items():
-        around = draft.text[max(0, at - AROUND) : at + AROUND + 1]
-        gains = {"sight": round(sight, 2), "language": round(gain, 2)}
-        yield CharacterChange(line=around, seen=seen, written=draft.text[at], **gains)
-
-
 def _codes(text: str, beside: tuple[str, str]) -> Codes:
     """Return the codes of a word between two of what stands on each side of it, 0 for none."""
     before, after = beside
@@ -203,7 +189,7 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
     draft = WordDraft(word.text, beside, doubts, {}, {}, {})
     for group in _groups(_choices(word.text, doubts, script)):
         found = _weigh(group, codes, language)
-        for choice, best, shares, gain in zip(group, found.chosen, found.shares, found.language, strict=True):
+        for choice, best, shares in zip(group, found.chosen, found.shares, strict=True):
             sight = choice.sight[best] - choice.sight[0]
             likely = _stands_in_text(chars, choice.at, beside) and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
@@ -211,12 +197,12 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
             draft.sight[choice.at] = odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
-                draft.changes[choice.at] = choice.chars[0], sight, gain
+                draft.changes[choice.at] = choice.chars[0], sight
         codes = _codes("".join(chars), beside)
     for at, doubt in doubts.items():
         char, _ = alone(word.text, doubt) or (chars[at], "")
         if char != chars[at]:
-            draft.changes[at] = chars[at], log(dict(doubt.others)[char] / doubt.sure), 0.0
+            draft.changes[at] = chars[at], log(dict(doubt.others)[char] / doubt.sure)
             chars[at] = char
     draft.text = "".join(chars)
     return draft
@@ -317,13 +303,11 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())
     share /= share.sum()
-    shares = []
-    gains = []
-    for place, choice in enumerate(group):
-        shares.append(np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist())
-        other = (*best[:place], 0, *best[place + 1 :])
-        gains.append(float(told[readings.index(best)] - told[readings.index(other)]))
-    return _Weighed(best, shares, gains)
+    shares = [
+        np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist()
+        for place, choice in enumerate(group)
+    ]
+    return _Weighed(best, shares)
 
 
 def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:

@@ -74,8 +74,9 @@ def _may_stand(char: str, text: str, at: int) -> bool:
     small = [one for one in before + after if one in ascii_lowercase]
     if text[at].islower() and len(small) > 1:  # Within or at the end of a word
         return False
-    if text[at].isupper() and any(one.isupper() for one in beside):  # IU, BMI, II: neither small nor two in one
-        return char.isdigit()
+    capitals = sum(one.isupper() for one in before + after)
+    if text[at].isupper() and capitals:  # IU, BMI, II: neither small nor two in one
+        return char.isdigit() and capitals == 1
     if char == "l" and before[-1:] not in small:  # No word begins like lgA; alone an l is litres, behind a number
         return after in "aeiouy" if after in small else before.strip()[-1:].isdigit()
     return True
