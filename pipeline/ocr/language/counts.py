@@ -17,8 +17,8 @@ from build_dataset.pipeline.ocr.glyphs import is_common
 TABLE = "counts.npz"
 STEPS_A_DOUBLING = 8  # Values of a stored count by which it doubles
 BREAK, DIGIT, LETTER, CIRCLED = ord("|"), ord("0"), ord("a"), ord("①")
-"""Codes of every mark, of every digit, of every letter and of ① to ⑳, which are marks in the shipped counts: ideographs
-alone have codes of their own."""
+"""Codes of every mark, of every digit, of every letter and of ① to ⑳, which the shipped counts lack: ideographs alone
+have codes of their own."""
 _SMOOTH = 4.0  # Weight of what fewer neighbours say, in occurrences of the neighbours
 _LEFT_OUT = (0.0, 0.4, 1.4)
 """Occurrences that the table lacks for each that it has, of characters, pairs and three in turn: 列敘 is not in it.
@@ -118,8 +118,7 @@ class Language:
     def _count(self, first: Codes, second: Codes, third: Codes, besides: int) -> NDArray[np.float32]:
         codes = first, second, third
         own = self._own.look(*codes) + np.maximum(self._recognised.look(*codes) - besides, 0)
-        shipped = self._shipped.look(*(np.where(code == CIRCLED, BREAK, code) for code in codes))
-        return np.asarray(shipped + np.float32(_OWN) * own, np.float32)
+        return np.asarray(self._shipped.look(*codes) + np.float32(_OWN) * own, np.float32)
 
     def use(self, codes: Codes) -> NDArray[np.float32]:
         """Return the natural logarithm of the probability of each character, whatever stands beside it."""

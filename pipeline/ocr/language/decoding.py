@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
 from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
-from build_dataset.pipeline.ocr.language.counts import CIRCLED, Codes, Language, codes_of
+from build_dataset.pipeline.ocr.language.counts import BREAK, CIRCLED, Codes, Language, codes_of
 from build_dataset.pipeline.ocr.language.letters import (
     FLOOR,
     OPTION,
@@ -318,6 +318,7 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     second reading, and that no character was overlooked behind it.
     """
     codes = np.concatenate([_codes(draft.text, draft.beside) for draft in drafts] or [np.zeros(4, np.int64)])
+    codes[codes == CIRCLED] = BREAK
     gain = language.logs(codes[:-2], codes[1:-1], codes[2:], besides=1) - language.use(codes[2:])
     gain[codes[2:] == 0] = np.nan  # Behind the text
     found: list[Values] = []
