@@ -50,8 +50,6 @@ _NOT_YET, _DECIDED = 0.5, 2.2
 _MARGIN, _LEAST_SIGHT = 2.0, -4.5
 """Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
 line breaks off: 減刑 of 湮滅刑事證據."""
-_ALIKE = ("人入", "己已巳", "又叉", "未末", "土士", "干千于", "日曰", "冀糞翼", "傳傅")
-"""Characters that recognition may take for each other and be sure."""
 _CONFUSED, _MAY_BE = 0.4, 0.02
 """Probability of another character from which the two are confused in a folder, and the one it has where recognition
 is sure: what is 冀 or 糞 in one place may be so in others."""
@@ -90,13 +88,6 @@ class _Choice(NamedTuple):
     usable: int  # The first so many may be written; the others are no ideographs: a dash that reads as 一
 
 
-class _Weighed(NamedTuple):
-    """The characters found for the places of a group."""
-
-    chosen: tuple[int, ...]  # Of each place, the index of its character
-    shares: list[list[float]]  # Of each place, the probability of each character
-
-
 def sure_parts(row: Sequence[Any], confused: Container[str] = ()) -> Iterator[str]:
     """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told.
 
@@ -105,7 +96,7 @@ def sure_parts(row: Sequence[Any], confused: Container[str] = ()) -> Iterator[st
     if len(row) > 10:
         doubts = (Doubt(*doubt) for doubt in row[10])
         unsure = {doubt.at for doubt in doubts if share_of(row[0], doubt) < _LEARNED}
-        unsure |= {at for at, char in enumerate(row[0]) if char in confused or _alike(char)}
+        unsure |= {at for at, char in enumerate(row[0]) if char in confused}
         ends = [-1, *sorted(unsure), len(row[0])]
         yield from (row[0][start + 1 : end] for start, end in pairwise(ends) if end - start > _SURE_PART)
 
@@ -188,8 +179,7 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
     codes, chars = _codes(word.text, beside), list(word.text)
     draft = WordDraft(word.text, beside, doubts, {}, {}, {})
     for group in _groups(_choices(word.text, doubts, script)):
-        found = _weigh(group, codes, language)
-        for choice, best, shares in zip(group, found.chosen, found.shares, strict=True):
+        for choice, best, shares in zip(group, *_weigh(group, codes, language), strict=True):
             sight = choice.sight[best] - choice.sight[0]
             likely = _stands_in_text(chars, choice.at, beside) and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
@@ -211,15 +201,9 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
 def _with_confusions(word: Word, confused: Mapping[str, Iterable[str]]) -> dict[int, Doubt]:
     """Return the doubts of a word by place, with those about characters that are confused elsewhere."""
     own = {doubt.at: doubt for doubt in word.doubts or ()}
-    alike = ((at, [*_alike(char), *confused.get(char, ())]) for at, char in enumerate(word.text))
-    others = {at: tuple((other, _MAY_BE) for other in dict.fromkeys(found)) for at, found in alike if found}
-    new = {at: Doubt(at, 1 - _MAY_BE, others=found) for at, found in others.items() if at not in own}
+    pairs = ((at, tuple((other, _MAY_BE) for other in confused.get(char, ()))) for at, char in enumerate(word.text))
+    new = {at: Doubt(at, 1 - _MAY_BE, others=found) for at, found in pairs if found}
     return dict(sorted((new | own).items()))
-
-
-@cache
-def _alike(char: str) -> str:
-    return next((alike.replace(char, "") for alike in _ALIKE if char in alike), "")
 
 
 def _stands_in_text(chars: Sequence[str], at: int, beside: tuple[str, str]) -> bool:
@@ -282,8 +266,8 @@ def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
         yield group
 
 
-def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weighed:
-    """Weigh every reading of a group of places between its neighbours."""
+def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[tuple[int, ...], list[list[float]]]:
+    """Return of each place of a group the index of its character and each one's probability between its neighbours."""
     readings = list(product(*(range(len(choice.chars)) for choice in group)))
     first, last = group[0].at - 2, group[-1].at + 3
     padded = codes[first + 2 : last + 2]  # 0 where the text ends
@@ -307,7 +291,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
         np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist()
         for place, choice in enumerate(group)
     ]
-    return _Weighed(best, shares)
+    return best, shares
 
 
 def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
