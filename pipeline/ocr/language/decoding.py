@@ -57,7 +57,9 @@ _LEARNED = 0.99  # Probability of a character, in any form, from which a text is
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _LEAST_SECOND = 0.01
 _UNKNOWN = 0.5  # The most that a character is sure of which no text has an example: it waits
-_AGAINST = -2.0  # Natural logarithm of the odds by sight below which it is no surer either: 定痛丸 for 定痫丸
+_AGAINST, _OVERWHELMING = -2.0, 4.0
+"""Natural logarithm of the odds by sight below which a changed character is no surer either, 定痛丸 for 定痫丸, and of the
+odds by all from which it may be: 顱囟."""
 FEATURES = 8
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
@@ -122,7 +124,8 @@ def decode(words: Sequence[Word], language: Language) -> list[Word]:
         end = start + sum(map(str.isalnum, draft.text))
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
-        doubted = {at for at, (_, sight) in draft.changes.items() if sight < _AGAINST}
+        against = (at for at, (_, sight) in draft.changes.items() if sight < _AGAINST)
+        doubted = {at for at in against if draft.odds.get(at, 0.0) < _OVERWHELMING}
         told = {
             at: min(one, _UNKNOWN) if draft.text[at] in unknown or at in doubted else one
             for at, one in zip(places, right[start:end].tolist(), strict=True)
