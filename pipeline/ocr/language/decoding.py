@@ -40,7 +40,7 @@ Values = NDArray[np.float32]
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
 _MOST, _MARKS, _TOGETHER = 6, 2, 3
 """Ideographs and others looked at in one place, and places that are decided together: 512 readings."""
-_OF_SIGHT, _OF_LANGUAGE, _OF_USE, _OF_FOLDER = 1.2, 0.85, 1.35, 0.75
+_OF_SIGHT, _OF_LANGUAGE, _OF_USE, _OF_FOLDER = 1.2, 0.85, 1.1, 0.75
 """Weights of the logarithms of what the recogniser says, what the language says, taken off, how often a character is
 used at all, since the recogniser has learned that too, and in how many unsure places of the folder it was decided.
 Fitted to 6,100 places whose truth is known."""
@@ -58,8 +58,8 @@ _SURE_PART = 3  # Characters of a part from which it says what stands beside wha
 _LEAST_SECOND = 0.01
 _UNKNOWN = 0.5  # The most that a character is sure of which no text has an example: it waits
 _AGAINST, _OVERWHELMING = -2.0, 4.0
-"""Natural logarithm of the odds by sight below which a changed character is no surer either, 定痛丸 for 定痫丸, and of the
-odds by all from which it may be: 顱囟."""
+"""Natural logarithms of the odds: by sight, below which a changed character is no surer either, 定痛丸 for 定痫丸; by
+all, from which it may be."""
 FEATURES = 8
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
