@@ -53,7 +53,7 @@ def test_digits_letters_and_marks_stay_as_they_were_read(text, char, other):
 
 def test_what_looks_otherwise_is_not_written_however_well_it_fits():
     text = "告知其冀便潛血檢查"
-    assert decoded(word(text, doubt(text, "冀", 0.95, ("糞", 0.04)))) == [text]
+    assert decoded(word(text, doubt(text, "冀", 0.99, ("糞", 0.008)))) == [text]
 
 
 def test_nothing_is_decided_where_a_line_breaks_off():
