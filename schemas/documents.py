@@ -50,16 +50,6 @@ class ReadMethod(StrEnum):
     BLANK = "blank"
 
 
-class CharacterChange(Record):
-    """A character that stands otherwise in a recognised line than it was seen, because the language says so."""
-
-    line: str  # The words around it, as they are written.
-    seen: str
-    written: str
-    sight: float  # Natural logarithm of the odds of what is written against what was seen, by the picture.
-    language: float  # The same by the characters beside it.
-
-
 class Page(Record):
     """A page and how it was read."""
 
@@ -77,7 +67,6 @@ class Page(Record):
     turned: int = 0
     """Degrees the page was turned counter-clockwise to be read: 0, 90, 180, 270. Boxes are those of the turned page."""
     lines: int
-    changes: list[CharacterChange] | None = None  # Characters that the language decided; null where it decided none.
 
 
 class Box(Record):
@@ -103,7 +92,7 @@ class UnsureCharacter(Record):
     before: str  # Of its line, up to 6 characters.
     text: str  # As it is written; all of the line where the engine tells nothing of characters.
     after: str
-    other: str | None = None  # What else it may be; null where nothing else is likely.
+    other: str | None = None  # What else it may be, or what was seen where the language decided; null for nothing.
     sure: float  # Probability that it is right, and that nothing was overlooked behind it.
     page: int
     box: Box | None = None

@@ -96,6 +96,9 @@ def _truth(files: Sequence[Path], home: Path) -> tuple[dict[Place, list[Question
         (raw / file.name).write_bytes(file.read_bytes())
     questions = _questions(home / "truth")
     papers = {paper for paper, _ in questions}
+    asked = {_paper(row["document"]) for row in table(home / "truth" / "dataset.toml", "parse/questions").to_dicts()}
+    if lacking := sorted(asked - papers):
+        raise typer.BadParameter(f"no question is kept of {', '.join(lacking)}: name the key of each paper behind it")
     groups: list[Group] = []
     for file in files:
         if file.stem in papers:

@@ -20,7 +20,7 @@ from build_dataset.pipeline.rendering.html import data_uri, render
 from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.publish import built, find_rows, read_manifest
 from build_dataset.pipeline.stage import Failure
-from build_dataset.schemas.documents import Box, CharacterChange, Document, Line, LineKind, Page, Trace
+from build_dataset.schemas.documents import Box, Document, Line, LineKind, Page, Trace, UnsureCharacter
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region
 from build_dataset.schemas.wording import counted, findings, in_both_languages, look_at, settling
@@ -199,7 +199,7 @@ class PaperView:
     sheets: list[PageView]
     cards: list[ItemCard]
     notes: list[str]
-    changes: list[str]  # characters that the language decided
+    unsure: list[str]  # characters that may be others, or that the language decided
 
 
 def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None) -> tuple[str, bytes]:
@@ -233,7 +233,7 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
         list(page_views(tables, found, shown)),
         found,
         notes if len(shown) < count else [],
-        [f"p. {page.page} {_told(one)}" for page in tables.pages if page.page in shown for one in page.changes or ()],
+        [f"p. {line.page} {_told(one)}" for line in tables.lines if line.page in shown for one in line.unsure or ()],
     )
     view.notes += _draw(build, raw, view)
     return view
@@ -257,10 +257,10 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     return [*facts, ("sha256", document.sha256[:16])]
 
 
-def _told(change: CharacterChange) -> str:
-    """Return what became of a character: 糞 (seen 冀; picture -1.4, text +17.9) in 告知其糞便呈."""
-    why = f"picture 字形 {change.sight:+.1f}, text 文意 {change.language:+.1f}"
-    return f"{change.written} (seen 所见 {change.seen}; {why}) in 于 {change.line}"
+def _told(one: UnsureCharacter) -> str:
+    """Return what a character may be else: 糞 (or 冀; sure 0.98) in 告知其糞便呈."""
+    other = f"or 或 {one.other}; " if one.other else ""
+    return f"{one.text} ({other}sure 把握 {one.sure:.2f}) in 于 {one.before}{one.text}{one.after}"
 
 
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:

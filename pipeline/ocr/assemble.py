@@ -85,10 +85,7 @@ def build_tables(read: Iterable[tuple[DocumentState, Sequence[PageRead], Exam]])
         mark_running_lines(pages)
         numbered = list(enumerate(pages, 1))
         name = reading.name
-        told = [
-            {**page.facts(), "lines": len(page.lines), "confidence": page.confidence, "changes": page.changes or None}
-            for page in pages
-        ]
+        told = [{**page.facts(), "lines": len(page.lines), "confidence": page.confidence} for page in pages]
         records: dict[str, Sequence[Record]] = {
             "documents": [document_of(reading, exam)],
             "pages": [Page(document=name, page=number, **facts) for number, facts in enumerate(told, 1)],

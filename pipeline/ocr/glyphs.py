@@ -15,6 +15,7 @@ _SUPER = dict(zip("0123456789+-=()abcdefghijklmnoprstuvwxyz", "⁰¹²³⁴⁵�
 _SUB = dict(zip("0123456789+-=()aeoxhklmnpstijruv", "₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎ₐₑₒₓₕₖₗₘₙₚₛₜᵢⱼᵣᵤᵥ", strict=True))
 _PLAIN_SUPER = frozenset(("st", "nd", "rd", "th", "TM", "SM", "R"))
 """Ordinals and marks of trade, which say the same on the line: 1st."""
+_COMMON = {"gb2312": (b"\xb0", b"\xd7"), "big5": (b"\xa4", b"\xc6")}  # First bytes of their commonest ideographs
 _LONGEST_SCRIPT = 12  # Characters of a raised or lowered text; what is longer is small print
 
 
@@ -93,7 +94,7 @@ def _joint(text: str, match: re.Match[str]) -> str:
 
 
 @cache
-def is_common(char: str) -> bool:
-    """Return whether a character is one of the commonest ideographs of GB 2312 or Big5."""
-    simplified, traditional = char.encode("gb2312", "ignore"), char.encode("big5", "ignore")
-    return b"\xb0" <= simplified[:1] <= b"\xd7" or b"\xa4" <= traditional[:1] <= b"\xc6"
+def is_common(char: str, *scripts: str) -> bool:
+    """Return whether a character is one of the commonest ideographs of GB 2312 or Big5, or of the one named."""
+    codes = ((char.encode(name, "ignore")[:1], *_COMMON[name]) for name in scripts or _COMMON)
+    return any(first <= lead <= last for lead, first, last in codes)

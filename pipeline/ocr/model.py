@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
 
 from build_dataset.pipeline.characters import valid_unicode
-from build_dataset.schemas.documents import CharacterChange, LineKind, ReadMethod
+from build_dataset.schemas.documents import LineKind, ReadMethod
 
 T = TypeVar("T")
 EDGE = 0.1  # Share of the page's height at its top and bottom where running heads and feet stand
@@ -157,7 +157,6 @@ class PageRead:
     lines: list[PageLine] = field(default_factory=list)
     turned: int = 0
     """Degrees it was turned counter-clockwise to be read; width, height and boxes are those of the turned page."""
-    changes: list[CharacterChange] = field(default_factory=list)
 
     @property
     def confidence(self) -> float | None:

@@ -14,9 +14,9 @@ from build_dataset.pipeline.ocr.glyphs import is_cjk
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
 from build_dataset.pipeline.ocr.language.counts import Language
 from build_dataset.pipeline.ocr.language.decoding import decode
-from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect, TextRun
+from build_dataset.pipeline.ocr.model import PageLine, PageRead, Rect, TextRun, Unsure
 from build_dataset.pipeline.ocr.regions import Drawing, cell_rules, find_scan_regions
-from build_dataset.schemas.documents import CharacterChange, ReadMethod
+from build_dataset.schemas.documents import ReadMethod
 
 _DESCENT = 0.2  # Distance that a line's box reaches below its baseline, in heights of the box
 MAX_SKEW = 8.0  # Degrees; a steeper page is not straightened
@@ -114,9 +114,8 @@ def to_page(
     lowered by the page's legibility.
     """
     words = words_of(value["words"], value["legibility"])
-    changes: list[CharacterChange] = []
     if language is not None and all(word.doubts is not None for word in words):
-        words, changes = decode(words, language)
+        words = decode(words, language)
     angle = page_angle(words)
     centre = (value["width"] / 2, value["height"] / 2)
     runs = []
@@ -134,7 +133,7 @@ def to_page(
     drawing = Drawing(across, down, [], figures)
     regions = find_scan_regions(drawing, runs, frame)
     lines = layout.arrange(runs, regions, frame, cell_rules(drawing, regions))
-    changes += _mend_labels(lines)
+    _mend_labels(lines)
     nodes = np.array(value["nodes"]) if "nodes" in value else None
 
     def as_it_was(box: Rect) -> Rect:
@@ -149,15 +148,13 @@ def to_page(
         reason += f": turned by {turned} degrees"
     elif value["legibility"] < 1:
         reason += ": dark or uneven paper"
-    return PageRead(frame.x1, frame.y1, ReadMethod.OCR, engine, version, reason, lines, turned, changes)
+    return PageRead(frame.x1, frame.y1, ReadMethod.OCR, engine, version, reason, lines, turned)
 
 
-def _mend_labels(lines: Sequence[PageLine]) -> list[CharacterChange]:
-    """Make an 8 that stands as a label between those of A and C the B that it is, in place; return the changes."""
+def _mend_labels(lines: Sequence[PageLine]) -> None:
+    """Make an 8 that stands as a label between those of A and C the B that it is, in place."""
     labels = [(line, found.start(1)) for line in lines for found in _LABEL.finditer(line.text)]
-    changes = []
     for before, (line, at), after in zip(labels, labels[1:], labels[2:], strict=False):
         if "".join(one.text[start] for one, start in (before, (line, at), after)) == "A8C":
             line.text = f"{line.text[:at]}B{line.text[at + 1 :]}"
-            changes.append(CharacterChange(line=line.text[at : at + 8], seen="8", written="B", sight=0.0, language=0.0))
-    return changes
+            line.unsure += (Unsure("", "B", line.text[at + 1 : at + 8], "8", 1.0, at),)

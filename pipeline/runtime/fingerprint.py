@@ -32,9 +32,15 @@ def code_hash(module: str) -> str:
     """Return the hash of a module's code, of all of ours that it imports, and of the data files that they open.
 
     Comments, docstrings and layout are left out: they change no result. Reading all modules takes 2 s, so hashes
-    are kept beside the bytecode that Python keeps, under a hash of every file of our packages.
+    are kept beside the bytecode that Python keeps, under a hash of every file of our packages. In one process the hash
+    stays: under another one a run would not find the pages that it read a moment ago.
     """
-    state, known = _state(), _read_cache()
+    return _kept_hash(module, _state())
+
+
+@cache
+def _kept_hash(module: str, state: str) -> str:
+    known = _read_cache()
     hashes = known.get("hashes", {}) if known.get("state") == state else {}
     if module not in hashes:
         hashes[module] = _code_hash(module)

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from build_dataset.pipeline.characters import simple_forms
+from build_dataset.pipeline.ocr.glyphs import is_common
 
 TABLE = "counts.npz"
 STEPS_A_DOUBLING = 8  # Values of a stored count by which it doubles
-BREAK, DIGIT, LETTER = ord("|"), ord("0"), ord("a")
-"""Codes of every mark, of every digit and of every letter: ideographs alone have codes of their own."""
+BREAK, DIGIT, LETTER, CIRCLED = ord("|"), ord("0"), ord("a"), ord("①")
+"""Codes of every mark, of every digit, of every letter and of ① to ⑳, which the shipped counts lack: ideographs alone
+have codes of their own."""
 _SMOOTH = 4.0  # Weight of what fewer neighbours say, in occurrences of the neighbours
 _LEFT_OUT = (0.0, 0.4, 1.4)
 """Occurrences that the table lacks for each that it has, of characters, pairs and three in turn: 列敘 is not in it.
@@ -24,6 +26,7 @@ With these a character of exams of four kinds has 5.0 nats, without them 7.2."""
 _OWN = 5.0  # Weight of an occurrence in the folder's own text beside one in all text
 _LEAST = 2e-7  # Probability of a character that no text has
 _NO_TEXT = np.log(_LEAST)  # Below it is none of the rare ones: 瘪 has -14.8, 粼 -16.8
+_RAREST = 2e-8  # The least probability: one of 50 million characters
 Codes = NDArray[np.int64]
 Keys = NDArray[np.uint32]
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -41,7 +44,8 @@ def codes_of(text: str) -> Codes:
     han = (found >= 0x3400) & (found < 0xA000) | (found >= 0x20000)
     digit = (found >= 0x30) & (found < 0x3A)
     letter = (found | 0x20 >= 0x61) & (found | 0x20 < 0x7B) | (found >= 0x370) & (found < 0x400)
-    return np.where(han, found, np.where(digit, DIGIT, np.where(letter, LETTER, BREAK)))
+    circled = (found >= CIRCLED) & (found < CIRCLED + 20)
+    return np.select([han, digit, letter, circled], [found, DIGIT, LETTER, CIRCLED], BREAK)
 
 
 def keys_of(first: Codes, second: Codes, third: Codes) -> Keys:
@@ -108,14 +112,13 @@ class Language:
         self.confused: dict[str, dict[str, None]] = {}
         for one, other in confused:
             self.confused.setdefault(one, {})[other] = None
-        self._sources = ((shipped or NgramCounts.shipped(), 1.0), (NgramCounts.of(own), _OWN))
+        self._shipped, self._own = shipped or NgramCounts.shipped(), NgramCounts.of(own)
         self._recognised = NgramCounts.of(recognised)
 
     def _count(self, first: Codes, second: Codes, third: Codes, besides: int) -> NDArray[np.float32]:
-        found = np.float32(_OWN) * np.maximum(self._recognised.look(first, second, third) - besides, 0)
-        for counts, weight in self._sources:
-            found += np.float32(weight) * counts.look(first, second, third)
-        return found
+        codes = first, second, third
+        own = self._own.look(*codes) + np.maximum(self._recognised.look(*codes) - besides, 0)
+        return np.asarray(self._shipped.look(*codes) + np.float32(_OWN) * own, np.float32)
 
     def use(self, codes: Codes) -> NDArray[np.float32]:
         """Return the natural logarithm of the probability of each character, whatever stands beside it."""
@@ -123,8 +126,8 @@ class Language:
         return self.logs(none, none, codes)
 
     def unknown(self, chars: Iterable[str]) -> set[str]:
-        """Return the characters that no text has, one recognised place aside: 粼 for 幫 is no word of an exam."""
-        found = sorted({*chars})
+        """Return the rare characters that no text has, one recognised place aside: 粼 for 幫, not the 蹊 of 鼠蹊."""
+        found = sorted(char for char in {*chars} if not is_common(char))
         codes = codes_of("".join(found))[: len(found)]
         none = np.zeros_like(codes)
         return {
@@ -137,12 +140,13 @@ class Language:
         ``besides`` 1 leaves an occurrence in recognised text out: a place is no evidence of itself.
         """
         none = np.zeros_like(third)
+        most = self._count(none, none, third, besides)  # Of another part that has the same key there may be more
         found: NDArray[Any] = np.full(third.shape, _LEAST, np.float32)
         known = (third >= 0, second > 0, first > 0)  # Nothing stands before the beginning of a text
         before = ((none, none), (none, second), (first, second))
         for there, (a, b), left_out in zip(known, before, _LEFT_OUT, strict=True):
-            part = self._count(a, b, third, besides)
+            part = np.minimum(self._count(a, b, third, besides), most)
             whole = np.maximum(self._count(none, a, b, besides), part)
             fewer = _SMOOTH + left_out * whole
             found = np.where(there, (part + fewer * found) / (whole + fewer), found)
-        return np.asarray(np.log(found), np.float32)
+        return np.asarray(np.log(np.maximum(found, _RAREST)), np.float32)

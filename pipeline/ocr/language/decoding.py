@@ -18,14 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from build_dataset.pipeline.characters import is_traditional, script_of, simple_forms
+from build_dataset.pipeline.ocr.glyphs import is_common
 from build_dataset.pipeline.ocr.interfaces import Doubt, Word
-from build_dataset.pipeline.ocr.language.counts import Codes, Language, codes_of
+from build_dataset.pipeline.ocr.language.counts import BREAK, CIRCLED, Codes, Language, codes_of
 from build_dataset.pipeline.ocr.language.letters import (
     FLOOR,
-    LATIN_L,
-    LEAST_L,
     OPTION,
     SURE,
+    alone,
     chances_of_marks,
     is_ideograph,
     odds,
@@ -33,24 +33,23 @@ from build_dataset.pipeline.ocr.language.letters import (
     plain,
     share_of,
 )
-from build_dataset.pipeline.ocr.language.unsure import AROUND, unsure_characters
+from build_dataset.pipeline.ocr.language.unsure import unsure_characters
 from build_dataset.schemas.data import shipped_toml
-from build_dataset.schemas.documents import CharacterChange
 
 Values = NDArray[np.float32]
 _TOUCHING = 2  # Characters from an unsure place to the next from which both are decided together
 _MOST, _MARKS, _TOGETHER = 6, 2, 3
 """Ideographs and others looked at in one place, and places that are decided together: 512 readings."""
-_OF_SIGHT, _OF_LANGUAGE, _OF_USE, _OF_FOLDER = 1.15, 0.6, 0.6, 0.34
-"""Weights of the logarithms of what the recogniser says, what the language says and, taken off, how often a character
-is used at all: the recogniser has learned that too. Fitted to 7,100 places whose truth is known."""
+_OF_SIGHT, _OF_LANGUAGE, _OF_USE, _OF_FOLDER = 1.2, 0.85, 1.1, 0.75
+"""Weights of the logarithms of what the recogniser says, what the language says, taken off, how often a character is
+used at all, since the recogniser has learned that too, and in how many unsure places of the folder it was decided.
+Fitted to 6,100 places whose truth is known."""
+_RARE = -13.0  # Natural logarithm of the use below which the recogniser knows all characters alike: 夔, 麹
 _NOT_YET, _DECIDED = 0.5, 2.2
 """Places of a folder that a character has before it was decided in one, and the odds from which it was."""
-_MARGIN, _LEAST_SIGHT = 3.0, -4.0
+_MARGIN, _LEAST_SIGHT = 2.0, -4.5
 """Natural logarithm of the odds from which a character is changed, by both and by the recogniser alone. Never where a
 line breaks off: 減刑 of 湮滅刑事證據."""
-_ALIKE = ("人入", "己已巳", "又叉", "未末", "土士", "干千于", "日曰", "冀糞翼", "傳傅")
-"""Characters that recognition may take for each other and be sure."""
 _CONFUSED, _MAY_BE = 0.4, 0.02
 """Probability of another character from which the two are confused in a folder, and the one it has where recognition
 is sure: what is 冀 or 糞 in one place may be so in others."""
@@ -58,6 +57,9 @@ _LEARNED = 0.99  # Probability of a character, in any form, from which a text is
 _SURE_PART = 3  # Characters of a part from which it says what stands beside what
 _LEAST_SECOND = 0.01
 _UNKNOWN = 0.5  # The most that a character is sure of which no text has an example: it waits
+_AGAINST, _OVERWHELMING = -2.0, 4.0
+"""Natural logarithms of the odds: by sight, below which a changed character is no surer either, 定痛丸 for 定痫丸; by
+all, from which it may be."""
 FEATURES = 8
 _LEAST_SHARE = 0.0005  # Probability of a character from which it is looked at
 _INDENT, _LEADING, _FULL = 3.0, 1.2, 1.5
@@ -76,14 +78,7 @@ class WordDraft:
     doubts: Mapping[int, Doubt]
     sight: dict[int, float]  # Natural logarithm of the odds of the character of an unsure place, by the recogniser
     odds: dict[int, float]  # The same with the language
-    changes: dict[int, tuple[str, float, float]]  # What was seen in a changed place; the gains by sight, by language
-
-
-class Decoded(NamedTuple):
-    """The words of a page as they are written, and the characters that were changed."""
-
-    words: list[Word]
-    changes: list[CharacterChange]
+    changes: dict[int, tuple[str, float]]  # What was seen in a changed place, and the odds by sight against it
 
 
 class _Choice(NamedTuple):
@@ -95,14 +90,6 @@ class _Choice(NamedTuple):
     usable: int  # The first so many may be written; the others are no ideographs: a dash that reads as 一
 
 
-class _Weighed(NamedTuple):
-    """The characters found for the places of a group."""
-
-    chosen: tuple[int, ...]  # Of each place, the index of its character
-    shares: list[list[float]]  # Of each place, the probability of each character
-    language: list[float]  # Of each place, what the language says for the chosen character against the first
-
-
 def sure_parts(row: Sequence[Any], confused: Container[str] = ()) -> Iterator[str]:
     """Yield the parts of a stored word between the places that are doubtful; none where no doubts are told.
 
@@ -111,7 +98,7 @@ def sure_parts(row: Sequence[Any], confused: Container[str] = ()) -> Iterator[st
     if len(row) > 10:
         doubts = (Doubt(*doubt) for doubt in row[10])
         unsure = {doubt.at for doubt in doubts if share_of(row[0], doubt) < _LEARNED}
-        unsure |= {at for at, char in enumerate(row[0]) if char in confused or _alike(char)}
+        unsure |= {at for at, char in enumerate(row[0]) if char in confused}
         ends = [-1, *sorted(unsure), len(row[0])]
         yield from (row[0][start + 1 : end] for start, end in pairwise(ends) if end - start > _SURE_PART)
 
@@ -127,7 +114,7 @@ def _are_two(one: str, other: str) -> bool:
     return is_ideograph(one) and is_ideograph(other) and plain(one) != plain(other)
 
 
-def decode(words: Sequence[Word], language: Language) -> Decoded:
+def decode(words: Sequence[Word], language: Language) -> list[Word]:
     """Return the words of a page as they are written, as sure as it is probable that all of a word is right."""
     drafts = drafts_of(words, language)
     right = np.concatenate([*map(probabilities, features(drafts, language)), np.ones(0)])
@@ -137,8 +124,10 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
         end = start + sum(map(str.isalnum, draft.text))
         labels = {found.end() - 1 for found in OPTION.finditer(draft.text)}
         places = (at for at, char in enumerate(draft.text) if char.isalnum())
+        against = (at for at, (_, sight) in draft.changes.items() if sight < _AGAINST)
+        doubted = {at for at in against if draft.odds.get(at, 0.0) < _OVERWHELMING}
         told = {
-            at: min(one, _UNKNOWN) if draft.text[at] in unknown else one
+            at: min(one, _UNKNOWN) if draft.text[at] in unknown or at in doubted else one
             for at, one in zip(places, right[start:end].tolist(), strict=True)
         }
         sure = {at: one for at, one in told.items() if at not in labels} | chances_of_marks(draft.text, draft.doubts)
@@ -146,7 +135,7 @@ def decode(words: Sequence[Word], language: Language) -> Decoded:
         unsure = tuple(unsure_characters(draft.text, sure, draft.doubts, seen))
         found.append(replace(word, text=draft.text, confidence=prod(sure.values()), unsure=unsure))
         start = end
-    return Decoded(found, [change for draft in drafts for change in _changes(draft)])
+    return found
 
 
 def decided(words: Sequence[Word], language: Language) -> Iterator[str]:
@@ -182,13 +171,6 @@ def _beside(words: Sequence[Word]) -> Iterable[tuple[str, str]]:
     return zip(before, after, strict=True)
 
 
-def _changes(draft: WordDraft) -> Iterator[CharacterChange]:
-    for at, (seen, sight, gain) in draft.changes.items():
-        around = draft.text[max(0, at - AROUND) : at + AROUND + 1]
-        gains = {"sight": round(sight, 2), "language": round(gain, 2)}
-        yield CharacterChange(line=around, seen=seen, written=draft.text[at], **gains)
-
-
 def _codes(text: str, beside: tuple[str, str]) -> Codes:
     """Return the codes of a word between two of what stands on each side of it, 0 for none."""
     before, after = beside
@@ -200,8 +182,7 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
     codes, chars = _codes(word.text, beside), list(word.text)
     draft = WordDraft(word.text, beside, doubts, {}, {}, {})
     for group in _groups(_choices(word.text, doubts, script)):
-        found = _weigh(group, codes, language)
-        for choice, best, shares, gain in zip(group, found.chosen, found.shares, found.language, strict=True):
+        for choice, best, shares in zip(group, *_weigh(group, codes, language), strict=True):
             sight = choice.sight[best] - choice.sight[0]
             likely = _stands_in_text(chars, choice.at, beside) and sight >= _LEAST_SIGHT
             at = best if likely and log(shares[best] / shares[0]) >= _MARGIN else 0
@@ -209,13 +190,13 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
             draft.sight[choice.at] = odds(exp(choice.sight[at]))
             if at:
                 chars[choice.at] = choice.chars[at]
-                draft.changes[choice.at] = choice.chars[0], sight, gain
+                draft.changes[choice.at] = choice.chars[0], sight
         codes = _codes("".join(chars), beside)
     for at, doubt in doubts.items():
-        l_share = dict(doubt.others).get("l", 0.0) if LATIN_L.match(word.text, at) else 0.0
-        if l_share >= LEAST_L and chars[at] != "l":
-            draft.changes[at] = chars[at], log(l_share / doubt.sure), 0.0
-            chars[at] = "l"
+        char, _ = alone(word.text, doubt) or (chars[at], "")
+        if char != chars[at]:
+            draft.changes[at] = chars[at], log(dict(doubt.others)[char] / doubt.sure)
+            chars[at] = char
     draft.text = "".join(chars)
     return draft
 
@@ -223,22 +204,17 @@ def _draft(word: Word, beside: tuple[str, str], language: Language, script: str)
 def _with_confusions(word: Word, confused: Mapping[str, Iterable[str]]) -> dict[int, Doubt]:
     """Return the doubts of a word by place, with those about characters that are confused elsewhere."""
     own = {doubt.at: doubt for doubt in word.doubts or ()}
-    alike = ((at, [*_alike(char), *confused.get(char, ())]) for at, char in enumerate(word.text))
-    others = {at: tuple((other, _MAY_BE) for other in dict.fromkeys(found)) for at, found in alike if found}
-    new = {at: Doubt(at, 1 - _MAY_BE, others=found) for at, found in others.items() if at not in own}
+    pairs = ((at, tuple((other, _MAY_BE) for other in confused.get(char, ()))) for at, char in enumerate(word.text))
+    new = {at: Doubt(at, 1 - _MAY_BE, others=found) for at, found in pairs if found}
     return dict(sorted((new | own).items()))
 
 
-@cache
-def _alike(char: str) -> str:
-    return next((alike.replace(char, "") for alike in _ALIKE if char in alike), "")
-
-
 def _stands_in_text(chars: Sequence[str], at: int, beside: tuple[str, str]) -> bool:
-    """Return whether both neighbours are known, one of them an ideograph: not in D.僅④."""
+    """Return whether both neighbours are known, one of them an ideograph or, as in D.僅④, a number in a circle."""
     around = [*beside[0][-1:], *chars, *beside[1][:1]]
     at += len(beside[0][-1:])
-    return 0 < at < len(around) - 1 and any(map(is_ideograph, (around[at - 1], around[at + 1])))
+    near = "".join(around[at - 1 : at] + around[at + 1 : at + 2])
+    return 0 < at < len(around) - 1 and any(is_ideograph(one) or codes_of(one)[0] == CIRCLED for one in near)
 
 
 def _choices(text: str, doubts: Mapping[int, Doubt], script: str) -> Iterator[_Choice]:
@@ -276,9 +252,9 @@ def _fits(char: str, script: str) -> bool:
 
 
 def _is_form(one: str, other: str, script: str) -> bool:
-    """Return whether two characters are forms of one, of which the script has one at most."""
-    both = all(char.encode(script, "ignore") for char in (one, other))
-    return not both and simple_forms().get(one, one) == simple_forms().get(other, other)
+    """Return whether two characters are forms of one, of which at most one is usual in the script: 确 of 確."""
+    usual = all(is_common(char, script) for char in (one, other))
+    return not usual and simple_forms().get(one, one) == simple_forms().get(other, other)
 
 
 def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
@@ -293,8 +269,8 @@ def _groups(choices: Iterable[_Choice]) -> Iterator[list[_Choice]]:
         yield group
 
 
-def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weighed:
-    """Weigh every reading of a group of places between its neighbours."""
+def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> tuple[tuple[int, ...], list[list[float]]]:
+    """Return of each place of a group the index of its character and each one's probability between its neighbours."""
     readings = list(product(*(range(len(choice.chars)) for choice in group)))
     first, last = group[0].at - 2, group[-1].at + 3
     padded = codes[first + 2 : last + 2]  # 0 where the text ends
@@ -306,7 +282,7 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
         rows[:, choice.at - first] = own[picks[:, place]]
         elsewhere = [language.decided[plain(char)] - 1 for char in choice.chars]  # One may be this place
         folder = _OF_FOLDER * np.log(np.maximum(elsewhere, 0, dtype=np.float32) + _NOT_YET)
-        seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * language.use(own) + folder
+        seen = _OF_SIGHT * np.array(choice.sight, np.float32) - _OF_USE * np.maximum(language.use(own), _RARE) + folder
         sight += seen[picks[:, place]]
     told = (language.logs(rows[:, :-2], rows[:, 1:-1], rows[:, 2:]) * (rows[:, 2:] > 0)).sum(axis=1)
     total = sight + _OF_LANGUAGE * told
@@ -314,13 +290,11 @@ def _weigh(group: Sequence[_Choice], codes: Codes, language: Language) -> _Weigh
     best = readings[int(np.where(usable, total, -np.inf).argmax())]
     share = np.exp(total - total.max())
     share /= share.sum()
-    shares = []
-    gains = []
-    for place, choice in enumerate(group):
-        shares.append(np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist())
-        other = (*best[:place], 0, *best[place + 1 :])
-        gains.append(float(told[readings.index(best)] - told[readings.index(other)]))
-    return _Weighed(best, shares, gains)
+    shares = [
+        np.bincount(picks[:, place], share, len(choice.chars)).clip(FLOOR).tolist()
+        for place, choice in enumerate(group)
+    ]
+    return best, shares
 
 
 def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
@@ -331,6 +305,7 @@ def features(drafts: Sequence[WordDraft], language: Language) -> list[Values]:
     second reading, and that no character was overlooked behind it.
     """
     codes = np.concatenate([_codes(draft.text, draft.beside) for draft in drafts] or [np.zeros(4, np.int64)])
+    codes[codes == CIRCLED] = BREAK
     gain = language.logs(codes[:-2], codes[1:-1], codes[2:], besides=1) - language.use(codes[2:])
     gain[codes[2:] == 0] = np.nan  # Behind the text
     found: list[Values] = []

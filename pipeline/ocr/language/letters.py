@@ -10,15 +10,24 @@ from math import log
 from string import ascii_lowercase
 
 from build_dataset.pipeline.characters import simple_forms
+from build_dataset.pipeline.ocr.glyphs import is_cjk
 from build_dataset.pipeline.ocr.interfaces import Doubt
 
 SURE = 0.9985  # Probability of a character of which nothing is noted: the mean of these
 FLOOR, _LETTER_SHARE = 1e-5, 0.05  # The latter: of a mark, from which it may be a letter or digit
-LATIN_L, AS_L, LEAST_L = re.compile(r"(?<![0-9A-Za-z])(?<!\d\.)[1lI](?!atm|inch)(?=[aeiouy][a-z]{2})"), "l1I|", 0.1
-"""An l before a vowel and more small letters, which reads as a 1 (1oop) and may be one from this probability on."""
+_ALONE = (
+    (re.compile(r"(?<![0-9A-Za-z])(?<!\d\.)[1lI](?!atm|inch)(?=[aeiouy][a-z]{2})"), "l", "l1I|", 0.1),
+    (re.compile(r"(?<=[IVX]{2})[lI]"), "I", "lI1|", 0.002),
+    (re.compile(r"(?<![A-Za-z])[aα](?=-[A-Za-z])"), "α", "aα", 0.05),
+    (re.compile(r"(?<![A-Za-z])[yγ](?=-[A-Za-z])"), "γ", "yγv", 0.02),
+)
+"""Places where of a shape one character alone can stand: an l before a vowel and more small letters (1oop), the last I
+of VIIa, α and γ before a hyphen (a-fetoprotein, y-GT); its shape, and its probability from which it is written."""
 _SHAPES = ("1IlⅠ", "0Oo", "5sS", "aα", "yγ", "vν", "Xχ")  # Letters and digits of one shape
+_CIRCLED = "①②③④⑤⑥⑦⑧⑨⑩"
 _AS_LIKELY, _GREEK = 8.0, 100.0
 """Factors on the probability of another of the shape, which no language decides, and of one of another alphabet."""
+_OF_UNIT = re.compile(r"(?<=[A-Za-z])/(?=[dmμn]?L(?![A-Za-z]))")  # Nothing but a slash makes a unit: IU/L, mg/dL
 OPTION = re.compile(r"(?:^|(?<=[\t ]))[(（]?[A-H](?=[.．、)）:：])")
 """A label, whose letter is the next in order or no label to the parser."""
 
@@ -28,9 +37,19 @@ def is_ideograph(char: str) -> bool:
     return "\u3400" <= char <= "\u9fff" or "\U00020000" <= char <= "\U0003ffff"
 
 
+def alone(text: str, doubt: Doubt) -> tuple[str, str] | None:
+    """Return the character that alone of its shape can stand in a place, where it is likely, and the shape."""
+    for pattern, char, shape, least in _ALONE:
+        if pattern.match(text, doubt.at) and (text[doubt.at] == char or dict(doubt.others).get(char, 0.0) >= least):
+            return char, shape
+    return None
+
+
 def odds_of_letter(text: str, doubt: Doubt) -> float:
     """Return the odds of a letter or digit, low where it may be another of its shape: 1型 for Ⅰ型, a受体 for α."""
     at = doubt.at
+    if text[at] in _CIRCLED or alone(text, doubt):
+        return odds(share_of(text, doubt))
     beside = text[max(0, at - 1) : at] + text[at + 1 : at + 2]
     if text[at] in "ⅡⅢ" and any(one in "1IlⅠⅡⅢ" for one in beside):
         return 0.0  # Nobody prints ⅡI: the two are II, or III
@@ -48,33 +67,47 @@ def _may_stand(char: str, text: str, at: int) -> bool:
     beside = before[-1:] + after
     if char == "χ":
         return after == "²"
+    if text[at] in "αγχ" or text[at : at + 2] == "IU":  # Readers know the Latin letter and the digit better
+        return False
     if text[at].isdigit() and any(one.isdigit() or one in ".．" for one in beside):
         return False
     small = [one for one in before + after if one in ascii_lowercase]
     if text[at].islower() and len(small) > 1:  # Within or at the end of a word
         return False
-    if text[at].isupper() and any(one.isupper() for one in beside):  # IU, BMI, II: neither small nor two in one
-        return char.isdigit()
+    capitals = sum(one.isupper() for one in before + after)
+    if text[at].isupper() and capitals:  # IU, BMI, II: neither small nor two in one
+        return char.isdigit() and capitals == 1
     if char == "l" and before[-1:] not in small:  # No word begins like lgA; alone an l is litres, behind a number
         return after in "aeiouy" if after in small else before.strip()[-1:].isdigit()
-    return not LATIN_L.match(text, at)
+    return True
 
 
 def chances_of_marks(text: str, doubts: Mapping[int, Doubt]) -> dict[int, float]:
     """Return the probability that marks and spaces are no letters or digits, by place: B{ for B₁, " V" for IV."""
-    marks = ((at, doubt.others) for at, doubt in doubts.items() if not text[at].isalnum())
-    lost = ((at, sum(share for char, share in others if _is_letter(char))) for at, others in marks)
+    places = (at for at in doubts if not text[at].isalnum() and not _OF_UNIT.match(text, at))
+    marks = ((at, doubts[at].others) for at in places)
+    lost = (
+        (at, sum(share for char, share in others if _is_letter(char) and char not in plain(text[at])))  # C for ℃
+        for at, others in marks
+    )
     return {at: max(0.0, 1 - share) for at, share in lost if share >= _LETTER_SHARE}
 
 
 def _is_letter(char: str) -> bool:
-    return char.isalnum() and not is_ideograph(char)
+    """Return whether a character is a letter or digit that papers print: no ideograph, and no kana, く for <."""
+    return char.isalnum() and not is_cjk(plain(char))
 
 
 def share_of(text: str, doubt: Doubt) -> float:
-    """Return the probability of a character in any form: 结 counts for 結, ³ for 3, and 1 for the l of loop."""
-    own = plain(text[doubt.at])
-    same = AS_L if LATIN_L.match(text, doubt.at) else ""
+    """Return the probability of a character in any form: 结 counts for 結, ³ for 3, and 1 for the l of loop.
+
+    So does what cannot stand there: between ④ and ⑥ there is no ③.
+    """
+    own, (_, same) = plain(text[doubt.at]), alone(text, doubt) or ("", "")
+    if text[doubt.at] in _CIRCLED:
+        before, after = text[: doubt.at][-1:] or "-", text[doubt.at + 1 : doubt.at + 2] or "-"
+        low, high = _CIRCLED.find(before), _CIRCLED.find(after) % (len(_CIRCLED) + 1)
+        same += "".join(one for at, one in enumerate(_CIRCLED) if not low < at < high)
     return doubt.sure + sum(share for char, share in doubt.others if char in same or plain(char) == own)
 
 

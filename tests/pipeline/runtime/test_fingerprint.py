@@ -17,7 +17,7 @@ BASE = {"target": TARGET, "params": {"a": 1}, "inputs": {"parse/questions": "x"}
 def forget():
     """Leave nothing in the caches for other tests of this process."""
     yield
-    for cached in (module._state, module._module, module._source):
+    for cached in (module._state, module._module, module._source, module._kept_hash):
         cached.cache_clear()
 
 
@@ -146,11 +146,21 @@ def test_hashes_are_kept_while_the_state_is_the_same(home, monkeypatch):
     assert json.loads(kept.read_text()) == {"state": module._state(), "hashes": {"copy": found}}
     assert [path.name for path in kept.parent.iterdir()] == ["code-hashes.json"]
     kept.write_text(json.dumps({"state": module._state(), "hashes": {"copy": "kept"}}))
+    module._kept_hash.cache_clear()
     assert code_hash("copy") == "kept"
     (home / "text.py").write_text("x = 1\n")
     code_hash("copy.text")
     assert json.loads(kept.read_text())["hashes"].keys() == {"copy", "copy.text"}
     kept.write_text(json.dumps({"state": "another", "hashes": {"copy": "kept"}}))
+    module._kept_hash.cache_clear()
+    assert code_hash("copy") == found
+
+
+def test_a_hash_stays_while_a_process_runs_though_files_change_and_others_keep_theirs(home, monkeypatch):
+    monkeypatch.setattr(sys, "dont_write_bytecode", False)
+    found = code_hash("copy")
+    (home / "templates" / "c.html").write_text("changed meanwhile")
+    (home / "__pycache__" / "code-hashes.json").write_text(json.dumps({"state": "another", "hashes": {}}))
     assert code_hash("copy") == found
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from build_dataset.pipeline.ocr.interfaces import Doubt
-from build_dataset.pipeline.ocr.language.letters import odds_of_letter
+from build_dataset.pipeline.ocr.language.letters import alone, chances_of_marks, odds_of_letter
 
 
 def odds(text: str, char: str, other: str, share: float) -> float:
@@ -16,6 +16,10 @@ def odds(text: str, char: str, other: str, share: float) -> float:
         ("身體質量（BMI）", "I", "l"),
         ("血中IgA沉積", "I", "l"),
         ("RF:29 IU/mL", "I", "l"),
+        ("780IU/L", "I", "1"),
+        ("（α-fetoprotein）", "α", "a"),
+        ("仅①③④⑥", "③", "①"),
+        ("factor VIIa", "I", "l"),
         ("属于I型肾炎", "I", "l"),
         ("（bowel）", "l", "1"),
         ("normal的", "l", "I"),
@@ -49,3 +53,32 @@ def test_another_of_the_shape_is_a_doubt(text, char, other):
 
 def test_a_numeral_of_two_kinds_of_letters_is_a_doubt_however_sure():
     assert odds_of_letter("仅ⅡI正确", Doubt(1, 0.99)) < odds_of_letter("仅Ⅱ正确", Doubt(1, 0.99))
+
+
+@pytest.mark.parametrize(
+    ("text", "char", "other", "written"),
+    [
+        ("B.factor VIla", "l", "I", "I"),
+        ("A.a-adrenergic", "a", "α", "α"),
+        ("serum y-GT", "y", "γ", "γ"),
+        ("a波", "a", "α", "a"),
+    ],
+)
+def test_the_one_letter_of_a_shape_that_can_stand_there_is_written(text, char, other, written):
+    at = text.index(char) if char != "a" else text.index("a")
+    char, _ = alone(text, Doubt(at, 0.9, others=((other, 0.06),))) or (text[at], "")
+    assert char == written
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "other", "lost"),
+    [
+        ("正常值<5", "<", "く", False),
+        ("39℃", "℃", "C", False),
+        ("780IU/L", "/", "L", False),
+        ("B{缺乏", "{", "₁", True),
+    ],
+)
+def test_a_mark_may_be_a_letter_only_where_one_can_stand(text, mark, other, lost):
+    at = text.index(mark)
+    assert (at in chances_of_marks(text, {at: Doubt(at, 0.8, others=((other, 0.1),))})) is lost
