@@ -13,9 +13,11 @@ from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 READ = 1 << 8  # size of the cache of folded texts: those of one question are folded again by each of its readers
-_NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | {
-    word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))
-}
+_NTH = (
+    {word: at for at, word in enumerate("一二三四五六七八九十")}
+    | {word: at for at, word in enumerate("①②③④⑤")}
+    | {word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))}
+)
 
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
 _ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
@@ -81,13 +83,12 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     compact = compact.translate(_ALIKE)
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
-    for label, body in options.items():
-        # 肺炎 链球菌。 is quoted as 肺炎链球菌
-        needle = _compact(body).rstrip("。.")
+    for label, name in _names(options):
+        needle = _compact(name).rstrip("。.")  # 肺炎 链球菌。 is quoted as 肺炎链球菌
         at = compact.find(needle) if needle else -1
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1
-            if _whole(text, start, end) and _spaced(text[start:end], body):
+            if _whole(text, start, end) and _spaced(text[start:end], name):
                 end += needle.endswith("型") and text[end : end + 1] == "血"
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
@@ -105,11 +106,18 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
                 (start, end) not in whole
                 or end - start < 2
                 or text[start:end].lower() in _COMMON
-                or text[start:end].isdigit()
+                or text[start:end].isdecimal()
             )
             found[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return found
+
+
+def _names(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What options are called: their texts, and the parts of one with a gloss: 프리미돈(Primidone)."""
+    for label, body in options.items():
+        gloss = _P.gloss.fullmatch(body.strip())
+        yield from ((label, name) for name in (body, *(gloss.groups() if gloss else ())) if name.strip())
 
 
 def _broken(compact: str, needle: str) -> int:
@@ -193,7 +201,7 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         if covered and not (own and len(run) == 1):
             continue
         end = quote.end if own and quote is not None else match.end()
-        weak = small and not _P.particle.match(text, match.end())
+        weak = small and not own and not _P.particle.match(text, match.end())
         mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), own=own)
         yield mention, "" if own else _in_word(text, match)  # A型血友病, B超, 维生素C
 
@@ -205,9 +213,8 @@ def _in_word(text: str, match: re.Match[str]) -> str:
         return ""
     unit = match.group().islower() and before.rstrip()[-1:].isdigit()  # 不超过1 g
     article = match.group() in "Aa" and _P.article.match(text, end)
-    pronoun = match.group() in "Ii" and _P.pronoun.match(text, end)
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
-    if unit or _P.before.search(before) or article or pronoun or acronym:
+    if unit or _P.before.search(before) or article or acronym:
         return "before" if _P.before.search(before) else "word"
     quoted = start > 0 and text[start - 1] == text[end : end + 1] != " "
     # (A) and “A” are letters, whatever follows
@@ -219,7 +226,7 @@ def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
     for match in _P.ordinal.finditer(text):
         word = next(filter(None, match.groups())).lower()
         # 第三个选项, option 3, the third
-        at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdigit() else _NTH[word]
+        at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdecimal() else _NTH[word]
         if 0 <= at < len(labels):
             yield Mention((sorted(labels)[at],), match.start(), match.end(), letters=match.end())
 
@@ -287,17 +294,15 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
     )
     if unlike or seen & set(each.labels) or each.start - last.end > 60:
         return None
-    bracketed = None if last.own else _P.bracketed.match(text, last.end)
-    for end in (last.end, bracketed.end() if bracketed else last.end):
-        gap = text[end : each.start]
-        if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
-            return _P.tight
-        alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
-        rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
-        if "]." in gap or ("." in gap and rejected):
-            return None
-        if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
-            return None if each.text and "," not in gap else _P.loose
+    gap = text[last.end : each.start]
+    if any(joint.fullmatch(text, last.end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
+        return _P.tight
+    alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
+    rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
+    if "]." in gap or ("." in gap and rejected):
+        return None
+    if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
+        return None if each.text and "," not in gap else _P.loose
     return None
 
 
@@ -310,7 +315,7 @@ def _goes_on(text: str, each: Mention, *, newline: bool, multiple: bool | None) 
 def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     """Return whether a comma or a blank is followed by the next clause's subject: A,B和C用于…, C,ABDE均正确."""
     last = added[-1]
-    if not (last.own or _P.goes_on.match(text, last.end)) or _P.denied.match(text, last.end):
+    if not (last.own or _P.goes_on.match(text, last.end)):
         return True
     # C,ABDE均正确: a list of its own behind the comma
     several = len(added) > 1 or "、" in text[comma : last.end] or len(last.labels) > 1

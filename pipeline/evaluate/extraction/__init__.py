@@ -22,9 +22,9 @@ from build_dataset.schemas.evaluation import Sureness
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
-_STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
+_STILL = ("head", "concluded", "verdicts", "odd_one_out")
 """Rules that may find a single answer even in a text that states several."""
-_WEAK = ("head", "quoted", "only_letter", "first_listed", "suggested")
+_WEAK = ("head", "quoted", "worded", "suggested", "only_named")
 """Rules whose finding the text's own verdict on the option outweighs, where it is known what is asked for."""
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
@@ -32,8 +32,8 @@ _HABIT, _FEWEST = 0.75, 20  # the share of outputs, and the fewest outputs, that
 _SURENESS = {
     Sureness.EXPLICIT: "marked opening stated everything last_line",
     Sureness.CONCLUDED: "head concluded ranked",
-    Sureness.INFERRED: "quoted verdicts odd_one_out echoed",
-    Sureness.WEAK: "predicated only_letter first_listed suggested",
+    Sureness.INFERRED: "quoted verdicts odd_one_out",
+    Sureness.WEAK: "predicated worded suggested only_named",
 }
 SURENESS = {rule: sure for sure, rules in _SURENESS.items() for rule in rules.split()}
 
@@ -102,15 +102,18 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
             or (name in _WEAK and (_ruled_out(said, found) or _breaks_off(said, found)))
         ):
             continue
-        extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
-        listed = name == "marked" and multiple is False  # 【答案】: AD where one is asked for: a wrong list
-        if listed or len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
+        letters = tuple(sorted(set(found.labels)))
+        if name == "head" and len(letters) == len(said.options) > 1:
+            continue  # "A, B, C, D: which one …" names all
+        if len(letters) > 1 and multiple is False and _P.either.search(said.text, found.start, found.end):
+            return Extraction()  # A or B?
+        extraction = Extraction(letters, name, (found.start, found.end))
+        # 【答案】: AD where one is asked for: a wrong list
+        if len(letters) == 1 or multiple is not False or name == "marked":
             return extraction
-        # Options: A, B, C, D. I need more details: a text that opens with all letters gives none.
-        # "A, B, C, D: which one …" names all
-        every = name == "head" and len(extraction.letters or ()) == len(said.options)
-        several = several or (None if every else extraction)
-    return several or Extraction()
+        several = several or extraction
+    # 剩下的D和E: where one is asked for, a list is no answer unless it is stated as one
+    return several if several and several.sureness is Sureness.EXPLICIT else Extraction()
 
 
 def _contradicts_itself(task: ReadingTask) -> bool:
@@ -139,8 +142,7 @@ def _contradicts_itself(task: ReadingTask) -> bool:
         if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
     ]
     if len({mention.labels for mention in stated}) < 2:
-        sentences = [part for part in _P.sentence.findall(codes) if not _P.signs.fullmatch(part)]
-        return len(alone) > 1 and len(plain) == len(sentences)
+        return len(alone) > 1 and len(plain) == len(_P.sentence.findall(codes))
     between = text[stated[-2].end : stated[-1].start]
     return not (_P.final.search(between) or _P.taken_back.search(between))
 
@@ -177,13 +179,6 @@ def _breaks_off(said: Text, found: FoundAnswer) -> bool:
     opens = not said.text[: found.start].strip() and len(said.items) < 2
     match = _P.unfinished.search(said.text, max(0, len(said.text) - 500))
     return not (chosen or opens) and match is not None and found.end <= len(said.text.rstrip()) - 8
-
-
-def _may_be_several(task: ReadingTask, found: Extraction) -> bool:
-    """Return whether a list can be the answer; not in a text that goes through all and calls all right."""
-    items = task.said.items
-    all_named = len(found.letters or ()) == len(task.said.options) == len(items) and not items[0].first
-    return task.multiple is not False and (task.multiple or not all_named)
 
 
 def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
