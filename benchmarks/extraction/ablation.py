@@ -3,9 +3,9 @@
     python -m benchmarks.extraction.ablation [FOLDER] [rules] [words] [claims] [patterns]
 
 Reads what ``measure`` reads: our own labelled outputs and, from ``FOLDER``, outputs that people judged. Prints a row a
-rule, a kind of word (``words``), a kind of claim (``claims``) and a single pattern (``patterns``): outputs that are read
-right only with it (lost), only without it (gained), and those that get a wrong letter only without it (harmed). Only
-outputs in which it speaks are read again. What loses one or none and harms none can go.
+rule, a kind of word (``words``), a kind of claim (``claims``) and a pattern (``patterns``): outputs that are read right
+only with it (lost), only without it (gained), and those that get a wrong letter only without it (harmed). Only outputs
+in which it speaks are read again. What loses one or none and harms none can go.
 """
 
 from __future__ import annotations

@@ -137,8 +137,9 @@ class Text:
             before = self.codes[max(0, match.start() - 12) : match.start()]  # codes: far enough for 如果 … 则
             # A claim may be about another question, or hold only under a condition.
             conditional = row.kind != "judged" and _P.conditional.search(before)
-            after = self.codes[match.start("m") + 1 : match.start("m") + 2]
-            if mention is not None and not conditional and after != Token.LOSES:  # cではなくa
+            denied = _P.denied_after.match(self.codes, match.start("m") + 1)
+            denies = denied and row.kind == "stated" and not self.wrong  # Answer: B is incorrect
+            if mention is not None and not conditional and not denies:
                 end = max(mention.end, self.words[match.end() - 1][2])
                 kind, stance = row.kind, row.stance
                 if kind == "counter" and self.wrong is False:  # 错误的是D, where the right one is asked for

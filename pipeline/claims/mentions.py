@@ -88,7 +88,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
         at = compact.find(needle) if needle else -1
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1
-            if _whole(text, start, end) and _spaced(text[start:end], name):
+            if _whole(text, start, end):
                 end += needle.endswith("型") and text[end : end + 1] == "血"
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
@@ -134,12 +134,6 @@ def _whole(text: str, start: int, end: int) -> bool:
     )
 
 
-def _spaced(said: str, body: str) -> bool:
-    """Return whether English words stand apart as in the option: "proteins" is no "Protein S"."""
-    words = not any(char.isdigit() or ord(char) > 127 for char in said)
-    return not words or len(body.split()) < 2 or len(said.split()) > 1
-
-
 def _latin(char: str) -> bool:
     return char.isascii() and char.isalnum()
 
@@ -171,7 +165,7 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
     if not (labels := "".join(sorted(options))):
         return
     token = re.compile(
-        rf"(?<![A-Za-z0-9_])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
+        rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
     )
     starts = sorted(quotes)  # where options are quoted: the A in 维生素A缺乏 is no letter
     formulas = [found.span() for found in _P.formula.finditer(text)]
@@ -195,6 +189,8 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text
         quote = quotes.get(behind.end()) if behind else None
         own = quote is not None and quote.labels[0] == run[-1]
+        if own and run == ("A",) and small and behind and behind.group().isspace():
+            continue  # an article: a Bartholin gland cyst
         covering = bisect_right(starts, match.start()) - 1
         quoted = quotes[starts[covering]] if covering >= 0 else None
         covered = quoted is not None and quoted.end > match.start() and not _is_letters(quoted, text, options)
@@ -272,16 +268,8 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
             members = members[:loose]
         labels = tuple(label for each in members for label in each.labels)
         weak = all(each.weak for each in members)
-        yield members[-1]._replace(labels=labels, start=_list_start(text, members), weak=weak)
+        yield members[-1]._replace(labels=labels, start=members[0].start, weak=weak)
         at += len(members)
-
-
-def _list_start(text: str, members: list[Mention]) -> int:
-    """Return where a list begins: with its first letter, or with the description that the letter stands behind."""
-    start = members[0].start
-    captioned = len(members) > 1 and _P.captioned.fullmatch(text, members[0].end, members[1].start)
-    caption = _P.caption.search(text[max(0, start - 24) : start]) if captioned else None
-    return start - len(caption.group()) if caption else start
 
 
 def _join(text: str, members: list[Mention], each: Mention, multiple: bool | None) -> re.Pattern[str] | None:

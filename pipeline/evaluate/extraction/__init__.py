@@ -91,7 +91,7 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
     if not said.options or not said.text.strip():
         return Extraction()
     task = ReadingTask(said, multiple, answer_first)
-    if _contradicts_itself(task) or _repeats_question(task):
+    if _contradicts_itself(task):
         return Extraction()
     several = None
     for name, rule in RULES.items():
@@ -145,13 +145,6 @@ def _contradicts_itself(task: ReadingTask) -> bool:
         return len(alone) > 1 and len(plain) == len(_P.sentence.findall(codes))
     between = text[stated[-2].end : stated[-1].start]
     return not (_P.final.search(between) or _P.taken_back.search(between))
-
-
-def _repeats_question(task: ReadingTask) -> bool:
-    """Return whether a text asks to choose, prints every option and says nothing of them."""
-    # "A. 青霉素" as the question prints it
-    printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
-    return printed and not _P.claims_something.search(task.said.codes) and _P.asks.search(task.said.text) is not None
 
 
 def _answers_several_questions(task: ReadingTask) -> bool:
