@@ -319,26 +319,35 @@ def worded(task: ReadingTask) -> FoundAnswer | None:
         concludes = Token.HENCE in part or (match is sentences[-1] and _P.ended.search(text))
         if not concludes or match.start() < task.said.below:
             continue
-        # a sentence that is not called a conclusion stands for the whole text
-        said = [word.lower() for word in _P.words.findall(text[start:end] if Token.HENCE in part else text)]
-        found = [label for label, body in task.said.options.items() if _has_words(said, body)]
+        found = _in_words(task, text[start:end])
+        # a sentence that is not called a conclusion names the only option of the whole text
+        alone = Token.HENCE in part or len(_in_words(task, text)) == 1
         doubted = _P.denies.search(part) or _P.unsure.search(text, start, end) or _P.either.search(text, start, end)
-        if len(found) != 1 or doubted or len("".join(_content(task.said.options[found[0]]))) < 6:
+        if len(found) != 1 or not alone or doubted or len("".join(_content(task.said.options[found[0]]))) < 6:
             return None
         return FoundAnswer((found[0],), start, end)
     return None
+
+
+def _in_words(task: ReadingTask, text: str) -> list[str]:
+    """Return the options of which a text has every word in some form."""
+    said = [word.lower() for word in _P.words.findall(text)]
+    stems = {label: [_stem(word) for word in _content(body)] for label, body in task.said.options.items()}
+    return [
+        label
+        for label, parts in stems.items()
+        if parts and all(any(word.startswith(part) for word in said) for part in parts)
+    ]
+
+
+def _stem(word: str) -> str:
+    return word[: max(4, len(word) * 2 // 3)] if word.isascii() else word
 
 
 def _content(body: str) -> list[str]:
     """Return the words of an option, but for those in brackets and short ones."""
     words = _P.words.findall(re.sub(r"\([^()]*\)", "", body))
     return [word.lower() for word in words if len(word) > (3 if word.isascii() and not word.isupper() else 1)]
-
-
-def _has_words(said: list[str], body: str) -> bool:
-    """Return whether a text has every word of an option in some form."""
-    stems = [word[: max(4, len(word) * 2 // 3)] if word.isascii() else word for word in _content(body)]
-    return bool(stems) and all(any(word.startswith(stem) for word in said) for stem in stems)
 
 
 def only_named(task: ReadingTask) -> FoundAnswer | None:
@@ -351,10 +360,10 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
         return None
-    # of texts alone, one in a whole sentence, and not 补液和胰岛素
+    # of texts alone, one in the last sentence, and not 补液和胰岛素
     beside = (text[max(0, one.start - 2) : one.start] + "_" + text[one.end : one.end + 2] for one in found)
     loose = task.multiple or task.said.wrong or _P.unsure.search(text) or any(map(_P.beside.search, beside))
-    if not letters and (loose or not _P.ended.search(text)):
+    if not letters and (loose or not _P.ended.search(text) or _P.followed.search(text, found[-1].end)):
         return None
     return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
 
