@@ -58,7 +58,8 @@ def outputs(folder: Path | None) -> Iterator[Output]:
         return
     for path in sorted(folder.glob("explaincpe_*.json")):
         for each in measure.judged(path):
-            yield Output(each.text, each.options, False, True, None, each.key, each.right)
+            for first in (True, None):  # as a run, and each text by itself
+                yield Output(each.text, each.options, False, first, None, each.key, each.right)
     for row in _lines(folder / "thoughtsource_cot_dev.jsonl"):
         yield Output(row["raw_output"], row["options"], False, None, None, row["answer"], row["flag"])
     for row in _lines(folder / "gaokao_gpt4_explicit.jsonl"):

@@ -368,6 +368,25 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
 
 
+def first_listed(task: ReadingTask) -> FoundAnswer | None:
+    """The first option of a text that opens with it, goes through others and never concludes.
+
+    People who judged 106 such outputs took the opening for the answer in every one.
+    A text that breaks off, that denies its first option, or that judges bare letters (A对，B对。C呢？), states nothing.
+    """
+    if task.multiple or task.said.wrong or len(task.said.items) < 2 or not _P.ended.search(task.said.text):
+        return None
+    first = task.said.items[0]
+    mention = task.said.words[first.first][3]
+    if mention is None or _P.was.match(task.said.text, mention.end) or _P.asks.search(task.said.text):
+        return None
+    judged = _P.called_wrong if mention.own else _P.called_either  # A对，B对。C呢？
+    bare = task.said.text[: first.start].strip() in ("", "选项")  # nothing but 选项 stands before it
+    if not bare or judged.match(task.said.codes, first.first + 1):
+        return None
+    return FoundAnswer((first.label,), first.start, first.end)
+
+
 def suggested(task: ReadingTask) -> FoundAnswer | None:
     """The only option that the findings are said to speak for: … is classic for aortic stenosis."""
     claims = task.claims("suggested")
@@ -381,7 +400,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 _IN_ORDER = (
     *(marked, opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
-    *(predicated, worded, suggested, only_named),
+    *(predicated, worded, suggested, only_named, first_listed),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""
