@@ -22,7 +22,7 @@ from build_dataset.schemas.evaluation import Sureness
 _P = Patterns("answers", files("build_dataset.pipeline.claims"), NAMES)
 __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
-_STILL = ("head", "concluded", "verdicts", "odd_one_out")
+_STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
 """Rules that may find a single answer even in a text that states several."""
 _WEAK = ("head", "quoted", "worded", "suggested", "only_named", "first_listed")
 """Rules whose finding the text's own verdict on the option outweighs, where it is known what is asked for."""
@@ -109,11 +109,11 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
             return Extraction()  # A or B?
         extraction = Extraction(letters, name, (found.start, found.end))
         # 【答案】: AD where one is asked for: a wrong list
-        if len(letters) == 1 or multiple is not False or name == "marked":
+        if len(letters) == 1 or name == "marked" or _may_be_several(task, extraction):
             return extraction
         several = several or extraction
     # 剩下的D和E: where one is asked for, a list is no answer unless it is stated as one
-    return several if several and several.sureness is Sureness.EXPLICIT else Extraction()
+    return several if several and (multiple is None or several.sureness is Sureness.EXPLICIT) else Extraction()
 
 
 def _contradicts_itself(task: ReadingTask) -> bool:
@@ -172,6 +172,13 @@ def _breaks_off(said: Text, found: FoundAnswer) -> bool:
     opens = not said.text[: found.start].strip() and len(said.items) < 2
     match = _P.unfinished.search(said.text, max(0, len(said.text) - 500))
     return not (chosen or opens) and match is not None and found.end <= len(said.text.rstrip()) - 8
+
+
+def _may_be_several(task: ReadingTask, found: Extraction) -> bool:
+    """Return whether a list can be the answer; not in a text that goes through all and calls all right."""
+    items = task.said.items
+    all_named = len(found.letters or ()) == len(task.said.options) == len(items) and not items[0].first
+    return task.multiple is not False and (task.multiple or not all_named)
 
 
 def answers_first(outputs: Iterable[tuple[str, Iterable[str]]]) -> bool | None:
