@@ -323,7 +323,7 @@ def worded(task: ReadingTask) -> FoundAnswer | None:
         # a sentence that is not called a conclusion names the only option of the whole text
         alone = Token.HENCE in part or len(_in_words(task, text)) == 1
         doubted = _P.denies.search(part) or _P.unsure.search(text, start, end) or _P.either.search(text, start, end)
-        if len(found) != 1 or not alone or doubted or len("".join(_content(task.said.options[found[0]]))) < 6:
+        if len(found) != 1 or not alone or doubted or len("".join(_stems(task.said.options[found[0]]))) < 5:
             return None
         return FoundAnswer((found[0],), start, end)
     return None
@@ -332,22 +332,15 @@ def worded(task: ReadingTask) -> FoundAnswer | None:
 def _in_words(task: ReadingTask, text: str) -> list[str]:
     """Return the options of which a text has every word in some form."""
     said = [word.lower() for word in _P.words.findall(text)]
-    stems = {label: [_stem(word) for word in _content(body)] for label, body in task.said.options.items()}
-    return [
-        label
-        for label, parts in stems.items()
-        if parts and all(any(word.startswith(part) for word in said) for part in parts)
-    ]
+    stems = ((label, _stems(body)) for label, body in task.said.options.items())
+    return [each for each, parts in stems if parts and all(any(w.startswith(part) for w in said) for part in parts)]
 
 
-def _stem(word: str) -> str:
-    return word[: max(4, len(word) * 2 // 3)] if word.isascii() else word
-
-
-def _content(body: str) -> list[str]:
-    """Return the words of an option, but for those in brackets and short ones."""
+def _stems(body: str) -> list[str]:
+    """Return the beginnings of an option's words, but for those in brackets and short ones."""
     words = _P.words.findall(re.sub(r"\([^()]*\)", "", body))
-    return [word.lower() for word in words if len(word) > (3 if word.isascii() and not word.isupper() else 1)]
+    known = [word.lower() for word in words if len(word) > (3 if word.isascii() and not word.isupper() else 1)]
+    return [word[: max(4, len(word) * 2 // 3)] if word.isascii() else word for word in known]
 
 
 def only_named(task: ReadingTask) -> FoundAnswer | None:
