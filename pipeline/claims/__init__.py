@@ -6,7 +6,7 @@ One grammar for the reading of models' answers, the gates of ``parse`` and the a
     said.answer         # ('B',): the answer stated last; None where none is
     said.judged.wrong   # ('A', 'C'): options that are called wrong or ruled out
     said.judged.right   # options that are called right
-    said.claims         # each claim: labels, stance (asserted, denied, hedged), kind, where
+    said.claims         # each claim: labels, stance (asserted, denied), kind, where
 
 Offsets hold for the text as given. It imports nothing heavy, takes time linear in the text, and raises on no text.
 """

@@ -20,7 +20,6 @@ class Stance(StrEnum):
 
     ASSERTED = "asserted"
     DENIED = "denied"
-    HEDGED = "hedged"
 
 
 class Claim(NamedTuple):
@@ -138,7 +137,9 @@ class Text:
             before = self.codes[max(0, match.start() - 12) : match.start()]  # codes: far enough for 如果 … 则
             # A claim may be about another question, or hold only under a condition.
             conditional = row.kind != "judged" and _P.conditional.search(before)
-            if mention is not None and not conditional:
+            denied = _P.denied_after.match(self.codes, match.start("m") + 1)
+            denies = denied and row.kind == "stated" and not self.wrong  # Answer: B is incorrect
+            if mention is not None and not conditional and not denies:
                 end = max(mention.end, self.words[match.end() - 1][2])
                 kind, stance = row.kind, row.stance
                 if kind == "counter" and self.wrong is False:  # 错误的是D, where the right one is asked for
@@ -174,6 +175,14 @@ class Text:
                 found.setdefault(mention.labels[0], Item(mention.labels[0], mention.start, stop, at, end))
         return list(found.values())
 
+    @cached_property
+    def below(self) -> int:
+        """The place among the words of what stands below options that are gone through and concludes; 0 for no such."""
+        if len(self.items) < 3:
+            return 0
+        below = self.codes.find(BLANK_LINE, self.items[-1].first)
+        return len(self.codes) if below < 0 else below
+
     def _is_item(self, at: int, mention: Mention | None) -> bool:
         codes = self.codes
         if mention is None or codes[at] != Token.LETTERS or len(mention.labels) > 1:
@@ -195,14 +204,11 @@ class Text:
             if (mention := self.words[at][3]) is not None:
                 said |= dict.fromkeys(mention.labels, marked_right)
                 places += [mention.start, mention.end]
-        parallel = self._parallel()
-        said |= parallel if not self.items else {}
         for item in self.items:
             # the first verdict within its passage
             verdict = _P.verdict.search(self.codes, item.first, item.last)
-            is_right = verdict.group() == Token.RIGHT if verdict else parallel.get(item.label)
-            if is_right is not None and not self.marked:
-                said[item.label] = is_right
+            if verdict and not self.marked:
+                said[item.label] = verdict.group() == Token.RIGHT
                 places += [item.start, item.end]
         for claim in (claim for claim in self.claims if claim.kind == "judged"):
             for label in claim.labels:
@@ -232,16 +238,6 @@ class Text:
             if len(mention.labels) > 1 and rest == set(said) and of_all and not of_all["negated"]:
                 return dict.fromkeys(mention.labels, not any(said.values()))
         return {}
-
-    def _parallel(self) -> dict[str, bool]:
-        """Return the verdicts that are alike for all options: A:是并发症 … D:不是并发症; A会出现;B不会出现."""
-        found = {mention.labels: _P.alike.match(self.text, mention.end) for mention in self.mentions}
-        alike = {labels[0]: match for labels, match in found.items() if match and len(labels) == 1}
-        if len(alike) == len(self.options) > 1 and len({match["what"] for match in alike.values()}) == 1:
-            return {label: not match["denied"] for label, match in alike.items()}
-        opens = {item.label: _P.item_is.match(self.codes, item.first, item.last) for item in self.items}
-        said = {label: found["said"] == Token.IS for label, found in opens.items() if found}
-        return said if len(said) == len(self.options) and len({*said.values()}) == 2 else {}
 
     @cached_property
     def answer(self) -> tuple[str, ...] | None:

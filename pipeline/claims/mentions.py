@@ -13,9 +13,12 @@ from build_dataset.pipeline.patterns import Patterns
 
 _P = Patterns(__name__)
 READ = 1 << 8  # size of the cache of folded texts: those of one question are folded again by each of its readers
-_NTH = {word: at for at, word in enumerate("一二三四五六七八九十")} | {
-    word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))
-}
+_NTH = (
+    {word: at for at, word in enumerate("一二三四五六七八九十")}
+    | {word: at for at, word in enumerate("①②③④⑤")}
+    | {word: at for at, word in enumerate(("first", "second", "third", "fourth", "fifth"))}
+)
+
 _COMMON = ("正确", "错误", "是的", "不是", "yes", "no", "true", "false")  # need not mean the option
 _ALIKE = str.maketrans("、~—−", ",---")  # signs that stand for each other: 60~100 is quoted as 60-100
 _TO_COMPACT = any_of(_ALIKE)
@@ -86,13 +89,12 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     compact = compact.translate(_ALIKE)
     hits: dict[tuple[int, int], list[str]] = {}
     broken = []
-    for label, body in options.items():
-        # 肺炎 链球菌。 is quoted as 肺炎链球菌
-        needle = _compact(body).rstrip("。.")
+    for label, name in _names(options):
+        needle = _compact(name).rstrip("。.")  # 肺炎 链球菌。 is quoted as 肺炎链球菌
         at = compact.find(needle) if needle else -1
         while at >= 0:
             start, end = kept[at], kept[at + len(needle) - 1] + 1
-            if _whole(text, start, end) and _spaced(text[start:end], body):
+            if _whole(text, start, end):
                 end += needle.endswith("型") and text[end : end + 1] == "血"
                 hits.setdefault((start, end), []).append(label)
             at = compact.find(needle, at + len(needle))
@@ -110,11 +112,18 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
                 (start, end) not in whole
                 or end - start < 2
                 or text[start:end].lower() in _COMMON
-                or text[start:end].isdigit()
+                or text[start:end].isdecimal()
             )
             found[start] = Mention((labels[0],), start, end, text=True, weak=weak, letters=start)
         last = max(last, end)
     return found
+
+
+def _names(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """What options are called: their texts, and the parts of one with a gloss: 프리미돈(Primidone)."""
+    for label, body in options.items():
+        gloss = _P.gloss.fullmatch(body.strip())
+        yield from ((label, name) for name in (body, *(gloss.groups() if gloss else ())) if name.strip())
 
 
 def _broken(compact: str, needle: str) -> int:
@@ -129,12 +138,6 @@ def _whole(text: str, start: int, end: int) -> bool:
     return not (_latin(before) and _latin(text[start])) and not (
         _latin(after) and _latin(text[end - 1]) and text[end : end + 2].rstrip(" .,)\n") not in ("s", "es")
     )
-
-
-def _spaced(said: str, body: str) -> bool:
-    """Return whether English words stand apart as in the option: "proteins" is no "Protein S"."""
-    words = not any(char.isdigit() or ord(char) > 127 for char in said)
-    return not words or len(body.split()) < 2 or len(said.split()) > 1
 
 
 def _latin(char: str) -> bool:
@@ -168,7 +171,7 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
     if not (labels := "".join(sorted(options))):
         return
     token = re.compile(
-        rf"(?<![A-Za-z0-9_])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
+        rf"(?<![A-Za-z0-9_°])(?<![A-Za-z]')[{re.escape(labels + labels.lower())}]{{1,{len(labels)}}}(?![A-Za-z0-9_])"
     )
     starts = sorted(quotes)  # where options are quoted: the A in 维生素A缺乏 is no letter
     formulas = [found.span() for found in _P.formula.finditer(text)]
@@ -192,13 +195,15 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text
         quote = quotes.get(behind.end()) if behind else None
         own = quote is not None and quote.labels[0] == run[-1]
+        if own and run == ("A",) and small and behind and behind.group().isspace():
+            continue  # an article: a Bartholin gland cyst
         covering = bisect_right(starts, match.start()) - 1
         quoted = quotes[starts[covering]] if covering >= 0 else None
         covered = quoted is not None and quoted.end > match.start() and not _is_letters(quoted, text, options)
         if covered and not (own and len(run) == 1):
             continue
         end = quote.end if own and quote is not None else match.end()
-        weak = small and not _P.particle.match(text, match.end())
+        weak = small and not own and not _P.particle.match(text, match.end())
         mention = Mention(run, match.start(), end, weak=weak, letters=match.end(), own=own)
         yield mention, "" if own else _in_word(text, match)  # A型血友病, B超, 维生素C
 
@@ -210,9 +215,8 @@ def _in_word(text: str, match: re.Match[str]) -> str:
         return ""
     unit = match.group().islower() and before.rstrip()[-1:].isdigit()  # 不超过1 g
     article = match.group() in "Aa" and _P.article.match(text, end)
-    pronoun = match.group() in "Ii" and _P.pronoun.match(text, end)
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
-    if unit or _P.before.search(before) or article or pronoun or acronym:
+    if unit or _P.before.search(before) or article or acronym:
         return "before" if _P.before.search(before) else "word"
     quoted = start > 0 and text[start - 1] == text[end : end + 1] != " "
     # (A) and “A” are letters, whatever follows
@@ -224,7 +228,7 @@ def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
     for match in _P.ordinal.finditer(text):
         word = next(filter(None, match.groups())).lower()
         # 第三个选项, option 3, the third
-        at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdigit() else _NTH[word]
+        at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdecimal() else _NTH[word]
         if 0 <= at < len(labels):
             yield Mention((sorted(labels)[at],), match.start(), match.end(), letters=match.end())
 
@@ -270,16 +274,8 @@ def _lists(text: str, found: list[Mention], multiple: bool | None) -> Iterator[M
             members = members[:loose]
         labels = tuple(label for each in members for label in each.labels)
         weak = all(each.weak for each in members)
-        yield members[-1]._replace(labels=labels, start=_list_start(text, members), weak=weak)
+        yield members[-1]._replace(labels=labels, start=members[0].start, weak=weak)
         at += len(members)
-
-
-def _list_start(text: str, members: list[Mention]) -> int:
-    """Return where a list begins: with its first letter, or with the description that the letter stands behind."""
-    start = members[0].start
-    captioned = len(members) > 1 and _P.captioned.fullmatch(text, members[0].end, members[1].start)
-    caption = _P.caption.search(text[max(0, start - 24) : start]) if captioned else None
-    return start - len(caption.group()) if caption else start
 
 
 def _join(text: str, members: list[Mention], each: Mention, multiple: bool | None) -> re.Pattern[str] | None:
@@ -292,17 +288,15 @@ def _join(text: str, members: list[Mention], each: Mention, multiple: bool | Non
     )
     if unlike or seen & set(each.labels) or each.start - last.end > 60:
         return None
-    bracketed = None if last.own else _P.bracketed.match(text, last.end)
-    for end in (last.end, bracketed.end() if bracketed else last.end):
-        gap = text[end : each.start]
-        if any(joint.fullmatch(text, end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
-            return _P.tight
-        alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
-        rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
-        if "]." in gap or ("." in gap and rejected):
-            return None
-        if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
-            return None if each.text and "," not in gap else _P.loose
+    gap = text[last.end : each.start]
+    if any(joint.fullmatch(text, last.end, each.start) for joint in (_P.tight, _P.touching, _P.captioned)):
+        return _P.tight
+    alike = each.text or last.own == each.own  # 答案:A、B。⏎C(华法林)和E(肝素)… begins another list
+    rejected = _P.rejected.search(text, max(0, members[0].start - 6), members[0].start)
+    if "]." in gap or ("." in gap and rejected):
+        return None
+    if alike and _P.loose.fullmatch(gap) and _goes_on(text, each, newline="\n" in gap, multiple=multiple):
+        return None if each.text and "," not in gap else _P.loose
     return None
 
 
@@ -315,7 +309,7 @@ def _goes_on(text: str, each: Mention, *, newline: bool, multiple: bool | None) 
 def _next_clause(text: str, comma: int, added: list[Mention]) -> bool:
     """Return whether a comma or a blank is followed by the next clause's subject: A,B和C用于…, C,ABDE均正确."""
     last = added[-1]
-    if not (last.own or _P.goes_on.match(text, last.end)) or _P.denied.match(text, last.end):
+    if not (last.own or _P.goes_on.match(text, last.end)):
         return True
     # C,ABDE均正确: a list of its own behind the comma
     several = len(added) > 1 or "、" in text[comma : last.end] or len(last.labels) > 1

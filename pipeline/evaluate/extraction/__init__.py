@@ -24,7 +24,7 @@ __all__ = ["RULES", "Extraction", "answers_first", "extract", "visible_output"]
 
 _STILL = ("head", "concluded", "verdicts", "odd_one_out", "first_listed")
 """Rules that may find a single answer even in a text that states several."""
-_WEAK = ("head", "quoted", "only_letter", "first_listed", "suggested")
+_WEAK = ("head", "quoted", "worded", "suggested", "only_named", "first_listed")
 """Rules whose finding the text's own verdict on the option outweighs, where it is known what is asked for."""
 _BEGINNING, _ENDING = 16_000, 48_000
 """Characters that are read of a longer text, thinking left out: nobody answers in the middle of a megabyte."""
@@ -32,8 +32,8 @@ _HABIT, _FEWEST = 0.75, 20  # the share of outputs, and the fewest outputs, that
 _SURENESS = {
     Sureness.EXPLICIT: "marked opening stated everything last_line",
     Sureness.CONCLUDED: "head concluded ranked",
-    Sureness.INFERRED: "quoted verdicts odd_one_out echoed",
-    Sureness.WEAK: "predicated only_letter first_listed suggested",
+    Sureness.INFERRED: "quoted verdicts odd_one_out",
+    Sureness.WEAK: "predicated worded suggested only_named first_listed",
 }
 SURENESS = {rule: sure for sure, rules in _SURENESS.items() for rule in rules.split()}
 
@@ -90,7 +90,7 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
     if not said.options or not said.text.strip():
         return Extraction()
     task = ReadingTask(said, multiple, answer_first)
-    if _contradicts_itself(task) or _repeats_question(task):
+    if _contradicts_itself(task):
         return Extraction()
     several = None
     for name, rule in RULES.items():
@@ -101,15 +101,18 @@ def _read(said: Text, multiple: bool | None, answer_first: bool | None) -> Extra
             or (name in _WEAK and (_ruled_out(said, found) or _breaks_off(said, found)))
         ):
             continue
-        extraction = Extraction(tuple(sorted(set(found.labels))), name, (found.start, found.end))
-        listed = name == "marked" and multiple is False  # 【答案】: AD where one is asked for: a wrong list
-        if listed or len(extraction.letters or ()) == 1 or _may_be_several(task, extraction):
+        letters = tuple(sorted(set(found.labels)))
+        if name == "head" and len(letters) == len(said.options) > 1:
+            continue  # "A, B, C, D: which one …" names all
+        if len(letters) > 1 and multiple is False and _P.either.search(said.text, found.start, found.end):
+            return Extraction()  # A or B?
+        extraction = Extraction(letters, name, (found.start, found.end))
+        # 【答案】: AD where one is asked for: a wrong list
+        if len(letters) == 1 or name == "marked" or _may_be_several(task, extraction):
             return extraction
-        # Options: A, B, C, D. I need more details: a text that opens with all letters gives none.
-        # "A, B, C, D: which one …" names all
-        every = name == "head" and len(extraction.letters or ()) == len(said.options)
-        several = several or (None if every else extraction)
-    return several or Extraction()
+        several = several or extraction
+    # 剩下的D和E: where one is asked for, a list is no answer unless it is stated as one
+    return several if several and (multiple is None or several.sureness is Sureness.EXPLICIT) else Extraction()
 
 
 def _contradicts_itself(task: ReadingTask) -> bool:
@@ -138,17 +141,9 @@ def _contradicts_itself(task: ReadingTask) -> bool:
         if match["key"] or (match.start("m") == 0 and len(alone) == 1)  # more of them are headings
     ]
     if len({mention.labels for mention in stated}) < 2:
-        sentences = [part for part in _P.sentence.findall(codes) if not _P.signs.fullmatch(part)]
-        return len(alone) > 1 and len(plain) == len(sentences)
+        return len(alone) > 1 and len(plain) == len(_P.sentence.findall(codes))
     between = text[stated[-2].end : stated[-1].start]
     return not (_P.final.search(between) or _P.taken_back.search(between))
-
-
-def _repeats_question(task: ReadingTask) -> bool:
-    """Return whether a text asks to choose, prints every option and says nothing of them."""
-    # "A. 青霉素" as the question prints it
-    printed = sum(mention.own for mention in task.said.mentions) >= len(task.said.options)
-    return printed and not _P.claims_something.search(task.said.codes) and _P.asks.search(task.said.text) is not None
 
 
 def _answers_several_questions(task: ReadingTask) -> bool:

@@ -6,7 +6,6 @@ from importlib.resources import files
 from itertools import pairwise
 
 from build_dataset.pipeline.claims import Claim, Stance
-from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule
 from build_dataset.pipeline.patterns import Patterns
@@ -32,8 +31,7 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
     if task.said.wrong and task.said.calls_right(0, mention):
         return None
     # "B。", "B 青霉素"; not "B型血友病"
-    ends = _P.clause_ends.match(text, mention.letters) or _P.delimited.match(text, mention.letters)
-    if not mention.own and not ends:
+    if not mention.own and not _P.clause_ends.match(text, mention.letters):
         return None
     labels = mention.labels
     through = len(task.said.items) >= max(2, len(labels)) or mention.own
@@ -123,7 +121,7 @@ def head(task: ReadingTask) -> FoundAnswer | None:
     """The text opens with the answer: "B", "B. 青霉素", "选项B:青霉素 …"."""
     match = _P.opens.match(task.said.codes)
     mention = task.said.mention_at(match) if match else None
-    if match is None or mention is None or mention.text or _P.asked.match(task.said.text, mention.letters):
+    if match is None or mention is None or mention.text:
         return None
     if _P.was.match(task.said.text, mention.end):
         return None
@@ -160,16 +158,14 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
     """The text, its first line, or its conclusion is an option's text without the letter."""
     words = task.said.words
     codes = task.said.codes
-    # 青霉素。 as the first or the last line
-    match = _P.first_quote.match(codes) or _P.last_quote.search(codes)
+    # 青霉素。 as the first line
+    match = _P.first_quote.match(codes)
     if match:
         mention = next((word[3] for word in words[match.start() : match.end()] if word[3]), None)
         if mention is not None:
             return FoundAnswer(mention.labels, mention.start, mention.end)
-    if len(task.said.items) > 2:
-        # what stands below a blank line concludes
-        below = task.said.codes.find(BLANK_LINE, task.said.items[-1].first)
-        if below < 0:
+    if below := task.said.below:
+        if below == len(codes):
             return None
         left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below][1]]
         return _closing(task, below) or _last(left)  # "This leaves warfarin, which …"
@@ -291,21 +287,6 @@ def ranked(task: ReadingTask) -> FoundAnswer | None:
     return None
 
 
-def echoed(task: ReadingTask) -> FoundAnswer | None:
-    """The option behind a clause that is the end of the stem: 大叶性肺炎最常见的病原菌是肺炎链球菌."""
-    stem = _P.stem_ends.sub("", "".join(task.said.stem.lower().split()))  # 大叶性肺炎最常见的病原菌是（　）
-    found = {}
-    for mention in task.said.mentions if stem and not task.said.wrong else ():
-        before = _P.stem_ends.sub("", task.said.text[max(0, mention.start - 80) : mention.start].lower())
-        clause = "".join(_P.leads_on.sub("", _P.clause_breaks.split(before)[-1]).split())
-        if len(clause) >= (15 if clause.isascii() else 6) and stem.endswith(clause):
-            found[mention.labels] = mention
-    if len(found) != 1 or task.multiple is (len(min(found)) == 1):
-        return None
-    [mention] = found.values()
-    return FoundAnswer(mention.labels, mention.start, mention.end)
-
-
 def predicated(task: ReadingTask) -> FoundAnswer | None:
     """The options of which the text says what the stem asks for: 阿司匹林、氯吡格雷属于抗血小板药物;肝素属于抗凝药."""
     stem = task.said.stem.lower()
@@ -329,16 +310,53 @@ def predicated(task: ReadingTask) -> FoundAnswer | None:
     return FoundAnswer(tuple(labels), found[0].start, found[-1].end)
 
 
-def only_letter(task: ReadingTask) -> FoundAnswer | None:
-    """The only letter, or the only list, in the text that stands by itself, unless it is denied."""
-    found = [word[3] for word in task.said.words if word[0] == Token.LETTERS and word[3]]
+def worded(task: ReadingTask) -> FoundAnswer | None:
+    """The option that the conclusion has in other words: … is to produce and circulate CSF (production of CSF)."""
+    text, words = task.said.text, task.said.words
+    sentences = list(_P.sentence.finditer(task.said.codes))
+    for match in reversed(sentences) if not task.multiple else ():
+        part, start, end = match.group(), words[match.start()][1], words[match.end() - 1][2]
+        concludes = Token.HENCE in part or (match is sentences[-1] and _P.ended.search(text))
+        if not concludes or match.start() < task.said.below:
+            continue
+        found = _in_words(task, text[start:end])
+        # a sentence that is not called a conclusion names the only option of the whole text
+        alone = Token.HENCE in part or len(_in_words(task, text)) == 1
+        doubted = _P.denies.search(part) or _P.unsure.search(text, start, end) or _P.either.search(text, start, end)
+        if len(found) != 1 or not alone or doubted or len("".join(_stems(task.said.options[found[0]]))) < 5:
+            return None
+        return FoundAnswer((found[0],), start, end)
+    return None
+
+
+def _in_words(task: ReadingTask, text: str) -> list[str]:
+    """Return the options of which a text has every word in some form."""
+    said = [word.lower() for word in _P.words.findall(text)]
+    stems = ((label, _stems(body)) for label, body in task.said.options.items())
+    return [each for each, parts in stems if parts and all(any(w.startswith(part) for w in said) for part in parts)]
+
+
+def _stems(body: str) -> list[str]:
+    """Return the beginnings of an option's words, but for those in brackets and short ones."""
+    words = _P.words.findall(re.sub(r"\([^()]*\)", "", body))
+    known = [word.lower() for word in words if len(word) > (3 if word.isascii() and not word.isupper() else 1)]
+    return [word[: max(4, len(word) * 2 // 3)] if word.isascii() else word for word in known]
+
+
+def only_named(task: ReadingTask) -> FoundAnswer | None:
+    """The only letters that stand by themselves, or the only option whose text is named, unless that is doubted."""
+    text, letters = task.said.text, [word[3] for word in task.said.words if word[0] == Token.LETTERS and word[3]]
+    found = letters or [mention for mention in task.said.mentions if not mention.weak]
     others = task.multiple is not False and Token.OTHERS in task.said.codes  # 其他如A
-    denied = others or task.claims("judged", stance=Stance.DENIED) or _P.doubted.search(task.said.codes)
-    hedged = task.claims("hedged", stance=Stance.HEDGED)
-    unsure = task.multiple is not True and any(len(claim.labels) > 1 for claim in hedged)  # 可能是A或B
-    if len({frozenset(mention.labels) for mention in found}) != 1 or denied or unsure:
+    denied = others or task.claims("judged", stance=Stance.DENIED)
+    if len({frozenset(mention.labels) for mention in found}) != 1 or denied:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
+        return None
+    # of texts alone, one in the last sentence, and not 补液和胰岛素
+    beside = (text[max(0, one.start - 2) : one.start] + "_" + text[one.end : one.end + 2] for one in found)
+    loose = task.multiple or task.said.wrong or _P.unsure.search(text) or any(map(_P.beside.search, beside))
+    if not letters and (loose or not _P.ended.search(text) or _P.followed.search(text, found[-1].end)):
         return None
     return FoundAnswer(found[0].labels, found[0].start, found[-1].end)
 
@@ -353,7 +371,7 @@ def first_listed(task: ReadingTask) -> FoundAnswer | None:
         return None
     first = task.said.items[0]
     mention = task.said.words[first.first][3]
-    if mention is None or _P.was.match(task.said.text, mention.end):
+    if mention is None or _P.was.match(task.said.text, mention.end) or _P.asks.search(task.said.text):
         return None
     judged = _P.called_wrong if mention.own else _P.called_either  # A对，B对。C呢？
     bare = task.said.text[: first.start].strip() in ("", "选项")  # nothing but 选项 stands before it
@@ -375,7 +393,7 @@ def suggested(task: ReadingTask) -> FoundAnswer | None:
 
 _IN_ORDER = (
     *(marked, opening, stated, everything, last_line, ranked, concluded, head, quoted, verdicts, odd_one_out),
-    *(echoed, predicated, only_letter, first_listed, suggested),
+    *(predicated, first_listed, worded, suggested, only_named),
 )
 RULES: Mapping[str, Rule] = {rule.__name__: rule for rule in _IN_ORDER}
 """Rules by name, in the order in which they are tried."""

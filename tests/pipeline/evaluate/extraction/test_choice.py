@@ -44,13 +44,13 @@ def test_two_options_that_are_chosen_in_turn_leave_the_last() -> None:
 @pytest.mark.parametrize(
     ("text", "multiple", "answer"),
     [
-        (f"{ALL}答案是ABCD。", None, "A"),
+        (f"{ALL}答案是ABCD。", None, "ABCD"),
         (f"{ALL}答案是ABCD。", True, "ABCD"),
         (f"本题：{ALL}答案是ABCD。", None, "ABCD"),
         (f"{ALL[:-8]}答案是ABC。", None, "ABC"),
     ],
 )
-def test_all_options_are_an_answer_unless_the_text_goes_through_them_from_its_first_word(
+def test_a_list_that_is_stated_is_the_answer_whatever_the_text_goes_through(
     text: str, multiple: bool | None, answer: str
 ) -> None:
     assert read(text, multiple) == answer

@@ -1,0 +1,157 @@
+"""What each rule, and each row of the pattern tables, is worth: the outputs that are read otherwise without it.
+
+    python -m benchmarks.extraction.ablation [FOLDER] [rules] [words] [claims] [patterns]
+
+Reads what ``measure`` reads: our own labelled outputs and, from ``FOLDER``, outputs that people judged. Prints a row a
+rule, a kind of word (``words``), a kind of claim (``claims``) and a pattern (``patterns``): outputs that are read right
+only with it (lost), only without it (gained), and those that get a wrong letter only without it (harmed). Only outputs
+in which it speaks are read again. What loses one or none and harms none can go.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from benchmarks.extraction import measure
+from build_dataset.pipeline.claims import Text, fold, grammar
+from build_dataset.pipeline.claims import mentions as named
+from build_dataset.pipeline.evaluate import extraction
+from build_dataset.pipeline.evaluate.extraction import rules
+
+_HERE = Path(__file__).parent
+_TESTS = Path(__file__).parents[2] / "tests" / "pipeline" / "evaluate"
+_NEVER = re.compile(r"(?!)")
+_HOLDERS = {"mentions": [named._P], "grammar": [grammar._P], "answers": [extraction._P, rules._P]}
+
+
+class Output(NamedTuple):
+    """An output, what it answers, and how it is read; of a judged one, ``right`` tells whether it answers the key."""
+
+    text: str
+    options: dict[str, str]
+    multiple: bool | None
+    answer_first: bool | None
+    stem: str | None
+    key: str
+    right: bool = True
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def outputs(folder: Path | None) -> Iterator[Output]:
+    """Return every labelled output."""
+    sets = (_HERE / "by_hand", "by_hand_options"), (_TESTS / "extraction_cases", "extraction_options")
+    for path, options in sets:
+        shown = json.loads((path.parent / f"{options}.json").read_text(encoding="utf-8"))
+        for row in _lines(path.with_suffix(".jsonl")):
+            about = row["multiple"], row.get("answer_first"), row.get("stem"), row["answer"] or ""
+            yield Output(row["text"], shown[row["options"]], *about)
+    if folder is None:
+        return
+    for path in sorted(folder.glob("explaincpe_*.json")):
+        for each in measure.judged(path):
+            for first in (True, None):  # as a run, and each text by itself
+                yield Output(each.text, each.options, False, first, None, each.key, each.right)
+    for row in _lines(folder / "thoughtsource_cot_dev.jsonl"):
+        yield Output(row["raw_output"], row["options"], False, None, None, row["answer"], row["flag"])
+    for row in _lines(folder / "gaokao_gpt4_explicit.jsonl"):
+        yield Output(row["raw_output"], row["options"], None, None, row["question"], row["truth"])
+
+
+def outcome(output: Output) -> tuple[bool, bool, str | None]:
+    """Return whether an output is read as labelled, whether a wrong letter is read, and the rule."""
+    found = extraction.extract(
+        output.text, output.options, output.multiple, output.answer_first, stem=output.stem or None
+    )
+    read = "".join(found.letters or ())
+    good = (read == output.key) is output.right
+    return good, bool(read) and not good, found.rule
+
+
+@contextmanager
+def without(kind: str, at: int | str) -> Iterator[None]:
+    """Take a rule, a kind of word or of claim, or a pattern, away for a while."""
+    whole, productions, lexicon = extraction.RULES, grammar.PRODUCTIONS, grammar.LEXICON
+    place, _, name = str(at).partition(" ")
+    kept = [(holder, getattr(holder, name)) for holder in _HOLDERS.get(place, [])]
+    for holder, _ in kept:
+        setattr(holder, name, _NEVER)
+    if kind == "rules":
+        extraction.RULES = {name: rule for name, rule in whole.items() if name != at}
+    elif kind == "claims":
+        grammar.PRODUCTIONS = [row for place, row in enumerate(productions) if place != at]
+    elif kind == "words":
+        # fmt: off
+        rest = "|".join(f"(?P<w{place}>{row['pattern']})" for place, row in enumerate(grammar._WORDS) if place != at)
+        # fmt: on
+        grammar.LEXICON = re.compile(f"(?=(?<![A-Za-z])|[^A-Za-z])(?:{rest})", re.ASCII)
+    try:
+        yield
+    finally:
+        extraction.RULES, grammar.PRODUCTIONS, grammar.LEXICON = whole, productions, lexicon
+        for holder, pattern in kept:
+            setattr(holder, name, pattern)
+
+
+def speaks(output: Output, rule: str | None) -> Iterator[tuple[str, int | str]]:
+    """Return what speaks in an output: the rule that decided, kinds of words and of claims."""
+    if rule:
+        yield "rules", rule
+    said = Text(fold(output.text), {label: fold(body) for label, body in output.options.items()}, output.multiple)
+    codes = said.codes
+    for at, row in enumerate(grammar.PRODUCTIONS):
+        if row.pattern.search(codes):
+            yield "claims", at
+    masked, end = [], 0
+    for mention in said.mentions:
+        masked += [said.text[end : mention.start], "\ue000" * (mention.end - mention.start)]
+        end = mention.end
+    for name in {found.lastgroup for found in grammar.LEXICON.finditer("".join([*masked, said.text[end:]]))}:
+        yield "words", int((name or "w0")[1:])
+
+
+def main(folder: Path | None, kinds: list[str]) -> None:
+    """Print a row for each rule and each row of the tables."""
+    read = list(outputs(folder))
+    before = [outcome(output) for output in read]
+    spoken: dict[tuple[str, int | str], list[int]] = {}
+    for at, (output, (_, _, rule)) in enumerate(zip(read, before, strict=True)):
+        for key in speaks(output, rule):
+            spoken.setdefault(key, []).append(at)
+    print(f"{len(read)} outputs, {sum(good for good, _, _ in before)} as labelled", flush=True)
+    names = {"words": grammar._WORDS, "claims": grammar._CLAIMS, "rules": {}}
+    every = [("rules", rule) for rule in extraction.RULES]
+    every += [(kind, at) for kind in ("claims", "words") for at in range(len(names[kind]))]
+    for table, (holder, *_) in _HOLDERS.items():
+        rows = holder._rows.items()
+        every += [("patterns", f"{table} {name}") for name, row in rows if isinstance(row, str)]
+    for kind, at in every:
+        places = spoken.get((kind, at), []) if kind != "patterns" else list(range(len(read)))
+        if kind not in kinds or (
+            kind != "patterns" and len(places) > len(read) / 3
+        ):  # what speaks everywhere is needed
+            continue
+        with without(kind, at):
+            after = [outcome(read[place]) for place in places]
+        was = [before[place] for place in places]
+        pairs = list(zip(was, after, strict=True))
+        lost = sum(old[0] and not new[0] for old, new in pairs)
+        gained = sum(new[0] and not old[0] for old, new in pairs)
+        harmed = sum(new[1] and not old[1] for old, new in pairs)
+        label = at if isinstance(at, str) else f"{at} {names[kind][at]['example']!r}"
+        print(f"{kind:7} {lost:5} lost {gained:3} gained {harmed:3} harmed of {len(places):5}  {label}", flush=True)
+
+
+if __name__ == "__main__":
+    given = sys.argv[1:]
+    wanted = [word for word in given if word in ("rules", "words", "claims", "patterns")]
+    folders = [Path(word) for word in given if word not in wanted]
+    main(folders[0] if folders else None, wanted or ["rules", "words", "claims"])
