@@ -3,8 +3,10 @@
 import io
 from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.resources import files
+from operator import methodcaller
 
 import numpy as np
 import polars as pl
@@ -104,11 +106,12 @@ def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:
     """The vocabulary of stems, options and explanations, each copy that says the same counted once."""
     vocabulary = Vocabulary()
     first = keys["exact"].is_first_distinct()
-    texts = keys.select("key", "option_keys").with_columns(questions["explanation"], first=first)
-    for part in texts.iter_slices(_CHUNK):
-        explained = part.filter("first").with_columns(comparison_key(pl.col("explanation").fill_null("")))
-        for framing in framed(explained, "key", OPTIONS, "explanation"):
-            vocabulary.add(bigrams(framing))
+    texts = keys.select("key", "option_keys").with_columns(questions["explanation"].fill_null("")).filter(first)
+    keyed = methodcaller("with_columns", comparison_key(pl.col("explanation")))
+    with ThreadPoolExecutor() as pool:  # polars reads one column on one core
+        for explained in pool.map(keyed, texts.iter_slices(_CHUNK)):
+            for framing in framed(explained, "key", OPTIONS, "explanation"):
+                vocabulary.add(bigrams(framing))
     return vocabulary
 
 

@@ -93,8 +93,9 @@ def build_tables(read: Iterable[tuple[DocumentState, Sequence[PageRead], Exam]])
             "documents": [document_of(reading, exam)],
             "pages": [Page(document=name, page=number, **facts) for number, facts in enumerate(told, 1)],
             "lines": [line for number, page in numbered for line in lines_of(name, number, page)],
-            "rows": rows_of(reading),
         }
+        numbered_rows = ((name, at, *row) for at, row in enumerate(reading.facts.rows or (), 1))
+        frames["rows"].append(pl.DataFrame(numbered_rows, SourceRow.polars_schema(), orient="row"))
         for table, rows in records.items():
             frames[table].append(_TABLES[table].to_frame(rows))
     return {name: pl.concat(parts) for name, parts in frames.items()}
