@@ -94,6 +94,23 @@ def test_killed_while_pages_are_read_it_reads_no_page_twice(sample_build, tmp_pa
 
 
 @pytest.mark.slow
+def test_killed_while_a_bank_is_read_or_labelled_in_blocks_it_begins_the_stage_anew(tmp_path):
+    (tmp_path / "raw").mkdir()
+    options = {label: f"药物{at}" for at, label in enumerate("ABCD")}
+    rows = ({"question": f"第{at}种高血压患者首选的药物是", "options": options, "answer": "A"} for at in range(6000))
+    (tmp_path / "raw" / "bank.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    given = ["--set", f"dataset.raw={tmp_path / 'raw'}", "--set", "annotate.annotator=lexicon"]
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    finish(undisturbed, "run", "--to", "annotate", *given)
+    for before, stage in (("ocr", "parse"), ("dedup", "annotate")):
+        kill_when((killed / before).exists, killed, "run", "--to", "annotate", *given)
+        assert not (killed / stage).exists(), "nothing half-done is published"
+    finish(killed, "run", "--to", "annotate", *given)
+    for stage in ("parse", "dedup", "annotate"):
+        assert contents(killed / stage) == contents(undisturbed / stage)
+
+
+@pytest.mark.slow
 def test_killed_while_a_model_annotates_it_pays_for_no_answer_twice(sample_build, tmp_path):
     scripted = _module(ROOT / "tests" / "annotation" / "scripted_server.py")
     concurrency = 4
