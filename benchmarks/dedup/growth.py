@@ -19,7 +19,7 @@ import polars as pl
 from benchmarks.dedup.generate import alphabet_of, generate, read_questions, renaming
 from benchmarks.dedup.measure import distinct, table
 from build_dataset.pipeline.dedup import stage
-from build_dataset.pipeline.dedup.candidates import batches, find_candidates
+from build_dataset.pipeline.dedup.candidates import find_candidates
 from build_dataset.pipeline.dedup.grams import bigrams
 from build_dataset.pipeline.dedup.keys import comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
@@ -89,10 +89,10 @@ def measured(questions: pl.DataFrame) -> float:
         ranks = stage.copy_ranks(questions, np.concatenate(rarities))
         lap("vocabulary and ranks")
         found = stage.Resolution()
-        for pairs in batches(candidates, questions.height):
-            concerned = comparable_items(questions, keys, np.unique(pairs).tolist())
-            resolver = stage.Resolver(concerned, ranks, vocabulary, DedupParams())
-            resolver.resolve(map(tuple, pairs.tolist()), found)
+        pairs = candidates.pairs()
+        concerned = comparable_items(questions, keys, np.unique(pairs).tolist())
+        resolver = stage.Resolver(concerned, ranks, vocabulary, DedupParams())
+        resolver.resolve(map(tuple, pairs.tolist()), found)
         lap("resolving")
         gone = sorted(row for row, *_ in found.merges)
         stage.clusters(questions["question_id"].to_list(), [None] * questions.height, gone, found.edges)
