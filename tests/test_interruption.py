@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.making import bank
+
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 900
 
@@ -96,9 +98,7 @@ def test_killed_while_pages_are_read_it_reads_no_page_twice(sample_build, tmp_pa
 @pytest.mark.slow
 def test_killed_while_a_bank_is_read_or_labelled_in_blocks_it_begins_the_stage_anew(tmp_path):
     (tmp_path / "raw").mkdir()
-    options = {label: f"药物{at}" for at, label in enumerate("ABCD")}
-    rows = ({"question": f"第{at}种高血压患者首选的药物是", "options": options, "answer": "A"} for at in range(6000))
-    (tmp_path / "raw" / "bank.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "raw" / "bank.jsonl").write_text("".join(json.dumps(row) + "\n" for row in bank(6000)))
     given = ["--set", f"dataset.raw={tmp_path / 'raw'}", "--set", "annotate.annotator=lexicon"]
     undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
     finish(undisturbed, "run", "--to", "annotate", *given)

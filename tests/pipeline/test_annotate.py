@@ -94,13 +94,10 @@ OWN = {
 def test_many_questions_are_labelled_in_other_processes_as_a_few_are_here(context, labels):
     rows = questions(5001, human_accuracy=0.5)
     use_label_set(labels)
-    try:
-        few = [run(table(part), LEXICON, context).tables["annotations"] for part in (rows[:2500], rows[2500:])]
-        with closing(LocalExecutor(2)) as executor:
-            context.map = lambda function, items: executor.map(function, items, None)
-            many = run(table(rows), LEXICON, context)
-    finally:
-        use_label_set(None)
+    few = [run(table(part), LEXICON, context).tables["annotations"] for part in (rows[:2500], rows[2500:])]
+    with closing(LocalExecutor(2)) as executor:
+        context.map = lambda function, items: executor.map(function, items, None)
+        many = run(table(rows), LEXICON, context)
     assert many.tables["annotations"].equals(pl.concat(few))
     assert many.counts.kept == 5001
     assert many.facts["difficulty_from_human_accuracy"] == (5001 if labels is None else 0)

@@ -18,6 +18,7 @@ import pytest
 
 from build_dataset.pipeline.runtime.ray_executor import RayExecutor
 from build_dataset.schemas.errors import UserError
+from tests.making import bank
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "pipeline" / "runtime"))
@@ -97,9 +98,7 @@ def test_a_machine_that_dies_midway_changes_nothing(papers, cluster):
 
 def test_a_bank_is_read_and_labelled_in_blocks_on_all_machines_also_when_one_dies(tmp_path, cluster):
     (tmp_path / "raw").mkdir()
-    options = {label: f"药物{at}" for at, label in enumerate("ABCD")}
-    rows = ({"question": f"第{at}种高血压患者首选的药物是", "options": options, "answer": "A"} for at in range(6000))
-    (tmp_path / "raw" / "bank.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "raw" / "bank.jsonl").write_text("".join(json.dumps(row) + "\n" for row in bank(6000)))
     (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n[annotate]\nannotator = "lexicon"\n')
     command = ("run", "--to", "annotate")
     assert start(tmp_path, "local", *command).wait(PATIENCE) == 0
