@@ -147,7 +147,7 @@ class _Habits:
         return some
 
 
-class Block(NamedTuple):
+class RowBlock(NamedTuple):
     """Rows of a table that are read together, and all that it takes to read them."""
 
     document: Document
@@ -155,7 +155,7 @@ class Block(NamedTuple):
     rows: Sequence[_Raw]
 
 
-def read_block(block: Block) -> list[Found]:
+def read_block(block: RowBlock) -> list[Found]:
     """Read some rows of a table, in any process."""
     return [_question(one, block.document, block.habits) for one in block.rows]
 
@@ -190,7 +190,7 @@ def questions_of(
     habits = _Habits(raw, columns, document.document + part, declared)
     made: dict[int, Found] = {number: found for number, found in loaded.items() if isinstance(found, RowError)}
     parts = (raw[at : at + _BLOCK] for at in range(0, len(raw), _BLOCK))
-    for block, outcome in each(read_block, (Block(document, habits.of(some), some) for some in parts)):
+    for block, outcome in each(read_block, (RowBlock(document, habits.of(some), some) for some in parts)):
         if isinstance(outcome, Failure):
             failed = RowError("parser_failed", f"{document.document}: the parser failed: {outcome.detail}")
             outcome = [failed] * len(block.rows)
