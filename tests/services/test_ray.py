@@ -25,7 +25,7 @@ sys.path.insert(0, str(ROOT / "tests" / "pipeline" / "runtime"))
 from ray_cluster import MISSING, RayCluster, ray_cluster  # noqa: E402
 
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
-PATIENCE = 120
+PATIENCE = 240
 
 
 @pytest.fixture(scope="module")
