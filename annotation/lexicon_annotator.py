@@ -46,6 +46,14 @@ class Lexicon:
             for term in (*label.weak, *label.strong):
                 weight = STRONG if term in label.strong else WEAK
                 self.weights.setdefault(term, {})[label.name] = weight
+        self.bases = {label.name: label.base for label in labels}
+        self.links = [
+            (label.name, other, there, weight)
+            for label in labels
+            for other, weights in label.links.items()
+            for there, weight in weights.items()
+        ]
+        """Label, another dimension, a label there, and the score for it at its full share."""
         self._by_length = sorted(self.weights, key=lambda term: (-len(term), term))
 
     def find(self, texts: Sequence[str]) -> list[list[str]]:
@@ -133,8 +141,7 @@ def _verdict(dimension: str, scores: Scores, shares: Scores) -> Verdict | None:
     A label that wins by what every question gives it is no finding: 不符合 of a text without any term.
     """
     best = max(shares, key=lambda zh: shares[zh])
-    base = next(item.base for item in lexicon(dimension).labels if item.name == best)
-    if shares[best] < _ENOUGH or scores[best] <= base:
+    if shares[best] < _ENOUGH or scores[best] <= lexicon(dimension).bases[best]:
         return None
     return Verdict(_known(dimension, best), round(shares[best], 3), estimate=False)
 
@@ -175,11 +182,9 @@ def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, S
         for term in found:
             places[term] = max(places.get(term, 0.0), weight)
     scores = dict(_of_exam(words, exam))
-    for item in words.labels:
-        for other, weights in item.links.items():
-            shares = before.get(other, {})
-            for label_there, weight in weights.items():
-                scores[item.name] += shares.get(label_there, 0.0) * weight
+    for label, other, there, weight in words.links:
+        if share := before.get(other, {}).get(there):
+            scores[label] += share * weight
     for term, place in places.items():
         for name, weight in words.weights[term].items():
             scores[name] += weight * place

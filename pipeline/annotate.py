@@ -1,8 +1,8 @@
 """The annotate stage: labels in five dimensions for every question, from the annotator that is configured."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -14,11 +14,15 @@ from build_dataset.annotation.reviewed import LEAST, Reviewed, from_reviews, mer
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.pipeline.rendering.markdown import request_notes
 from build_dataset.pipeline.review.lineage import trace
-from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables, here
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question, ReviewItem
+from build_dataset.schemas.taxonomy import LabelSet, label_set, use_label_set
+
+_BLOCK = 2_000  # questions that the lexicon reads at a time: it takes a third of a second
+_MANY = 5_000  # fewer are read here in the time that worker processes take to start
 
 
 def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
@@ -27,24 +31,28 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     Difficulty comes from people's answers where the source has them, and is otherwise the annotator's estimate.
     Questions whose request failed wait, with the class of the failure, and are asked again on the next run.
     """
-    questions = list(Question.from_frame(tables["questions"]))
-    annotator = choose(params, context.store, reviewed_questions(questions, tables, params))
-    with context.progress(annotator.units(questions), "requests") as advance:
-        outcomes = {found.question_id: found for found in annotator.annotate(questions, advance)}
-    pairs = [(question, outcomes[question.question_id]) for question in questions]
-    labelled = [(question, found) for question, found in pairs if isinstance(found, Labelled)]
-    waiting = [found for _, found in pairs if isinstance(found, Unlabelled)]
-    by = annotator.identity
-    annotations = [row for one, found in labelled for row in found.annotations(by, measured_difficulty(one))]
-    requests = AnnotationRequest.to_frame(request for _, found in pairs for request in found.requests)
-    bill, failures = _bill(by, requests, params.llm.currency), [(found.reason, found.detail) for found in waiting]
+    asked = tables["questions"]
+    annotator = choose(params, context.store, reviewed_questions(Question.from_frame(asked), tables, params))
+    outcomes: list[Labelled | Unlabelled] = []
+    if isinstance(annotator, LexiconAnnotator):
+        annotations = _by_terms(asked, context)
+    else:
+        questions = list(Question.from_frame(asked))
+        with context.progress(annotator.units(questions), "requests") as advance:
+            found = {one.question_id: one for one in annotator.annotate(questions, advance)}
+        outcomes = [found[question.question_id] for question in questions]
+        annotations = _annotations(questions, outcomes, annotator.identity)
+    by = annotator.identity  # complete only now
+    waiting = [one for one in outcomes if isinstance(one, Unlabelled)]
+    requests = AnnotationRequest.to_frame(request for one in outcomes for request in one.requests)
+    bill, failures = _bill(by, requests, params.llm.currency), [(one.reason, one.detail) for one in waiting]
     return Result(
-        tables={"annotations": Annotation.to_frame(annotations), "requests": requests},
-        counts=Counts(n_input=len(questions), kept=len(labelled), waiting=len(waiting)),
-        review=[_review(found) for found in waiting],
+        tables={"annotations": annotations, "requests": requests},
+        counts=Counts(n_input=asked.height, kept=asked.height - len(waiting), waiting=len(waiting)),
+        review=[_review(one) for one in waiting],
         facts={
             "annotator": by.name,
-            "difficulty_from_human_accuracy": sum(row.annotator == MEASURED for row in annotations),
+            "difficulty_from_human_accuracy": int((annotations["annotator"] == MEASURED).sum()),
             **by.facts,
             **bill,
         },
@@ -53,12 +61,50 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     )
 
 
-def reviewed_questions(questions: Sequence[Question], tables: Tables, params: AnnotateParams) -> list[Reviewed]:
+class _Block(NamedTuple):
+    """Questions that the lexicon reads together."""
+
+    at: int
+    labels: LabelSet  # another process does not know those in use here
+    questions: pl.DataFrame
+
+
+def _by_terms(questions: pl.DataFrame, context: Context) -> pl.DataFrame:
+    """Return what the lexicon says, on all cores where there is enough to read."""
+    parts = enumerate(questions.iter_slices(_BLOCK))
+    each = context.map if questions.height > _MANY else here
+    found = {-1: Annotation.to_frame([])}
+    with context.progress(questions.height, "questions") as advance:
+        for block, rows in each(_read_block, (_Block(at, label_set(), part) for at, part in parts)):
+            found[block.at] = _read_block(block) if isinstance(rows, Failure) else rows
+            advance(block.questions.height)
+    return pl.concat(rows for _, rows in sorted(found.items()))
+
+
+def _read_block(block: _Block) -> pl.DataFrame:
+    """Return the lexicon's labels of some questions, in any process."""
+    use_label_set(block.labels)
+    questions, lexicon = list(Question.from_frame(block.questions)), LexiconAnnotator()
+    return _annotations(questions, lexicon.annotate(questions, lambda _: None), lexicon.identity)
+
+
+def _annotations(
+    questions: Sequence[Question], outcomes: Iterable[Labelled | Unlabelled], by: Identity
+) -> pl.DataFrame:
+    """Return the rows of the questions that were labelled."""
+    pairs = zip(questions, outcomes, strict=True)
+    labelled = [(question, found) for question, found in pairs if isinstance(found, Labelled)]
+    return Annotation.to_frame(
+        row for one, found in labelled for row in found.annotations(by, measured_difficulty(one))
+    )
+
+
+def reviewed_questions(questions: Iterable[Question], tables: Tables, params: AnnotateParams) -> list[Reviewed]:
     """Return questions that experts labelled, here and in the file that is named; none if unused."""
     if not params.learns():
         return []
-    here = from_reviews(questions, ExpertReview.from_frame(trace(tables).pulled)) if "pulled" in tables else []
-    return merge_reviewed(here, read_labelled(params.reviewed) if params.reviewed else [])
+    own = from_reviews(questions, ExpertReview.from_frame(trace(tables).pulled)) if "pulled" in tables else []
+    return merge_reviewed(own, read_labelled(params.reviewed) if params.reviewed else [])
 
 
 def _review(found: Unlabelled) -> ReviewItem:

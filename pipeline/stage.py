@@ -101,6 +101,18 @@ class Context(Protocol):
         """
 
 
+class Each(Protocol):
+    """``Context.map``, or ``here``."""
+
+    def __call__(self, function: Callable[[Item], Out], items: Iterable[Item]) -> Iterator[tuple[Item, Out | Failure]]:
+        """Apply ``function`` to ``items``."""
+
+
+def here(function: Callable[[Item], Out], items: Iterable[Item]) -> Iterator[tuple[Item, Out | Failure]]:
+    """Apply a function to items one after the other, in this process."""
+    return ((item, function(item)) for item in items)
+
+
 Tables = Mapping[str, pl.DataFrame]
 StageFunction = Callable[[Tables, Any, Context], Result]
 

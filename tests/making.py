@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from random import Random
 from typing import Any
 
 from build_dataset.schemas.identity import content_hash
@@ -45,3 +46,14 @@ class Silent:
 
     def progress(self, total: int | None, what: str) -> AbstractContextManager[Callable[[int], None]]:
         return nullcontext(lambda count=1: None)
+
+
+def bank(count: int) -> Iterator[dict[str, Any]]:
+    """Rows of a bank whose questions have little in common, so that little of it is compared."""
+    draw, words = (
+        Random(0),
+        "心肝脾肺肾胃肠脑骨血管神经肌肉炎症肿瘤出血梗死水肿狭窄感染结核溃疡增生纤维坏死贫发热咳嗽疼痛黄疸",
+    )
+    for _ in range(count):
+        options = {label: "".join(draw.choices(words, k=4)) for label in "ABCD"}
+        yield {"question": "".join(draw.choices(words, k=20)) + "患者首选的治疗是", "options": options, "answer": "A"}

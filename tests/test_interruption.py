@@ -18,6 +18,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.making import bank
+
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 900
 
@@ -91,6 +93,21 @@ def test_killed_while_pages_are_read_it_reads_no_page_twice(sample_build, tmp_pa
     assert before >= 2
     assert (last["reused"], last["reused"] + last["added"]) == (before, undisturbed["added"])
     assert contents(build / "parse") == contents(sample_build / "parse")
+
+
+@pytest.mark.slow
+def test_killed_while_a_bank_is_read_or_labelled_in_blocks_it_begins_the_stage_anew(tmp_path):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "bank.jsonl").write_text("".join(json.dumps(row) + "\n" for row in bank(6000)))
+    given = ["--set", f"dataset.raw={tmp_path / 'raw'}", "--set", "annotate.annotator=lexicon"]
+    undisturbed, killed = tmp_path / "undisturbed", tmp_path / "killed"
+    finish(undisturbed, "run", "--to", "annotate", *given)
+    for before, stage in (("ocr", "parse"), ("dedup", "annotate")):
+        kill_when((killed / before).exists, killed, "run", "--to", "annotate", *given)
+        assert not (killed / stage).exists(), "nothing half-done is published"
+    finish(killed, "run", "--to", "annotate", *given)
+    for stage in ("parse", "dedup", "annotate"):
+        assert contents(killed / stage) == contents(undisturbed / stage)
 
 
 @pytest.mark.slow

@@ -111,11 +111,11 @@ def families(bases: list[Question], rng: random.Random) -> Iterator[Made]:
     alphabet = alphabet_of(bases)
     for replica in count():
         rename = renaming(replica, alphabet)
-        renamed = bases if replica == 0 else [_renamed(base, replica, rename) for base in bases]
-        terms, words = Terms(renamed), Words(renamed)
-        for base in renamed:
+        named = bases if replica == 0 else [renamed(base, replica, rename) for base in bases]
+        terms, words = Terms(named), Words(named)
+        for base in named:
             yield Made(base, "base", base.question_id, base.question_id)
-            yield from _family(base, renamed, alphabet, (terms, words), rng)
+            yield from _family(base, named, alphabet, (terms, words), rng)
 
 
 def alphabet_of(bases: list[Question]) -> list[str]:
@@ -343,9 +343,10 @@ def _other_options(base: Question, bases: list[Question], rng: random.Random) ->
     return with_texts(base, base.stem, texts)
 
 
-def _renamed(base: Question, replica: int, rename: Callable[[str], str]) -> Question:
-    renamed = with_texts(base, rename(base.stem), [rename(option.text) for option in base.options])
-    return renamed.model_copy(update={"question_id": f"{base.question_id}.{replica}"})
+def renamed(base: Question, replica: int, rename: Callable[[str], str]) -> Question:
+    """Return a question with its words renamed, under an id of its own."""
+    made = with_texts(base, rename(base.stem), [rename(option.text) for option in base.options])
+    return made.model_copy(update={"question_id": f"{base.question_id}.{replica}"})
 
 
 def renaming(replica: int, alphabet: list[str]) -> Callable[[str], str]:

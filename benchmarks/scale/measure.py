@@ -1,30 +1,33 @@
-"""Time and memory of the whole chain, from one raw table to the export, in one ``build-dataset run``.
+"""Processor time and memory of the whole chain, from raw tables to the export, in one run.
 
-    python -m benchmarks.scale.measure QUESTIONS.jsonl --size 280000 --folder /tmp/scale
+    python -m benchmarks.scale.measure QUESTIONS.jsonl --size 280000 --files 28 --folder /tmp/scale
 
-Makes a table of generated questions (see ``benchmarks.dedup.generate``), runs every stage up to the export in a
-process of its own, and prints each stage's seconds from the ledger, the processor time and the peak memory of the
-process and its workers together.
+Makes tables of distinct questions, as CMB's 280,839 are: those given, and the same with their words renamed (see
+``benchmarks.dedup.generate``). Runs every stage up to the export and prints, stage by stage, the processor time of the
+main process and of its workers, seconds by the clock, and the peak memory of all processes together. The last column
+is what two free cores would take: the main process and the workers one after the other, at the most.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import json
+import os
 import resource
 import shutil
-import subprocess
-import sys
 import threading
+import time
+from collections.abc import Iterator
+from itertools import count, islice
 from pathlib import Path
 
-from benchmarks.dedup.generate import generate, read_questions
+from benchmarks.dedup.generate import alphabet_of, read_questions, renamed, renaming
 from benchmarks.dedup.measure import distinct
+from build_dataset.pipeline.catalogue import STAGES
+from build_dataset.pipeline.config import load
+from build_dataset.pipeline.runtime.runner import Report, Runner
 from build_dataset.schemas.questions import Question
 
-CHAIN = ("clean", "dedup", "split", "export")
-"""The stages that issue 4 speaks of; the others are reported beside them."""
 _DATASET = """[dataset]
 name = "scale"
 raw = "raw"
@@ -32,67 +35,84 @@ build = "build"
 
 [annotate]
 annotator = "lexicon"
-
-[sources."{table}"]
-accept = ["explanation_disagrees"]
 """
-"""Copies with their options in another order keep the explanation, whose letters then speak against the key."""
+_CORES = 2
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("questions", type=Path)
     parser.add_argument("--size", type=int, default=280_000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", type=Path, required=True, help="emptied of an earlier build")
+    parser.add_argument("--files", type=int, default=1)
+    parser.add_argument("--folder", type=Path, required=True, help="its tables are made once")
     parser.add_argument("--last", default="export", help="the last stage")
+    parser.add_argument("--resume", action="store_true", help="keep the stages of an earlier run that are done")
     options = parser.parse_args()
-    table = options.folder / "raw" / f"questions-{options.size}-{options.seed}.csv"
-    if not table.exists():
-        write_table(table, options.questions, options.size, options.seed)
-    (options.folder / "dataset.toml").write_text(_DATASET.format(table=table.name), encoding="utf-8")
-    shutil.rmtree(options.folder / "build", ignore_errors=True)
-    program = Path(sys.executable).with_name("build-dataset")
-    command = [program, "run", "--to", options.last, "--config", options.folder / "dataset.toml"]
-    with subprocess.Popen(command) as process:
-        peak = watch(process)
-    print_stages(options.folder / "build" / "runs.jsonl")
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    print(f"\nprocessor time {used.ru_utime + used.ru_stime:.1f} s, peak memory {peak / 2**10:.0f} MiB")
-    if process.returncode:
-        raise SystemExit(process.returncode)
+    if not (options.folder / "raw").exists():
+        write_tables(options.folder / "raw", options.questions, options.size, options.files)
+    (options.folder / "dataset.toml").write_text(_DATASET, encoding="utf-8")
+    if not options.resume:
+        shutil.rmtree(options.folder / "build", ignore_errors=True)
+    names = [stage.name for stage in STAGES]
+    meter = Meter()
+    runner = Runner(load(options.folder / "dataset.toml"))
+    runner.run(names[: names.index(options.last) + 1], on_stage_done=meter.told)
+    print(f"| **all** | {meter.line(meter.start)} {meter.two_cores:.1f} |")
 
 
-def write_table(path: Path, source: Path, size: int, seed: int) -> None:
-    """Write ``size`` generated questions as CMExam's CSV."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    made = generate(distinct(read_questions(source)), size, seed)
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        writer = csv.writer(stream)
-        writer.writerow(("Question", "Options", "Answer", "Explanation"))
-        writer.writerows(_row(item.question) for item in made)
+def write_tables(folder: Path, source: Path, size: int, files: int) -> None:
+    """Write ``size`` distinct questions as CMExam's CSV, in so many files."""
+    folder.mkdir(parents=True)
+    rows = _rows(distinct(read_questions(source)))
+    for number in range(files):
+        with (folder / f"bank{number:02}.csv").open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.writer(stream)
+            writer.writerow(("Question", "Options", "Answer", "Explanation"))
+            writer.writerows(islice(rows, size // files))
 
 
-def _row(question: Question) -> tuple[str, str, str, str]:
-    options = "\n".join(f"{option.label} {option.text}" for option in question.options)
-    return question.stem, options, "".join(question.answer or []), question.explanation or ""
+def _rows(bases: list[Question]) -> Iterator[tuple[str, str, str, str]]:
+    alphabet = alphabet_of(bases)
+    for replica in count():
+        rename = renaming(replica, alphabet)
+        for question in (renamed(base, replica, rename) if replica else base for base in bases):
+            options = "\n".join(f"{option.label} {option.text}" for option in question.options)
+            yield question.stem, options, "".join(question.answer or []), question.explanation or ""
 
 
-def watch(process: subprocess.Popen[bytes]) -> int:
-    """The largest resident memory, in KiB, of a process and its children together, until it ends."""
-    peak, ended = 0, threading.Event()
+class Meter:
+    """Tells what each stage took."""
 
-    def poll() -> None:
-        nonlocal peak
-        while not ended.wait(0.05):
-            peak = max(peak, _resident(process.pid))
+    def __init__(self) -> None:
+        """Watch memory from now on."""
+        self.start = self._last = _clocks()
+        self.peak, self.two_cores = 0, 0.0
+        threading.Thread(target=self._watch, daemon=True).start()
+        print("| stage | main | workers | clock | peak MiB | two free cores |\n| --- | --: | --: | --: | --: | --: |")
 
-    watcher = threading.Thread(target=poll)
-    watcher.start()
-    process.wait()
-    ended.set()
-    watcher.join()
-    return peak
+    def told(self, report: Report) -> None:
+        """Print the line of a stage; the workers of one that is done have ended."""
+        main, workers = (now - before for now, before in zip(_clocks()[:2], self._last[:2], strict=True))
+        seconds = main + workers / _CORES
+        self.two_cores += seconds
+        print(f"| {report.stage.name} | {self.line(self._last)} {seconds:.1f} |", flush=True)
+        self._last = _clocks()
+
+    def line(self, since: tuple[float, float, float]) -> str:
+        """Return processor time of the main process and of its workers, the clock, and memory so far."""
+        took = " | ".join(f"{now - before:.1f}" for now, before in zip(_clocks(), since, strict=True))
+        return f"{took} | {self.peak >> 10} |"
+
+    def _watch(self) -> None:
+        while True:
+            self.peak = max(self.peak, _resident(os.getpid()))
+            time.sleep(0.5)
+
+
+def _clocks() -> tuple[float, float, float]:
+    """Processor time of this process and of its children that ended, and the clock, in seconds."""
+    own, others = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return own.ru_utime + own.ru_stime, others.ru_utime + others.ru_stime, time.perf_counter()
 
 
 def _resident(root: int) -> int:
@@ -112,17 +132,6 @@ def _resident(root: int) -> int:
         if parents[number] in own:
             own.add(number)
     return sum(resident.get(number, 0) for number in own)
-
-
-def print_stages(ledger: Path) -> None:
-    """Seconds by stage."""
-    entries = [json.loads(line) for line in ledger.read_text(encoding="utf-8").splitlines()]
-    print("\n| stage | seconds |\n| --- | ---: |")
-    for entry in entries:
-        print(f"| {entry['stage']} | {entry['seconds']:.1f} |")
-    chain = sum(entry["seconds"] for entry in entries if entry["stage"] in CHAIN)
-    print(f"| **{' + '.join(CHAIN)}** | **{chain:.1f}** |")
-    print(f"| all | {sum(entry['seconds'] for entry in entries):.1f} |")
 
 
 if __name__ == "__main__":

@@ -136,11 +136,12 @@ def confusions(judged: pl.DataFrame, **about: str) -> list[records.Confusion]:
 
 def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     """Return everybody's labels of the reviewed questions; of some, where none is reviewed."""
-    questions = list(Question.from_frame(tables["questions"]))
-    reviewed = from_reviews(questions, records.ExpertReview.from_frame(trace(tables).pulled))
+    questions, pulled = tables["questions"], trace(tables).pulled
+    seen = questions.filter(pl.col("question_id").is_in(pulled["question_id"].implode()))
+    reviewed = from_reviews(Question.from_frame(seen), records.ExpertReview.from_frame(pulled))
     # a fixed lot: hashes have no order in the paper
-    some = sorted(questions, key=lambda question: question.content_hash)[:MOST_UNREVIEWED]
-    compared = [item.question for item in reviewed] or some
+    some = questions.sort("content_hash", maintain_order=True).head(MOST_UNREVIEWED)
+    compared = [item.question for item in reviewed] or list(Question.from_frame(some))
     wanted = pl.col("question_id").is_in([question.question_id for question in compared])
     learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= LEAST else []
     # Asked anew: both cost nothing, and a learned label is of a model that had not seen the reviewed question.

@@ -1,10 +1,9 @@
 """The search for pairs of questions that are worth comparing."""
 
-import io
-from base64 import b64decode, b64encode
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from importlib.resources import files
+from operator import methodcaller
 
 import numpy as np
 import polars as pl
@@ -12,10 +11,8 @@ from numpy.typing import NDArray
 from scipy.cluster.hierarchy import DisjointSet
 
 from build_dataset.pipeline.dedup.bounds import NEARLY_ONE, Bounds
-from build_dataset.pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, components, similarities
+from build_dataset.pipeline.dedup.grams import Banding, Vocabulary, bigrams, candidate_pairs, similarities
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, comparison_key, in_letters
-from build_dataset.pipeline.stage import Store
-from build_dataset.schemas.identity import sha256
 
 WHOLE = Banding(bands=30, rows=4)
 """Over stem and options: finds copies at Jaccard .5 with probability .86, .6 with .985, .7 with .9997."""
@@ -26,9 +23,6 @@ MOST_ALIKE = 64
 """Most alike questions that each is compared with, where more share its buckets: 1,000 stems that differ by a number,
 第1种…, 第2种…, had up to 1,200 each. Of 20,000 generated from CMExam none has more than 51."""
 _ASTRAL = 0x10000  # first code point of the signs for three letters: no text of a question has many of these
-_BATCH = 50_000  # rows that are compared at a time: each takes two kilobytes in Python
-
-_SOURCES = ("bounds.py", "candidates.py", "grams.py", "keys.py", "phrases.toml")
 
 
 @dataclass(frozen=True)
@@ -45,23 +39,6 @@ class Candidates:
     def pairs(self) -> NDArray[np.int64]:
         """All pairs, the most alike first."""
         return np.concatenate([self.exact, self.near])
-
-
-def batches(candidates: Candidates, rows: int) -> Iterator[NDArray[np.int64]]:
-    """The pairs, the most alike first, some thousand rows at a time: rows that pairs connect stay together.
-
-    The fate of a row depends on the rows that it is connected with, and on no others.
-    """
-    pairs = candidates.pairs()
-    roots = components(pairs, rows)
-    named, sizes = np.unique(roots[np.unique(pairs)], return_counts=True)
-    batch_of = np.zeros(len(roots), np.int64)
-    batch_of[named] = np.cumsum(sizes) // _BATCH  # whole components, some thousand rows together
-    of_pair = batch_of[roots[pairs[:, 0]]]
-    order = np.argsort(of_pair, kind="stable")
-    for part in np.split(order, np.flatnonzero(np.diff(of_pair[order])) + 1):
-        if len(part):
-            yield pairs[part]
 
 
 def find_candidates(keys: pl.DataFrame, seed: int, related: float) -> Candidates:
@@ -82,33 +59,16 @@ def find_candidates(keys: pl.DataFrame, seed: int, related: float) -> Candidates
     return Candidates(copies, distinct[near[order]], scores[order], left_out)
 
 
-def stored_candidates(
-    questions: pl.DataFrame, keys: pl.DataFrame, seed: int, related: float, store: Store
-) -> Candidates:
-    """The candidates of these questions, searched once: another threshold of options finds them in the store."""
-    folder = files("build_dataset.pipeline.dedup")
-    code = [folder.joinpath(name).read_bytes() for name in _SOURCES]
-    names, texts = (questions[column].str.join("\n")[0] for column in ("question_id", "content_hash"))
-    key = sha256("candidates", names, texts, str(seed), str(related), *code)
-    if (kept := store.get(key)) is not None:
-        with np.load(io.BytesIO(b64decode(kept))) as arrays:
-            return Candidates(arrays["exact"], arrays["near"], arrays["scores"], int(arrays["left_out"]))
-    found = find_candidates(keys, seed, related)
-    packed = io.BytesIO()  # 280,000 questions have two million numbers, which as JSON take ten times the time
-    np.savez_compressed(packed, **vars(found))
-    store.put(key, b64encode(packed.getvalue()).decode())
-    return found
-
-
 def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:
     """The vocabulary of stems, options and explanations, each copy that says the same counted once."""
     vocabulary = Vocabulary()
     first = keys["exact"].is_first_distinct()
-    texts = keys.select("key", "option_keys").with_columns(questions["explanation"], first=first)
-    for part in texts.iter_slices(_CHUNK):
-        explained = part.filter("first").with_columns(comparison_key(pl.col("explanation").fill_null("")))
-        for framing in framed(explained, "key", OPTIONS, "explanation"):
-            vocabulary.add(bigrams(framing))
+    texts = keys.select("key", "option_keys").with_columns(questions["explanation"].fill_null("")).filter(first)
+    keyed = methodcaller("with_columns", comparison_key(pl.col("explanation")))
+    with ThreadPoolExecutor() as pool:  # polars reads one column on one core
+        for explained in pool.map(keyed, texts.iter_slices(_CHUNK)):
+            for framing in framed(explained, "key", OPTIONS, "explanation"):
+                vocabulary.add(bigrams(framing))
     return vocabulary
 
 

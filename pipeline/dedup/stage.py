@@ -10,14 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import DisjointSet
 
-from build_dataset.pipeline.dedup.candidates import (
-    MOST_ALIKE,
-    OPTIONS,
-    batches,
-    framed,
-    stored_candidates,
-    vocabulary_of,
-)
+from build_dataset.pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, find_candidates, framed, vocabulary_of
 from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
@@ -244,18 +237,17 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
     if questions.is_empty():
         return Resolution()
     keys = with_keys(questions)
-    candidates = stored_candidates(questions, keys, context.seed, params.related, context.store)
+    candidates = find_candidates(keys, context.seed, params.related)
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
-    found = Resolution(left_out=candidates.left_out)
-    for pairs in batches(candidates, questions.height):
-        concerned = comparable_items(questions, keys, np.unique(pairs).tolist())
-        resolver = Resolver(concerned, order, vocabulary, params)
-        if len(pairs) > _MANY:
-            resolver.compare(pairs, context)
-        resolver.resolve(map(tuple, pairs.tolist()), found)
-    return found
+    pairs, found = candidates.pairs(), Resolution(left_out=candidates.left_out)
+    if not len(pairs):
+        return found
+    resolver = Resolver(comparable_items(questions, keys, np.unique(pairs).tolist()), order, vocabulary, params)
+    if len(pairs) > _MANY:
+        resolver.compare(pairs, context)
+    return resolver.resolve(map(tuple, pairs.tolist()), found)
 
 
 def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:

@@ -1,6 +1,5 @@
 """Options of the export stage."""
 
-
 from pydantic import field_validator
 
 from build_dataset.schemas.params import Params, option

@@ -20,7 +20,7 @@ from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
 from build_dataset.pipeline.runtime.sources import papers
 from build_dataset.schemas.columns import plain_header
 from build_dataset.schemas.dataset import DatasetParams, SourceParams
-from build_dataset.schemas.documents import RawFile
+from build_dataset.schemas.documents import RawFile, SourceRow
 from build_dataset.schemas.errors import UnreadableDocument, UserError
 from build_dataset.schemas.identity import file_sha256
 from build_dataset.schemas.questions import Question
@@ -82,7 +82,7 @@ def read_bank(
         raise UserError(f"{document}: {error.reason}: {error.detail}") from None
     file = RawFile(document=document, sha256=file_sha256(path), bytes=path.stat().st_size)
     reading = DocumentState(file, path, facts)  # as the ocr stage makes it
-    return sources_of(rows_of(reading), document_of(reading, Exam()), declared), facts.told
+    return sources_of(SourceRow.from_frame(rows_of(reading)), document_of(reading, Exam()), declared), facts.told
 
 
 def _view(source: SourceTable, most: int) -> TableView:

@@ -90,17 +90,17 @@ def build_tables(read: Iterable[tuple[DocumentState, Sequence[PageRead], Exam]])
             "documents": [document_of(reading, exam)],
             "pages": [Page(document=name, page=number, **facts) for number, facts in enumerate(told, 1)],
             "lines": [line for number, page in numbered for line in lines_of(name, number, page)],
-            "rows": rows_of(reading),
         }
+        frames["rows"].append(rows_of(reading))
         for table, rows in records.items():
             frames[table].append(_TABLES[table].to_frame(rows))
     return {name: pl.concat(parts) for name, parts in frames.items()}
 
 
-def rows_of(reading: DocumentState) -> list[SourceRow]:
-    """Return the rows of a tabular file as records."""
+def rows_of(reading: DocumentState) -> pl.DataFrame:
+    """Return the ``SourceRow`` table of a tabular file."""
     rows = enumerate(reading.facts.rows or (), 1)
-    return [SourceRow(document=reading.name, row=at, **row._asdict()) for at, row in rows]
+    return pl.DataFrame(((reading.name, at, *row) for at, row in rows), SourceRow.polars_schema(), orient="row")
 
 
 def document_of(reading: DocumentState, exam: Exam) -> Document:

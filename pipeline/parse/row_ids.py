@@ -62,6 +62,7 @@ def with_ids(sources: Iterable[SourceTable]) -> list[SourceTable]:
 
 def _named(read: Read, names: Mapping[tuple[str, int], str]) -> Read:
     row, found = read
-    if isinstance(found, RowError) or (row.document, row.row) not in names:
+    name = names.get((row.document, row.row))
+    if isinstance(found, RowError) or name in (None, found[0].question_id):
         return read
-    return row, (found[0].model_copy(update={"question_id": names[row.document, row.row]}), found[1])
+    return row, (found[0].model_copy(update={"question_id": name}), found[1])

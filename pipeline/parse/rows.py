@@ -4,7 +4,9 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,6 +18,7 @@ from build_dataset.pipeline.parse.columns import Columns, Unclear, options_of
 from build_dataset.pipeline.parse.fields import filled_blank
 from build_dataset.pipeline.parse.heads import ONE_ANSWER, SET_ASIDE, announcement, question_type
 from build_dataset.pipeline.parse.nets import Caught, Doubts, Furniture, Reading, cast
+from build_dataset.pipeline.stage import Each, Failure, here
 from build_dataset.schemas.columns import option_of, roles_of, vocabulary
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, SourceRow
@@ -24,11 +27,11 @@ from build_dataset.schemas.identity import content_hash, row_id, sha256
 from build_dataset.schemas.questions import Question, QuestionType
 from build_dataset.schemas.wording import counted
 
-Read = tuple[SourceRow, "tuple[Question, Doubts] | RowError"]
 _TYPES = frozenset(QuestionType)
 _BESIDE = {"explanation", "comment", "shared", "year", "chapter", "exam_subject", "points", "link"}
 """Roles of parts that a row may keep within an object: {"meta": {"year": 2010, "solution": …}}."""
 _ON_A_CASE = 8  # questions below a case that is written at its first question alone, at most
+_BLOCK = 1000  # rows that a process reads at a time: it takes a fifth of a second
 
 
 @dataclass(eq=False)
@@ -37,6 +40,10 @@ class RowError(Exception):
 
     reason: str
     detail: str
+
+
+Found = tuple[Question, Doubts] | RowError
+Read = tuple[SourceRow, Found]
 
 
 @dataclass(frozen=True)
@@ -80,13 +87,34 @@ class SourceTable:
         ]
 
 
-class _Raw(NamedTuple):
-    """A row, and what is read from it once."""
+@dataclass
+class _Raw:
+    """A row, and what is read from it once. Another process reads it anew: texts cost less to send than fields."""
 
     row: SourceRow
     fields: Fields
-    options: Options
-    stem: str  # without the options behind it
+    columns: Columns
+
+    def __reduce__(self) -> Any:
+        """Send the row as it was found."""
+        return _again, (self.row, self.columns)
+
+    @cached_property
+    def options(self) -> Options:
+        """Its options."""
+        return options_of(self.fields, self.columns)
+
+    @cached_property
+    def stem(self) -> str:
+        """Its stem without the options behind it."""
+        stem = cells.text_of(self.fields, self.columns.roles.get("stem", ())) or ""
+        return cut_stem(stem)[0] if self.columns.options_in_stem else stem
+
+
+def _again(row: SourceRow, columns: Columns) -> _Raw:
+    fields = _loaded(row)
+    assert not isinstance(fields, RowError)
+    return _Raw(row, fields, columns)
 
 
 class _Habits:
@@ -114,41 +142,64 @@ class _Habits:
         # Cut off before ids are made of the texts; the nets look at whole questions later.
         self.furniture = Furniture({"stem": stems, "last": last, "explanation": told}, declared.furniture)
 
+    def of(self, rows: Sequence[_Raw]) -> "_Habits":
+        """Return the same, with the ids of some rows alone."""
+        some = copy(self)
+        some.own_ids = {row: one for row in (raw.row.row for raw in rows) if (one := self.own_ids.get(row))}
+        return some
+
+
+class RowBlock(NamedTuple):
+    """Rows of a table that are read together, and all that it takes to read them."""
+
+    document: Document
+    habits: _Habits
+    rows: Sequence[_Raw]
+
+
+def read_block(block: RowBlock) -> list[Found]:
+    """Read some rows of a table, in any process."""
+    return [_question(one, block.document, block.habits) for one in block.rows]
+
 
 def sources_of(
-    rows: Iterable[SourceRow], document: Document, declared: Mapping[str | None, SourceParams | None]
+    rows: Iterable[SourceRow], document: Document, declared: Mapping[str | None, SourceParams | None], each: Each = here
 ) -> list[SourceTable]:
     """The tables of a document: its sheets, each with a mapping of its own; declared under None holds for all."""
     sheets = group_values((row.sheet, row) for row in rows)
     read = [
-        questions_of(own, document, declared.get(sheet, declared.get(None)), f"#{sheet}" if at else "")
+        questions_of(own, document, declared.get(sheet, declared.get(None)), f"#{sheet}" if at else "", each)
         for at, (sheet, own) in enumerate(sheets.items())
     ]
     return read if len(read) > 1 else [replace(one, sheet=None) for one in read]
 
 
 def questions_of(
-    rows: Sequence[SourceRow], document: Document, declared: SourceParams | None = None, part: str = ""
+    rows: Sequence[SourceRow],
+    document: Document,
+    declared: SourceParams | None = None,
+    part: str = "",
+    each: Each = here,
 ) -> SourceTable:
-    """Read each row of a table, in their order."""
+    """Read each row of a table, in their order: by facts about all of it, and then block by block."""
     declared = declared or SourceParams()
     loaded = {row.row: _loaded(row) for row in rows}
     columns = mapping.find_mapping([one for one in loaded.values() if not isinstance(one, RowError)], declared)
     sheet = rows[0].sheet if rows else None
     if isinstance(columns, Unclear):
         return SourceTable(document, sheet, columns, [(row, _stopped(row, columns)) for row in rows])
-    raw = {row.row: _raw(row, found, columns) for row in rows if not isinstance(found := loaded[row.row], RowError)}
-    habits = _Habits([*raw.values()], columns, document.document + part, declared)
-    made = {number: _question(one, document, habits) for number, one in raw.items()}
-    made |= {number: found for number, found in loaded.items() if isinstance(found, RowError)}
+    raw = [_Raw(row, found, columns) for row in rows if not isinstance(found := loaded[row.row], RowError)]
+    habits = _Habits(raw, columns, document.document + part, declared)
+    made: dict[int, Found] = {number: found for number, found in loaded.items() if isinstance(found, RowError)}
+    parts = (raw[at : at + _BLOCK] for at in range(0, len(raw), _BLOCK))
+    for block, outcome in each(read_block, (RowBlock(document, habits.of(some), some) for some in parts)):
+        if isinstance(outcome, Failure):
+            failed = RowError("parser_failed", f"{document.document}: the parser failed: {outcome.detail}")
+            outcome = [failed] * len(block.rows)
+        made |= zip((one.row.row for one in block.rows), outcome, strict=True)
     read: list[Read] = [(row, made[row.row]) for row in rows]
     _case_written_once(read, columns)
     return SourceTable(document, sheet, columns, read, habits.own_ids, declared, habits.furniture.notes, part)
-
-
-def _raw(row: SourceRow, fields: Fields, columns: Columns) -> _Raw:
-    stem = cells.text_of(fields, columns.roles.get("stem", ())) or ""
-    return _Raw(row, fields, options_of(fields, columns), cut_stem(stem)[0] if columns.options_in_stem else stem)
 
 
 def _case_written_once(read: list[Read], columns: Columns) -> None:
@@ -192,9 +243,9 @@ def _loaded(row: SourceRow) -> Fields | RowError:
     return fields
 
 
-def _question(raw: _Raw, document: Document, habits: _Habits) -> tuple[Question, Doubts] | RowError:
+def _question(raw: _Raw, document: Document, habits: _Habits) -> Found:
     """The question in a row, and what is doubtful about it; or why it is none. Columns of labels are not read."""
-    columns, (row, fields, options, stem) = habits.columns, raw
+    columns, row, fields, options, stem = habits.columns, raw.row, raw.fields, raw.options, raw.stem
     text = {role: cells.text_of(fields, names) for role, names in columns.roles.items()}
     text["explanation"] = cells.whole_of(fields, columns.roles.get("explanation", ())[:1]) or text.get("explanation")
     stated = cells.first(fields, columns.roles.get("answer", ()))

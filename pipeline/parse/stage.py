@@ -1,7 +1,7 @@
 """The parse stage: lines and rows in, questions out, everything accounted for."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, zip_longest
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
 import polars as pl
@@ -28,13 +28,13 @@ from build_dataset.pipeline.parse.params import ParseParams
 from build_dataset.pipeline.parse.parts import merge_copies
 from build_dataset.pipeline.parse.row_ids import with_former_names, with_ids
 from build_dataset.pipeline.parse.rows import RowError, SourceTable, sources_of
-from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
+from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables, here
 from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.documents import Document, Line, SourceRow, Trace
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.release import ReleasedId
 
-_LARGE = 2000  # rows of a bank that another process reads
+_LARGE = 2000  # rows of a bank from which on other processes read them too
 Documents = dict[str, Document]
 
 
@@ -175,24 +175,14 @@ def _numbered_once(parts: Sequence[ParsedLine]) -> list[ParsedLine]:
 def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Context) -> ParseOutcome:
     outcome = ParseOutcome()
     frames = tables["rows"].sort("document", "row", maintain_order=True).group_by("document", maintain_order=True)
-    tasks = [(documents[name], frame, declared_for(name, params.sources)) for (name,), frame in frames]
-    found: dict[str, list[SourceTable]] = {}
-    # Small tables are read in less time than it takes to hand them to another process.
-    large = [task for task in tasks if task[1].height > _LARGE]
-    with context.progress(len(tasks), "banks") as advance:
-        done = context.map(_read_rows, large) if len(large) > 1 else ((task, _read_rows(task)) for task in large)
-        for (document, frame, _), sources in chain(
-            done, ((task, _read_rows(task)) for task in tasks if task[1].height <= _LARGE)
-        ):
-            advance(1)
-            if isinstance(sources, Failure):
-                outcome.into += frame.height
-                for number in frame["row"]:
-                    why = f"{document.document}: the parser failed: {sources.detail}"
-                    outcome.reject(f"{document.document}#{number}", "parser_failed", why)
-            else:
-                found[document.document] = sources
-    read = [source for name in sorted(found) for source in found[name]]
+    read: list[SourceTable] = []
+    with context.progress(tables["rows"].height, "rows") as advance:
+        for (name,), frame in frames:
+            # Small tables are read in less time than it takes to hand them to another process.
+            each = context.map if frame.height > _LARGE else here
+            declared = declared_for(name, params.sources)
+            read += sources_of(SourceRow.from_frame(frame), documents[name], declared, each)
+            advance(frame.height)
     for source in with_ids(with_former_names(read, tables.get("ids", ReleasedId.to_frame([])))):
         _take(source, outcome)
     tabular = {name for name, document in documents.items() if document.rows is not None}
@@ -201,12 +191,6 @@ def _rows(documents: Documents, tables: Tables, params: ParseParams, context: Co
         outcome.reject(name, "no_questions", f"{name}: it has no rows")
     outcome.notes += _unknown_sources(params.sources, documents)
     return outcome
-
-
-def _read_rows(task: tuple[Document, pl.DataFrame, Mapping[str | None, SourceParams]]) -> list[SourceTable]:
-    """Read one bank, in a worker process where it is large."""
-    document, frame, declared = task
-    return sources_of(SourceRow.from_frame(frame), document, declared)
 
 
 def declared_for(document: str, sources: Mapping[str, SourceParams]) -> dict[str | None, SourceParams]:

@@ -32,7 +32,8 @@ _START = 120.0  # seconds for a worker to come up on a cluster that others use t
 _STOP = 10.0  # seconds for workers to stop the processes that they hold
 _PROBES = 8  # files of the shared folder that a machine is asked for: enough to tell another mount from ours
 _SAME = "build-dataset must be installed on every machine of the cluster (docs/scale.md)"
-_CODE = "build-dataset with the code"  # of our own modules that read; its version is a hash
+_WORKS = tuple(f"build_dataset.pipeline.{name}" for name in ("ocr.tasks", "parse.stage", "dedup.stage", "annotate"))
+_CODE = "build-dataset with the code"  # of our own modules that work there; its version is a hash
 _READING = (
     *("numpy", "onnxruntime", "opencv-python-headless", "openvino", "paddleocr", "paddlepaddle"),
     *("pillow", "pymupdf", "python-docx", "rapidocr"),
@@ -197,9 +198,7 @@ def _found(name: str) -> str:
     if name == "Python":
         return ".".join(platform.python_version_tuple()[:2])
     if name == _CODE:
-        return sha256(code_hash("build_dataset.pipeline.ocr.tasks"), code_hash("build_dataset.pipeline.parse.stage"))[
-            :12
-        ]
+        return sha256(*map(code_hash, _WORKS))[:12]
     if os.sep in name:
         return f"{Path(name).stat().st_size} bytes" if Path(name).is_file() else "absent"
     with suppress(PackageNotFoundError):

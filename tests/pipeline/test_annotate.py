@@ -6,8 +6,10 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from build_dataset.annotation import learned_annotator
@@ -16,9 +18,11 @@ from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.pipeline import annotate
 from build_dataset.pipeline.annotate import choose, problems, run
 from build_dataset.pipeline.catalogue import stage
+from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.schemas.annotations import Annotation, AnnotationRequest, ExpertReview
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Option, Question
+from build_dataset.schemas.taxonomy import LabelSet, use_label_set
 from tests.annotation.scripted_server import Reply, ScriptedServer
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -76,6 +80,29 @@ def test_the_lexicon_labels_what_terms_speak_for_and_never_difficulty(context, r
     assert result.facts["annotator"] == "lexicon"
     assert result.tables["annotations"].schema == stage("annotate").writes["annotations"].polars_schema()
     assert result.tables["requests"].is_empty()
+
+
+OWN = {
+    "name": "organ",
+    "zh": "器官",
+    "en": "Organ",
+    "labels": [{"zh": "血压", "en": "Vessels"}, {"zh": "骨", "en": "Bone"}],
+}
+
+
+@pytest.mark.parametrize("labels", [None, LabelSet(dimensions=[OWN])])
+def test_many_questions_are_labelled_in_other_processes_as_a_few_are_here(context, labels):
+    rows = questions(5001, human_accuracy=0.5)
+    use_label_set(labels)
+    few = [run(table(part), LEXICON, context).tables["annotations"] for part in (rows[:2500], rows[2500:])]
+    with closing(LocalExecutor(2)) as executor:
+        context.map = lambda function, items: executor.map(function, items, None)
+        many = run(table(rows), LEXICON, context)
+    assert many.tables["annotations"].equals(pl.concat(few))
+    assert many.counts.kept == 5001
+    assert many.facts["difficulty_from_human_accuracy"] == (5001 if labels is None else 0)
+    said = {*SAID, "difficulty"} if labels is None else {"organ"}
+    assert set(many.tables["annotations"]["dimension"]) == said
 
 
 def test_difficulty_comes_from_human_accuracy_where_there_is_one(context):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -17,13 +18,14 @@ import pytest
 
 from build_dataset.pipeline.runtime.ray_executor import RayExecutor
 from build_dataset.schemas.errors import UserError
+from tests.making import bank
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests" / "pipeline" / "runtime"))
 from ray_cluster import MISSING, RayCluster, ray_cluster  # noqa: E402
 
 pytestmark = pytest.mark.skipif(MISSING is not None, reason=str(MISSING))
-PATIENCE = 120
+PATIENCE = 240
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,11 @@ def papers(tmp_path_factory) -> Path:
 
 
 def ocr(folder: Path, build: str, cluster: RayCluster | None = None) -> subprocess.Popen:
-    program = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()", "ocr"]
+    return start(folder, build, "ocr", cluster=cluster)
+
+
+def start(folder: Path, build: str, *words: str, cluster: RayCluster | None = None) -> subprocess.Popen:
+    program = [sys.executable, "-c", "from build_dataset.pipeline.cli import main; main()", *words]
     options = [f"dataset.build={folder / build}"]
     if cluster:
         options += ["executor.kind=ray", f"executor.address={cluster.address}"]
@@ -87,6 +93,25 @@ def test_a_machine_that_dies_midway_changes_nothing(papers, cluster):
     os.killpg(cluster.nodes[1].pid, signal.SIGKILL)
     assert process.wait(PATIENCE) == 0, process.stderr.read().decode()
     assert contents(papers / "ray" / "ocr") == contents(papers / "local" / "ocr")
+    cluster.add()
+
+
+def test_a_bank_is_read_and_labelled_in_blocks_on_all_machines_also_when_one_dies(tmp_path, cluster):
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "bank.jsonl").write_text("".join(json.dumps(row) + "\n" for row in bank(6000)))
+    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n[annotate]\nannotator = "lexicon"\n')
+    command = ("run", "--to", "annotate")
+    assert start(tmp_path, "local", *command).wait(PATIENCE) == 0
+    process = start(tmp_path, "ray", *command, cluster=cluster)
+    deadline = time.monotonic() + PATIENCE
+    while not (tmp_path / "ray" / "ocr").exists():
+        assert process.poll() is None, process.stderr.read().decode()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(cluster.nodes[-1].pid, signal.SIGKILL)
+    assert process.wait(PATIENCE) == 0, process.stderr.read().decode()
+    for stage in ("parse", "dedup", "annotate"):
+        assert contents(tmp_path / "ray" / stage) == contents(tmp_path / "local" / stage)
     cluster.add()
 
 

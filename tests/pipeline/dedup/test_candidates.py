@@ -124,7 +124,7 @@ def test_brute_force_finds_little_more_on_real_questions(shared_data) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 50])
-def test_small_batches_and_slices_come_to_the_same(make, dedup, crowd, monkeypatch, size: int) -> None:
+def test_small_slices_come_to_the_same(make, dedup, crowd, monkeypatch, size: int) -> None:
     stems = [f"{item.stem}的正确说法是" for item in crowd[:40]]
     copies = [
         make(f"{kind}{n:02d}", stem.replace("正确", word), answer=answer)
@@ -132,7 +132,6 @@ def test_small_batches_and_slices_come_to_the_same(make, dedup, crowd, monkeypat
         for kind, word, answer in (("a", "正确", "A"), ("b", "正确", "AB"[n % 2]), ("c", "错误", "A"))
     ]
     whole = dedup([*copies, *crowd])
-    monkeypatch.setattr(candidates, "_BATCH", size)
     monkeypatch.setattr(candidates, "_CHUNK", 10 * size)
     parts = dedup([*copies, *crowd])
     assert whole.counts.merged == whole.counts.waiting / 2 == 20
