@@ -1,4 +1,4 @@
-"""What each rule, and each row of the pattern tables, is worth: the outputs that are read otherwise without it.
+"""The worth of each rule, and of each row of the pattern tables: the outputs that are read otherwise without it.
 
     python -m benchmarks.extraction.ablation [FOLDER] [rules] [words] [claims] [patterns]
 

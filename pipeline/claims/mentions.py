@@ -120,7 +120,7 @@ def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
 
 
 def _names(options: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """What options are called: their texts, and the parts of one with a gloss: 프리미돈(Primidone)."""
+    """Yield the names of options: their texts, and the parts of one with a gloss, 프리미돈(Primidone)."""
     for label, body in options.items():
         gloss = _P.gloss.fullmatch(body.strip())
         yield from ((label, name) for name in (body, *(gloss.groups() if gloss else ())) if name.strip())

@@ -148,7 +148,7 @@ def _judged(
     for each in rows:
         general = alike.get(kind_of(each.waiting), "")
         each.decision = each.decision or (general if general in (KEEP, DROP) else "")
-    outcome.decided["open"] += sum(not each.decision for each in rows)
+    outcome.decided += Counter(open=sum(not each.decision for each in rows))
     return [each for each in rows if each.decision]
 
 
