@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# With restarts xdist waits for ever for a dead worker.
+PYTEST := $(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 SERVICES := --override-ini addopts="--strict-markers --import-mode=importlib" -v --timeout 900
 INSTALLED := tests/services/test_installed.py tests/services/test_installed_newest.py
@@ -16,7 +18,7 @@ TORCH := torch==2.13.0  # for the tests of local models; a CPU build does, and w
 SILENT := --no-emit-package openvino-telemetry  # OpenVINO works without it, and then reports to nobody
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-services test-pinned test-installed test-paddle test-tools lint format sample golden lock label-studio label-studio-stop docs clean
+.PHONY: help demo test test-slow test-all test-services test-pinned test-installed test-paddle test-tools lint format sample golden lock label-studio label-studio-stop docs clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-18s %s\n", $$1, $$2}'
@@ -24,8 +26,13 @@ help: ## List the targets
 demo: $(VENV)/.core ## Build the sample exam into build/ and say where to look
 	$(BIN)/build-dataset run
 
-test: $(VENV)/.dev ## Run the tests (no server, no key, no network)
-	$(BIN)/python -m pytest -n auto --dist loadfile --max-worker-restart 0  # with restarts xdist waits for ever for a dead worker
+test: $(VENV)/.dev ## Run the tests, but for slow ones (no server, no key, no network)
+	$(PYTEST) -m "not slow"
+
+test-slow: $(VENV)/.dev ## Run the slow tests: kills, hostile machines, whole demos, growth
+	$(PYTEST) -m slow
+
+test-all: test test-slow ## Run all tests that need no server
 
 test-services: $(VENV)/.services ## Run the tests against a real Label Studio and a real OpenAI-compatible server
 	$(BIN)/python -m pytest tests/services $(SERVICES) $(INSTALLED:%=--ignore=%)

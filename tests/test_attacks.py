@@ -29,6 +29,7 @@ def home(built, tmp_path, monkeypatch):
     return tmp_path / "case"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("kind", fuzz.KINDS)
 def test_damage_ends_in_a_documented_exit_code(home, kind, seed):
@@ -75,6 +76,7 @@ def injected(tmp_path_factory):
     return home / "build"
 
 
+@pytest.mark.slow
 def test_no_text_of_a_paper_becomes_an_element_or_attribute_of_a_page(injected):
     pages = [*injected.rglob("*.html")]
     assert len(pages) > 1

@@ -68,6 +68,7 @@ def refused(outcome: tuple[int, str]) -> str:
     return line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("megabytes", [300, 1800])
 def test_a_limit_on_address_space_that_libraries_do_not_survive_is_refused(built, megabytes):
     assert "ulimit -v" in refused(command(built, "status", limits={resource.RLIMIT_AS: megabytes << 20}))
@@ -91,6 +92,7 @@ def test_a_memory_group_in_which_the_command_would_be_killed_is_refused(built, g
     assert "64 MB, at least 256 MB are needed" in refused(command(built, "status", start=group))
 
 
+@pytest.mark.slow
 def test_a_network_file_system_without_locks_is_told_in_one_line(home):
     nowhere = "import fcntl\ndef flock(*_): raise OSError(37, 'No locks available')\nfcntl.flock = flock\n"
     (home / "patch").mkdir()
@@ -101,6 +103,7 @@ def test_a_network_file_system_without_locks_is_told_in_one_line(home):
     assert command(home, "run", "--to", "parse")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_limit_on_the_size_of_files_ends_in_one_line_and_the_next_run_finishes(home):
     shutil.rmtree(home / "build")
     assert "sqlite" in refused(command(home, "run", "--to", "parse", limits={resource.RLIMIT_FSIZE: 8 << 10}))
@@ -117,6 +120,7 @@ def mounted(options: str) -> list[str]:
     return ["unshare", "-m", "sh", "-c", script, "sh"]
 
 
+@pytest.mark.slow
 def test_a_disk_that_fills_up_half_way_ends_in_one_line_and_loses_nothing(home):
     small = mounted("-t tmpfs -o size=160k x build")
     careless = "from build_dataset.pipeline import cli, doctor; doctor._LEAST_DISK = 0; cli.main()"
@@ -135,12 +139,14 @@ def test_a_disk_that_fills_up_half_way_ends_in_one_line_and_loses_nothing(home):
     assert (home / "build" / "review" / "manifest.json").exists(), "what lies under the mount stays"
 
 
+@pytest.mark.slow
 def test_a_read_only_build_folder_is_read_and_not_written(home):
     fixed = mounted("--bind build build && mount -o remount,ro,bind build")
     assert command(home, "status", prefix=fixed)[0] == 0
     assert "Read-only file system" in refused(command(home, "run", "--force", "--to", "ocr", prefix=fixed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "environment",
     [
@@ -156,6 +162,7 @@ def test_whatever_letters_the_terminal_has_commands_end_well(home, environment):
         assert (code, "Traceback" in told) == (0, False), told
 
 
+@pytest.mark.slow
 def test_a_clock_that_runs_backwards_changes_no_result(home):
     (home / "clock").mkdir()
     (home / "clock" / "sitecustomize.py").write_text(
@@ -171,6 +178,7 @@ def test_a_clock_that_runs_backwards_changes_no_result(home):
     assert command(home, "run", "--to", "parse")[1].count("already done") == 2
 
 
+@pytest.mark.slow
 def test_links_that_lead_nowhere_back_or_to_devices_are_passed_over_or_refused(home):
     raw = home / "raw"
     for name, target in (("gone.txt", "nowhere"), ("self.txt", "self.txt"), ("loop", "."), ("zero.pdf", "/dev/zero")):
@@ -222,6 +230,7 @@ def test_peoples_work_in_a_form_of_another_version_is_one_line_and_never_ignored
         SOURCES[f"reviews/{table}"](DatasetParams(name="x", build=tmp_path))
 
 
+@pytest.mark.slow
 def test_a_build_of_an_older_version_is_made_anew(home):
     for path in home.glob("build/*/manifest.json"):
         old = json.loads(path.read_text())

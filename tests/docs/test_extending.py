@@ -74,6 +74,7 @@ def run(extended: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(program, cwd=extended, env=environment, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_the_guides_metric_stands_in_the_results(extended, sample_build):
     shutil.copytree(sample_build / "export", extended / "build" / "export")
     (extended / "dataset.toml").write_text('[dataset]\nname = "x"\n', encoding="utf-8")
@@ -87,6 +88,7 @@ def test_the_guides_metric_stands_in_the_results(extended, sample_build):
     assert "含全部正确项 All right options named" in (results / "results.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_guides_metric_passes_the_tests_beside_it_once_the_golden_file_is_written_anew(extended):
     shutil.copytree(ROOT / "tests", extended / "tests", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "pyproject.toml", extended)
@@ -97,6 +99,7 @@ def test_the_guides_metric_passes_the_tests_beside_it_once_the_golden_file_is_wr
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_the_guides_filter_rejects_and_its_format_is_written(extended):
     bank = extended / "raw" / "bank.csv"
     bank.parent.mkdir()
@@ -113,6 +116,7 @@ def test_the_guides_filter_rejects_and_its_format_is_written(extended):
     assert "`anki/*.tsv`" in (extended / "build" / "export" / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_guides_engine_source_format_and_item_type_are_read(extended):
     raw = extended / "raw"
     raw.mkdir()
@@ -137,6 +141,7 @@ def test_the_guides_engine_source_format_and_item_type_are_read(extended):
     ]
 
 
+@pytest.mark.slow
 def test_the_guides_built_in_dimension_stands_beside_cmexams(extended):
     bank = extended / "raw" / "bank.csv"
     bank.parent.mkdir()
@@ -149,6 +154,7 @@ def test_the_guides_built_in_dimension_stands_beside_cmexams(extended):
     assert annotations.filter(dimension="cognitive_level")["label"].to_list() == ["记忆"]
 
 
+@pytest.mark.slow
 def test_the_guides_stage_is_a_command_after_the_steps_that_it_names(extended, sample_build):
     build = extended / "build"
     shutil.copytree(sample_build / "dedup", build / "dedup")

@@ -201,6 +201,7 @@ def annotate_in_a_process(server, store: Path, count: int) -> subprocess.Popen:
     return subprocess.Popen(command, stdout=subprocess.PIPE, env=environment, cwd=ROOT)
 
 
+@pytest.mark.slow
 def test_a_killed_run_loses_at_most_what_was_in_flight_and_pays_nothing_twice(server, tmp_path):
     count, at_once, kills = 150, 8, 1
     server.script = lambda question, earlier, body: Reply(stall=0.02)

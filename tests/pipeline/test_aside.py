@@ -232,6 +232,7 @@ def test_an_item_is_shown_as_text(content, text):
     assert row == AsideRow("bbbbbbbb-1-001", "b.pdf", "s", "r", "d", text)
 
 
+@pytest.mark.slow
 def test_a_doubt_about_a_source_comes_first_in_run_status_and_report(tmp_path):
     nouns = "肝胆脾胃肺心肾脑骨皮眼耳鼻喉齿舌肌腱血脉"
     items = "\n".join(

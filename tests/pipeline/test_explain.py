@@ -63,6 +63,7 @@ def test_a_paper_is_no_question(built):
         question_place(built.build, story)
 
 
+@pytest.mark.slow
 def test_inspect_writes_the_page_of_a_paper(built, command):
     shown = command("inspect", "paper", "--pages", "1-2")
     assert shown.exit_code == 0

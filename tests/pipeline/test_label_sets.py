@@ -72,6 +72,7 @@ def paper(folder):
     (folder / "raw" / "law.json").write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_law_exam_goes_from_the_paper_to_the_report_with_its_own_labels(law):
     paper(law)
     config = load(law / "dataset.toml")

@@ -30,6 +30,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(tmp_path_factory.mktemp("sample"))
 
 
+@pytest.mark.slow
 def test_two_runs_write_the_same_bytes(made: Path, tmp_path: Path) -> None:
     again = make(tmp_path)
     names = [path.relative_to(made) for path in sorted(made.rglob("*")) if path.is_file()]

@@ -146,6 +146,7 @@ def test_a_server_that_never_confirms_is_told_and_the_next_push_goes_on():
     assert (report.added, report.unchanged) == (4, 4)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["ok", "done", "not done"]), max_size=12), st.integers(1, 9), st.integers(1, 5))
 def test_whatever_is_lost_no_question_is_there_twice_and_pushing_on_completes(faults, count, batch):
@@ -275,6 +276,7 @@ class KilledError(Exception):
     """The client is gone."""
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(st.lists(st.sampled_from(["疾病治疗", "医学基础知识", "不符合"]), min_size=6, max_size=6), st.integers(0, 6))
 def test_a_kill_while_labels_change_leaves_whole_labels_and_the_next_push_completes(other, survives):

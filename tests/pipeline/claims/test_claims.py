@@ -129,6 +129,7 @@ UNITS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", UNITS, ids=lambda unit: repr(unit)[:24])
 @pytest.mark.timeout(60)
 def test_twice_the_text_takes_twice_the_time(unit):
@@ -140,6 +141,7 @@ def test_twice_the_text_takes_twice_the_time(unit):
     assert exponent(work) <= 1.5  # linear is 1; a busy machine showed 1.34, quadratic time is 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["A、", "_", "\n", "<think>", "答案是", "心 "], ids=repr)
 def test_a_megabyte_is_read_within_seconds(unit):
     found = extract((unit * (1_000_000 // len(unit)))[:1_000_000], FOUR)

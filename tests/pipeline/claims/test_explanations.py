@@ -86,6 +86,7 @@ def test_what_says_nothing_says_nothing(explanation):
     assert read(explanation) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["（", "（A对", "A、", "（A对）", "不", "除外"])
 def test_hostile_text_takes_linear_time(unit):
     assert exponent(lambda count: read(unit * count, stem=unit * 50)) <= 1.4

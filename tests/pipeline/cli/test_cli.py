@@ -121,6 +121,7 @@ def test_set_without_a_value_is_told(tmp_path):
     assert "write it as KEY=VALUE" in str(shown.exception)
 
 
+@pytest.mark.slow
 def test_when_nothing_is_left_the_end_says_why_and_how_a_key_would_be_named(tmp_path):
     run("init", tmp_path)
     paper = "\n".join(f"{n}. 第{n}题问的是什么\nA. 甲{n}\nB. 乙{n}\nC. 丙{n}\nD. 丁{n}" for n in range(1, 9))
@@ -147,6 +148,7 @@ def test_explain_tells_why_a_file_was_not_read(sample_build, tmp_path):
     assert [(event["stage"], event["reason"]) for event in json.loads(shown.output)["events"]] == [("ocr", "truncated")]
 
 
+@pytest.mark.slow
 def test_status_has_a_line_for_each_file_and_names_the_sheets_that_were_left_out(tmp_path):
     config = small(tmp_path, "1. 下列正确的是\nA. 甲\nB. 乙\n")
     with xlsxwriter.Workbook(tmp_path / "raw" / "bank.xlsx") as book:

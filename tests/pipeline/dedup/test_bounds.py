@@ -72,6 +72,7 @@ def stems_alike(draw: st.DrawFn) -> tuple[str, str]:
     return " ".join(words), " ".join(other) or "x"
 
 
+@pytest.mark.slow
 @given(stems_alike(), st.booleans(), st.sampled_from((0.5, 0.8, 0.95)))
 @settings(max_examples=300, deadline=None)
 def test_cores_less_alike_than_the_bound_are_not_related(
@@ -87,6 +88,7 @@ def test_cores_less_alike_than_the_bound_are_not_related(
         assert relate(*compared(keys, doubtful=doubtful), vocabulary, DedupParams(related=related)) is None
 
 
+@pytest.mark.slow
 @given(stems_alike())
 @settings(max_examples=200, deadline=None)
 def test_keys_that_are_nearly_one_text_are_seen_by_their_cores(stems: tuple[str, str]) -> None:

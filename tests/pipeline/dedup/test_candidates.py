@@ -113,6 +113,7 @@ def test_bigrams_stay_within_their_text() -> None:
     assert grams.codes.tolist() == [ord("a") << 21 | ord("b"), ord("d") << 21 | ord("e"), ord("e") << 21 | 0x20000]
 
 
+@pytest.mark.slow
 def test_brute_force_finds_little_more_on_real_questions(shared_data) -> None:
     rows = pl.read_ndjson(shared_data / "cmexam" / "val_dev.jsonl")
     texts = [f"{stem}\x1f{options}" for stem, options in rows.select("Question", "Options").iter_rows()]

@@ -240,6 +240,7 @@ def test_another_word_makes_another_question_whatever_the_answer(make, dedup) ->
         assert (result.counts.kept, kinds(result)) == (2, {"a": "term", "b": "term"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("first", "second"),
     [
@@ -295,6 +296,7 @@ def test_a_look_alike_in_a_case_with_another_answer_is_a_contradiction(make, ded
     assert dedup([make("a", case), misspelt, *written, *crowd]).counts.waiting == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", UNITS)
 def test_units_in_words_are_those_in_symbols_and_no_others(make, dedup, word: str) -> None:
     asked = "每次给予{} {}，这种用法最适合的情形是"

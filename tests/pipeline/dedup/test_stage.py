@@ -111,6 +111,7 @@ def build(make, rows) -> list[Question]:
     return [make(string.ascii_lowercase[place], *row) for place, row in enumerate(rows)]
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(rows=ROWS, seed=st.integers(0, 99))
 def test_order_does_not_matter(make_dedup, rows, seed: int) -> None:
@@ -123,6 +124,7 @@ def test_order_does_not_matter(make_dedup, rows, seed: int) -> None:
     assert one.review == other.review
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(rows=ROWS)
 def test_every_question_ends_in_one_place_and_survivors_are_distinct(make_dedup, rows) -> None:

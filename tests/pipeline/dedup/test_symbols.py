@@ -92,11 +92,13 @@ GENES = st.lists(st.sampled_from(["AA", "Aa", "aa", "BB", "Bb", "bb", "RR", "Rr"
 OPERATORS = st.sampled_from("+-×÷/*=≠<>≤≥∪∩∈→↔∧∨≈^:")
 
 
+@pytest.mark.slow
 @given(first=GENES, second=GENES)
 def test_genotypes_are_the_same_only_letter_by_letter(first: list[str], second: list[str]) -> None:
     assert (key("".join(first)) == key("".join(second))) is (first == second)
 
 
+@pytest.mark.slow
 @given(
     letters=st.lists(st.sampled_from("abxyABXY"), min_size=2, max_size=2),
     others=st.lists(st.sampled_from("abxyABXY"), min_size=2, max_size=2),

@@ -28,6 +28,7 @@ def assert_same(found: Result, expected: Result) -> None:
     assert (found.review, found.facts, found.notes) == (expected.review, expected.facts, expected.notes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [1, 2])
 def test_one_or_two_workers_write_the_same_bytes(workers: int, alone: Result, monkeypatch) -> None:
     monkeypatch.setattr(stage, "_MANY", 10)

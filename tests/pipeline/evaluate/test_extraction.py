@@ -207,6 +207,7 @@ def test_what_goes_before_a_conclusion_does_not_change_it(letter, before):
     assert read(f"{before}\n所以答案是{letter}。", multiple=False) == letter
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     ["选项A：正确。\n" * 5000, "答案是" * 20000, "A、" * 30000, "是" * 50000 + "A", "<think>" * 10000, "因此" * 20000],
@@ -276,6 +277,7 @@ def judged(folder: Path) -> list[tuple[str, dict[str, str], str, bool]]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiple", [False, None])
 @pytest.mark.parametrize(("as_a_run", "least"), [(True, 0.995), (False, 0.987)])
 def test_right_and_wrong_agree_with_people_who_judged_real_outputs(shared_data, multiple, as_a_run, least):
@@ -286,6 +288,7 @@ def test_right_and_wrong_agree_with_people_who_judged_real_outputs(shared_data, 
     assert agreed[True] / len(outputs) >= least
 
 
+@pytest.mark.slow
 def test_answers_stated_in_real_explanations_are_the_keys(shared_data):
     # People wrote these for other readers; in the six that disagree the letters contradict the text or the key.
     agreed: Counter[bool] = Counter()

@@ -49,6 +49,7 @@ def described(text, options, multiple, stem, first) -> str:
     return f"{answer} | {judged} | {claims} | {reading} | {len(visible_output(text))}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", range(PARTS))
 def test_texts_are_read_as_before(part):
     golden = GOLDEN.read_text(encoding="utf-8").splitlines()

@@ -107,6 +107,7 @@ def test_every_metric_but_the_expected_one_has_an_interval():
     assert all(score.questions == 40 for score in scores.values())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["weighted_f1", "macro_f1"])
 def test_the_interval_of_f1_holds_its_level_about(name):
     """The truth is F1 of a large sample: right by .7 where the key is A or B, by .4 where it is C."""

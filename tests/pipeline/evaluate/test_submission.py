@@ -159,6 +159,7 @@ def test_an_unknown_run_names_those_there_are():
         submission([prediction(1, "A")], "x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pattern", ["all_a", "half_right"])
 def test_cmbs_own_answer_file_gives_its_averages(shared_data, write, pattern):
     path = shared_data / "cmb" / "CMB-test-choice-answer.jsonl"

@@ -30,6 +30,7 @@ def view(built):
     return view_paper(built.build, built.raw, "paper.pdf")
 
 
+@pytest.mark.slow
 def test_every_item_is_a_card_and_uncertain_ones_come_first(built, view):
     fates = [card.fate for card in view.cards]
     assert fates[0] in (Fate.WAITING, Fate.UNUSED)
@@ -38,6 +39,7 @@ def test_every_item_is_a_card_and_uncertain_ones_come_first(built, view):
     assert [card.name for card in view.cards if card.fate is Fate.KEPT] == kept["question_id"].to_list()
 
 
+@pytest.mark.slow
 def test_a_question_read_with_doubt_stands_before_the_others(built):
     path = built.build / "parse" / "questions.parquet"
     mine = pl.col("document") == "paper.pdf"
@@ -49,12 +51,14 @@ def test_a_question_read_with_doubt_stands_before_the_others(built):
     assert kept[0].name == last
 
 
+@pytest.mark.slow
 def test_what_waits_says_why(view):
     waiting = [card for card in view.cards if card.fate is Fate.WAITING]
     assert waiting
     assert all(event.reason and event.detail for card in waiting for event in card.events)
 
 
+@pytest.mark.slow
 def test_every_line_of_text_lies_in_a_box(built, view):
     for sheet in view.sheets:
         for line in PaperTables(built.build, "paper.pdf").lines:
@@ -66,12 +70,14 @@ def test_every_line_of_text_lies_in_a_box(built, view):
                 ), line.text
 
 
+@pytest.mark.slow
 def test_a_question_over_a_page_break_has_boxes_on_both_pages(view):
     over = next(card for card in view.cards if len(card.pages) == 2)
     for sheet in view.sheets:
         assert any(over.name in mark.cards for mark in sheet.marks)
 
 
+@pytest.mark.slow
 def test_the_page_has_pictures_and_asks_for_nothing(built):
     name, content = inspect_page(built.build, built.raw, "paper")
     text = content.decode()
@@ -81,6 +87,7 @@ def test_the_page_has_pictures_and_asks_for_nothing(built):
     assert "default-src 'none'" in html.unescape(text)
 
 
+@pytest.mark.slow
 def test_text_of_papers_is_escaped(built):
     _, content = inspect_page(built.build, built.raw, "paper")
     assert b"&lt;b&gt;&amp;" in content
@@ -114,6 +121,7 @@ def test_which_paper_is_meant_is_told(built, wanted, told):
         view_paper(built.build, built.raw, wanted)
 
 
+@pytest.mark.slow
 def test_the_name_of_a_paper_is_enough_beside_its_key(built):
     documents = pl.read_parquet(built.build / "ocr/documents.parquet")
     key = documents.filter(document="paper.pdf").with_columns(document=pl.lit("paper_answers.pdf"))
@@ -121,6 +129,7 @@ def test_the_name_of_a_paper_is_enough_beside_its_key(built):
     assert view_paper(built.build, built.raw, "paper").document == "paper.pdf"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", ["paper.pdf", "raw/paper.pdf", "/home/li/exams/raw/paper.pdf"])
 def test_the_path_that_a_shell_completes_is_the_paper(built, wanted):
     assert view_paper(built.build, built.raw, wanted).document == "paper.pdf"
@@ -166,6 +175,7 @@ def line(order: int, text: str = "题", kind: str = "text") -> Line:
     return Line(document="a", page=1, order=order, kind=kind, text=text, box=box, column=0, confidence=None)
 
 
+@pytest.mark.slow
 def test_the_facts_of_a_paper_are_told(view, built):
     digest = PaperTables(built.build, "paper.pdf").document.sha256
     assert view.facts[0] == ("format 格式", "pdf, 2 pages")

@@ -97,6 +97,7 @@ def test_columns_that_are_named_in_dataset_toml_make_a_table_a_bank(tmp_path):
     assert [one["text"] for one in questions[0]["options"]] == ["肝甲", "肝乙", "肝丙"]
 
 
+@pytest.mark.slow
 def test_columns_named_for_a_text_are_refused_with_one_line(tmp_path):
     (tmp_path / "raw").mkdir()
     write(tmp_path / "raw" / "paper.docx", text="1. 首选肝项的是\nA. 肝甲\nB. 肝乙\n答案：B")

@@ -65,6 +65,7 @@ def test_a_page_with_too_few_lines_keeps_its_pixels(lines):
     assert flatten(photographed(page(lines), 0.006, 0.03)).nodes is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", [1, 2])
 @settings(max_examples=8, deadline=None)
 @given(curl=st.floats(0.004, 0.012), tilt=st.floats(-0.03, 0.03))

@@ -77,6 +77,7 @@ def read(path: Path, content: bytes) -> list[str]:
         return [error.reason if error.detail else ""]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("maker", MAKERS)
 @pytest.mark.parametrize("seed", range(2))
 def test_pictures_of_every_form_are_recognised(engine, tmp_path, maker, seed):
@@ -85,6 +86,7 @@ def test_pictures_of_every_form_are_recognised(engine, tmp_path, maker, seed):
     assert all(min(shape[:2]) >= 1 and shape[2] == 3 for shape in engine.shapes)
 
 
+@pytest.mark.slow
 def test_damaged_pictures_are_recognised_or_refused(engine, tmp_path):
     for mutant in making.pictures(2 * len(MAKERS), 5, MAKERS):
         assert all(read(tmp_path / f"a{mutant.suffix}", mutant.content)), mutant.kind

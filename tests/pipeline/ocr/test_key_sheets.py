@@ -46,12 +46,14 @@ def answers(folder, name, grid, paper="内科.txt"):
     return ["".join(row["answer"] or "-") for row in rows], [row["explanation"] for row in rows]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", ["csv", "xlsx"])
 @pytest.mark.parametrize("grid", GRIDS.values(), ids=GRIDS)
 def test_a_sheet_of_keys_answers_the_paper_of_its_name(tmp_path, grid, suffix):
     assert answers(tmp_path, f"内科_答案.{suffix}", grid)[0] == [*"BCAD"]
 
 
+@pytest.mark.slow
 def test_a_key_that_is_called_nothing_else_answers_the_one_paper_in_its_folder(tmp_path):
     assert answers(tmp_path, "模考/答案.xlsx", DOWN, "模考/2024卫生法规.txt")[0] == [*"BCAD"]
 
@@ -61,6 +63,7 @@ def test_numbers_without_an_answer_are_left_out():
     assert key_lines(abreast) == ["1\tB", "4\tD"]
 
 
+@pytest.mark.slow
 def test_explanations_of_a_key_stand_with_its_answers(tmp_path):
     grid = [[*DOWN[0], "解析"], *([n, a, f"见教材第{n}章"] for n, a in DOWN[1:])]
     assert answers(tmp_path, "内科_答案.xlsx", grid) == ([*"BCAD"], [f"见教材第{n}章" for n in range(1, 5)])

@@ -54,6 +54,7 @@ def test_mutants_are_read_or_refused_and_none_crashes_its_worker(executor, tmp_p
         assert all(value["reason"] for value in blank), task.document
 
 
+@pytest.mark.slow
 def test_the_same_seed_makes_the_same_mutants():
     first, second = (list(making.mutants(PAPERS[:1], 16, seed=3)) for _ in range(2))
     assert first == second

@@ -278,6 +278,7 @@ def test_characters_alone_do_not_hide_that_a_page_lies_on_its_side(singles):
     assert read_upright(Scripted(on_its_side, left, right), BLACK)[0] == 270
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [90, 180, 270])
 def test_a_scanned_page_of_the_sample_is_read_alike_from_every_side(turned):
     engine, pixels = engines.load(OcrParams()), scanned_sample()

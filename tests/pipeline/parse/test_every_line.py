@@ -105,6 +105,7 @@ def test_what_a_line_of_a_kept_question_says_stands_in_it(seed):
                 assert {*words} <= held | {"第", "题"}, (texts[place], said[trace.item_id])
 
 
+@pytest.mark.slow
 def test_every_line_of_the_samples_has_an_outcome(shared_data: Path, tmp_path: Path):
     """Of text, Markdown and Word, which need no engine."""
     kinds = {".txt", ".md", ".docx"}

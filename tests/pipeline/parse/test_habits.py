@@ -216,6 +216,7 @@ def test_what_does_not_belong_to_a_question_waits(parse):
     assert told(parse("1. 首选\nA. 甲 A. 一\nB. 乙 B. 二\nC. 丙 C. 三")) == ["?1 label_inside_text"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

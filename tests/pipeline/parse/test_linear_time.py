@@ -50,6 +50,7 @@ def test_a_long_run_of_digits_takes_linear_time() -> None:
     assert time.thread_time() - started < _SECONDS
 
 
+@pytest.mark.slow
 def test_many_marks_of_answers_in_one_line_take_linear_time() -> None:
     started = time.thread_time()
     fields.split_fields("答：" * 200_000)  # 2 s; 22 s when every mark counted the lines before it
@@ -63,6 +64,7 @@ def test_a_line_that_may_be_a_stem_with_its_answer_takes_linear_time(unit: str) 
     assert time.thread_time() - started < _SECONDS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("part", PAPERS.values(), ids=PAPERS)
 def test_a_paper_of_many_lines_takes_linear_time(part: str) -> None:
     # Each box against all others took n^1.9. Processor time is a third off at times, so a long one is measured again.

@@ -126,6 +126,7 @@ def check(source: SourceTable, bank: Bank, *, keyed: bool = True) -> bool:
     return True
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(banks(), st.sampled_from(HEADERS), st.sampled_from(SHAPES), st.sampled_from(ANSWERS))
 def test_a_bank_of_any_shape_is_right_or_refused(bank, names, shape, answer):
@@ -146,6 +147,7 @@ FOREIGN: dict[str, st.SearchStrategy[Any]] = {
 """Columns of a bank that are no part of a question, though their cells may look so."""
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=300)
 @given(
     banks(),
@@ -409,6 +411,7 @@ LABELLED = [
 OTHER_WORDS = [*WORDS, "C-反应蛋白", "维生素A、D", "IL-2", "A型血", "B族维生素", "甲、乙两型", "10/L", "a、b两种"]
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=500)
 @given(
     st.permutations(OTHER_WORDS),

@@ -11,6 +11,7 @@ from benchmarks.papers.habits import misread, random_paper
 from benchmarks.papers.layouts import LAYOUTS
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.randoms(use_true_random=False).map(random_paper))
 def test_what_is_printed_in_any_habit_is_read_and_hardly_anything_waits(paper):

@@ -178,6 +178,7 @@ NAMES = (
 )
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=400)
 @given(st.lists(st.dictionaries(st.sampled_from(NAMES), ANY, min_size=1), min_size=1, max_size=4))
 def test_whatever_stands_in_a_cell_nothing_raises(rows):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+import pytest
+
 from build_dataset.pipeline.report.published import figure2
 from build_dataset.schemas.taxonomy import dimensions
 
@@ -27,6 +29,7 @@ def test_no_label_has_a_glyph_that_the_font_lacks():
     assert files["figures/figure2.svg"].startswith(b"<?xml")
 
 
+@pytest.mark.slow
 def test_the_same_questions_give_the_same_bytes():
     rows = [released("1", "题干", disease_group="肿瘤"), released("2", "题", difficulty="易")]
     assert figure2(splits(train=rows)) == figure2(splits(train=rows))

@@ -102,6 +102,7 @@ def test_after_the_confirmation_all_reviews_count(stem):
     assert {(each.status, len(each.reviewers)) for each in settled.labels} == {(LabelStatus.AGREED, 3)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("after", "reason"), MEANING, ids=[reason for _, reason in MEANING])
 @pytest.mark.parametrize("question_id", ["old-1-001", "new-1-001"])
 def test_a_question_that_asks_something_else_is_asked_anew_and_told(after, reason, question_id):

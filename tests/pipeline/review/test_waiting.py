@@ -122,6 +122,7 @@ def test_scanned_questions_show_their_page(book):
     assert len(sheet._images) >= 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["保留 keep", "保留", "Keep", "√", "是", 1, True])
 def test_a_kept_question_is_released_as_it_stands(build, book, others, word):
     question_id = ids(build)["low_confidence"]
@@ -162,6 +163,7 @@ def explained(build) -> Waiting:
     return next(each for each in waiting_rows(build.build)[0] if each.question.question_id == question.question_id)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("word", ["无", "None", " – ", "-"])
 def test_an_explanation_and_a_shared_case_are_removed_by_a_word_in_their_place(build, explained, book, others, word):
     own = explained.question.question_id
@@ -199,6 +201,7 @@ def test_columns_by_one_of_their_two_names_below_a_title_are_read(build, explain
     assert said(build)[own, "explanation"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("column", "title", "told"),
     [
@@ -218,6 +221,7 @@ def test_a_column_of_another_name_is_one_line(build, book, column, title, told):
         take(build, book)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("column", ["decision", "key"])
 def test_of_a_workbook_in_which_a_column_was_sorted_alone_nothing_is_taken(build, book, column):
     rows = [each for each in waiting_rows(build.build)[0] if each.base.key][:4]
@@ -262,6 +266,7 @@ def test_the_same_workbook_again_changes_nothing(build, book, others):
     assert {path.name: path.read_bytes() for path in (build.build / folder.FOLDER).glob("*.parquet")} == first
 
 
+@pytest.mark.slow
 def test_a_file_saved_as_csv_with_rows_sorted_and_removed_is_read(build, book, others, tmp_path):
     question_id = ids(build)["low_confidence"]
     edit(book, (question_id, "decision", "保留"))
@@ -285,6 +290,7 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
     assert said(build) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("changes", "told"),
     [

@@ -179,6 +179,7 @@ def test_a_row_whose_text_is_anothers_is_named_and_not_taken(path, context):
     assert {key[0] for key in found} == PROPOSED.keys() - {"q03", "q09"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "yes", ["是", "√", "✓", "✔", "Y", "y", "yes", 1, "1", True, "TRUE", "已完成", "完成", "OK", " 是 ", "ｙ"]
 )
@@ -207,6 +208,7 @@ def test_a_mark_that_nobody_understands_is_named_with_its_row(path, context, hea
     assert head in told
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("dimension", "written", "label"),
     [
@@ -277,6 +279,7 @@ def test_the_protection_allows_no_sort(path):
     assert sheet.protection.sort, "openpyxl says True where it is forbidden"
 
 
+@pytest.mark.slow
 @soffice
 @pytest.mark.parametrize("suffix", ["xlsx", "ods", "csv"])
 def test_a_workbook_saved_by_libreoffice_in_another_format_says_the_same(path, context, tmp_path, suffix):

@@ -82,6 +82,7 @@ def test_the_order_of_rows_changes_nothing(tables, split, exam, params, seed):
     assert one.notes == other.notes
 
 
+@pytest.mark.slow
 @given(exam=exams(), more=st.integers(1, 40), linked=st.integers(0, 5), params=PARAMS, other=PARAMS)
 @relaxed
 def test_added_questions_move_none_of_an_earlier_release(
@@ -104,6 +105,7 @@ def test_added_questions_move_none_of_an_earlier_release(
         assert {second.of[name]} == {first.of[old] for old, its in clusters.items() if its == cluster}
 
 
+@pytest.mark.slow
 @given(strata=st.lists(st.integers(1, 60), min_size=1, max_size=8), more=st.integers(0, 60), seed=st.integers(0, 9))
 @relaxed
 def test_added_questions_bring_each_stratum_to_its_quota_again(
@@ -130,6 +132,7 @@ def test_added_questions_bring_each_stratum_to_its_quota_again(
             assert abs(got[name] - ideal) <= max(2, abs(before - ideal))
 
 
+@pytest.mark.slow
 @given(
     strata=st.lists(st.integers(1, 60), min_size=1, max_size=12), ratios=st.sampled_from(["8:1:1", "7:2:1", "3:1:1"])
 )
@@ -154,6 +157,7 @@ def test_each_stratum_is_within_one_question_of_the_ideal(tables, split, strata,
         assert abs(sizes[name] - total * share) < 1
 
 
+@pytest.mark.slow
 def test_several_dimensions_hold_at_once(tables, split):
     lots = random.Random(3)
     questions = [
