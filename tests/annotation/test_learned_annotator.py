@@ -27,10 +27,10 @@ from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.taxonomy import Dimension, LabelName, LabelSet, dimensions, use_label_set
+from tests.annotation.embeddings_server import Endpoint
+from tests.annotation.embeddings_server import endpoint as endpoint
 from tests.annotation.test_lexicon_annotator import question
 from tests.conftest import MemoryStore
-from tests.pipeline.leaks.test_embeddings import Endpoint
-from tests.pipeline.leaks.test_embeddings import endpoint as endpoint
 
 STEMS = {
     "呼吸系统疾病": "支气管哮喘患者咳嗽{}，应选用",

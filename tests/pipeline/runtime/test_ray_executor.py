@@ -14,7 +14,6 @@ from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.ray_executor import RayExecutor, executor, expected, fitting_workers, lacks, room
 from build_dataset.pipeline.stage import Failure
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.identity import sha256
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ray_cluster import MISSING
@@ -106,7 +105,7 @@ def test_a_machine_with_another_version_is_told(monkeypatch):
     assert "numpy 0.0.1, this machine" in lacks(wanted)
     lacks.cache_clear()
     monkeypatch.setattr("build_dataset.pipeline.runtime.ray_executor.code_hash", lambda module: "other")
-    assert f"build-dataset with the code {sha256('other', 'other')[:12]}" in lacks(wanted)
+    assert "has build-dataset with the code" in lacks(wanted)
 
 
 def test_a_run_that_reads_nothing_asks_no_cluster(config, monkeypatch):
