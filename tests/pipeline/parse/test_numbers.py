@@ -63,8 +63,19 @@ def test_a_stem_may_begin_with_a_number(parse):
     assert [question.stem[:3] for question in outcome.questions] == ["51岁", "85岁", "某男，"]
 
 
+@pytest.mark.parametrize("age", ["26歲男性", "60岁，男，"])
+@pytest.mark.parametrize("number", [2, 10, 15])
+def test_a_number_whose_dot_was_lost_before_an_age_opens_a_question(parse, number, age):
+    texts = [f"{each}.某男{each}例，" for each in range(1, 17)]
+    texts[number - 1] = f"{number}{age}"
+    outcome = parse(paper(*texts))
+    assert numbers(outcome) == [(1, each) for each in range(1, 17)]
+    assert outcome.questions[number - 1].stem.startswith(age[:3])
+    assert not outcome.review
+
+
 @pytest.mark.parametrize(
-    "line", ["2.5 mg口服，每日3次，", "30 mmHg以上时，", "1.73 m²校正后，", "2012年以来，", "3次/日，", "15岁以后，"]
+    "line", ["2.5 mg口服，每日3次，", "30 mmHg以上时，", "1.73 m²校正后，", "2012年以来，", "3次/日，", "15岁以后，", "100岁以后，"]
 )
 def test_a_dose_a_date_or_a_decimal_at_a_line_start_is_text(parse, line):
     text = f"1. 某药的用法为\n{line}下列哪项正确\n{OPTIONS}\n2. 下列哪项错误\n{OPTIONS}"
