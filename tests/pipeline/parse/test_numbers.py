@@ -75,7 +75,16 @@ def test_a_number_whose_dot_was_lost_before_an_age_opens_a_question(parse, numbe
 
 
 @pytest.mark.parametrize(
-    "line", ["2.5 mg口服，每日3次，", "30 mmHg以上时，", "1.73 m²校正后，", "2012年以来，", "3次/日，", "15岁以后，", "100岁以后，"]
+    "line",
+    [
+        "2.5 mg口服，每日3次，",
+        "30 mmHg以上时，",
+        "1.73 m²校正后，",
+        "2012年以来，",
+        "3次/日，",
+        "15岁以后，",
+        "100岁以后，",
+    ],
 )
 def test_a_dose_a_date_or_a_decimal_at_a_line_start_is_text(parse, line):
     text = f"1. 某药的用法为\n{line}下列哪项正确\n{OPTIONS}\n2. 下列哪项错误\n{OPTIONS}"
