@@ -133,7 +133,16 @@ def test_before_any_review_annotators_are_compared_with_each_other(context):
     found = run(tables(reviews=0), CalibrateParams(), context)
     assert set(found.tables["calibration"]["reference"]) == {"lexicon"}
     assert "no expert has reviewed" in found.notes[0]
-    assert b"No expert has reviewed yet" in found.files["index.html"]
+    assert b"No expert has reviewed yet; annotators are compared with each other" in found.files["index.html"]
+
+
+def test_one_annotator_alone_is_compared_with_nothing(context):
+    own = tables(reviews=0)
+    page = (
+        run(own | {"annotations": own["annotations"].clear()}, CalibrateParams(), context).files["index.html"].decode()
+    )
+    assert "nothing is compared" in page
+    assert "暂无可比较的内容" in page
 
 
 def test_no_questions_are_no_error(context):
