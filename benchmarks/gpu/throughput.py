@@ -132,7 +132,10 @@ def main() -> None:
         parser.error('needs torch: pip install -e ".[local]"')
     card = torch.cuda.get_device_name() if here else "CPU"
     with tempfile.TemporaryDirectory() as folder:
-        found = list(measure(arguments, Path(folder), "cuda:0" if here else "cpu"))
+        found = []
+        for row in measure(arguments, Path(folder), "cuda:0" if here else "cpu"):
+            found.append(row)
+            print(f"{row.shots} shots, {row.way}: {row.questions} questions in {row.seconds:.1f} s", flush=True)
     told = f"{card}, torch {torch.__version__}, Qwen2.5-{arguments.size} with random weights"
     print(f"\n{told}, {arguments.questions} questions, {arguments.new_tokens} new tokens\n")
     print(table(found, arguments.size, card))
