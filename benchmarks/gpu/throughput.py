@@ -107,7 +107,7 @@ def table(found: list[Measured], size: str, card: str) -> str:
     for row in found:
         same = {one.way: one for one in found if one.shots == row.shots}
         rates = [row.rate(cpu=cpu)]
-        peers = [same["loop"], same.get(row.way.replace("ours", "harness"))]
+        peers = [same["loop"], same.get(row.way.replace("ours", "harness").replace("loop", "harness, written"))]
         ratios = [f"{rates[0] / one.rate(cpu=cpu):.1f}" if one else "–" for one in peers]
         flops = 2 * layer_weights(size) * row.tokens / row.seconds
         share = f"{100 * flops / peak:.1f} %" if peak else "–"
