@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
 import polars as pl
@@ -83,7 +83,7 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
         key=comparison_key(whole), option_keys=comparison_key(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK)
     )
     return keyed.with_columns(
-        core=_without_phrases(pl.col("key")),
+        core=pl.col("key").str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, ""),
         exact=pl.concat_str(pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"),
     )
 
@@ -96,9 +96,13 @@ def _without_head(text: pl.Expr) -> pl.Expr:
 
 
 def comparison_key(text: pl.Expr, keep: str = "") -> pl.Expr:
-    """The comparison key of a text column; characters in ``keep`` stay."""
+    """The comparison key of a text column; characters in ``keep`` stay.
+
+    Traditional characters become simplified one by one, so that keys stay comparable place by place; words that Taiwan
+    and the mainland call otherwise (軟體 / 软件) stay different.
+    """
     text = _replaced(text, TYPED)  # before NFKC, which makes an o of the º in 38º
-    simple = _simple_forms()
+    simple = simple_forms() | VARIANTS
     text = text.str.normalize("NFKC").str.replace_many(list(simple), list(simple.values()))
     text = folded_case(text).str.replace_all(r"\s+", "").str.replace_many(_COUNTED, leftmost=True)
     return (
@@ -143,24 +147,10 @@ def symbols_kept(text: str) -> str:
     return _CAPITALS.sub(kept, text)
 
 
-@cache
-def _simple_forms() -> dict[str, str]:
-    """Traditional character → simplified one, and variants of one word.
-
-    Character by character, so that keys stay comparable place by place; words that Taiwan and the mainland call
-    otherwise (軟體 / 软件) stay different.
-    """
-    return simple_forms() | VARIANTS
-
-
 def _replaced(text: pl.Expr, signs: list[tuple[str, str]]) -> pl.Expr:
     for pattern, written in signs:
         text = text.str.replace_all(pattern, written)
     return text
-
-
-def _without_phrases(key: pl.Expr) -> pl.Expr:
-    return key.str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, "")
 
 
 FIGURES = "[0-9·%°]"  # on which twins in letters turn

@@ -253,9 +253,7 @@ def _classes(text: str) -> set[str]:
     return {_CLASS_OF[char] for char in text if char in _CLASS_OF}
 
 
-@cache
-def _language() -> Language:
-    return Language()
+_language = cache(Language)  # read from its file when it is first asked
 
 
 def _with_neighbours(place: str, text: str) -> str:

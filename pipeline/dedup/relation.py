@@ -4,14 +4,13 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 from math import ceil
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from build_dataset.pipeline.dedup import misreading
-from build_dataset.pipeline.dedup.bounds import NEARLY_ONE
+from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary
 from build_dataset.pipeline.dedup.keys import (
     ASKED,
@@ -332,11 +331,6 @@ def keys_agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]
 def keys_contradict(first: Collection[frozenset[str]], second: Collection[frozenset[str]]) -> bool:
     """Return whether both have keys and no answer is right by both."""
     return bool(first and second) and not keys_agree(first, second)
-
-
-def any_contradict(keys: Iterable[tuple[frozenset[str], ...]]) -> bool:
-    """Return whether any two of the keys contradict each other."""
-    return any(keys_contradict(one, other) for one, other in combinations(dict.fromkeys(keys), 2))
 
 
 def translate_keys(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[frozenset[str], ...]:

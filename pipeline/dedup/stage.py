@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from build_dataset.pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, find_ca
 from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translate_keys
+from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, keys_contradict, relate, translate_keys
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
@@ -123,8 +124,9 @@ class Resolver:
         leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
         groups, disputed = DisjointSet(followers), set[int]()
         for leader, copies in followers.items():
-            said = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
-            if any_contradict([self._items[leader].keys, *said]):
+            keys = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
+            distinct = dict.fromkeys([self._items[leader].keys, *keys])
+            if any(starmap(keys_contradict, combinations(distinct, 2))):
                 disputed.add(leader)  # its own copies contradict each other
         for row, leader in leader_of.items():
             for other in self._contradictions.get(row, ()):
