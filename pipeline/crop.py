@@ -125,11 +125,11 @@ def _tasks(questions: Iterable[Question], context: Context, most: int, marked: b
         for _, some in groupby(mine, key=lambda question: (question.pages or [0])[0]):
             own = list(some)
             places = tuple((question.question_id, tuple(question.regions or ())) for question in own)
-            yield CropTask(paper, places, most, {each.question_id: _unsure(each) for each in own} if marked else {})
-
-
-def _unsure(question: Question) -> list[Region]:
-    return [Region(page=one.page, box=one.box) for one in question.unsure or () if one.box]
+            underlined = {
+                each.question_id: [Region(page=sign.page, box=sign.box) for sign in each.unsure or () if sign.box]
+                for each in own
+            }
+            yield CropTask(paper, places, most, underlined if marked else {})
 
 
 def crop_in_worker(paper: Paper, regions: Sequence[Region]) -> bytes:

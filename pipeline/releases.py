@@ -108,7 +108,7 @@ def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -
     take(merges.select("question_id", "survivor_id").iter_rows())  # copies of one that is kept
     if before and after:
         texts = _texts(old, before), _texts(new, after)
-        near = [(name, name) for name in before if name in after and _alike(texts[0][name], texts[1][name])]
+        near = [(name, name) for name in before if name in after and _alike(*(part[name] for part in texts))]
         take([*near, *_nearest(*texts)])  # corrected
     take([(name, name) for name in before if name in after])
     return pl.DataFrame(found, {"old": pl.String, "new": pl.String, "same": pl.Boolean}, orient="row")

@@ -22,7 +22,7 @@ from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
 from build_dataset.pipeline.cli.report import print_json, print_line, print_template, print_warning, save
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.evaluate.params import EvaluateParams
-from build_dataset.pipeline.stage import Stage
+from build_dataset.pipeline.stage import Context, Stage
 from build_dataset.schemas.annotations import Agreement, LabelStatus
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import JudgeAgreement
@@ -31,7 +31,6 @@ from build_dataset.schemas.wording import counted, minute
 
 if TYPE_CHECKING:
     from build_dataset.annotation.adjudication import ReviewStatus
-    from build_dataset.pipeline.runtime.executor import RunContext
     from build_dataset.pipeline.runtime.runner import Runner
 
 REVIEW, EVALUATE = stage("review"), stage("evaluate")
@@ -40,7 +39,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w@.+-]+")
 
 
 @contextmanager
-def locked_build(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runner, ReviewParams, RunContext]]:
+def locked_build(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runner, ReviewParams, Context]]:
     """Yield a runner, the experts' options and a stage's context, while no other process writes to the build folder."""
     from build_dataset.pipeline.runtime.publish import build_lock
     from build_dataset.pipeline.runtime.runner import Runner

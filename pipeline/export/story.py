@@ -8,7 +8,7 @@ import polars as pl
 from scipy.stats import poisson
 
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
-from build_dataset.pipeline.aside import LOSING, OUTCOMES, outcomes_of
+from build_dataset.pipeline.aside import LOSING, OUTCOMES, item_outcomes
 from build_dataset.pipeline.dedup.keys import UNSURE
 from build_dataset.pipeline.split.units import twins_of
 from build_dataset.pipeline.stage import Tables
@@ -29,7 +29,7 @@ def tell(tables: Tables, splits: Mapping[str, pl.DataFrame], rejects: Sequence[R
     whole = pl.concat(rows.with_columns(split=pl.lit(name)) for name, rows in splits.items())
     given = dict(tables) | {"dedup/merges": tables["merges"], "export/rejects": Rejection.to_frame(rejects)}
     counts: dict[str, Counter[str]] = {name: Counter() for name in OUTCOMES}
-    for outcome in outcomes_of(given.get) if "parse/questions" in tables else ():
+    for outcome in item_outcomes(given.get) if "parse/questions" in tables else ():
         counts.setdefault(outcome.name, Counter())[outcome.reason] += outcome.size
     read = tables["questions"].join(whole, on="question_id", how="semi")["confidence"].drop_nulls()
     unsure = int((read < UNSURE).sum())

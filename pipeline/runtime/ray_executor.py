@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from build_dataset.pipeline.config import ExecutorParams
-from build_dataset.pipeline.runtime.executor import Executor, LocalExecutor
+from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.fingerprint import code_hash
-from build_dataset.pipeline.stage import Failure
+from build_dataset.pipeline.stage import Executor, Failure
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.wording import counted

@@ -16,8 +16,8 @@ from pebble import ProcessExpired
 from rich.console import Console
 
 from build_dataset.pipeline.runtime import executor as module
-from build_dataset.pipeline.runtime.executor import LocalExecutor, RunContext, available_cores
-from build_dataset.pipeline.stage import Failure
+from build_dataset.pipeline.runtime.executor import LocalExecutor, available_cores
+from build_dataset.pipeline.stage import Context, Failure
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UnreadableDocument
 
@@ -157,7 +157,7 @@ def test_progress_is_a_bar_on_a_terminal_alone(tmp_path, terminal):
     parts = [SimpleNamespace(close=lambda name=name: closed.append(name)) for name in ("store", "executor")]
     console = Console(file=stream, force_terminal=terminal, width=100, color_system=None)
     dataset = DatasetParams(name="x", raw=tmp_path, build=tmp_path / "b", seed=5)
-    context = RunContext(tmp_path, tmp_path, dataset, *parts, console)
+    context = Context(tmp_path, tmp_path, dataset, *parts, console)
     with context.progress(4, "pages") as step:
         step(1)
         step(2)
