@@ -67,8 +67,8 @@ def aside_rows(items: Iterable[Rejection | ReviewItem], documents: Documents) ->
     """Yield the rows of a stage's rejects or review."""
     for item in items:
         content = content_of(item.item)
-        found = item.item_id if item.stage == "ocr" else documents.of(item.item_id)
-        document = content.get("document") or found or ""
+        source = item.item_id if item.stage == "ocr" else documents.of(item.item_id)
+        document = content.get("document") or source or ""
         yield AsideRow(item.item_id, document, item.stage, item.reason, item.detail, _text(content))
 
 
@@ -78,9 +78,9 @@ def items(build: Path, outcome: str, file: str | None = None, reason: str | None
     ``file`` is a part of the document's name.
     """
     made = {"merged": _merged, "twins": _twins}.get(outcome)
-    found = made(build) if made else _set_aside(build, TABLES[outcome])
+    rows = made(build) if made else _set_aside(build, TABLES[outcome])
     wanted = (file or "").casefold()
-    return [row for row in found if wanted in row.document.casefold() and reason in (None, row.reason)]
+    return [row for row in rows if wanted in row.document.casefold() and reason in (None, row.reason)]
 
 
 def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
@@ -88,8 +88,8 @@ def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
     read = partial(find_table, build)
     documents, settled = Documents(read("ocr/documents")), settled_questions(read)
     for stage in STAGES:
-        if (found := find_table(build, f"{stage.name}/{table}")) is not None:
-            rows = aside_rows(record.from_frame(found), documents)
+        if (frame := find_table(build, f"{stage.name}/{table}")) is not None:
+            rows = aside_rows(record.from_frame(frame), documents)
             yield from (row for row in rows if stage.name != "parse" or row.item_id not in settled)
 
 
@@ -203,8 +203,10 @@ class DoubtedSource:
 def source_doubts(read: Read) -> list[DoubtedSource]:
     """Return the doubts about whole sources, that of most questions first."""
     rows = _rows(read("parse/review"), "item_id", "question_ids", "reason", "detail")
-    found = [DoubtedSource(reason, len(ids), told) for name, ids, reason, told in rows if name.endswith(f"#{reason}")]
-    return sorted(found, key=lambda doubt: (-doubt.questions, doubt.detail))
+    doubts = [
+        DoubtedSource(reason, len(ids), detail) for name, ids, reason, detail in rows if name.endswith(f"#{reason}")
+    ]
+    return sorted(doubts, key=lambda doubt: (-doubt.questions, doubt.detail))
 
 
 def source_losses(read: Read) -> list[SourceLoss]:
@@ -264,8 +266,8 @@ def _verdicts(read: Read) -> Iterator[tuple[str, str, str, str | None, str]]:
     for stage in LOSING:
         for name, reason, item in _rows(read(f"{stage}/rejects"), "item_id", "reason", "item"):
             yield name, "rejected", reason, item, ""
-        for own, questions, *why in _rows(read(f"{stage}/review"), "item_id", "question_ids", "reason", "item"):
-            yield from ((name, "waiting", *why, "") for name in questions or [own])
+        for item_id, questions, *why in _rows(read(f"{stage}/review"), "item_id", "question_ids", "reason", "item"):
+            yield from ((name, "waiting", *why, "") for name in questions or [item_id])
         for name in settled_questions(read) if stage == "parse" else ():
             yield name, "kept", "", None, ""
     for name, survivor in _rows(read("dedup/merges"), "question_id", "survivor_id"):

@@ -73,16 +73,16 @@ def _packages() -> Iterator[Check]:
 
 def _opencv() -> Iterator[Check]:
     """Check the OpenCV that PaddleOCR brings: its files replace those of the build without windows."""
-    found = find_spec("cv2")  # without importing it
-    about = Path(found.origin).with_name("version.py") if found and found.origin else None
+    module = find_spec("cv2")  # without importing it
+    about = Path(module.origin).with_name("version.py") if module and module.origin else None
     if about is None or not about.is_file() or "headless = True" in about.read_text(encoding="utf-8"):
         return
     if find_library("GL"):  # desktops have it, servers and containers seldom
         yield Check("opencv", CheckState.OK, "the build with windows, which PaddleOCR brings")
     else:
         remedy = "pip install --force-reinstall --no-deps opencv-python-headless"
-        told = "the build with windows needs libGL.so.1: no OCR engine starts"
-        yield Check("opencv", CheckState.WRONG, told, remedy)
+        problem = "the build with windows needs libGL.so.1: no OCR engine starts"
+        yield Check("opencv", CheckState.WRONG, problem, remedy)
 
 
 def _label_studio(config: ConfigBase | None) -> Check:
@@ -91,8 +91,8 @@ def _label_studio(config: ConfigBase | None) -> Check:
     params = config.section(ReviewParams) if config else ReviewParams()
     url, variable = params.url, params.api_key_env
     if find_spec("label_studio_sdk") is None:
-        told = "label-studio-sdk is not installed · for expert review"
-        return Check("label studio", CheckState.ABSENT, told, EXTRA)
+        state = "label-studio-sdk is not installed · for expert review"
+        return Check("label studio", CheckState.ABSENT, state, EXTRA)
     try:
         with trusted_certificates():
             release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
@@ -100,9 +100,9 @@ def _label_studio(config: ConfigBase | None) -> Check:
         silent = f"no answer at {url} · for expert review", f"`{START}` installs it and starts it on loopback"
         return _untrusted(error, url, Check("label studio", CheckState.ABSENT, *silent))
     if not os.environ.get(variable):  # its key is never sent from here
-        told = f"{release} at {url}, but {variable} is not set"
+        state = f"{release} at {url}, but {variable} is not set"
         remedy = f"export {variable}=… (Account & Settings in Label Studio)"
-        return Check("label studio", CheckState.ABSENT, told, remedy)
+        return Check("label studio", CheckState.ABSENT, state, remedy)
     return Check("label studio", CheckState.OK, f"{release} at {url}")
 
 
@@ -118,8 +118,8 @@ def _language_model(params: AnnotateParams) -> Check:
         with trusted_certificates():
             httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)  # any answer will do, 401 too
     except (httpx.HTTPError, UserError) as error:
-        told = f"{what} does not answer ({type(error).__name__})"
-        return _untrusted(error, params.llm.base_url, Check("language model", CheckState.WRONG, told, "is it up?"))
+        problem = f"{what} does not answer ({type(error).__name__})"
+        return _untrusted(error, params.llm.base_url, Check("language model", CheckState.WRONG, problem, "is it up?"))
     return Check("language model", CheckState.OK, what)
 
 
@@ -140,8 +140,8 @@ def _cluster(config: ConfigBase) -> Iterator[Check]:
     if config.executor.kind != "ray":  # nothing to join
         return
     try:
-        found = room(config.executor.address, config.executor.num_gpus)
-        yield Check("ray cluster", CheckState.OK, found)
+        workers = room(config.executor.address, config.executor.num_gpus)
+        yield Check("ray cluster", CheckState.OK, workers)
     except UserError as error:
         yield Check("ray cluster", CheckState.WRONG, str(error).removeprefix("[executor] "))
 

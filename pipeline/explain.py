@@ -50,8 +50,8 @@ def explain(build: Path, wanted: str) -> QuestionHistory:
     mine = pl.col("question_id") == story.question_id
     story.relatives = [
         row
-        for own in find_rows(build, "dedup/clusters", mine)
-        for row in find_rows(build, "dedup/clusters", ~mine & (pl.col("cluster_id") == own["cluster_id"]))
+        for cluster in find_rows(build, "dedup/clusters", mine)
+        for row in find_rows(build, "dedup/clusters", ~mine & (pl.col("cluster_id") == cluster["cluster_id"]))
     ]
     story.annotations = find_rows(build, "annotate/annotations", mine)
     story.labels = find_rows(build, "review/labels", mine)

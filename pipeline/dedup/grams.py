@@ -73,8 +73,8 @@ class Vocabulary:
         """Count the bigrams of further texts."""
         for sketch, spread in zip(self._counts, _SPREADS, strict=True):
             np.add.at(sketch, _slots(grams.codes, spread), np.uint32(1))
-        found, counts = np.unique(grams.codes >> _SHIFT, return_counts=True)
-        self._characters[found] += counts.astype(np.uint32)
+        characters, counts = np.unique(grams.codes >> _SHIFT, return_counts=True)
+        self._characters[characters] += counts.astype(np.uint32)
         self._texts += grams.texts
         self._total += len(grams.codes)
 
@@ -224,13 +224,13 @@ def similarities(
     kind: type[np.floating[Any]] = np.float32,
 ) -> NDArray[Any]:
     """Similarity (rapidfuzz's ratio) of both texts of each pair in 0..100; 0 where it is below ``least``."""
-    found, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))
+    scores, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))
     for start in range(0, len(pairs), _PAIRS):
         part = slice(start, start + _PAIRS)
         first, second = (texts.gather(pairs[part, side]).to_list() for side in (0, 1))
         cutoff = bounds[part].min()  # the higher, the fewer characters are looked at
-        found[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=cutoff, workers=-1, dtype=kind)
-    return np.where(found >= bounds, found, 0)
+        scores[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=cutoff, workers=-1, dtype=kind)
+    return np.where(scores >= bounds, scores, 0)
 
 
 def components(pairs: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
@@ -239,8 +239,8 @@ def components(pairs: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
     from scipy.sparse.csgraph import connected_components
 
     graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(rows, rows))
-    found: NDArray[np.int64] = connected_components(graph, directed=False)[1]
-    return found
+    labels: NDArray[np.int64] = connected_components(graph, directed=False)[1]
+    return labels
 
 
 def equal_pairs(

@@ -134,13 +134,13 @@ def symbols_kept(text: str) -> str:
     """
     if text == text.lower():  # most Chinese texts
         return text
-    text = _PROSE.sub(lambda found: found[0].lower(), text)
+    text = _PROSE.sub(lambda match: match[0].lower(), text)
     both = {run.lower() for run in _CAPITALS.findall(text) if run.isupper()}
     both &= {*_RUN.findall(text)} if both else both  # both spellings of a word stand in the text
 
-    def kept(found: re.Match[str]) -> str:
-        run, low = found[0], found[0].lower()
-        is_unit = text[max(0, found.start() - 2) : found.start()].rstrip()[-1:] in set("0123456789/°")  # 5 mL
+    def kept(match: re.Match[str]) -> str:
+        run, low = match[0], match[0].lower()
+        is_unit = text[max(0, match.start() - 2) : match.start()].rstrip()[-1:] in set("0123456789/°")  # 5 mL
         is_word = len(low) == len(run) > 2 and (run.isupper() or run.istitle()) and low not in both
         return low if run in _EITHER[is_unit] or (is_word and not _SERIES.fullmatch(low)) else run
 
@@ -186,8 +186,8 @@ class Meaning:
     @cached_property
     def quantities(self) -> list[tuple[str, str]]:
         """Numbers with their units, sorted."""
-        found = _QUANTITY.findall(self.key)
-        return sorted((number, WORDS["same_unit"].get(unit, unit)) for number, unit in found)
+        pairs = _QUANTITY.findall(self.key)
+        return sorted((number, WORDS["same_unit"].get(unit, unit)) for number, unit in pairs)
 
     @cached_property
     def chinese_numbers(self) -> list[str]:
@@ -202,8 +202,8 @@ class Meaning:
     @cached_property
     def symbols(self) -> list[str]:
         """Latin and Greek words that are symbols, sorted: vitamins, types, genotypes. Longer ones get misread."""
-        found = _RUN.findall(self.key)
-        return sorted(word for word in found if len(word) <= 3 or not word.islower() or _SERIES.fullmatch(word))
+        words = _RUN.findall(self.key)
+        return sorted(word for word in words if len(word) <= 3 or not word.islower() or _SERIES.fullmatch(word))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -233,19 +233,19 @@ def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
 
 
 def _quantity_difference(first: Meaning, second: Meaning) -> tuple[str, str]:
-    one, other = Counter(first.quantities), Counter(second.quantities)
-    changed = [*(one - other), *(other - one)]
-    said = _both(*([number + unit for number, unit in of.quantities] for of in (first, second)))
+    first_counts, second_counts = Counter(first.quantities), Counter(second.quantities)
+    changed = [*(first_counts - second_counts), *(second_counts - first_counts)]
+    reason = _both(*([number + unit for number, unit in of.quantities] for of in (first, second)))
     if sorted(number for number, _ in first.quantities) == sorted(number for number, _ in second.quantities):
-        return "unit", said
+        return "unit", reason
     is_age = all(unit in _AGE_UNITS for _, unit in changed) and any(unit == "岁" for _, unit in changed)
-    return ("age" if is_age else "number"), said
+    return ("age" if is_age else "number"), reason
 
 
 def _both(first: list[str], second: list[str]) -> str:
     one, other = Counter(first), Counter(second)
     left = (" ".join(sorted(only.elements())).replace("·", ".") for only in (one - other, other - one))
-    return " / ".join(said or "–" for said in left)
+    return " / ".join(side or "–" for side in left)
 
 
 UNSURE = 0.95

@@ -161,7 +161,7 @@ class TextPair:
             if _FRAME not in one
         ]
         return max((count for _, count in counts), default=0) >= _KNOWN and all(
-            found <= 1 + count * _STRAY for found, count in counts
+            strange_count <= 1 + count * _STRAY for strange_count, count in counts
         )
 
     def is_slip(self, edit: Edit, *, exchanged: bool = False) -> bool:
@@ -184,8 +184,8 @@ class TextPair:
 
     def _is_strange(self, edit: Edit, side: int) -> bool:
         """Return whether no other text has a reading; a word of two characters (工会 for 卫生) is another term."""
-        said = (edit.old, edit.new)[side]
-        is_word = len(said) == 2 and self.vocabulary.count(*said) > 1 and not self.vocabulary.by_chance(*said)
+        reading = (edit.old, edit.new)[side]
+        is_word = len(reading) == 2 and self.vocabulary.count(*reading) > 1 and not self.vocabulary.by_chance(*reading)
         return any(self._rare(edit, side)) and not is_word
 
     def _rare(self, edit: Edit, side: int) -> list[bool]:
@@ -230,9 +230,9 @@ def content_edits(first: str, second: str) -> list[Edit]:
 
 def described(first: str, second: str, most: int = 3) -> str:
     """The first few differences for people: ``右→左, –→大``."""
-    found = edits(first, second)
-    said = [f"{edit.old or '–'}→{edit.new or '–'}" for edit in found[:most]]
-    return ", ".join(said) + (" …" if len(found) > most else "")
+    changes = edits(first, second)
+    shown = [f"{edit.old or '–'}→{edit.new or '–'}" for edit in changes[:most]]
+    return ", ".join(shown) + (" …" if len(changes) > most else "")
 
 
 def opposite_pair(first: str, second: str) -> str | None:

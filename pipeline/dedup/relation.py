@@ -94,19 +94,19 @@ def compare_stems(
     score = similarity(first.core, second.core)
     recognised = (first.recognised, second.recognised)
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed, recognised)
-    found = difference(meaning(first.key), meaning(second.key))
+    twins = difference(meaning(first.key), meaning(second.key))
     telling = (edit for edit in framed_edits(first.key, second.key) if edit.is_telling)
-    if found and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
+    if twins and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
         bare = _bare(first, second)
         if max(score, bare) < params.related:
             return Relation("different", score)
-        return Relation(found[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), found[1])
+        return Relation(twins[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), twins[1])
     changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
         return Relation("same", score, "stems differ in set phrases only", certain=bool(first.core))
-    if said := _shown(first, second, changes, read, agreed=agreed):
+    if reason := _shown(first, second, changes, read, agreed=agreed):
         certain = not any(read.doubtful) and all(read.looks_misread(edit) for edit in changes)
-        return Relation("same", score, said, certain=certain)
+        return Relation("same", score, reason, certain=certain)
     if score < params.related:
         return Relation("different", score)
     pair = ("".join(edit.old for edit in changes), "".join(edit.new for edit in changes))
@@ -292,8 +292,8 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, 
     score = round((stems.score + options.score) / 2, 4)
     if stems.kind != "same":
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
-        said = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
-        return Relation(stems.kind, score, said) if close else None
+        reason = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
+        return Relation(stems.kind, score, reason) if close else None
     # Reworded options may be different ones; a specific stem and the same answer prove them equal. The stem must be
     # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options. A
     # right option in another wording may be another answer: 硝苯地平控释片 / 硝苯地平缓释片.

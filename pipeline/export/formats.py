@@ -79,8 +79,8 @@ def _filled(tool: str, values: Mapping[str, str]) -> dict[str, bytes]:
 
 def task_name(name: str) -> str:
     """Return the dataset's name as the name of a Python module."""
-    found = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()  # "CMB 2024" → "cmb_2024"
-    return found if found and not found[0].isdigit() else f"exam_{found}".rstrip("_")  # "执医" → "exam"
+    module = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()  # "CMB 2024" → "cmb_2024"
+    return module if module and not module[0].isdigit() else f"exam_{module}".rstrip("_")  # "执医" → "exam"
 
 
 def _questions(prompts: Prompts, rows: list[ReleaseRow]) -> bytes:

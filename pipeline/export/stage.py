@@ -35,8 +35,8 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     }
     files |= task_files(context.dataset, splits, params.tools())
     files |= image_files(splits, tables, context, of_all=params.images)
-    told = {**figures, "labels": _labels(splits)}
-    files["statistics.json"] = (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
+    content = {**figures, "labels": _labels(splits)}
+    files["statistics.json"] = (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
 
     def describe(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:

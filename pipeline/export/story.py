@@ -59,4 +59,4 @@ def waiting_questions(tables: Tables) -> set[str]:
     """Return the ids of the questions that wait for a person and are therefore not released."""
     frames = [frame for name in LOSING if (frame := tables.get(f"{name}/review")) is not None]
     rows = [row for frame in frames for row in frame.select("item_id", "question_ids").iter_rows()]
-    return {name for own, several in rows for name in (own, *(several or ()))}
+    return {name for item, questions in rows for name in (item, *(questions or ()))}

@@ -54,12 +54,12 @@ class PaperTables:
     @cached_property
     def items(self) -> dict[Place, list[str]]:
         """The items that each line belongs to."""
-        found: dict[Place, list[str]] = defaultdict(list)
+        items: dict[Place, list[str]] = defaultdict(list)
         for trace in self.traces:
             if trace.item_id != trace.document:
                 for place in line_places(trace.spans):
-                    found[place].append(trace.item_id)
-        return found
+                    items[place].append(trace.item_id)
+        return items
 
     @cached_property
     def fates(self) -> dict[Place, Fate]:
@@ -98,14 +98,14 @@ def _resolve(build: Path, wanted: str) -> Document:
     # raw/paper.pdf is paper.pdf, and so is "paper", though it is a part of paper_answers.pdf too
     whole = max((name for name in known if f"/{wanted}".endswith(f"/{name}")), key=len, default=None)
     same = [whole] if whole else sorted(name for name in known if Path(name).stem == wanted)
-    found = same or sorted(name for name in known if wanted in name)
-    if len(found) > 1:
-        raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")
-    if not found:
+    names = same or sorted(name for name in known if wanted in name)
+    if len(names) > 1:
+        raise UserError(f"{wanted} could be {len(names)} papers: {', '.join(names[:5])}")
+    if not names:
         raise UserError(f"no paper {wanted} in {build}{_why_not(build, known, wanted)}")
-    if known[found[0]].pages is None:
-        raise UserError(f"{found[0]} is a table: `build-dataset explain ID` shows its questions")
-    return known[found[0]]
+    if known[names[0]].pages is None:
+        raise UserError(f"{names[0]} is a table: `build-dataset explain ID` shows its questions")
+    return known[names[0]]
 
 
 def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
@@ -118,30 +118,30 @@ def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
 
 def item_cards(tables: PaperTables) -> list[ItemCard]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
-    found: dict[str, ItemCard] = {}
+    cards: dict[str, ItemCard] = {}
     mine = tables.is_mine(pl.col("question_id"))
     for name in (stage.name for stage in STAGES if "questions" in stage.writes):  # the last one counts
         for row in find_rows(tables.build, f"{name}/questions", mine):
-            found[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
+            cards[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
     for stage in STAGES:
         for name, event, item in set_aside(tables.build, stage.name, tables.is_mine):
-            card = found.setdefault(name, ItemCard(name, Fate.KEPT))
+            card = cards.setdefault(name, ItemCard(name, Fate.KEPT))
             card.events.append(event)
             content = json.loads(item) if item else None
             if not card.question and isinstance(content, dict) and "stem" in content:
                 card.question = content
     for trace in tables.traces:
-        if trace.item_id in found:
-            found[trace.item_id].steps = trace.steps
-            found[trace.item_id].pages = sorted({span.page for span in trace.spans})
-    for card in found.values():
+        if trace.item_id in cards:
+            cards[trace.item_id].steps = trace.steps
+            cards[trace.item_id].pages = sorted({span.page for span in trace.spans})
+    for card in cards.values():
         card.fate = _fate(card)  # after all events are known
         card.pages = card.pages or list((card.question or {}).get("pages") or ())
     unused = [
         ItemCard(name, Fate.UNUSED, texts=[line.text for line in run], pages=[run[0].page])
         for name, run in tables.unused.items()
     ]
-    in_order = [found[name] for name in _reading_order(tables.traces, found)]
+    in_order = [cards[name] for name in _reading_order(tables.traces, cards)]
     return sorted([*unused, *in_order], key=lambda card: list(Fate).index(card.fate))
 
 
@@ -226,12 +226,12 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
         raise UserError(f"{name} has pages 1-{count}; ask for {MAX_PAGES} of them at most")
     last = min(shown.stop - 1, count)
     notes = [f"Pages {shown.start}–{last} of {count}; --pages FIRST-LAST shows others."]
-    found = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
+    cards = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
     view = PaperView(
         tables.document.document,
         _facts(tables),
-        list(page_views(tables, found, shown)),
-        found,
+        list(page_views(tables, cards, shown)),
+        cards,
         notes if len(shown) < count else [],
         [f"p. {line.page} {_told(one)}" for line in tables.lines if line.page in shown for one in line.unsure or ()],
     )
@@ -294,7 +294,7 @@ def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> 
             lines = [line for line in tables.lines if line.page == page.page]
             boxed = page.width > 0 and all(line.box for line in lines) and tables.document.format != "docx"
             owners = [at.get(_place(line), []) for line in lines]
-            became = [_became(line, own, tables.fates) for line, own in zip(lines, owners, strict=True)]
+            became = [_became(line, line_cards, tables.fates) for line, line_cards in zip(lines, owners, strict=True)]
             marks, texts = (_boxes(lines, became), []) if boxed else ([], _texts(lines, became))
             yield PageView(page, [*marks, *_doubted_lines(lines, owners)], texts)
 
