@@ -95,7 +95,7 @@ def _annotations(
     pairs = zip(questions, outcomes, strict=True)
     labelled = [(question, labels) for question, labels in pairs if isinstance(labels, Labelled)]
     return Annotation.to_frame(
-        row for one, labels in labelled for row in labels.annotations(by, measured_difficulty(one))
+        row for question, labels in labelled for row in labels.annotations(by, measured_difficulty(question))
     )
 
 
@@ -132,7 +132,7 @@ def _bill(identity: Identity, requests: pl.DataFrame, currency: str) -> dict[str
         "model": identity.model,
         "prompt_hash": identity.prompt_hash,
         "requests": requests.height,
-        **{each.name: None if each.has_nulls() else round(each.sum(), 6) for each in paid},
+        **{column.name: None if column.has_nulls() else round(column.sum(), 6) for column in paid},
         "currency": currency,
         **{name: value for name, value in wasted.items() if value},
         **({"other_models": others} if others else {}),

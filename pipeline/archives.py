@@ -200,7 +200,7 @@ def _names(infos: Sequence[zipfile.ZipInfo]) -> list[str]:
     for info in infos:
         name = PurePosixPath(*_parts(info))
         others = (name.with_name(f"{name.stem} ({number}){name.suffix}") for number in count(2))
-        names[next(one for one in map(str, chain([name], others)) if one not in names)] = None
+        names[next(candidate for candidate in map(str, chain([name], others)) if candidate not in names)] = None
     return list(names)
 
 

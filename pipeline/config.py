@@ -102,7 +102,7 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
         raise UserError("\n".join(problems)) from None
     sections = {name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)}
     named = tuple(sorted({name for source in config.sources.values() for name in source.headers()}))
-    joins = tuple(sorted((name, one.join_images) for name, one in config.sources.items() if one.join_images))
+    joins = tuple(sorted((name, source.join_images) for name, source in config.sources.items() if source.join_images))
     columns_and_joins = {"columns": named, "joins": joins}  # tuples: engines are kept by them
     sections["ocr"] = sections["ocr"].model_copy(update=columns_and_joins)
     sections["parse"] = sections["parse"].model_copy(update={"sources": config.sources})

@@ -126,8 +126,10 @@ def _tasks(questions: Iterable[Question], context: Context, most: int, marked: b
             questions_of_page = list(some)
             places = tuple((question.question_id, tuple(question.regions or ())) for question in questions_of_page)
             underlined = {
-                each.question_id: [Region(page=sign.page, box=sign.box) for sign in each.unsure or () if sign.box]
-                for each in questions_of_page
+                question.question_id: [
+                    Region(page=sign.page, box=sign.box) for sign in question.unsure or () if sign.box
+                ]
+                for question in questions_of_page
             }
             yield CropTask(paper, places, most, underlined if marked else {})
 
@@ -171,7 +173,7 @@ def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels
     if not part.size:
         raise UserError(f"{paper.document} page {region.page}: the box lies outside of the page")
     part = part.copy() if doubted else part
-    for box in (each.box for each in doubted if each.page == region.page):
+    for box in (region_in_doubt.box for region_in_doubt in doubted if region_in_doubt.page == region.page):
         row, start, end = int(box.y1 * down) - top, int(box.x0 * across) - left, int(box.x1 * across) - left
         part[max(0, row) : max(0, row + 3), max(0, start) : max(0, end)] = _RED
     return part

@@ -103,9 +103,11 @@ def patch_questions(questions: pl.DataFrame, corrections: pl.DataFrame | None) -
 def _accepted(corrections: pl.DataFrame) -> dict[str, list[Correction]]:
     """Corrections that count, by question; of several that say the same, the first."""
     accepted: dict[str, dict[tuple[str, str], Correction]] = {}
-    for each in Correction.from_frame(corrections):
-        if each.status is CorrectionStatus.ACCEPTED:
-            accepted.setdefault(each.question_id, {}).setdefault((each.field, each.content_hash), each)
+    for correction in Correction.from_frame(corrections):
+        if correction.status is CorrectionStatus.ACCEPTED:
+            accepted.setdefault(correction.question_id, {}).setdefault(
+                (correction.field, correction.content_hash), correction
+            )
     return {question_id: list(corrected.values()) for question_id, corrected in accepted.items()}
 
 
@@ -119,19 +121,19 @@ def _apply(
     another key came after it, and a person has to look. Returned are the question, the corrections that changed
     something or decided, in that order, and the outdated ones.
     """
-    waiting = sorted(corrections, key=lambda each: (each.updated_at, each.field))  # oldest first
+    waiting = sorted(corrections, key=lambda patch: (patch.updated_at, patch.field))  # oldest first
     applied: list[Correction] = []
-    while due := [each for each in waiting if each.content_hash == question.content_hash]:
-        fitting = [each for each in due if _fits(question, each)]
-        unfit = [each for each in due if each not in fitting]
-        waiting = [each for each in waiting if each not in due] + unfit
-        changing = [each for each in fitting if _changes(question, each)]
-        applied += [each for each in fitting if each in changing or each.field == VERDICT]
+    while due := [patch for patch in waiting if patch.content_hash == question.content_hash]:
+        fitting = [patch for patch in due if _fits(question, patch)]
+        unfit = [patch for patch in due if patch not in fitting]
+        waiting = [patch for patch in waiting if patch not in due] + unfit
+        changing = [patch for patch in fitting if _changes(question, patch)]
+        applied += [patch for patch in fitting if patch in changing or patch.field == VERDICT]
         if not changing:
             break
         question = _changed(question, changing)  # its hash is another now: what others made of it may fit
-    outdated = [each for each in waiting if _changes(question, each)]
-    outdated += [each for each in waiting if each.field == VERDICT and each.after == "drop"]
+    outdated = [patch for patch in waiting if _changes(question, patch)]
+    outdated += [patch for patch in waiting if patch.field == VERDICT and patch.after == "drop"]
     return question, applied, outdated
 
 
@@ -155,7 +157,7 @@ def question_fields(question: Question) -> dict[str, str | None]:
 
 
 def _changed(question: Question, corrections: Sequence[Correction]) -> Question:
-    texts = question_fields(question) | {each.field: each.after for each in corrections}
+    texts = question_fields(question) | {correction.field: correction.after for correction in corrections}
     options = [
         Option(label=name.removeprefix(OPTION), text=text)
         for name, text in sorted(texts.items())
@@ -163,7 +165,7 @@ def _changed(question: Question, corrections: Sequence[Correction]) -> Question:
     ]
     stem, shared = texts[STEM] or question.stem, texts[SHARED]
     changes: dict[str, object] = {"stem": stem, "shared_stem": shared, "options": options}
-    if any(each.field == ANSWER for each in corrections):
+    if any(correction.field == ANSWER for correction in corrections):
         changes |= {"answer": list(texts[ANSWER] or "") or None, "accepted_answers": None}
     changes[EXPLANATION] = texts[EXPLANATION]
     changes["content_hash"] = content_hash(stem, [option.text for option in options], shared)
@@ -181,7 +183,7 @@ def verified_questions(tables: Tables) -> pl.DataFrame:
     wanted = list(_accepted(tables["corrections"]))
     concerns = pl.col("question_ids").list.eval(pl.element().is_in(wanted)).list.any()
     items = ReviewItem.from_frame(tables["review"].filter(pl.col("item_id").is_in(wanted) | concerns))
-    return Question.to_frame([one for one in _questions(items) if one.question_id in wanted])
+    return Question.to_frame([question for question in _questions(items) if question.question_id in wanted])
 
 
 def tidied_items(items: Iterable[ReviewItem]) -> dict[str, Question]:
@@ -194,26 +196,26 @@ def _questions(items: Iterable[ReviewItem]) -> list[Question]:
     questions: dict[str, Question] = {}
     for item in items:
         content = json.loads(item.item) if item.item else None
-        for one in content if isinstance(content, list) and item.stage == "parse" else [content]:
-            if isinstance(one, dict) and one.get("question_id") in (item.item_id, *item.question_ids):
+        for fields in content if isinstance(content, list) and item.stage == "parse" else [content]:
+            if isinstance(fields, dict) and fields.get("question_id") in (item.item_id, *item.question_ids):
                 absent = dict.fromkeys(Question.model_fields)  # some stages leave out what is null
-                questions.setdefault(one["question_id"], Question.model_validate(absent | one))
+                questions.setdefault(fields["question_id"], Question.model_validate(absent | fields))
     return list(questions.values())
 
 
 def _judge(question_id: str, applied: Sequence[Correction], outdated: Sequence[Correction], patches: Patches) -> None:
     """Record what people decided of a question: the last verdict counts."""
-    verdict = next((each.after for each in reversed(applied) if each.field == VERDICT), None)
+    verdict = next((patch.after for patch in reversed(applied) if patch.field == VERDICT), None)
     if verdict == "drop":
-        who = ", ".join(dict.fromkeys(each.by for each in applied if each.after == "drop"))
-        notes = "; ".join(dict.fromkeys(each.note for each in applied if each.note))
+        who = ", ".join(dict.fromkeys(patch.by for patch in applied if patch.after == "drop"))
+        notes = "; ".join(dict.fromkeys(patch.note for patch in applied if patch.note))
         detail = f"dropped by {who}{f': {notes}' if notes else ''}"
         patches.verdicts[question_id] = FilterVerdict(DROPPED, detail, "reject")
     elif outdated:
         conflict = "; ".join(
-            f"{each.by} changed {each.field} from {_short(each.before)} to {_short(each.after)},"
+            f"{patch.by} changed {patch.field} from {_short(patch.before)} to {_short(patch.after)},"
             f" and the question says something else now"
-            for each in outdated
+            for patch in outdated
         )
         patches.verdicts[question_id] = FilterVerdict(OUTDATED, conflict, "review")
     elif verdict == "keep":

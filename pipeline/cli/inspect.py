@@ -239,10 +239,10 @@ def _print_as_in_status(config: ConfigBase, rows: Sequence[AsideRow], file: str 
         report.print_line(f"not kept out, a label or a key is still open: {report.reason_line(unsettled)}")
 
 
-def _print_groups(found: Sequence[AsideRow], outcome: Outcome) -> None:
+def _print_groups(items: Sequence[AsideRow], outcome: Outcome) -> None:
     """Print items below their file and reason, each in one line that fits the terminal."""
     for (document, why, detail), rows in groupby(
-        found, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
+        items, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
     ):
         report.print_line(f"{document} · {in_both_languages(why)} · {translated(detail)}", "bold")
         if outcome == "waiting" and is_chinese() and look_at(why) != look_at("else"):

@@ -144,10 +144,10 @@ def _thinned(pairs: NDArray[np.int64], keys: pl.DataFrame) -> NDArray[np.bool_]:
     order = np.argsort(-similarities(pairs[crowded], whole, 0), kind="stable")
     compared, connected = [0] * keys.height, DisjointSet(np.unique(pairs[crowded]).tolist())
     for at in crowded[order].tolist():
-        one, other = map(int, pairs[at])
-        if connected.merge(one, other) or min(compared[one], compared[other]) < MOST_ALIKE:
-            compared[one] += 1
-            compared[other] += 1
+        first, second = map(int, pairs[at])
+        if connected.merge(first, second) or min(compared[first], compared[second]) < MOST_ALIKE:
+            compared[first] += 1
+            compared[second] += 1
         else:
             kept[at] = False
     return kept
@@ -160,12 +160,16 @@ class Bounds:
         """Take the keys and cores of the rows."""
         core, key = keys["core"], keys["key"]
         bare = core.str.replace_all(FIGURES, "")
-        self._core, self._key, self._bare = (one.str.len_chars().cast(pl.Int64).to_numpy() for one in (core, key, bare))
-        signs = [one.str.len_chars() - one.str.count_matches(_LETTERS) for one in (core, key)]
-        self._signs = np.maximum(*(one.cast(pl.Int64).to_numpy() for one in signs))
+        self._core, self._key, self._bare = (
+            text.str.len_chars().cast(pl.Int64).to_numpy() for text in (core, key, bare)
+        )
+        signs = [text.str.len_chars() - text.str.count_matches(_LETTERS) for text in (core, key)]
+        self._signs = np.maximum(*(text.cast(pl.Int64).to_numpy() for text in signs))
         self._phrases = process.cpdist(core, key, scorer=Indel.distance, dtype=np.int64)  # between both
         both = zip(core, bare, strict=True)
-        self._in_letters = np.fromiter((in_letters(one) and in_letters(other) for one, other in both), bool, len(core))
+        self._in_letters = np.fromiter(
+            (in_letters(text) and in_letters(bare_text) for text, bare_text in both), bool, len(core)
+        )
         points, rows = code_points(core.to_list())
         counts = np.bincount(rows * _SLOTS + points % _SLOTS, minlength=len(core) * _SLOTS)
         self._counts = np.minimum(counts, _MOST).astype(np.int16).reshape(-1, _SLOTS)

@@ -86,8 +86,8 @@ class Vocabulary:
     def count(self, first: str, second: str) -> int:
         """Return how often the bigram was met."""
         code = ord(first) << 21 | ord(second)
-        one, other = ((code * spread & _WORD) >> (64 - _SLOT_BITS) for spread in _SPREADS)
-        return int(min(self._first[one], self._second[other]))
+        first_slot, second_slot = ((code * spread & _WORD) >> (64 - _SLOT_BITS) for spread in _SPREADS)
+        return int(min(self._first[first_slot], self._second[second_slot]))
 
     def by_chance(self, first: str, second: str) -> bool:
         """Return whether the bigram is met no more often than its characters would meet at random."""
@@ -182,7 +182,7 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
         buckets = np.concatenate([part[band] for part in keys])
         order = np.argsort(buckets, kind="stable")  # texts of one bucket stand together, in their order
         pairs = equal_pairs(buckets[order], rows[order], _WINDOW)
-        codes = np.union1d(codes, np.concatenate([codes[:0], *(one << 32 | other for one, other in pairs)]))
+        codes = np.union1d(codes, np.concatenate([codes[:0], *(first << 32 | second for first, second in pairs)]))
     return np.stack([codes >> 32, codes & 0xFFFFFFFF], axis=1)
 
 

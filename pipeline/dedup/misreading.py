@@ -149,8 +149,8 @@ class TextPair:
         Both neighbours count: 腰部 beside 腹部 is a word whatever stands before it. 额叶 and 颞叶 look alike; in a
         collection that has neither twice, both are terms. Where a side has no neighbours to go by, nothing is shown.
         """
-        one, other = self._rare(edit, 0), self._rare(edit, 1)
-        return bool(one and other) and all(one) != all(other)
+        first_rare, second_rare = self._rare(edit, 0), self._rare(edit, 1)
+        return bool(first_rare and second_rare) and all(first_rare) != all(second_rare)
 
     def _strays(self, edit: Edit, side: int) -> bool:
         """Return whether a whole reading can be a misprint of the other one, which is frequent in the collection."""
@@ -237,7 +237,7 @@ def described(first: str, second: str, most: int = 3) -> str:
 
 def opposite_pair(first: str, second: str) -> str | None:
     """``左/右`` when ``first`` has a character whose opposite ``second`` has."""
-    pairs = (f"{one}/{other}" for one in first for other in second if one + other in _OPPOSITE)
+    pairs = (f"{old}/{new}" for old in first for new in second if old + new in _OPPOSITE)
     return next(pairs, None)
 
 

@@ -73,10 +73,10 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
     if first.key == second.key or score >= params.related:
         return False
     longest = 2 if first.doubtful or second.doubtful else 1  # characters that one misreading changes at most
-    for one, other in ((first.core, second.core), (first.key, second.key)):
-        if _few(one, other, agreed=True) and all(
+    for text, other_text in ((first.core, second.core), (first.key, second.key)):
+        if _few(text, other_text, agreed=True) and all(
             max(len(edit.old), len(edit.new)) <= longest or _WEAK.issuperset(edit.old + edit.new)
-            for edit in content_edits(one, other)
+            for edit in content_edits(text, other_text)
         ):
             return False
     # Long texts in letters have all of these, whatever they say.
@@ -315,8 +315,8 @@ def _nearly_one(first: Compared, second: Compared) -> Relation | None:
     stems: float = fuzz.ratio(first.key, second.key, score_cutoff=NEARLY_ONE)
     if not stems:
         return None
-    one, other = ("\x1f".join(sorted(item.options)) for item in (first, second))
-    options: float = fuzz.ratio(one, other, score_cutoff=NEARLY_ONE)
+    first_options, second_options = ("\x1f".join(sorted(item.options)) for item in (first, second))
+    options: float = fuzz.ratio(first_options, second_options, score_cutoff=NEARLY_ONE)
     if not options:
         return None
     score = round((stems + options) / 200, 4)

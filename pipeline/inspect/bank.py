@@ -89,10 +89,10 @@ def _view(source: SourceTable, most: int) -> TableView:
     ends: Counter[str] = Counter()
     shown: list[Sample] = []
     caught = source.caught()
-    of_source = [(one.question, [(doubt.reason, doubt.detail)]) for doubt in caught.doubts for one in doubt.readings]
+    of_source = [(item.question, [(doubt.reason, doubt.detail)]) for doubt in caught.doubts for item in doubt.readings]
     read = {
-        one.question_id: (one, why)
-        for one, why in [*of_source, *((one.question, one.doubts) for one in caught.readings)]
+        item.question_id: (item, why)
+        for item, why in [*of_source, *((item.question, item.doubts) for item in caught.readings)]
     }
     for row, reading in source.rows:
         question, doubts = (
@@ -109,7 +109,7 @@ def _view(source: SourceTable, most: int) -> TableView:
             shown.append(Sample(row.row, json.loads(row.fields), question, why))
     columns = source.columns.facts() if isinstance(source.columns, Columns) else {}
     return TableView(
-        source.name, columns, [*(one.detail for one in caught.doubts), *caught.notes, *source.told()], ends, shown
+        source.name, columns, [*(item.detail for item in caught.doubts), *caught.notes, *source.told()], ends, shown
     )
 
 

@@ -58,7 +58,7 @@ class ItemCard:
     def unsure(self) -> list[UnsureCharacter]:
         """Characters that may be misread, of an item that a person has to look at."""
         signs = (self.question or {}).get("unsure") if self.fate in (Fate.WAITING, Fate.DOUBTFUL) else None
-        return [UnsureCharacter.model_validate(one) for one in signs or ()]
+        return [UnsureCharacter.model_validate(sign) for sign in signs or ()]
 
     @property
     def doubts_key(self) -> bool:

@@ -94,7 +94,7 @@ class PaperTables:
 
 
 def _resolve(build: Path, wanted: str) -> Document:
-    known = {one.document: one for one in Document.from_frame(built(build, "ocr/documents"))}
+    known = {document.document: document for document in Document.from_frame(built(build, "ocr/documents"))}
     # raw/paper.pdf is paper.pdf, and so is "paper", though it is a part of paper_answers.pdf too
     whole = max((name for name in known if f"/{wanted}".endswith(f"/{name}")), key=len, default=None)
     same = [whole] if whole else sorted(name for name in known if Path(name).stem == wanted)
@@ -208,7 +208,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     A ``UserError`` says that no paper, or several, have that name or that part of it, or that there are no such pages.
     """
     view = view_paper(build, raw, wanted, pages)
-    helpers = {each.__name__: each for each in (findings, in_both_languages, look_at, settling)}
+    helpers = {helper.__name__: helper for helper in (findings, in_both_languages, look_at, settling)}
     uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
     names = {"names": NAMES["fates"], "regions": NAMES["regions"]}
     return view.document, render(
@@ -233,7 +233,7 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
         list(page_views(tables, cards, shown)),
         cards,
         notes if len(shown) < count else [],
-        [f"p. {line.page} {_told(one)}" for line in tables.lines if line.page in shown for one in line.unsure or ()],
+        [f"p. {line.page} {_told(sign)}" for line in tables.lines if line.page in shown for sign in line.unsure or ()],
     )
     view.notes += _draw(build, raw, view)
     return view
@@ -257,10 +257,10 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     return [*facts, ("sha256", document.sha256[:16])]
 
 
-def _told(one: UnsureCharacter) -> str:
+def _told(sign: UnsureCharacter) -> str:
     """Return what a character may be else: 糞 (or 冀; sure 0.98) in 告知其糞便呈."""
-    other = f"or 或 {one.other}; " if one.other else ""
-    return f"{one.text} ({other}sure 把握 {one.sure:.2f}) in 于 {one.before}{one.text}{one.after}"
+    other = f"or 或 {sign.other}; " if sign.other else ""
+    return f"{sign.text} ({other}sure 把握 {sign.sure:.2f}) in 于 {sign.before}{sign.text}{sign.after}"
 
 
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
@@ -314,8 +314,8 @@ def _doubted_lines(lines: Sequence[Line], owners: Iterable[Sequence[ItemCard]]) 
         places, text = ("".join(mark.split()) for card in cards for mark in card.doubted), "".join(line.text.split())
         if line.box and any(mark in text or (len(text) > 3 and text in mark) for mark in places if mark):
             yield PageMark("doubted-place", tuple(card.name for card in cards), "", line.box)
-        doubted = ((card.name, one) for card in cards for one in card.unsure if one in (line.unsure or ()))
-        yield from (PageMark("unsure-place", (name,), "", one.box) for name, one in doubted if one.box)
+        doubted = ((card.name, sign) for card in cards for sign in card.unsure if sign in (line.unsure or ()))
+        yield from (PageMark("unsure-place", (name,), "", sign.box) for name, sign in doubted if sign.box)
 
 
 def _boxes(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:

@@ -45,8 +45,8 @@ def _kept_hash(module: str, state: str) -> str:
     if module not in hashes:
         hashes[module] = _code_hash(module)
         _write_cache({"state": state, "hashes": hashes})
-    found: str = hashes[module]
-    return found
+    digest: str = hashes[module]
+    return digest
 
 
 @cache
@@ -120,9 +120,9 @@ def _module(name: str) -> _Module | None:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):  # import pipeline.text
-                mentions |= {one.name for one in names}
+                mentions |= {imported.name for imported in names}
             case ast.ImportFrom(module=str(origin), names=names):  # may name a module or a function of one
-                mentions |= {origin, *(f"{origin}.{one.name}" for one in names)}
+                mentions |= {origin, *(f"{origin}.{imported.name}" for imported in names)}
             case ast.Call(func=ast.Name(id="files" | "shipped_toml"), args=[ast.Constant(value=str(package)), *_]):
                 opens.add(package)
             case ast.Call(func=ast.Name(id="Patterns"), args=[ast.Name(id="__name__")]):

@@ -220,4 +220,4 @@ def upstream_stages(stage: Stage) -> set[str]:
 
 
 def _before(stage: Stage) -> list[str]:
-    return [earlier.name for earlier in takewhile(lambda one: one.name != stage.name, STAGES)]
+    return [earlier.name for earlier in takewhile(lambda earlier: earlier.name != stage.name, STAGES)]
