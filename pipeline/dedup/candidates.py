@@ -52,16 +52,9 @@ _PAIRS = 20_000  # pairs looked at together
 class Candidates:
     """Pairs to compare, whatever the thresholds."""
 
-    exact: NDArray[np.int64]
-    """(pairs, 2) rows that say the same; the first is the row that stands for the others."""
-    near: NDArray[np.int64]
-    """(pairs, 2) rows, each standing for its exact copies, that may be related; the most alike first."""
-    scores: NDArray[np.float32]  # (pairs,) similarity of the stems of `near` in 0..100
-    left_out: int = 0  # pairs of crowds that are not compared
-
-    def pairs(self) -> NDArray[np.int64]:
-        """All pairs, the most alike first."""
-        return np.concatenate([self.exact, self.near])
+    pairs: NDArray[np.int64]
+    """(pairs, 2) rows: those that say the same, then those that may be related, the most alike first."""
+    left_out: int  # pairs of crowds that are not compared
 
 
 def find_candidates(keys: pl.DataFrame, seed: int, related: float) -> Candidates:
@@ -79,7 +72,7 @@ def find_candidates(keys: pl.DataFrame, seed: int, related: float) -> Candidates
     chosen_pairs = _thinned(near, chosen)
     near, scores, left_out = near[chosen_pairs], scores[chosen_pairs], int(np.sum(~chosen_pairs))
     order = np.argsort(-scores, kind="stable")
-    return Candidates(copies, distinct[near[order]], scores[order], left_out)
+    return Candidates(np.concatenate([copies, distinct[near[order]]]), left_out)
 
 
 def vocabulary_of(questions: pl.DataFrame, keys: pl.DataFrame) -> Vocabulary:

@@ -246,7 +246,7 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
-    pairs, resolution = candidates.pairs(), Resolution(left_out=candidates.left_out)
+    pairs, resolution = candidates.pairs, Resolution(left_out=candidates.left_out)
     if not len(pairs):
         return resolution
     resolver = Resolver(comparable_items(questions, keys, np.unique(pairs).tolist()), order, vocabulary, params)

@@ -101,7 +101,7 @@ def test_a_crowd_of_like_questions_costs_linear_time_and_stays_one_cluster(make,
     copy = make("r", "第77种病人应首先使用的治疗药物是什么?", "别嘌醇 秋水仙碱 丙磺舒 苯溴马隆 泼尼松", "B")
     frame = Question.to_frame([*questions, copy])
     found = candidates.find_candidates(with_keys(frame), 0, 0.8)
-    assert len(found.near) <= 401 * (candidates.MOST_ALIKE + 1)
+    assert len(found.pairs) <= 401 * (candidates.MOST_ALIKE + 1)
     assert found.left_out > 1000
     result = dedup([*questions, copy])
     assert result.tables["merges"].select("question_id", "survivor_id").rows() in ([("r", "q0077")], [("q0077", "r")])
