@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.aside import TABLES
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.runtime.publish import built, find_rows, find_table
+from build_dataset.pipeline.set_aside import TABLES
 from build_dataset.schemas.documents import Span, Trace
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region

@@ -28,10 +28,10 @@ from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import counted, in_both_languages, look_at
 
 if TYPE_CHECKING:
-    from build_dataset.pipeline.aside import AsideRow
     from build_dataset.pipeline.explain import QuestionHistory
     from build_dataset.pipeline.inspect.bank import Sample, TableView
     from build_dataset.pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.set_aside import AsideRow
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}  # of states
 Outcome = Literal["rejected", "waiting", "merged", "twins"]
@@ -199,7 +199,7 @@ def list_items(
     as_json: bool = False,
 ) -> None:
     """List the items that were rejected, merged or wait for a person, with the reason; or families of twins."""
-    from build_dataset.pipeline.aside import TABLES, items
+    from build_dataset.pipeline.set_aside import TABLES, items
 
     build = config.dataset.build
     if not (build / "ocr").is_dir():
@@ -228,8 +228,8 @@ def list_items(
 
 def _print_as_in_status(config: ConfigBase, rows: Sequence[AsideRow], file: str | None) -> None:
     """Say how many questions the rows keep out, as `status` counts them, and how many are only unsettled."""
-    from build_dataset.pipeline.aside import LOSING, source_losses
     from build_dataset.pipeline.runtime.publish import find_table
+    from build_dataset.pipeline.set_aside import LOSING, source_losses
 
     losses = source_losses(partial(find_table, config.dataset.build))
     out = sum(loss.waiting for loss in losses if (file or "").casefold() in loss.document.casefold())

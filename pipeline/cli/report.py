@@ -99,9 +99,9 @@ def _padded(text: str, width: int) -> str:
 
 def print_doubts(config: ConfigBase, console: Console | None = None) -> None:
     """Print the doubts about whole sources: one line of dataset.toml settles each for all its questions."""
-    from build_dataset.pipeline.aside import source_doubts
     from build_dataset.pipeline.report.flow import doubt_notices
     from build_dataset.pipeline.runtime.publish import find_table
+    from build_dataset.pipeline.set_aside import source_doubts
 
     for notice in doubt_notices(source_doubts(partial(find_table, config.dataset.build))):
         print_warning(f"first: {either(notice.english, notice.chinese)}", console)
@@ -109,9 +109,9 @@ def print_doubts(config: ConfigBase, console: Console | None = None) -> None:
 
 def print_files(config: ConfigBase, most: int, console: Console | None = None) -> None:
     """Print up to ``most`` files, the largest loss first, and remedies for what lost more than ``loss_alarm``."""
-    from build_dataset.pipeline.aside import source_losses
     from build_dataset.pipeline.report.flow import loss_notices
     from build_dataset.pipeline.runtime.publish import find_table, read_manifest
+    from build_dataset.pipeline.set_aside import source_losses
 
     losses = source_losses(partial(find_table, config.dataset.build))
     numbers = (Column(word(name), justify="right") for name in ("found", "kept", "merged", "rejected", "waiting"))

@@ -10,7 +10,6 @@ import polars as pl
 from scipy.stats import poisson
 
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
-from build_dataset.pipeline.aside import LOSING, OUTCOMES, item_outcomes
 from build_dataset.pipeline.dedup.keys import UNSURE
 from build_dataset.pipeline.export.card import card, changelog, croissant, distribution, statistics
 from build_dataset.pipeline.export.changes import compare_with_previous
@@ -20,6 +19,7 @@ from build_dataset.pipeline.export.params import ExportParams
 from build_dataset.pipeline.export.release import release
 from build_dataset.pipeline.releases import CHANGELOG
 from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.set_aside import LOSING, OUTCOMES, item_outcomes
 from build_dataset.pipeline.split.units import twins_of
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import LabelStatus

@@ -15,7 +15,6 @@ from typing import Any
 
 from rich.console import Console
 
-from build_dataset.pipeline.aside import Documents, aside_rows, aside_workbook
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.runtime import publish
@@ -24,6 +23,7 @@ from build_dataset.pipeline.runtime.fingerprint import fingerprint
 from build_dataset.pipeline.runtime.ray_executor import executor
 from build_dataset.pipeline.runtime.sources import Inputs, upstream_stages
 from build_dataset.pipeline.runtime.store import ItemStore
+from build_dataset.pipeline.set_aside import Documents, aside_rows, aside_workbook
 from build_dataset.pipeline.stage import Context, Result, Stage
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Rejection, ReviewItem
