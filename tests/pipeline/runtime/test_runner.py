@@ -138,14 +138,11 @@ def test_the_ledger_counts_what_the_store_had_already(runner):
     assert [(line["added"], line["reused"]) for line in lines] == [(2, 0), (0, 2)]
 
 
-def test_a_stage_without_its_input_says_what_to_run_first(runner):
-    with pytest.raises(UserError, match="run `build-dataset run --to ocr` first"):
-        runner().run(["parse"])
-
-
-def test_an_input_that_lost_a_file_is_to_be_made_again_first(runner):
-    runner().run(["ocr"])
-    (runner.build / "ocr" / "words.parquet").unlink()
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_stage_without_its_input_or_whose_input_lost_a_file_says_what_to_run_first(runner, lost):
+    if lost:
+        runner().run(["ocr"])
+        (runner.build / "ocr" / "words.parquet").unlink()
     with pytest.raises(UserError, match="run `build-dataset run --to ocr` first"):
         runner().run(["parse"])
 
