@@ -39,17 +39,17 @@ def run(tables: Tables, params: AnnotateParams, context: Context) -> Result:
     else:
         questions = list(Question.from_frame(asked))
         with context.progress(annotator.units(questions), "requests") as advance:
-            found = {one.question_id: one for one in annotator.annotate(questions, advance)}
-        outcomes = [found[question.question_id] for question in questions]
+            by_question = {outcome.question_id: outcome for outcome in annotator.annotate(questions, advance)}
+        outcomes = [by_question[question.question_id] for question in questions]
         annotations = _annotations(questions, outcomes, annotator.identity)
     by = annotator.identity  # complete only now
-    waiting = [one for one in outcomes if isinstance(one, Unlabelled)]
-    requests = AnnotationRequest.to_frame(request for one in outcomes for request in one.requests)
-    bill, failures = _bill(by, requests, params.llm.currency), [(one.reason, one.detail) for one in waiting]
+    waiting = [outcome for outcome in outcomes if isinstance(outcome, Unlabelled)]
+    requests = AnnotationRequest.to_frame(request for outcome in outcomes for request in outcome.requests)
+    bill, failures = _bill(by, requests, params.llm.currency), [(outcome.reason, outcome.detail) for outcome in waiting]
     return Result(
         tables={"annotations": annotations, "requests": requests},
         counts=Counts(n_input=asked.height, kept=asked.height - len(waiting), waiting=len(waiting)),
-        review=[_review(one) for one in waiting],
+        review=[_review(outcome) for outcome in waiting],
         facts={
             "annotator": by.name,
             "difficulty_from_human_accuracy": int((annotations["annotator"] == MEASURED).sum()),
@@ -73,12 +73,12 @@ def _by_terms(questions: pl.DataFrame, context: Context) -> pl.DataFrame:
     """Return what the lexicon says, on all cores where there is enough to read."""
     parts = enumerate(questions.iter_slices(_BLOCK))
     each = context.map if questions.height > _MANY else here
-    found = {-1: Annotation.to_frame([])}
+    annotations = {-1: Annotation.to_frame([])}
     with context.progress(questions.height, "questions") as advance:
         for block, rows in each(_read_block, (_Block(at, label_set(), part) for at, part in parts)):
-            found[block.at] = _read_block(block) if isinstance(rows, Failure) else rows
+            annotations[block.at] = _read_block(block) if isinstance(rows, Failure) else rows
             advance(block.questions.height)
-    return pl.concat(rows for _, rows in sorted(found.items()))
+    return pl.concat(rows for _, rows in sorted(annotations.items()))
 
 
 def _read_block(block: _Block) -> pl.DataFrame:
@@ -93,9 +93,9 @@ def _annotations(
 ) -> pl.DataFrame:
     """Return the rows of the questions that were labelled."""
     pairs = zip(questions, outcomes, strict=True)
-    labelled = [(question, found) for question, found in pairs if isinstance(found, Labelled)]
+    labelled = [(question, labels) for question, labels in pairs if isinstance(labels, Labelled)]
     return Annotation.to_frame(
-        row for one, found in labelled for row in found.annotations(by, measured_difficulty(one))
+        row for question, labels in labelled for row in labels.annotations(by, measured_difficulty(question))
     )
 
 
@@ -103,12 +103,14 @@ def reviewed_questions(questions: Iterable[Question], tables: Tables, params: An
     """Return questions that experts labelled, here and in the file that is named; none if unused."""
     if not params.learns():
         return []
-    own = from_reviews(questions, ExpertReview.from_frame(trace(tables).pulled)) if "pulled" in tables else []
-    return merge_reviewed(own, read_labelled(params.reviewed) if params.reviewed else [])
+    reviewed = from_reviews(questions, ExpertReview.from_frame(trace(tables).pulled)) if "pulled" in tables else []
+    return merge_reviewed(reviewed, read_labelled(params.reviewed) if params.reviewed else [])
 
 
-def _review(found: Unlabelled) -> ReviewItem:
-    return ReviewItem(item_id=found.question_id, stage="annotate", reason=found.reason, detail=found.detail)
+def _review(unlabelled: Unlabelled) -> ReviewItem:
+    return ReviewItem(
+        item_id=unlabelled.question_id, stage="annotate", reason=unlabelled.reason, detail=unlabelled.detail
+    )
 
 
 _WASTE = {
@@ -130,7 +132,7 @@ def _bill(identity: Identity, requests: pl.DataFrame, currency: str) -> dict[str
         "model": identity.model,
         "prompt_hash": identity.prompt_hash,
         "requests": requests.height,
-        **{each.name: None if each.has_nulls() else round(each.sum(), 6) for each in paid},
+        **{column.name: None if column.has_nulls() else round(column.sum(), 6) for column in paid},
         "currency": currency,
         **{name: value for name, value in wasted.items() if value},
         **({"other_models": others} if others else {}),
@@ -173,11 +175,11 @@ def estimate(tables: Tables, params: AnnotateParams, context: Context) -> list[s
 
 def problems(params: AnnotateParams, dataset: DatasetParams) -> list[str]:  # noqa: ARG001 - the catalogue's form
     """Return the obstacles to annotating, each with its remedy."""
-    found = []
+    obstacles = []
     if params.chosen() == "llm" and (missing := params.llm.missing()) is not None:
-        found.append(f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'")
+        obstacles.append(f"annotate: {missing} ([annotate.llm]), or set annotator = 'lexicon'")
     if params.chosen() == "embeddings" and (missing := params.embeddings.missing()) is not None:
-        found.append(f"annotate: {missing} ([annotate.embeddings]), or set annotator = 'learned'")
+        obstacles.append(f"annotate: {missing} ([annotate.embeddings]), or set annotator = 'learned'")
     if params.reviewed is not None and params.learns() and not params.reviewed.is_file():
-        found.append(f"annotate: no file {params.reviewed}: correct [annotate] reviewed")
-    return found
+        obstacles.append(f"annotate: no file {params.reviewed}: correct [annotate] reviewed")
+    return obstacles

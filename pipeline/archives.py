@@ -95,9 +95,9 @@ def unpack(archive: Path, build: Path) -> Unpacked:
     ``UserError``: there is no room, or the build folder cannot be written; ``OSError``: the archive cannot be opened.
     """
     about = archive.stat()
-    found = _unpack(archive, build, about.st_mtime_ns, about.st_size)
-    if all(path.exists() for path in [*found.members.values()][:1]):
-        return found
+    unpacked = _unpack(archive, build, about.st_mtime_ns, about.st_size)
+    if all(path.exists() for path in [*unpacked.members.values()][:1]):
+        return unpacked
     _unpack.cache_clear()  # the copy was deleted
     return _unpack(archive, build, about.st_mtime_ns, about.st_size)
 
@@ -105,8 +105,8 @@ def unpack(archive: Path, build: Path) -> Unpacked:
 @lru_cache(maxsize=64)
 def _unpack(archive: Path, build: Path, stamp: int, size: int) -> Unpacked:  # noqa: ARG001 -- parts of the key
     home = build / "unpacked" / f"{file_sha256(archive)}-{_RULES}"
-    if found := _read(home):
-        return found
+    if copy := _read(home):
+        return copy
     try:
         home.parent.mkdir(parents=True, exist_ok=True)
         for leftover in home.parent.glob(".part-*"):
@@ -123,9 +123,9 @@ def _unpack(archive: Path, build: Path, stamp: int, size: int) -> Unpacked:  # n
         if not _read(home):  # else another process was faster
             why = error.strerror or error
             raise UserError(f"{archive} cannot be unpacked into {home.parent}: {why}") from None
-    found = _read(home)
-    assert found is not None, "it was put there"
-    return found
+    copy = _read(home)
+    assert copy is not None, "it was put there"
+    return copy
 
 
 def _read(home: Path) -> Unpacked | None:
@@ -160,8 +160,8 @@ def _write(archive: Path, folder: Path) -> None:
         refused = (error.reason, error.detail)
     if left:
         name, first = left[0]
-        told = f"{len(left)} of {len(infos)} members were not unpacked: {name}: {first.detail}"
-        refused = (first.reason, told)
+        detail = f"{len(left)} of {len(infos)} members were not unpacked: {name}: {first.detail}"
+        refused = (first.reason, detail)
     elif not members and not refused:
         refused = ("empty_file", "there is no paper in the archive")
     index = {"members": members, "refused": refused}
@@ -200,14 +200,14 @@ def _names(infos: Sequence[zipfile.ZipInfo]) -> list[str]:
     for info in infos:
         name = PurePosixPath(*_parts(info))
         others = (name.with_name(f"{name.stem} ({number}){name.suffix}") for number in count(2))
-        names[next(one for one in map(str, chain([name], others)) if one not in names)] = None
+        names[next(candidate for candidate in map(str, chain([name], others)) if candidate not in names)] = None
     return list(names)
 
 
 def _parts(info: zipfile.ZipInfo) -> list[str]:
     """The folders and the name of a member: nothing in them leads anywhere or hides what is shown."""
-    told = _UNPRINTABLE.sub("_", _decoded(info)).replace("\\", "/").split("/")
-    parts = ["__" if part.strip() == ".." else part[-150:] for part in told if part.strip() not in ("", ".")]
+    names = _UNPRINTABLE.sub("_", _decoded(info)).replace("\\", "/").split("/")
+    parts = ["__" if part.strip() == ".." else part[-150:] for part in names if part.strip() not in ("", ".")]
     return parts[-32:] or ["_"]  # folders deep enough for any archive of papers
 
 
@@ -248,8 +248,8 @@ def convert_office_file(path: Path, build: Path) -> Path:
     if kind is None or office is None or not path.is_file() or not path.stat().st_size:
         return path
     if path.stat().st_size > LARGEST:
-        told = f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
-        raise UnreadableDocument("too_large", told)
+        detail = f"more than {LARGEST / 1e6:.0f} MB: save it as {kind.upper()} or PDF"
+        raise UnreadableDocument("too_large", detail)
     home = build / HOME
     copy = home / f"{file_sha256(path)}.{kind}"
     if not copy.is_file():
@@ -286,8 +286,8 @@ def _convert(office: str, source: Path, kind: str) -> None:
     try:
         process.wait(TIMEOUT)
     except subprocess.TimeoutExpired:
-        told = f"LibreOffice took more than {TIMEOUT:.0f} s to convert it"
-        raise UnreadableDocument("timeout", told) from None
+        detail = f"LibreOffice took more than {TIMEOUT:.0f} s to convert it"
+        raise UnreadableDocument("timeout", detail) from None
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)  # soffice starts a process that does the work

@@ -98,13 +98,13 @@ def load(path: Path, overrides: dict[str, Any] | None = None) -> ConfigBase:
     try:
         config = Config.model_validate(content)
     except ValidationError as error:
-        told = (_explain(origins.get(_where(problem), path.name), problem) for problem in error.errors())
-        raise UserError("\n".join(told)) from None
+        problems = (_explain(origins.get(_where(problem), path.name), problem) for problem in error.errors())
+        raise UserError("\n".join(problems)) from None
     sections = {name: _at_home(section, home, name) for name, section in config if isinstance(section, Params)}
     named = tuple(sorted({name for source in config.sources.values() for name in source.headers()}))
-    joins = tuple(sorted((name, one.join_images) for name, one in config.sources.items() if one.join_images))
-    said = {"columns": named, "joins": joins}  # tuples: engines are kept by them
-    sections["ocr"] = sections["ocr"].model_copy(update=said)
+    joins = tuple(sorted((name, source.join_images) for name, source in config.sources.items() if source.join_images))
+    columns_and_joins = {"columns": named, "joins": joins}  # tuples: engines are kept by them
+    sections["ocr"] = sections["ocr"].model_copy(update=columns_and_joins)
     sections["parse"] = sections["parse"].model_copy(update={"sources": config.sources})
     config = config.model_copy(update=sections)
     _keep_apart(config.dataset, path.name)
@@ -135,15 +135,15 @@ def _label_set(content: dict[str, Any], home: Path) -> LabelSet | None:
 def read_label_set(path: Path) -> LabelSet:
     """Return the label set that a file describes (docs/labels.md); a ``UserError`` tells all its problems at once."""
     try:
-        found = LabelSet.model_validate(_read(path, f"no file {path}: correct dataset.labels"))
+        labels = LabelSet.model_validate(_read(path, f"no file {path}: correct dataset.labels"))
     except ValidationError as error:
-        told = (f"{path}: {_where(problem)}: {_wrong(problem)}" for problem in error.errors())
-        raise UserError("\n".join(told)) from None
-    columns = [column for name in found.by_name for column in label_columns(name)]
+        problems = (f"{path}: {_where(problem)}: {_wrong(problem)}" for problem in error.errors())
+        raise UserError("\n".join(problems)) from None
+    columns = [column for name in labels.by_name for column in label_columns(name)]
     if taken := [column for column in columns if column in _RESERVED or columns.count(column) > 1]:
         advice = "choose another name for the dimension"
         raise UserError(f"{path}: two columns would be called {taken[0]}: {advice}")
-    return found
+    return labels
 
 
 def _where(problem: Any) -> str:
@@ -167,11 +167,11 @@ def _at_home(section: Params, home: Path, where: str) -> Params:
 
 def _path(value: Path, home: Path, key: str) -> Path:
     try:
-        found = home / value.expanduser()
-        found.resolve()
+        place = home / value.expanduser()
+        place.resolve()
     except (RuntimeError, ValueError, OSError) as error:  # ~nosuchuser/x, a NUL byte, links in a circle
         raise UserError(f"{key} = {str(value)!r} is not a path: {error}") from None
-    return found
+    return place
 
 
 def _read(path: Path, absent: str) -> dict[str, Any]:
@@ -253,8 +253,8 @@ def _fields(location: tuple[int | str, ...]) -> Mapping[str, FieldInfo]:
     for part in location[:-1]:
         field = getattr(model, "model_fields", {}).get(part)
         model = field.annotation if field else None
-    found: Mapping[str, FieldInfo] = getattr(model, "model_fields", {})
-    return found
+    fields: Mapping[str, FieldInfo] = getattr(model, "model_fields", {})
+    return fields
 
 
 def _suggestion(location: tuple[int | str, ...]) -> str:

@@ -86,7 +86,7 @@ class CropTask:
 
 def cut_out(task: CropTask) -> dict[str, str]:
     """Pictures of the questions of a task that can be shown, as data addresses."""
-    found: dict[str, str] = {}
+    pictures: dict[str, str] = {}
     for name, regions in task.places:
         with suppress(UserError):
             sheet = _sheet(task.paper, regions, task.underlined.get(name, ()))
@@ -94,8 +94,8 @@ def cut_out(task: CropTask) -> dict[str, str]:
             if len(content) > task.most:
                 content, kind = jpeg(sheet, task.most), "image/jpeg"
             if len(content) <= task.most:
-                found[name] = data_uri(content, kind)
-    return found
+                pictures[name] = data_uri(content, kind)
+    return pictures
 
 
 def crops(questions: Iterable[Question], context: Context, most: int, *, marked: bool = False) -> dict[str, str]:
@@ -104,11 +104,11 @@ def crops(questions: Iterable[Question], context: Context, most: int, *, marked:
     Where they are ``marked``, characters that may be misread are underlined. Those of one page are cut out of it
     together. A picture is a help, not a need: a paper that has moved, or shows no pages, has none.
     """
-    found: dict[str, str] = {}
+    pictures: dict[str, str] = {}
     for _, cut in context.map(cut_out, _tasks(questions, context, most, marked), timeout=TIMEOUT):
         if not isinstance(cut, Failure):
-            found |= cut
-    return found
+            pictures |= cut
+    return pictures
 
 
 def _tasks(questions: Iterable[Question], context: Context, most: int, marked: bool) -> Iterator[CropTask]:
@@ -123,34 +123,36 @@ def _tasks(questions: Iterable[Question], context: Context, most: int, marked: b
         except UserError:
             continue
         for _, some in groupby(mine, key=lambda question: (question.pages or [0])[0]):
-            own = list(some)
-            places = tuple((question.question_id, tuple(question.regions or ())) for question in own)
-            yield CropTask(paper, places, most, {each.question_id: _unsure(each) for each in own} if marked else {})
-
-
-def _unsure(question: Question) -> list[Region]:
-    return [Region(page=one.page, box=one.box) for one in question.unsure or () if one.box]
+            questions_of_page = list(some)
+            places = tuple((question.question_id, tuple(question.regions or ())) for question in questions_of_page)
+            underlined = {
+                question.question_id: [
+                    Region(page=sign.page, box=sign.box) for sign in question.unsure or () if sign.box
+                ]
+                for question in questions_of_page
+            }
+            yield CropTask(paper, places, most, underlined if marked else {})
 
 
 def crop_in_worker(paper: Paper, regions: Sequence[Region]) -> bytes:
     """Cut out as ``crop`` does, in a worker process that a hostile page cannot keep for longer than ``TIMEOUT``."""
     with closing(LocalExecutor(1)) as executor:
-        ((_, found),) = executor.map(partial(crop, paper), [tuple(regions)], TIMEOUT)
-    if isinstance(found, Failure):
-        why = found.detail.removeprefix("UserError: ")
+        ((_, picture),) = executor.map(partial(crop, paper), [tuple(regions)], TIMEOUT)
+    if isinstance(picture, Failure):
+        why = picture.detail.removeprefix("UserError: ")
         raise UserError(why if paper.document in why else f"{paper.document} cannot be shown: {why}")
-    return found
+    return picture
 
 
 def page_strips(regions: Sequence[Region]) -> list[Region]:
     """Regions joined where they stand in one column of one page, in order."""
-    found: list[Region] = []
+    strips: list[Region] = []
     for region in regions:
-        if found and _continues(found[-1], region):
-            found[-1] = Region(page=region.page, box=found[-1].box.union(region.box))
+        if strips and _continues(strips[-1], region):
+            strips[-1] = Region(page=region.page, box=strips[-1].box.union(region.box))
         else:
-            found.append(region)
-    return found
+            strips.append(region)
+    return strips
 
 
 def _continues(strip: Region, region: Region) -> bool:
@@ -171,7 +173,7 @@ def _cut(paper: Paper, region: Region, doubted: Sequence[Region] = ()) -> Pixels
     if not part.size:
         raise UserError(f"{paper.document} page {region.page}: the box lies outside of the page")
     part = part.copy() if doubted else part
-    for box in (each.box for each in doubted if each.page == region.page):
+    for box in (region_in_doubt.box for region_in_doubt in doubted if region_in_doubt.page == region.page):
         row, start, end = int(box.y1 * down) - top, int(box.x0 * across) - left, int(box.x1 * across) - left
         part[max(0, row) : max(0, row + 3), max(0, start) : max(0, end)] = _RED
     return part
@@ -196,9 +198,9 @@ def _page_image(
     page: int,
     turned: int,
 ) -> tuple[Pixels, float, float]:
-    found = reader(kind)
-    assert isinstance(found, VisualReader), "find_paper looked"
-    image = found.image(path, page, OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))
+    renderer = reader(kind)
+    assert isinstance(renderer, VisualReader), "find_paper looked"
+    image = renderer.image(path, page, OcrParams(dpi=DPI, max_pixels=MAX_PIXELS))
     size = (image.height, image.width) if turned % 180 else (image.width, image.height)
     return np.rot90(image.pixels, turned // 90), *size
 

@@ -43,17 +43,16 @@ class Check:
 
 def run_checks(config: ConfigBase | None) -> list[Check]:
     """All checks; those of the configuration only when there is one."""
-    checks = [*_machine(), *_packages(), *_opencv(), _label_studio(config), _gpu()]
+    free = shutil.disk_usage(Path.cwd()).free / 2**30
+    checks = [
+        Check("python", CheckState.OK, f"{platform.python_version()} ({sys.executable})"),
+        Check("machine", CheckState.OK, f"{available_cores()} cores, {free:.0f} GB free here"),
+        *(*_packages(), *_opencv(), _label_studio(config), _gpu()),
+    ]
     if config is None:
         hint = "`build-dataset init FOLDER` makes one"
         return [*checks, Check("dataset.toml", CheckState.ABSENT, "none in this folder", hint)]
     return [*checks, *_dataset(config)]
-
-
-def _machine() -> Iterator[Check]:
-    free = shutil.disk_usage(Path.cwd()).free / 2**30
-    yield Check("python", CheckState.OK, f"{platform.python_version()} ({sys.executable})")
-    yield Check("machine", CheckState.OK, f"{available_cores()} cores, {free:.0f} GB free here")
 
 
 _PACKAGES = (
@@ -74,16 +73,16 @@ def _packages() -> Iterator[Check]:
 
 def _opencv() -> Iterator[Check]:
     """Check the OpenCV that PaddleOCR brings: its files replace those of the build without windows."""
-    found = find_spec("cv2")  # without importing it
-    about = Path(found.origin).with_name("version.py") if found and found.origin else None
+    module = find_spec("cv2")  # without importing it
+    about = Path(module.origin).with_name("version.py") if module and module.origin else None
     if about is None or not about.is_file() or "headless = True" in about.read_text(encoding="utf-8"):
         return
     if find_library("GL"):  # desktops have it, servers and containers seldom
         yield Check("opencv", CheckState.OK, "the build with windows, which PaddleOCR brings")
     else:
         remedy = "pip install --force-reinstall --no-deps opencv-python-headless"
-        told = "the build with windows needs libGL.so.1: no OCR engine starts"
-        yield Check("opencv", CheckState.WRONG, told, remedy)
+        problem = "the build with windows needs libGL.so.1: no OCR engine starts"
+        yield Check("opencv", CheckState.WRONG, problem, remedy)
 
 
 def _label_studio(config: ConfigBase | None) -> Check:
@@ -92,19 +91,18 @@ def _label_studio(config: ConfigBase | None) -> Check:
     params = config.section(ReviewParams) if config else ReviewParams()
     url, variable = params.url, params.api_key_env
     if find_spec("label_studio_sdk") is None:
-        told = "label-studio-sdk is not installed · for expert review"
-        return Check("label studio", CheckState.ABSENT, told, EXTRA)
+        state = "label-studio-sdk is not installed · for expert review"
+        return Check("label studio", CheckState.ABSENT, state, EXTRA)
     try:
         with trusted_certificates():
             release = httpx.get(f"{url}/api/version", timeout=_PATIENCE).json()["release"]
     except (httpx.HTTPError, ValueError, TypeError, KeyError, UserError) as error:
-        remedy = f"`{START}` installs it and starts it on loopback"
-        silent = Check("label studio", CheckState.ABSENT, f"no answer at {url} · for expert review", remedy)
-        return _untrusted(silent.name, error, url) or silent
+        silent = f"no answer at {url} · for expert review", f"`{START}` installs it and starts it on loopback"
+        return _untrusted(error, url, Check("label studio", CheckState.ABSENT, *silent))
     if not os.environ.get(variable):  # its key is never sent from here
-        told = f"{release} at {url}, but {variable} is not set"
+        state = f"{release} at {url}, but {variable} is not set"
         remedy = f"export {variable}=… (Account & Settings in Label Studio)"
-        return Check("label studio", CheckState.ABSENT, told, remedy)
+        return Check("label studio", CheckState.ABSENT, state, remedy)
     return Check("label studio", CheckState.OK, f"{release} at {url}")
 
 
@@ -120,23 +118,21 @@ def _language_model(params: AnnotateParams) -> Check:
         with trusted_certificates():
             httpx.get(f"{params.llm.base_url}/models", timeout=_PATIENCE)  # any answer will do, 401 too
     except (httpx.HTTPError, UserError) as error:
-        told = f"{what} does not answer ({type(error).__name__})"
-        silent = Check("language model", CheckState.WRONG, told, "is it up?")
-        return _untrusted(silent.name, error, params.llm.base_url) or silent
+        problem = f"{what} does not answer ({type(error).__name__})"
+        return _untrusted(error, params.llm.base_url, Check("language model", CheckState.WRONG, problem, "is it up?"))
     return Check("language model", CheckState.OK, what)
 
 
-def _untrusted(name: str, error: Exception, url: str) -> Check | None:
-    """Say what is wrong with a server's certificate, or with those that are trusted; None for another error."""
-    told = str(error) if isinstance(error, UserError) else bad_certificate(error, url)
-    return Check(name, CheckState.WRONG, told) if told else None
+def _untrusted(error: Exception, url: str, silent: Check) -> Check:
+    """Return what is wrong with a server's certificate, or with those that are trusted; else that it is ``silent``."""
+    problem = str(error) if isinstance(error, UserError) else bad_certificate(error, url)
+    return Check(silent.name, CheckState.WRONG, problem) if problem else silent
 
 
 def _gpu() -> Check:
     if shutil.which("nvidia-smi"):  # comes with the driver; importing torch takes seconds
         return Check("gpu", CheckState.OK, "an NVIDIA driver is installed")
-    told = "none found; only local models (evaluate) and PaddleOCR gain from one"
-    return Check("gpu", CheckState.ABSENT, told)
+    return Check("gpu", CheckState.ABSENT, "none found; only local models (evaluate) and PaddleOCR gain from one")
 
 
 def _cluster(config: ConfigBase) -> Iterator[Check]:
@@ -144,8 +140,8 @@ def _cluster(config: ConfigBase) -> Iterator[Check]:
     if config.executor.kind != "ray":  # nothing to join
         return
     try:
-        found = room(config.executor.address, config.executor.num_gpus)
-        yield Check("ray cluster", CheckState.OK, found)
+        workers = room(config.executor.address, config.executor.num_gpus)
+        yield Check("ray cluster", CheckState.OK, workers)
     except UserError as error:
         yield Check("ray cluster", CheckState.WRONG, str(error).removeprefix("[executor] "))
 
@@ -169,16 +165,14 @@ _LEAST_DISK = 200 * 2**20  # bytes: the sample takes 20 MB, a thousand papers ab
 def preflight(config: ConfigBase, due: Collection[str]) -> None:
     """Raise a ``UserError`` with a line for each thing that stands in the way of the stages that are ``due``."""
     stages = [stage for stage in STAGES if stage.name in due]  # stages that are done need no key
-    problems = _disk(config.dataset.build) if stages else []
+    build = config.dataset.build
+    free = shutil.disk_usage(next(folder for folder in (build, *build.parents) if folder.exists())).free
+    problems = []
+    if stages and free < _LEAST_DISK:
+        problems = [f"only {free // 2**20} MB free for {build}: make room or set dataset.build to another disk"]
     if any(stage.parallel for stage in stages):  # joining a cluster takes seconds
         problems += [f"[executor] {check.detail}" for check in _cluster(config) if check.state == "wrong"]
     for stage in stages:
         problems += stage.problems(config.params(stage.name), config.dataset)
     if problems:
         raise UserError("\n".join(problems))
-
-
-def _disk(build: Path) -> list[str]:
-    free = shutil.disk_usage(next(folder for folder in (build, *build.parents) if folder.exists())).free
-    told = f"only {free // 2**20} MB free for {build}: make room or set dataset.build to another disk"
-    return [told] if free < _LEAST_DISK else []

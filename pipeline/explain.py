@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from build_dataset.pipeline.aside import TABLES
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.runtime.publish import built, find_rows, find_table
+from build_dataset.pipeline.set_aside import TABLES
 from build_dataset.schemas.documents import Span, Trace
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Region
@@ -45,13 +45,19 @@ class QuestionHistory:
 def explain(build: Path, wanted: str) -> QuestionHistory:
     """Collect the story of the question with this id, or of the only one whose id begins with it; or ``UserError``."""
     story = QuestionHistory(_resolve(build, wanted))
-    for stage in STAGES:
-        _follow(build, stage.name, story)
     mine = pl.col("question_id") == story.question_id
+    for stage in (stage.name for stage in STAGES):
+        for row in find_rows(build, f"{stage}/questions", mine):
+            story.question = row  # the newest form of it
+            story.events.append(StageEvent(stage, "kept"))
+        for row in find_rows(build, f"{stage}/corrections", mine):
+            detail = f"{row['before']} → {row['after']} by {row['by']} ({row['origin']})"
+            story.events.append(StageEvent(stage, "corrected", row["field"], detail))
+        story.events += [event for _, event, _ in set_aside(build, stage, lambda name: name == story.question_id)]
     story.relatives = [
         row
-        for own in find_rows(build, "dedup/clusters", mine)
-        for row in find_rows(build, "dedup/clusters", ~mine & (pl.col("cluster_id") == own["cluster_id"]))
+        for cluster in find_rows(build, "dedup/clusters", mine)
+        for row in find_rows(build, "dedup/clusters", ~mine & (pl.col("cluster_id") == cluster["cluster_id"]))
     ]
     story.annotations = find_rows(build, "annotate/annotations", mine)
     story.labels = find_rows(build, "review/labels", mine)
@@ -82,18 +88,6 @@ def question_place(build: Path, story: QuestionHistory) -> tuple[str, list[Regio
 def line_places(spans: Iterable[Span]) -> Iterator[tuple[int, int]]:
     """The lines of ``spans``, each by its page and ``Line.order``."""
     return ((span.page, order) for span in spans for order in range(span.first, span.last + 1))
-
-
-def _follow(build: Path, stage: str, story: QuestionHistory) -> None:
-    """Add what a stage did: the newest form of the question where it makes questions, and why it set it aside."""
-    mine = pl.col("question_id") == story.question_id
-    for row in find_rows(build, f"{stage}/questions", mine):
-        story.question = row
-        story.events.append(StageEvent(stage, "kept"))
-    for row in find_rows(build, f"{stage}/corrections", mine):
-        detail = f"{row['before']} → {row['after']} by {row['by']} ({row['origin']})"
-        story.events.append(StageEvent(stage, "corrected", row["field"], detail))
-    story.events += [event for _, event, _ in set_aside(build, stage, lambda name: name == story.question_id)]
 
 
 def set_aside(

@@ -49,5 +49,5 @@ class Patterns:
     def whole(self, row: str | list[str]) -> str:
         """A pattern with its fragments put in."""
         text = row if isinstance(row, str) else "".join(row)
-        text = re.sub(r"@(\w+)@", lambda found: self.whole(self._fragments[found[1]]), text)
-        return re.sub(r"<([A-Z_]+)>", lambda found: self._names[found[1]], text) if self._names else text
+        text = re.sub(r"@(\w+)@", lambda match: self.whole(self._fragments[match[1]]), text)
+        return re.sub(r"<([A-Z_]+)>", lambda match: self._names[match[1]], text) if self._names else text

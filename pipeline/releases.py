@@ -36,8 +36,8 @@ def parse_version(text: str) -> Version:
 def released(dataset: DatasetParams) -> dict[Version, Path]:
     """The releases in the dataset's folder of releases, lowest version first."""
     folders = dataset.releases.iterdir() if dataset.releases.is_dir() else ()
-    found = {parse_version(path.name): path for path in folders if path.is_dir() and is_version(path.name)}
-    return dict(sorted(found.items()))
+    releases = {parse_version(path.name): path for path in folders if path.is_dir() and is_version(path.name)}
+    return dict(sorted(releases.items()))
 
 
 def previous_release(dataset: DatasetParams) -> Path | None:
@@ -96,22 +96,22 @@ def match_released(old: pl.DataFrame, new: pl.DataFrame, merges: pl.DataFrame) -
     """
     before = dict(zip(old["question_id"].to_list(), hashes_of(old).to_list(), strict=True))
     after = dict(zip(new["question_id"].to_list(), hashes_of(new).to_list(), strict=True))
-    found: list[tuple[str, str, bool]] = []
+    matches: list[tuple[str, str, bool]] = []
 
     def take(pairs: Iterable[tuple[str, str]]) -> None:
         for one, other in pairs:
             if one in before and other in after:
-                found.append((one, other, before.pop(one) == after.pop(other)))
+                matches.append((one, other, before.pop(one) == after.pop(other)))
 
     take([(name, name) for name, content in before.items() if after.get(name) == content])  # nothing changed
     take(_equal(before, after))  # renumbered
     take(merges.select("question_id", "survivor_id").iter_rows())  # copies of one that is kept
     if before and after:
         texts = _texts(old, before), _texts(new, after)
-        near = [(name, name) for name in before if name in after and _alike(texts[0][name], texts[1][name])]
+        near = [(name, name) for name in before if name in after and _alike(*(part[name] for part in texts))]
         take([*near, *_nearest(*texts)])  # corrected
     take([(name, name) for name in before if name in after])
-    return pl.DataFrame(found, {"old": pl.String, "new": pl.String, "same": pl.Boolean}, orient="row")
+    return pl.DataFrame(matches, {"old": pl.String, "new": pl.String, "same": pl.Boolean}, orient="row")
 
 
 def _equal(before: Mapping[str, str], after: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -147,7 +147,7 @@ def _alike(one: str, other: str) -> bool:
 
 def _nearest(old: Mapping[str, str], new: Mapping[str, str]) -> list[tuple[str, str]]:
     """Pairs of nearly the same text, the most alike first."""
-    long = [[(name, text) for name, text in own.items() if len(text) >= _SHORTEST] for own in (old, new)]
+    long = [[(name, text) for name, text in release.items() if len(text) >= _SHORTEST] for release in (old, new)]
     names, texts = zip(*itertools.chain(*long), strict=True) if any(long) else ((), ())
     pairs = candidate_pairs([texts], _BANDS, seed=0)
     pairs = pairs[(pairs[:, 0] < len(long[0])) & (pairs[:, 1] >= len(long[0]))]

@@ -1,14 +1,18 @@
 """The interface of a stage: a function from named tables and parameters to named tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, Protocol, TypeVar
 
 import polars as pl
+from rich import progress as bars
+from rich.console import Console
 
+from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.schemas.base import Record
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.params import Params
@@ -52,19 +56,6 @@ class Result:
     """Lines for the user, printed after the counts: warnings, where to look."""
 
 
-class Store(Protocol):
-    """Results of slow or paid work, kept item by item from the moment they arrive."""
-
-    def get(self, key: str) -> Any | None:
-        """The JSON value stored under ``key``, or None."""
-
-    def get_many(self, keys: Iterable[str]) -> dict[str, Any]:
-        """The values of those ``keys`` that are there."""
-
-    def put(self, key: str, value: Any) -> None:
-        """Store a JSON value durably before returning. The same key again replaces it."""
-
-
 @dataclass(frozen=True)
 class Failure:
     """A task of ``Context.map`` that gave no result."""
@@ -73,23 +64,55 @@ class Failure:
     detail: str
 
 
-class Context(Protocol):
+class Executor(Protocol):
+    """Runs one function over many items; stages don't know where."""
+
+    def map(
+        self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
+    ) -> Iterator[tuple[Item, Out | Failure]]:
+        """Yield (item, result) as results arrive; what fails becomes a ``Failure`` of that item alone."""
+
+    def close(self) -> None:
+        """Free what it holds; a later ``map`` takes it again."""
+
+
+@dataclass
+class Context:
     """Services that the runner gives every stage."""
 
     raw: Path  # the folder with the exam papers
     build: Path  # the dataset's build folder, for reading alone
     dataset: DatasetParams  # the `[dataset]` section: name, title, licence and the rest
+    store: ItemStore  # this stage's own
+    executor: Executor
+    console: Console = field(default_factory=lambda: Console(stderr=True))
 
     @property
     def seed(self) -> int:
         """The dataset's seed."""
+        return self.dataset.seed
 
-    @property
-    def store(self) -> Store:
-        """This stage's own item store."""
+    def close(self) -> None:
+        """Stop the workers and close the store."""
+        self.executor.close()
+        self.store.close()
 
-    def progress(self, total: int | None, what: str) -> AbstractContextManager[Callable[[int], None]]:
-        """A progress bar with an ETA over ``total`` units of ``what``; call the yielded function to advance."""
+    @contextmanager
+    def progress(self, total: int | None, what: str) -> Iterator[Callable[[int], None]]:
+        """A progress bar with an ETA over ``total`` units of ``what``; call the yielded function to advance.
+
+        It is silent where nobody watches.
+        """
+        columns = (
+            bars.TextColumn("  [progress.description]{task.description}"),
+            bars.BarColumn(bar_width=30),
+            bars.MofNCompleteColumn(),
+            bars.TimeElapsedColumn(),
+            bars.TextColumn("ETA"),
+            bars.TimeRemainingColumn(),
+        )
+        with bars.Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as bar:
+            yield partial(bar.advance, bar.add_task(what, total=total))
 
     def map(
         self, function: Callable[[Item], Out], items: Iterable[Item], *, timeout: float | None = None
@@ -99,6 +122,7 @@ class Context(Protocol):
         Yields (item, result) as results arrive, in no order. A crash, a timeout (seconds an item) or an
         exception becomes a ``Failure`` of that item alone.
         """
+        return self.executor.map(function, items, timeout)
 
 
 class Each(Protocol):

@@ -74,10 +74,10 @@ def _without_markup(text: str) -> str:
     shown = text
     for _ in range(_MARKUP_ROUNDS if "<" in text or "&" in text else 0):
         before = shown
-        shown = _SHIFTED.sub(lambda found: _SHIFTS[found[1]](found[2]), _BREAK.sub("\n", shown))
+        shown = _SHIFTED.sub(lambda match: _SHIFTS[match[1]](match[2]), _BREAK.sub("\n", shown))
         # a paragraph is a line of its own: <p>甲</p><p>乙</p>
-        shown = _TAGGED.sub(lambda found: f"\n{found[2]}\n" if found[1] in ("p", "div") else found[2], shown)
-        shown = _ENTITY.sub(lambda found: html.unescape(found[0]), shown).translate(_TABLE)
+        shown = _TAGGED.sub(lambda match: f"\n{match[2]}\n" if match[1] in ("p", "div") else match[2], shown)
+        shown = _ENTITY.sub(lambda match: html.unescape(match[0]), shown).translate(_TABLE)
         if shown == before:
             return shown
     return text

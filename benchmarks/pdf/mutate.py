@@ -31,9 +31,9 @@ from benchmarks.pdf.mutants import Mutant, mutants
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.stage import run
 from build_dataset.pipeline.ocr.tasks import recognise_page
-from build_dataset.pipeline.runtime.executor import LocalExecutor, RunContext
+from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.store import ItemStore
-from build_dataset.pipeline.stage import Failure, Result
+from build_dataset.pipeline.stage import Context, Failure, Result
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.documents import RawFile
 
@@ -45,7 +45,7 @@ Item = TypeVar("Item")
 Out = TypeVar("Out")
 
 
-class TextOnly(RunContext):
+class TextOnly(Context):
     """A context in which pages that need OCR stay unread."""
 
     def map(
@@ -75,7 +75,7 @@ class Reader:
 
     def __init__(self, folder: Path, *, ocr: bool) -> None:
         self.folder = folder
-        self.kind = RunContext if ocr else TextOnly
+        self.kind = Context if ocr else TextOnly
         self.most = OcrParams().page_timeout if ocr else MAX_SECONDS
         self.executor = LocalExecutor(1)
 

@@ -32,8 +32,7 @@ from build_dataset.annotation.label_studio.server import (
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.review import exchange, stage
-from build_dataset.pipeline.runtime.executor import RunContext
-from build_dataset.pipeline.stage import Result
+from build_dataset.pipeline.stage import Context, Result
 from build_dataset.schemas.annotations import LabelStatus
 from build_dataset.schemas.taxonomy import dimensions
 from tests.services.browser import CHROMIUM, browser
@@ -111,7 +110,7 @@ def main() -> None:
             stop_server(home)
 
 
-def _review(count: int, server: LabelStudioServer, context: RunContext) -> None:
+def _review(count: int, server: LabelStudioServer, context: Context) -> None:
     params = ReviewParams(url=server.url, bootstrap=1000)
     tables = made(count, "lexicon", _label)
     script = Script.of(tables["annotations"])
@@ -205,12 +204,12 @@ def _rule(server: LabelStudioServer, project: int, script: Script) -> str:
     return f"{count} rulings"
 
 
-def _with_reviews(tables: dict[str, pl.DataFrame], context: RunContext) -> dict[str, pl.DataFrame]:
+def _with_reviews(tables: dict[str, pl.DataFrame], context: Context) -> dict[str, pl.DataFrame]:
     names = ("pulled", "corrections")
     return tables | {name: pl.read_parquet(context.build / "reviews" / f"{name}.parquet") for name in names}
 
 
-def _settle(tables: dict[str, pl.DataFrame], params: ReviewParams, context: RunContext) -> Result:
+def _settle(tables: dict[str, pl.DataFrame], params: ReviewParams, context: Context) -> Result:
     return stage.run(_with_reviews(tables, context), params, context)
 
 

@@ -37,8 +37,8 @@ from build_dataset.pipeline.catalogue import stage
 from build_dataset.pipeline.config import load
 from build_dataset.pipeline.review import exchange
 from build_dataset.pipeline.review.stage import settle_questions
-from build_dataset.pipeline.runtime.executor import RunContext
 from build_dataset.pipeline.runtime.runner import Runner
+from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.annotations import Annotation, Correction
 from build_dataset.schemas.identity import content_hash
 from build_dataset.schemas.questions import Option, Question, QuestionType
@@ -55,7 +55,7 @@ FIRST_ANNOTATOR = "bench:first"
 KEY = "LABEL_STUDIO_API_KEY"
 
 
-def context_in(folder: Path) -> RunContext:
+def context_in(folder: Path) -> Context:
     """Return the context of a stage, in a build of its own, without bars."""
     (folder / "raw").mkdir()
     (folder / "dataset.toml").write_text('[dataset]\nname = "bench"\nraw = "raw"\nbuild = "build"\n')
@@ -80,7 +80,7 @@ def main() -> None:
         _measure(count, server, home, context_in(folder), database)
 
 
-def _measure(count: int, server: Server, home: Path, context: RunContext, database: Postgres | None) -> None:
+def _measure(count: int, server: Server, home: Path, context: Context, database: Postgres | None) -> None:
     timed = partial(_timed, [server.pid] + ([database.pid] if database else []))
     params = ReviewParams(url=server.url, batch=1000, bootstrap=1000)
     found = _tables(count, FIRST["competency"])
@@ -106,7 +106,7 @@ def _measure(count: int, server: Server, home: Path, context: RunContext, databa
     timed("settling all labels, for comparison", lambda: settle_questions(tables, params))
 
 
-def _measure_labels(timed: Timed, count: int, params: ReviewParams, context: RunContext) -> None:
+def _measure_labels(timed: Timed, count: int, params: ReviewParams, context: Context) -> None:
     """Pushes after questions got other labels than those that were sent."""
     other = dimensions()["competency"].zh_names()[1]
     for name, annotator, changed in (

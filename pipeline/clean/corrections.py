@@ -39,16 +39,16 @@ def tidy_questions(questions: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]
     ]
     schema, differing = TextChange.polars_schema(), pl.col("before").ne_missing(pl.col("after"))
     changes = [pl.DataFrame(dict(zip(schema, columns, strict=True)), schema).filter(differing) for columns in texts]
-    found = pl.concat(changes).sort("question_id", "part")
+    differences = pl.concat(changes).sort("question_id", "part")
     again = (
         tidy_options.filter(pl.col("question_id").is_in(changes[-1]["question_id"].unique().implode()))
         .group_by("question_id", maintain_order=True)
         .agg(options=pl.struct("label", "text"))
     )
     tidied = tidied.update(again, on="question_id").select(questions.columns)
-    changed = tidied.filter(pl.col("question_id").is_in(found["question_id"].unique().implode()))
+    changed = tidied.filter(pl.col("question_id").is_in(differences["question_id"].unique().implode()))
     hashes = changed.select("question_id", content_hash=hashes_of(changed))
-    return tidied.update(hashes, on="question_id"), found
+    return tidied.update(hashes, on="question_id"), differences
 
 
 def _tidy_column(texts: pl.Series) -> pl.Series:
@@ -82,31 +82,33 @@ class Patches:
 
 def patch_questions(questions: pl.DataFrame, corrections: pl.DataFrame | None) -> Patches:
     """Apply the corrections that count."""
-    found = Patches(questions)
+    patches = Patches(questions)
     if corrections is None or corrections.is_empty():
-        return found
+        return patches
     wanted = _accepted(corrections)  # rejected and superseded ones stay in the log
     _spread(questions, wanted)
     changed = []
     for question in Question.from_frame(questions.filter(pl.col("question_id").is_in(list(wanted)))):
         corrected, applied, outdated = _apply(question, wanted[question.question_id])
-        found.applied += applied
+        patches.applied += applied
         if corrected != question:
             changed.append(corrected)
-        _judge(question.question_id, applied, outdated, found)
+        _judge(question.question_id, applied, outdated, patches)
     if changed:
         again = Question.to_frame(changed).select(questions.columns)
-        found.questions = questions.update(again, on="question_id", include_nulls=True)
-    return found
+        patches.questions = questions.update(again, on="question_id", include_nulls=True)
+    return patches
 
 
 def _accepted(corrections: pl.DataFrame) -> dict[str, list[Correction]]:
     """Corrections that count, by question; of several that say the same, the first."""
-    found: dict[str, dict[tuple[str, str], Correction]] = {}
-    for each in Correction.from_frame(corrections):
-        if each.status is CorrectionStatus.ACCEPTED:
-            found.setdefault(each.question_id, {}).setdefault((each.field, each.content_hash), each)
-    return {question_id: list(own.values()) for question_id, own in found.items()}
+    accepted: dict[str, dict[tuple[str, str], Correction]] = {}
+    for correction in Correction.from_frame(corrections):
+        if correction.status is CorrectionStatus.ACCEPTED:
+            accepted.setdefault(correction.question_id, {}).setdefault(
+                (correction.field, correction.content_hash), correction
+            )
+    return {question_id: list(corrected.values()) for question_id, corrected in accepted.items()}
 
 
 def _apply(
@@ -119,19 +121,19 @@ def _apply(
     another key came after it, and a person has to look. Returned are the question, the corrections that changed
     something or decided, in that order, and the outdated ones.
     """
-    waiting = sorted(corrections, key=lambda each: (each.updated_at, each.field))  # oldest first
+    waiting = sorted(corrections, key=lambda patch: (patch.updated_at, patch.field))  # oldest first
     applied: list[Correction] = []
-    while due := [each for each in waiting if each.content_hash == question.content_hash]:
-        fitting = [each for each in due if _fits(question, each)]
-        unfit = [each for each in due if each not in fitting]
-        waiting = [each for each in waiting if each not in due] + unfit
-        changing = [each for each in fitting if _changes(question, each)]
-        applied += [each for each in fitting if each in changing or each.field == VERDICT]
+    while due := [patch for patch in waiting if patch.content_hash == question.content_hash]:
+        fitting = [patch for patch in due if _fits(question, patch)]
+        unfit = [patch for patch in due if patch not in fitting]
+        waiting = [patch for patch in waiting if patch not in due] + unfit
+        changing = [patch for patch in fitting if _changes(question, patch)]
+        applied += [patch for patch in fitting if patch in changing or patch.field == VERDICT]
         if not changing:
             break
         question = _changed(question, changing)  # its hash is another now: what others made of it may fit
-    outdated = [each for each in waiting if _changes(question, each)]
-    outdated += [each for each in waiting if each.field == VERDICT and each.after == "drop"]
+    outdated = [patch for patch in waiting if _changes(question, patch)]
+    outdated += [patch for patch in waiting if patch.field == VERDICT and patch.after == "drop"]
     return question, applied, outdated
 
 
@@ -149,23 +151,23 @@ def _changes(question: Question, correction: Correction) -> bool:
 
 def question_fields(question: Question) -> dict[str, str | None]:
     """Return the texts of a question and its key, by the names that corrections call them, in reading order."""
-    said = {SHARED: question.shared_stem, STEM: question.stem}
-    said |= {f"{OPTION}{option.label}": option.text for option in question.options}
-    return said | {ANSWER: "".join(question.answer or ()) or None, EXPLANATION: question.explanation}
+    texts = {SHARED: question.shared_stem, STEM: question.stem}
+    texts |= {f"{OPTION}{option.label}": option.text for option in question.options}
+    return texts | {ANSWER: "".join(question.answer or ()) or None, EXPLANATION: question.explanation}
 
 
 def _changed(question: Question, corrections: Sequence[Correction]) -> Question:
-    said = question_fields(question) | {each.field: each.after for each in corrections}
+    texts = question_fields(question) | {correction.field: correction.after for correction in corrections}
     options = [
         Option(label=name.removeprefix(OPTION), text=text)
-        for name, text in sorted(said.items())
+        for name, text in sorted(texts.items())
         if name.startswith(OPTION) and text is not None
     ]
-    stem, shared = said[STEM] or question.stem, said[SHARED]
+    stem, shared = texts[STEM] or question.stem, texts[SHARED]
     changes: dict[str, object] = {"stem": stem, "shared_stem": shared, "options": options}
-    if any(each.field == ANSWER for each in corrections):
-        changes |= {"answer": list(said[ANSWER] or "") or None, "accepted_answers": None}
-    changes[EXPLANATION] = said[EXPLANATION]
+    if any(correction.field == ANSWER for correction in corrections):
+        changes |= {"answer": list(texts[ANSWER] or "") or None, "accepted_answers": None}
+    changes[EXPLANATION] = texts[EXPLANATION]
     changes["content_hash"] = content_hash(stem, [option.text for option in options], shared)
     return question.model_copy(update=changes)
 
@@ -181,7 +183,7 @@ def verified_questions(tables: Tables) -> pl.DataFrame:
     wanted = list(_accepted(tables["corrections"]))
     concerns = pl.col("question_ids").list.eval(pl.element().is_in(wanted)).list.any()
     items = ReviewItem.from_frame(tables["review"].filter(pl.col("item_id").is_in(wanted) | concerns))
-    return Question.to_frame([one for one in _questions(items) if one.question_id in wanted])
+    return Question.to_frame([question for question in _questions(items) if question.question_id in wanted])
 
 
 def tidied_items(items: Iterable[ReviewItem]) -> dict[str, Question]:
@@ -191,46 +193,46 @@ def tidied_items(items: Iterable[ReviewItem]) -> dict[str, Question]:
 
 
 def _questions(items: Iterable[ReviewItem]) -> list[Question]:
-    found: dict[str, Question] = {}
+    questions: dict[str, Question] = {}
     for item in items:
         content = json.loads(item.item) if item.item else None
-        for one in content if isinstance(content, list) and item.stage == "parse" else [content]:
-            if isinstance(one, dict) and one.get("question_id") in (item.item_id, *item.question_ids):
+        for fields in content if isinstance(content, list) and item.stage == "parse" else [content]:
+            if isinstance(fields, dict) and fields.get("question_id") in (item.item_id, *item.question_ids):
                 absent = dict.fromkeys(Question.model_fields)  # some stages leave out what is null
-                found.setdefault(one["question_id"], Question.model_validate(absent | one))
-    return list(found.values())
+                questions.setdefault(fields["question_id"], Question.model_validate(absent | fields))
+    return list(questions.values())
 
 
-def _judge(question_id: str, applied: Sequence[Correction], outdated: Sequence[Correction], found: Patches) -> None:
+def _judge(question_id: str, applied: Sequence[Correction], outdated: Sequence[Correction], patches: Patches) -> None:
     """Record what people decided of a question: the last verdict counts."""
-    verdict = next((each.after for each in reversed(applied) if each.field == VERDICT), None)
+    verdict = next((patch.after for patch in reversed(applied) if patch.field == VERDICT), None)
     if verdict == "drop":
-        who = ", ".join(dict.fromkeys(each.by for each in applied if each.after == "drop"))
-        notes = "; ".join(dict.fromkeys(each.note for each in applied if each.note))
-        said = f"dropped by {who}{f': {notes}' if notes else ''}"
-        found.verdicts[question_id] = FilterVerdict(DROPPED, said, "reject")
+        who = ", ".join(dict.fromkeys(patch.by for patch in applied if patch.after == "drop"))
+        notes = "; ".join(dict.fromkeys(patch.note for patch in applied if patch.note))
+        detail = f"dropped by {who}{f': {notes}' if notes else ''}"
+        patches.verdicts[question_id] = FilterVerdict(DROPPED, detail, "reject")
     elif outdated:
         conflict = "; ".join(
-            f"{each.by} changed {each.field} from {_short(each.before)} to {_short(each.after)},"
+            f"{patch.by} changed {patch.field} from {_short(patch.before)} to {_short(patch.after)},"
             f" and the question says something else now"
-            for each in outdated
+            for patch in outdated
         )
-        found.verdicts[question_id] = FilterVerdict(OUTDATED, conflict, "review")
+        patches.verdicts[question_id] = FilterVerdict(OUTDATED, conflict, "review")
     elif verdict == "keep":
-        found.kept.add(question_id)
+        patches.kept.add(question_id)
 
 
 def _spread(questions: pl.DataFrame, wanted: dict[str, list[Correction]]) -> None:
     """A shared case that was corrected at one question is corrected at all that share it, in place."""
-    for correction in [each for own in list(wanted.values()) for each in own if each.field == SHARED]:
+    for correction in [each for corrections in list(wanted.values()) for each in corrections if each.field == SHARED]:
         here = questions.filter(pl.col("question_id") == correction.question_id)
         if here.is_empty() or here["group_id"][0] is None:  # merged since, or no group
             continue
         same = pl.col("document").eq(here["document"][0]) & pl.col("group_id").eq(here["group_id"][0])
         shared = pl.col("shared_stem").eq_missing(here["shared_stem"][0])
         others = questions.filter(same & shared & (pl.col("question_id") != correction.question_id))
-        for question_id, said in others.select("question_id", "content_hash").iter_rows():
-            own: Sequence[Correction] = wanted.setdefault(question_id, [])
-            if not any(each.field == SHARED for each in own):  # their own correction of the case counts first
-                changes = {"question_id": question_id, "content_hash": said}
-                wanted[question_id] = [*own, correction.model_copy(update=changes)]
+        for question_id, content in others.select("question_id", "content_hash").iter_rows():
+            corrections: Sequence[Correction] = wanted.setdefault(question_id, [])
+            if not any(each.field == SHARED for each in corrections):  # their own correction of the case counts first
+                changes = {"question_id": question_id, "content_hash": content}
+                wanted[question_id] = [*corrections, correction.model_copy(update=changes)]

@@ -33,14 +33,14 @@ def empty_stem(question: Question, _: CleanParams) -> str | None:
 
 def too_long(question: Question, params: CleanParams) -> str | None:
     """More text than a question has: a file that was cut wrong. CMExam's longest stem has 676 characters."""
-    found, most = sum(len(text) for _, text in _parts(question)), params.max_characters
-    return f"{found:,} characters, at most {most:,}" if found > most else None
+    length, most = sum(len(text) for _, text in _parts(question)), params.max_characters
+    return f"{length:,} characters, at most {most:,}" if length > most else None
 
 
 def too_few_options(question: Question, params: CleanParams) -> str | None:
     """Options without text do not count."""
-    found = sum(bool(option.text) for option in question.options)
-    return f"{found} of at least {params.min_options} options" if found < params.min_options else None
+    count = sum(bool(option.text) for option in question.options)
+    return f"{count} of at least {params.min_options} options" if count < params.min_options else None
 
 
 def truncated(question: Question, _: CleanParams) -> str | None:
@@ -66,7 +66,7 @@ def duplicate_options(question: Question, _: CleanParams) -> str | None:
     """Two options with one text cannot both be wrong or right."""
     seen: dict[str, str] = {}
     for option in question.options:
-        raised = _RAISED.sub(lambda found: f"\x1f{ord(found[0])}", option.text)  # 2³ is not 23
+        raised = _RAISED.sub(lambda match: f"\x1f{ord(match[0])}", option.text)  # 2³ is not 23
         text = unicodedata.normalize("NFKC", raised)  # ５ml is 5ml
         if text in seen:
             return f"options {seen[text]} and {option.label} both say “{option.text[:30]}”"
@@ -97,8 +97,8 @@ def answer_not_in_options(question: Question, _: CleanParams) -> str | None:
 def garbled_text(question: Question, params: CleanParams) -> str | None:
     """Glyphs without meaning, or the marks of a wrong decoding."""
     text = " ".join(text for _, text in _parts(question))
-    if found := PATTERNS.mojibake.search(text):
-        return f"the text contains “{found.group()[:12]}”"
+    if match := PATTERNS.mojibake.search(text):
+        return f"the text contains “{match.group()[:12]}”"
     if text.isascii():  # nothing was decoded wrongly
         return None
     share = len(_UNREADABLE.findall(text)) / len(text)
@@ -108,9 +108,9 @@ def garbled_text(question: Question, params: CleanParams) -> str | None:
 def unreadable(question: Question, _: CleanParams) -> str | None:
     """Fail a text with an unreadable character; the question waits until somebody reads the print."""
     for _name, part in _parts(question):
-        if found := _UNREADABLE.search(part):
-            around = part[max(0, found.start() - 8) : found.end() + 8]  # enough to find the place on the page
-            return f"U+{ord(found.group()):04X} in “{around}” cannot be read; see the page and correct it"
+        if match := _UNREADABLE.search(part):
+            around = part[max(0, match.start() - 8) : match.end() + 8]  # enough to find the place on the page
+            return f"U+{ord(match.group()):04X} in “{around}” cannot be read; see the page and correct it"
     return None
 
 
@@ -121,18 +121,20 @@ SUSPICIOUS = f"{SPECIAL_TOKENS}|{PATTERNS.suspicious.pattern}"
 def suspicious_text(question: Question, _: CleanParams) -> str | None:
     """Fail a text that could steer a model that reads it; a person decides whether it belongs to the question."""
     for _name, part in [*_parts(question), ("explanation", question.explanation or "")]:
-        if found := re.search(SUSPICIOUS, part):
-            return f"“{found[0][:40]}” speaks to a model, not to a candidate"
+        if match := re.search(SUSPICIOUS, part):
+            return f"“{match[0][:40]}” speaks to a model, not to a candidate"
     return None
 
 
 def low_confidence(question: Question, params: CleanParams) -> str | None:
     """OCR was unsure of a letter or digit of it."""
-    found = question.confidence
-    if found is None or found >= (least := params.least_confidence):
+    confidence = question.confidence
+    if confidence is None or confidence >= (least := params.least_confidence):
         return None
-    told = f"it was recognised with confidence {int(found * 100) / 100:.2f}, below {least:.2f}"  # .949 is no 0.95
-    return ". ".join(filter(None, [told, unsure_told(question)]))
+    detail = (
+        f"it was recognised with confidence {int(confidence * 100) / 100:.2f}, below {least:.2f}"  # .949 is no 0.95
+    )
+    return ". ".join(filter(None, [detail, unsure_told(question)]))
 
 
 def needs_figure(question: Question, params: CleanParams) -> str | None:
@@ -147,8 +149,8 @@ def needs_table(question: Question, params: CleanParams) -> str | None:
 
 def needs_formula(question: Question, params: CleanParams) -> str | None:
     """A formula that is a picture or an object stands inside the question: its text has an empty place there."""
-    found = "formula" in (question.attachments or []) and not params.keep_formulas
-    return "a formula that could not be read stands inside the question" if found else None
+    missing = "formula" in (question.attachments or []) and not params.keep_formulas
+    return "a formula that could not be read stands inside the question" if missing else None
 
 
 def _evidence(question: Question, kind: str) -> str | None:
@@ -156,10 +158,10 @@ def _evidence(question: Question, kind: str) -> str | None:
         return f"a {kind} stands inside the question on its page"
     phrase = getattr(PATTERNS, f"needs_{kind}")
     for part, text in _parts(question):
-        found = phrase.search(text)
+        match = phrase.search(text)
         # an option that speaks of tables in general: 表内数据不留空格
-        if found and not (part.startswith("option") and PATTERNS.in_general.match(text, found.start())):
-            around = text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")
+        if match and not (part.startswith("option") and PATTERNS.in_general.match(text, match.start())):
+            around = text[max(0, match.start() - 6) : match.end() + 6].replace("\n", " ")
             return f"the {part} says “{around}”"
     return None
 
@@ -250,8 +252,8 @@ def suspect_reasons(questions: pl.DataFrame, params: CleanParams) -> list[list[s
     looks[_COMMENT] = pl.col("comment").is_not_null() & bool(params.comment_rules)
     named = [pl.when(look).then(pl.lit(reason)) for reason, look in looks.items()]
     options = {name: pl.lit(value) for name, value in params if isinstance(value, int | float)}
-    found = questions.with_columns(**options).select(pl.concat_list(named).list.drop_nulls())
-    return found.to_series().to_list()
+    reasons = questions.with_columns(**options).select(pl.concat_list(named).list.drop_nulls())
+    return reasons.to_series().to_list()
 
 
 def judge_question(
@@ -268,6 +270,6 @@ def judge_question(
             return FilterVerdict(item.reason, detail, item.action)
     for rule in params.comment_rules:
         if question.comment and re.search(rule.pattern, question.comment):
-            said = f"the source's comment says “{question.comment[:80]}”"
-            return FilterVerdict(rule.reason, said, rule.action)
+            detail = f"the source's comment says “{question.comment[:80]}”"
+            return FilterVerdict(rule.reason, detail, rule.action)
     return figure

@@ -52,6 +52,6 @@ class CleanParams(Params):
     @property
     def least_confidence(self) -> float:
         """The confidence from which so few of the kept questions are wrong (``confidence.toml``)."""
-        told = shipped_toml("build_dataset.pipeline.clean", "confidence.toml")
-        pairs = zip(told["wrong"], told["least"], strict=True)
+        measured = shipped_toml("build_dataset.pipeline.clean", "confidence.toml")
+        pairs = zip(measured["wrong"], measured["least"], strict=True)
         return float(min(least for wrong, least in pairs if wrong <= self.max_wrong))

@@ -25,7 +25,7 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
     questions = patches.questions
     reasons = suspect_reasons(questions, params)
     settled = questions["question_id"].is_in(list(patches.verdicts)).to_list()  # by people
-    looked_at = [row for row, found in enumerate(reasons) if found or settled[row]]
+    looked_at = [row for row, doubts in enumerate(reasons) if doubts or settled[row]]
     stopped: list[int] = []
     aside: list[Rejection | ReviewItem] = []
     with context.progress(len(looked_at), "questions") as advance:
@@ -33,9 +33,9 @@ def run(tables: Tables, params: CleanParams, context: Context) -> Result:
             if (verdict := _verdict(question, params, patches, reasons[row])) is not None:
                 stopped.append(row)
                 record = ReviewItem if verdict.action == "review" else Rejection
-                told = {"reason": verdict.reason, "detail": verdict.detail}
+                why = {"reason": verdict.reason, "detail": verdict.detail}
                 item = question.model_dump_json(exclude_none=True)
-                aside.append(record(item_id=question.question_id, stage="clean", item=item, **told))
+                aside.append(record(item_id=question.question_id, stage="clean", item=item, **why))
             advance(1)
     kept = questions.with_row_index("row").filter(~pl.col("row").is_in(stopped)).drop("row")
     applied = Correction.to_frame(patches.applied)

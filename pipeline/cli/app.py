@@ -94,9 +94,9 @@ def main() -> None:
 
 
 def _of_the_machine(error: OSError) -> str:
-    said = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
+    reason = ": ".join(str(part) for part in (error.filename, error.strerror or error) if part)
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)  # a quota counts as a full disk
-    return said + ("; make room and run the same command again: it goes on where it stopped" if full else "")
+    return reason + ("; make room and run the same command again: it goes on where it stopped" if full else "")
 
 
 def _report() -> str:

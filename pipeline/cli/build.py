@@ -124,8 +124,8 @@ def _command(stage: Stage) -> Callable[..., None]:
 
         options = {f"{stage.name}.{key}": _plain(value) for key, value in given.items()}
         loaded = configure(config, overrides, options)
-        if told := loaded.params(stage.name).off():
-            raise UserError(told)
+        if reason := loaded.params(stage.name).off():
+            raise UserError(reason)
         if dry_run:
             runner = Runner(loaded)
             for line in stage.estimates(runner.tables(stage), loaded.params(stage.name), runner.context(stage)):
@@ -142,10 +142,10 @@ def _command(stage: Stage) -> Callable[..., None]:
 def _note_unsaved_options(stage: Stage, given: Sequence[str]) -> None:
     """Tell the user that options on the command line hold for this command only."""
     fields = stage.params.model_fields
-    told = [f"--{name.replace('_', '-')}" for name in given if not is_non_semantic(fields[name])]
-    if told:
+    options = [f"--{name.replace('_', '-')}" for name in given if not is_non_semantic(fields[name])]
+    if options:
         used = f"used this time only; `build-dataset run` uses [{stage.name}] of dataset.toml"
-        print_line(f"{', '.join(told)}: {used}", console=Console(stderr=True))
+        print_line(f"{', '.join(options)}: {used}", console=Console(stderr=True))
 
 
 def _plain(value: Any) -> Any:
@@ -173,8 +173,8 @@ def init(folder: Path = Path(), raw: Path | None = None) -> None:
     except OSError as error:
         raise UserError(f"cannot write {target}: {error.strerror}") from None
     step = "" if folder.resolve() == Path.cwd() else f"cd {shlex.quote(str(folder))} && "  # to be copied
-    told = {"target": target, "here": here, "raw": raw, "put_into": folder / place, "place": place}
-    print_template("init", {**told, "step": step})
+    values = {"target": target, "here": here, "raw": raw, "put_into": folder / place, "place": place}
+    print_template("init", {**values, "step": step})
 
 
 def _template(name: str, raw: str) -> str:

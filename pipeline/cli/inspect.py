@@ -28,10 +28,10 @@ from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import counted, in_both_languages, look_at
 
 if TYPE_CHECKING:
-    from build_dataset.pipeline.aside import AsideRow
     from build_dataset.pipeline.explain import QuestionHistory
     from build_dataset.pipeline.inspect.bank import Sample, TableView
     from build_dataset.pipeline.runtime.runner import Runner
+    from build_dataset.pipeline.set_aside import AsideRow
 
 _STATE_COLOURS = {"done": "green", "stale": "yellow", "incomplete": "yellow", "missing": "dim"}  # of states
 Outcome = Literal["rejected", "waiting", "merged", "twins"]
@@ -68,9 +68,9 @@ def _inspect_bank(config: ConfigBase, wanted: str) -> bool:
     view = view_bank(*place, config.section(OcrParams), declared_for(place[0], config.sources))
     if view is None:
         return False
-    tables, told = view
+    tables, notes = view
     rows = counted(sum(table.ends.total() for table in tables), "row")
-    for line in [f"{place[0]}: {rows}", *told]:
+    for line in [f"{place[0]}: {rows}", *notes]:
         report.print_line(line)
     for table in tables:
         _print_table(table, len(tables) > 1)
@@ -119,8 +119,8 @@ def _read(sample: Sample) -> str:
 def _page_range(text: str | None) -> range | None:
     if text is None:
         return None
-    found = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip())  # "3", "1-20"
-    first, last = (int(found[1]), int(found[2] or found[1])) if found else (0, 0)
+    numbers = re.fullmatch(r"(\d{1,6})(?:-(\d{1,6}))?", text.strip())  # "3", "1-20"
+    first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (0, 0)
     if not 1 <= first <= last:  # 0-3 and 9-2 are refused
         raise UserError(f"--pages {text}: write it as FIRST-LAST, e.g. --pages 1-20")
     return range(first, last + 1)
@@ -199,50 +199,50 @@ def list_items(
     as_json: bool = False,
 ) -> None:
     """List the items that were rejected, merged or wait for a person, with the reason; or families of twins."""
-    from build_dataset.pipeline.aside import TABLES, items
+    from build_dataset.pipeline.set_aside import TABLES, items
 
     build = config.dataset.build
     if not (build / "ocr").is_dir():
         raise UserError(f"nothing built in {build}: run `build-dataset run` first")
-    found = items(build, outcome, file, reason)
+    rows = items(build, outcome, file, reason)
     if as_json:
-        report.print_json([asdict(row) for row in found])
+        report.print_json([asdict(row) for row in rows])
         return
     if outcome == "twins":
-        families = {row.detail for row in found[:limit]}
-        _print_families([row for row in found if row.detail in families])
+        families = {row.detail for row in rows[:limit]}
+        _print_families([row for row in rows if row.detail in families])
     else:
-        _print_groups(found[:limit], outcome)
-    if not found:
+        _print_groups(rows[:limit], outcome)
+    if not rows:
         others = Counter(row.reason for row in items(build, outcome, file))  # a reason that was mistyped
         if reason and others:
             report.print_line(f"no reason {reason} here; there are {report.reason_line(others)}")
     if outcome == "waiting" and reason is None:
-        _print_as_in_status(config, found, file)
-    rest = f", {len(found) - limit:,} of them not shown (--limit)" if len(found) > limit else ""
-    report.print_line(f"{counted(len(found), 'item')} {'in families of ' if outcome == 'twins' else ''}{outcome}{rest}")
-    if found:
+        _print_as_in_status(config, rows, file)
+    rest = f", {len(rows) - limit:,} of them not shown (--limit)" if len(rows) > limit else ""
+    report.print_line(f"{counted(len(rows), 'item')} {'in families of ' if outcome == 'twins' else ''}{outcome}{rest}")
+    if rows:
         where = report.shown(build / "STAGE" / TABLES[outcome])
         report.print_line(f"more: build-dataset explain ID · {where}.parquet")
 
 
-def _print_as_in_status(config: ConfigBase, found: Sequence[AsideRow], file: str | None) -> None:
+def _print_as_in_status(config: ConfigBase, rows: Sequence[AsideRow], file: str | None) -> None:
     """Say how many questions the rows keep out, as `status` counts them, and how many are only unsettled."""
-    from build_dataset.pipeline.aside import LOSING, source_losses
     from build_dataset.pipeline.runtime.publish import find_table
+    from build_dataset.pipeline.set_aside import LOSING, source_losses
 
     losses = source_losses(partial(find_table, config.dataset.build))
     out = sum(loss.waiting for loss in losses if (file or "").casefold() in loss.document.casefold())
-    unsettled = Counter(row.stage for row in found if row.stage not in LOSING)
+    unsettled = Counter(row.stage for row in rows if row.stage not in LOSING)
     report.print_line(f"{counted(out, 'question')} of {file or 'all files'} kept out, as `status` counts them")
     if unsettled:
         report.print_line(f"not kept out, a label or a key is still open: {report.reason_line(unsettled)}")
 
 
-def _print_groups(found: Sequence[AsideRow], outcome: Outcome) -> None:
+def _print_groups(items: Sequence[AsideRow], outcome: Outcome) -> None:
     """Print items below their file and reason, each in one line that fits the terminal."""
     for (document, why, detail), rows in groupby(
-        found, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
+        items, lambda row: (row.document, row.reason, _line(row.detail).removeprefix(f"{row.reason}: "))
     ):
         report.print_line(f"{document} · {in_both_languages(why)} · {translated(detail)}", "bold")
         if outcome == "waiting" and is_chinese() and look_at(why) != look_at("else"):
@@ -252,9 +252,9 @@ def _print_groups(found: Sequence[AsideRow], outcome: Outcome) -> None:
             Console().print(line, no_wrap=True, overflow="ellipsis", highlight=False)
 
 
-def _print_families(found: Sequence[AsideRow]) -> None:
+def _print_families(questions: Sequence[AsideRow]) -> None:
     """Print the questions of each family side by side, for a decision: keep both, or one of them in test."""
-    for family, members in groupby(found, lambda row: row.detail):
+    for family, members in groupby(questions, lambda row: row.detail):
         rows = list(members)
         table = Table(*(f"{row.item_id} · {row.reason}" for row in rows[:_ABREAST]), title=f"family 同族 {family}")
         table.add_row(*(escape(row.text) for row in rows[:_ABREAST]))

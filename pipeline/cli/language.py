@@ -66,8 +66,8 @@ def _line(line: str, depth: int = _DEPTH) -> str:
     if unit and (chinese := _texts()["units"].get(unit[2].removesuffix("s"))):
         return f"{unit[1]} {chinese}"
     for pattern, chinese in _messages():
-        if found := pattern.fullmatch(bare):
-            parts = {f"{{{at}}}": _line(part, depth - 1) if depth else part for at, part in enumerate(found.groups())}
+        if match := pattern.fullmatch(bare):
+            parts = {f"{{{at}}}": _line(part, depth - 1) if depth else part for at, part in enumerate(match.groups())}
             return line.replace(bare, "".join(parts.get(piece, piece) for piece in _PIECES.split(chinese)), 1)
     return line
 

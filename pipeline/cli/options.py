@@ -31,7 +31,7 @@ def command(
     default); a ``ConfigBase`` is read as ``--config`` and ``--set`` say. The docstring is the help. ``further`` are
     options that the function's ``**given`` takes; parameters ``without`` which it is called keep their defaults.
     """
-    told = {**_HELP["shared"], **_HELP["commands"].get(path, {})}  # a command may say it in its own words
+    texts = {**_HELP["shared"], **_HELP["commands"].get(path, {})}  # a command may say it in its own words
     hints = get_type_hints(function)
     parameters, reads = list(further), False
     for name, parameter in inspect.signature(function).parameters.items():
@@ -39,9 +39,9 @@ def command(
             continue
         if hints[name] is ConfigBase:  # becomes --config and --set
             reads = True
-            parameters += [_option(each, *_WHICH[each], told[each]) for each in _WHICH]
+            parameters += [_option(each, *_WHICH[each], texts[each]) for each in _WHICH]
         elif parameter.kind is not inspect.Parameter.VAR_KEYWORD:  # **given stands for ``further``
-            parameters.append(_option(name, hints[name], parameter.default, told.get(name, {})))
+            parameters.append(_option(name, hints[name], parameter.default, texts.get(name, {})))
 
     def typer_command(**given: Any) -> None:
         if reads:
@@ -54,12 +54,12 @@ def command(
     return typer_command
 
 
-def _option(name: str, kind: Any, default: Any, told: Mapping[str, Any]) -> inspect.Parameter:
+def _option(name: str, kind: Any, default: Any, texts: Mapping[str, Any]) -> inspect.Parameter:
     """Return a parameter as typer takes it."""
     if kind is not typer.Context:
-        more = {key: value for key, value in told.items() if key not in ("flags", "argument")}
-        flags = told.get("flags", ())
-        is_argument = told.get("argument", default is inspect.Parameter.empty and not flags)
+        more = {key: value for key, value in texts.items() if key not in ("flags", "argument")}
+        flags = texts.get("flags", ())
+        is_argument = texts.get("argument", default is inspect.Parameter.empty and not flags)
         kind = Annotated[kind, typer.Argument(**more) if is_argument else typer.Option(*flags, **more)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
@@ -85,8 +85,10 @@ def add_commands(app: typer.Typer) -> None:
 
 def examples(lines: Iterable[str]) -> str | None:
     """Return the end of a command's help."""
-    told = [f"[cyan]build-dataset {line}[/cyan]" for line in lines]
-    return f"Example: {told[0]}" if len(told) == 1 else "\n\n".join(["Examples:", *told]) if told else None
+    commands = [f"[cyan]build-dataset {line}[/cyan]" for line in lines]
+    return (
+        f"Example: {commands[0]}" if len(commands) == 1 else "\n\n".join(["Examples:", *commands]) if commands else None
+    )
 
 
 def heading(name: str) -> str:
@@ -112,8 +114,8 @@ def stage_options(params: type[Params]) -> Iterator[inspect.Parameter]:
         if kind := _scalar(field.annotation):
             flag = name.replace("_", "-")  # min_options: --min-options
             flags = [f"--{flag}/--no-{flag}" if kind is bool else f"--{flag}"]
-            told = {"flags": flags, "help": escape(field.description or ""), "show_default": False}
-            yield _option(name, kind | None, None, told)
+            texts = {"flags": flags, "help": escape(field.description or ""), "show_default": False}
+            yield _option(name, kind | None, None, texts)
 
 
 def _scalar(annotation: Any) -> Any:

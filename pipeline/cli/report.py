@@ -99,39 +99,39 @@ def _padded(text: str, width: int) -> str:
 
 def print_doubts(config: ConfigBase, console: Console | None = None) -> None:
     """Print the doubts about whole sources: one line of dataset.toml settles each for all its questions."""
-    from build_dataset.pipeline.aside import source_doubts
     from build_dataset.pipeline.report.flow import doubt_notices
     from build_dataset.pipeline.runtime.publish import find_table
+    from build_dataset.pipeline.set_aside import source_doubts
 
-    for found in doubt_notices(source_doubts(partial(find_table, config.dataset.build))):
-        print_warning(f"first: {either(found.english, found.chinese)}", console)
+    for notice in doubt_notices(source_doubts(partial(find_table, config.dataset.build))):
+        print_warning(f"first: {either(notice.english, notice.chinese)}", console)
 
 
 def print_files(config: ConfigBase, most: int, console: Console | None = None) -> None:
     """Print up to ``most`` files, the largest loss first, and remedies for what lost more than ``loss_alarm``."""
-    from build_dataset.pipeline.aside import source_losses
     from build_dataset.pipeline.report.flow import loss_notices
     from build_dataset.pipeline.runtime.publish import find_table, read_manifest
+    from build_dataset.pipeline.set_aside import source_losses
 
-    found = source_losses(partial(find_table, config.dataset.build))
+    losses = source_losses(partial(find_table, config.dataset.build))
     numbers = (Column(word(name), justify="right") for name in ("found", "kept", "merged", "rejected", "waiting"))
     table = Table(word("file"), *numbers, Column(word("mainly"), overflow="fold"))
-    for loss in found[:most]:
+    for loss in losses[:most]:
         counts = (loss.n_input, loss.kept, loss.merged, loss.rejected, loss.waiting)
         nothing = "red" if not loss.kept + loss.merged else None  # no question of the file is left
         table.add_row(
             escape(loss.document), *(f"{count:,}" for count in counts), translated(loss.mainly()), style=nothing
         )
-    if found:
+    if losses:
         print_whole(table, console)
-    if len(found) > most:
-        print_line(f"… and {len(found) - most:,} more files; the report lists them", console=console)
+    if len(losses) > most:
+        print_line(f"… and {len(losses) - most:,} more files; the report lists them", console=console)
     if notes := sorted(path.name for path in config.dataset.raw.rglob("*") if is_note(path.name) and path.is_file()):
         print_line(f"passed over as notes on the folder, no papers: {', '.join(notes[:most])}", console=console)
     facts = (read_manifest(config.dataset.build / "ocr") or {}).get("facts", {})
     for name, lines in facts.get("left_out", {}).items():
         print_warning(f"{name}: {'; '.join(map(translated, lines))}", console)
-    notices = loss_notices(found, config.dataset.loss_alarm)
+    notices = loss_notices(losses, config.dataset.loss_alarm)
     for notice in notices[:_ALARMS]:
         print_warning(f"warning: {either(notice.english, notice.chinese)}", console)
     if len(notices) > _ALARMS:

@@ -51,14 +51,14 @@ def score(source: Path, out: Path, key: Path | None = None, tables: Path | None 
     else:
         from build_dataset.pipeline.evaluate.submission import score_submission
 
-        found = score_submission(source, key, params=params)
-        counts = write_rows(found.rows, out)
-        _print_tables(found.scores, tables)
-        if found.missing:
-            print_line(f"{found.missing} questions of the key have no answer in {source.name}")
+        scored = score_submission(source, key, params=params)
+        counts = write_rows(scored.rows, out)
+        _print_tables(scored.scores, tables)
+        if scored.missing:
+            print_line(f"{scored.missing} questions of the key have no answer in {source.name}")
     _print_unsure(unsure_file(out), counts["rows"])
-    told = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
-    print_line(f"{told}; written to {shown(out)}")
+    summary = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    print_line(f"{summary}; written to {shown(out)}")
 
 
 def _print_unsure(path: Path, rows: int) -> None:
@@ -114,8 +114,10 @@ def _agree(dataset: DatasetParams) -> None:
         doubts.append(f"the last run failed at {last.stage} ({minute(last.started)})")
     labels = find_table(dataset.build, "review/labels")
     statuses = Counter() if labels is None else Counter(labels["status"])
-    if told := ", ".join(f"{statuses[status]:,} {name}" for status, name in _OPEN_LABELS.items() if statuses[status]):
-        doubts.append(f"of {statuses.total():,} labels {told}")
+    if open_labels := ", ".join(
+        f"{statuses[status]:,} {name}" for status, name in _OPEN_LABELS.items() if statuses[status]
+    ):
+        doubts.append(f"of {statuses.total():,} labels {open_labels}")
     if not doubts:
         return
     if not (sys.stdin.isatty() and typer.confirm(translated(f"{'; '.join(doubts)}; release it as it is?"))):
@@ -150,5 +152,5 @@ def _freeze(loaded: ConfigBase) -> None:
         states = {name: states[name] for name in stage_names(None, "export")}  # evaluation may lag behind
         facts = freeze(loaded.dataset, states)
     dataset = loaded.dataset
-    told = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
-    print_template("release", told, Console(stderr=True))
+    values = {**facts, "dataset": dataset, "folder": shown(dataset.releases / dataset.version)}
+    print_template("release", values, Console(stderr=True))

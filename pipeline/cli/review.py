@@ -22,7 +22,7 @@ from build_dataset.pipeline.cli.options import DEFAULT_CONFIG, configure
 from build_dataset.pipeline.cli.report import print_json, print_line, print_template, print_warning, save
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.evaluate.params import EvaluateParams
-from build_dataset.pipeline.stage import Stage
+from build_dataset.pipeline.stage import Context, Stage
 from build_dataset.schemas.annotations import Agreement, LabelStatus
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import JudgeAgreement
@@ -31,7 +31,6 @@ from build_dataset.schemas.wording import counted, minute
 
 if TYPE_CHECKING:
     from build_dataset.annotation.adjudication import ReviewStatus
-    from build_dataset.pipeline.runtime.executor import RunContext
     from build_dataset.pipeline.runtime.runner import Runner
 
 REVIEW, EVALUATE = stage("review"), stage("evaluate")
@@ -40,7 +39,7 @@ _NOT_IN_NAMES = re.compile(r"[^\w@.+-]+")
 
 
 @contextmanager
-def locked_build(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runner, ReviewParams, RunContext]]:
+def locked_build(config: ConfigBase, of: Stage = REVIEW) -> Iterator[tuple[Runner, ReviewParams, Context]]:
     """Yield a runner, the experts' options and a stage's context, while no other process writes to the build folder."""
     from build_dataset.pipeline.runtime.publish import build_lock
     from build_dataset.pipeline.runtime.runner import Runner
@@ -137,10 +136,10 @@ def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
         raise UserError(f"{decided[0]} holds decisions on waiting questions: say who made them with --by NAME")
     with locked_build(config) as (_, params, context):
         outcome = decisions.import_decisions(decided, by.strip().lower(), params, context, config.section(CleanParams))
-        found = sheets.import_sheets(files, params, context) if files else []
+        imported = sheets.import_sheets(files, params, context) if files else []
     if decided:
         print_template("decided", outcome)
-    for path, sheet, rejects in found:
+    for path, sheet, rejects in imported:
         print_template("sheet", {"path": path, "sheet": sheet, "rejects": rejects})
     if files:
         run(config, "review", "review")  # settles labels at once
@@ -174,14 +173,14 @@ def status(config: ConfigBase, as_json: bool = False) -> None:
 
     runner = Runner(config)
     params, control = config.section(ReviewParams), read_control(runner.build)
-    found, experts, rows, changes = reviewing.status(runner.tables(REVIEW), params, control)
+    progress, experts, rows, changes = reviewing.status(runner.tables(REVIEW), params, control)
     if as_json:
         work = [{**asdict(expert), "alarms": expert.alarms()} for expert in experts]
-        print_json({**found._asdict(), "experts": work, "changes": [change._asdict() for change in changes]})
+        print_json({**progress._asdict(), "experts": work, "changes": [change._asdict() for change in changes]})
         return
-    Console().print(_dimension_table(found, rows))
-    last = minute(found.last_review) if found.last_review else None  # None before the first pull
-    print_template("review_status", {"found": found, "experts": experts, "last": last, "changes": changes})
+    Console().print(_dimension_table(progress, rows))
+    last = minute(progress.last_review) if progress.last_review else None  # None before the first pull
+    print_template("review_status", {"found": progress, "experts": experts, "last": last, "changes": changes})
 
 
 @contextmanager
@@ -195,13 +194,13 @@ def _nothing_to_send_is_fine() -> Iterator[None]:
         print_line(str(nothing))
 
 
-def _dimension_table(found: ReviewStatus, rows: list[Agreement]) -> Table:
+def _dimension_table(progress: ReviewStatus, rows: list[Agreement]) -> Table:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("dimension", min_width=16)
     for heading in (*LabelStatus, "differ"):
         table.add_column(str(heading), justify="right", no_wrap=True)
     raw = {row.dimension: row.raw for row in rows}  # agreement by dimension
-    for name, counts in found.dimensions.items():
+    for name, counts in progress.dimensions.items():
         dimension, agreed = dimensions()[name], raw.get(name)
         numbers = [str(counts.get(label_status, 0)) for label_status in LabelStatus]
         differ = "" if agreed is None else f"{1 - agreed:.1%}"  # of the questions that two experts saw
@@ -239,10 +238,10 @@ def scoring_status(config: ConfigBase) -> None:
     """Show progress as of the last pull, and how well experts and judges agree."""
     from build_dataset.pipeline.evaluate.judging import project
 
-    found = project.status(config.dataset.build, config.section(EvaluateParams).scoring.experts)
-    print_template("scoring_status", found)
-    if found.agreement:
-        Console().print(_agreement(found.agreement))
+    progress = project.status(config.dataset.build, config.section(EvaluateParams).scoring.experts)
+    print_template("scoring_status", progress)
+    if progress.agreement:
+        Console().print(_agreement(progress.agreement))
 
 
 def _agreement(rows: Sequence[JudgeAgreement]) -> Table:

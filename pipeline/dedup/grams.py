@@ -73,8 +73,8 @@ class Vocabulary:
         """Count the bigrams of further texts."""
         for sketch, spread in zip(self._counts, _SPREADS, strict=True):
             np.add.at(sketch, _slots(grams.codes, spread), np.uint32(1))
-        found, counts = np.unique(grams.codes >> _SHIFT, return_counts=True)
-        self._characters[found] += counts.astype(np.uint32)
+        characters, counts = np.unique(grams.codes >> _SHIFT, return_counts=True)
+        self._characters[characters] += counts.astype(np.uint32)
         self._texts += grams.texts
         self._total += len(grams.codes)
 
@@ -86,8 +86,8 @@ class Vocabulary:
     def count(self, first: str, second: str) -> int:
         """Return how often the bigram was met."""
         code = ord(first) << 21 | ord(second)
-        one, other = ((code * spread & _WORD) >> (64 - _SLOT_BITS) for spread in _SPREADS)
-        return int(min(self._first[one], self._second[other]))
+        first_slot, second_slot = ((code * spread & _WORD) >> (64 - _SLOT_BITS) for spread in _SPREADS)
+        return int(min(self._first[first_slot], self._second[second_slot]))
 
     def by_chance(self, first: str, second: str) -> bool:
         """Return whether the bigram is met no more often than its characters would meet at random."""
@@ -182,7 +182,7 @@ def candidate_pairs(texts: Texts, banding: Banding, seed: int) -> NDArray[np.int
         buckets = np.concatenate([part[band] for part in keys])
         order = np.argsort(buckets, kind="stable")  # texts of one bucket stand together, in their order
         pairs = equal_pairs(buckets[order], rows[order], _WINDOW)
-        codes = np.union1d(codes, np.concatenate([codes[:0], *(one << 32 | other for one, other in pairs)]))
+        codes = np.union1d(codes, np.concatenate([codes[:0], *(first << 32 | second for first, second in pairs)]))
     return np.stack([codes >> 32, codes & 0xFFFFFFFF], axis=1)
 
 
@@ -224,13 +224,13 @@ def similarities(
     kind: type[np.floating[Any]] = np.float32,
 ) -> NDArray[Any]:
     """Similarity (rapidfuzz's ratio) of both texts of each pair in 0..100; 0 where it is below ``least``."""
-    found, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))
+    scores, bounds = np.zeros(len(pairs), kind), np.broadcast_to(least, len(pairs))
     for start in range(0, len(pairs), _PAIRS):
         part = slice(start, start + _PAIRS)
         first, second = (texts.gather(pairs[part, side]).to_list() for side in (0, 1))
         cutoff = bounds[part].min()  # the higher, the fewer characters are looked at
-        found[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=cutoff, workers=-1, dtype=kind)
-    return np.where(found >= bounds, found, 0)
+        scores[part] = process.cpdist(first, second, scorer=fuzz.ratio, score_cutoff=cutoff, workers=-1, dtype=kind)
+    return np.where(scores >= bounds, scores, 0)
 
 
 def components(pairs: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
@@ -239,8 +239,8 @@ def components(pairs: NDArray[np.int64], rows: int) -> NDArray[np.int64]:
     from scipy.sparse.csgraph import connected_components
 
     graph = coo_array((np.ones(len(pairs), np.int8), (pairs[:, 0], pairs[:, 1])), shape=(rows, rows))
-    found: NDArray[np.int64] = connected_components(graph, directed=False)[1]
-    return found
+    labels: NDArray[np.int64] = connected_components(graph, directed=False)[1]
+    return labels
 
 
 def equal_pairs(

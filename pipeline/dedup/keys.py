@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
 import polars as pl
@@ -83,7 +83,7 @@ def with_keys(questions: pl.DataFrame) -> pl.DataFrame:
         key=comparison_key(whole), option_keys=comparison_key(joined, keep=OPTION_BREAK).str.split(OPTION_BREAK)
     )
     return keyed.with_columns(
-        core=_without_phrases(pl.col("key")),
+        core=pl.col("key").str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, ""),
         exact=pl.concat_str(pl.col("key"), pl.col("option_keys").list.sort().list.join(OPTION_BREAK), separator="\x1e"),
     )
 
@@ -96,9 +96,13 @@ def _without_head(text: pl.Expr) -> pl.Expr:
 
 
 def comparison_key(text: pl.Expr, keep: str = "") -> pl.Expr:
-    """The comparison key of a text column; characters in ``keep`` stay."""
+    """The comparison key of a text column; characters in ``keep`` stay.
+
+    Traditional characters become simplified one by one, so that keys stay comparable place by place; words that Taiwan
+    and the mainland call otherwise (軟體 / 软件) stay different.
+    """
     text = _replaced(text, TYPED)  # before NFKC, which makes an o of the º in 38º
-    simple = _simple_forms()
+    simple = simple_forms() | VARIANTS
     text = text.str.normalize("NFKC").str.replace_many(list(simple), list(simple.values()))
     text = folded_case(text).str.replace_all(r"\s+", "").str.replace_many(_COUNTED, leftmost=True)
     return (
@@ -130,37 +134,23 @@ def symbols_kept(text: str) -> str:
     """
     if text == text.lower():  # most Chinese texts
         return text
-    text = _PROSE.sub(lambda found: found[0].lower(), text)
+    text = _PROSE.sub(lambda match: match[0].lower(), text)
     both = {run.lower() for run in _CAPITALS.findall(text) if run.isupper()}
     both &= {*_RUN.findall(text)} if both else both  # both spellings of a word stand in the text
 
-    def kept(found: re.Match[str]) -> str:
-        run, low = found[0], found[0].lower()
-        is_unit = text[max(0, found.start() - 2) : found.start()].rstrip()[-1:] in set("0123456789/°")  # 5 mL
+    def kept(match: re.Match[str]) -> str:
+        run, low = match[0], match[0].lower()
+        is_unit = text[max(0, match.start() - 2) : match.start()].rstrip()[-1:] in set("0123456789/°")  # 5 mL
         is_word = len(low) == len(run) > 2 and (run.isupper() or run.istitle()) and low not in both
         return low if run in _EITHER[is_unit] or (is_word and not _SERIES.fullmatch(low)) else run
 
     return _CAPITALS.sub(kept, text)
 
 
-@cache
-def _simple_forms() -> dict[str, str]:
-    """Traditional character → simplified one, and variants of one word.
-
-    Character by character, so that keys stay comparable place by place; words that Taiwan and the mainland call
-    otherwise (軟體 / 软件) stay different.
-    """
-    return simple_forms() | VARIANTS
-
-
 def _replaced(text: pl.Expr, signs: list[tuple[str, str]]) -> pl.Expr:
     for pattern, written in signs:
         text = text.str.replace_all(pattern, written)
     return text
-
-
-def _without_phrases(key: pl.Expr) -> pl.Expr:
-    return key.str.replace_many(SYNONYMS).str.replace_all(EXCEPT, "${1}").str.replace_all(FILLER, "")
 
 
 FIGURES = "[0-9·%°]"  # on which twins in letters turn
@@ -196,8 +186,8 @@ class Meaning:
     @cached_property
     def quantities(self) -> list[tuple[str, str]]:
         """Numbers with their units, sorted."""
-        found = _QUANTITY.findall(self.key)
-        return sorted((number, WORDS["same_unit"].get(unit, unit)) for number, unit in found)
+        pairs = _QUANTITY.findall(self.key)
+        return sorted((number, WORDS["same_unit"].get(unit, unit)) for number, unit in pairs)
 
     @cached_property
     def chinese_numbers(self) -> list[str]:
@@ -212,8 +202,8 @@ class Meaning:
     @cached_property
     def symbols(self) -> list[str]:
         """Latin and Greek words that are symbols, sorted: vitamins, types, genotypes. Longer ones get misread."""
-        found = _RUN.findall(self.key)
-        return sorted(word for word in found if len(word) <= 3 or not word.islower() or _SERIES.fullmatch(word))
+        words = _RUN.findall(self.key)
+        return sorted(word for word in words if len(word) <= 3 or not word.islower() or _SERIES.fullmatch(word))
 
 
 @lru_cache(maxsize=1 << 16)
@@ -243,19 +233,19 @@ def difference(first: Meaning, second: Meaning) -> tuple[str, str] | None:
 
 
 def _quantity_difference(first: Meaning, second: Meaning) -> tuple[str, str]:
-    one, other = Counter(first.quantities), Counter(second.quantities)
-    changed = [*(one - other), *(other - one)]
-    said = _both(*([number + unit for number, unit in of.quantities] for of in (first, second)))
+    first_counts, second_counts = Counter(first.quantities), Counter(second.quantities)
+    changed = [*(first_counts - second_counts), *(second_counts - first_counts)]
+    reason = _both(*([number + unit for number, unit in of.quantities] for of in (first, second)))
     if sorted(number for number, _ in first.quantities) == sorted(number for number, _ in second.quantities):
-        return "unit", said
+        return "unit", reason
     is_age = all(unit in _AGE_UNITS for _, unit in changed) and any(unit == "岁" for _, unit in changed)
-    return ("age" if is_age else "number"), said
+    return ("age" if is_age else "number"), reason
 
 
 def _both(first: list[str], second: list[str]) -> str:
     one, other = Counter(first), Counter(second)
     left = (" ".join(sorted(only.elements())).replace("·", ".") for only in (one - other, other - one))
-    return " / ".join(said or "–" for said in left)
+    return " / ".join(side or "–" for side in left)
 
 
 UNSURE = 0.95

@@ -149,8 +149,8 @@ class TextPair:
         Both neighbours count: 腰部 beside 腹部 is a word whatever stands before it. 额叶 and 颞叶 look alike; in a
         collection that has neither twice, both are terms. Where a side has no neighbours to go by, nothing is shown.
         """
-        one, other = self._rare(edit, 0), self._rare(edit, 1)
-        return bool(one and other) and all(one) != all(other)
+        first_rare, second_rare = self._rare(edit, 0), self._rare(edit, 1)
+        return bool(first_rare and second_rare) and all(first_rare) != all(second_rare)
 
     def _strays(self, edit: Edit, side: int) -> bool:
         """Return whether a whole reading can be a misprint of the other one, which is frequent in the collection."""
@@ -161,7 +161,7 @@ class TextPair:
             if _FRAME not in one
         ]
         return max((count for _, count in counts), default=0) >= _KNOWN and all(
-            found <= 1 + count * _STRAY for found, count in counts
+            strange_count <= 1 + count * _STRAY for strange_count, count in counts
         )
 
     def is_slip(self, edit: Edit, *, exchanged: bool = False) -> bool:
@@ -184,8 +184,8 @@ class TextPair:
 
     def _is_strange(self, edit: Edit, side: int) -> bool:
         """Return whether no other text has a reading; a word of two characters (工会 for 卫生) is another term."""
-        said = (edit.old, edit.new)[side]
-        is_word = len(said) == 2 and self.vocabulary.count(*said) > 1 and not self.vocabulary.by_chance(*said)
+        reading = (edit.old, edit.new)[side]
+        is_word = len(reading) == 2 and self.vocabulary.count(*reading) > 1 and not self.vocabulary.by_chance(*reading)
         return any(self._rare(edit, side)) and not is_word
 
     def _rare(self, edit: Edit, side: int) -> list[bool]:
@@ -230,14 +230,14 @@ def content_edits(first: str, second: str) -> list[Edit]:
 
 def described(first: str, second: str, most: int = 3) -> str:
     """The first few differences for people: ``右→左, –→大``."""
-    found = edits(first, second)
-    said = [f"{edit.old or '–'}→{edit.new or '–'}" for edit in found[:most]]
-    return ", ".join(said) + (" …" if len(found) > most else "")
+    changes = edits(first, second)
+    shown = [f"{edit.old or '–'}→{edit.new or '–'}" for edit in changes[:most]]
+    return ", ".join(shown) + (" …" if len(changes) > most else "")
 
 
 def opposite_pair(first: str, second: str) -> str | None:
     """``左/右`` when ``first`` has a character whose opposite ``second`` has."""
-    pairs = (f"{one}/{other}" for one in first for other in second if one + other in _OPPOSITE)
+    pairs = (f"{old}/{new}" for old in first for new in second if old + new in _OPPOSITE)
     return next(pairs, None)
 
 
@@ -253,9 +253,7 @@ def _classes(text: str) -> set[str]:
     return {_CLASS_OF[char] for char in text if char in _CLASS_OF}
 
 
-@cache
-def _language() -> Language:
-    return Language()
+_language = cache(Language)  # read from its file when it is first asked
 
 
 def _with_neighbours(place: str, text: str) -> str:

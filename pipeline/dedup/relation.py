@@ -4,14 +4,13 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import combinations
 from math import ceil
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Levenshtein
 
 from build_dataset.pipeline.dedup import misreading
-from build_dataset.pipeline.dedup.bounds import NEARLY_ONE
+from build_dataset.pipeline.dedup.candidates import NEARLY_ONE
 from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary
 from build_dataset.pipeline.dedup.keys import (
     ASKED,
@@ -74,10 +73,10 @@ def stems_unrelated(first: Compared, second: Compared, params: DedupParams) -> b
     if first.key == second.key or score >= params.related:
         return False
     longest = 2 if first.doubtful or second.doubtful else 1  # characters that one misreading changes at most
-    for one, other in ((first.core, second.core), (first.key, second.key)):
-        if _few(one, other, agreed=True) and all(
+    for text, other_text in ((first.core, second.core), (first.key, second.key)):
+        if _few(text, other_text, agreed=True) and all(
             max(len(edit.old), len(edit.new)) <= longest or _WEAK.issuperset(edit.old + edit.new)
-            for edit in content_edits(one, other)
+            for edit in content_edits(text, other_text)
         ):
             return False
     # Long texts in letters have all of these, whatever they say.
@@ -95,19 +94,19 @@ def compare_stems(
     score = similarity(first.core, second.core)
     recognised = (first.recognised, second.recognised)
     read = TextPair(first.key, second.key, vocabulary, (first.doubtful, second.doubtful), agreed, recognised)
-    found = difference(meaning(first.key), meaning(second.key))
+    twins = difference(meaning(first.key), meaning(second.key))
     telling = (edit for edit in framed_edits(first.key, second.key) if edit.is_telling)
-    if found and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
+    if twins and not all(map(read.looks_misread, telling)):  # twins, named after that when all else is equal
         bare = _bare(first, second)
         if max(score, bare) < params.related:
             return Relation("different", score)
-        return Relation(found[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), found[1])
+        return Relation(twins[0] if bare >= _ALL_ELSE_EQUAL else "term", max(score, bare), twins[1])
     changes = _weighty(content_edits(first.core, second.core), agreed=agreed)
     if not changes:
         return Relation("same", score, "stems differ in set phrases only", certain=bool(first.core))
-    if said := _shown(first, second, changes, read, agreed=agreed):
+    if reason := _shown(first, second, changes, read, agreed=agreed):
         certain = not any(read.doubtful) and all(read.looks_misread(edit) for edit in changes)
-        return Relation("same", score, said, certain=certain)
+        return Relation("same", score, reason, certain=certain)
     if score < params.related:
         return Relation("different", score)
     pair = ("".join(edit.old for edit in changes), "".join(edit.new for edit in changes))
@@ -293,8 +292,8 @@ def relate(first: Compared, second: Compared, vocabulary: Vocabulary | Excerpt, 
     score = round((stems.score + options.score) / 2, 4)
     if stems.kind != "same":
         close = options.score >= _OPTIONS_ALIKE or min(len(first.core), len(second.core)) >= _LONG
-        said = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
-        return Relation(stems.kind, score, said) if close else None
+        reason = stems.reason if stems.kind == "negation" else f"another {stems.kind}: {stems.reason}"
+        return Relation(stems.kind, score, reason) if close else None
     # Reworded options may be different ones; a specific stem and the same answer prove them equal. The stem must be
     # the same to the letter, or recognition unsure: 近中面 / 远中面 under stems worded otherwise are two options. A
     # right option in another wording may be another answer: 硝苯地平控释片 / 硝苯地平缓释片.
@@ -316,8 +315,8 @@ def _nearly_one(first: Compared, second: Compared) -> Relation | None:
     stems: float = fuzz.ratio(first.key, second.key, score_cutoff=NEARLY_ONE)
     if not stems:
         return None
-    one, other = ("\x1f".join(sorted(item.options)) for item in (first, second))
-    options: float = fuzz.ratio(one, other, score_cutoff=NEARLY_ONE)
+    first_options, second_options = ("\x1f".join(sorted(item.options)) for item in (first, second))
+    options: float = fuzz.ratio(first_options, second_options, score_cutoff=NEARLY_ONE)
     if not options:
         return None
     score = round((stems + options) / 200, 4)
@@ -332,11 +331,6 @@ def keys_agree(first: Iterable[frozenset[str]], second: Iterable[frozenset[str]]
 def keys_contradict(first: Collection[frozenset[str]], second: Collection[frozenset[str]]) -> bool:
     """Return whether both have keys and no answer is right by both."""
     return bool(first and second) and not keys_agree(first, second)
-
-
-def any_contradict(keys: Iterable[tuple[frozenset[str], ...]]) -> bool:
-    """Return whether any two of the keys contradict each other."""
-    return any(keys_contradict(one, other) for one, other in combinations(dict.fromkeys(keys), 2))
 
 
 def translate_keys(keys: Iterable[frozenset[str]], labels: dict[str, str]) -> tuple[frozenset[str], ...]:

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from build_dataset.pipeline.dedup.candidates import MOST_ALIKE, OPTIONS, find_ca
 from build_dataset.pipeline.dedup.grams import Excerpt, Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import OPTION_BREAK, Compared, comparable_items, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams
-from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, any_contradict, relate, translate_keys
+from build_dataset.pipeline.dedup.relation import CONFLICT, MERGED, Relation, keys_contradict, relate, translate_keys
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.questions import Cluster, Merge, Question, ReviewItem
@@ -52,9 +53,9 @@ class Resolver:
         """Compare many pairs before they are settled, in worker processes; a failed task is done here when asked."""
         ordered = [self._worse_first(*pair) for pair in pairs.tolist()]
         parts = (ordered[start : start + _TOGETHER] for start in range(0, len(ordered), _TOGETHER))
-        for task, found in context.map(_relations, map(self._task, parts)):
-            if not isinstance(found, Failure):
-                self._known.update(zip(task.pairs, found, strict=True))
+        for task, relations in context.map(_relations, map(self._task, parts)):
+            if not isinstance(relations, Failure):
+                self._known.update(zip(task.pairs, relations, strict=True))
 
     def _task(self, pairs: list[tuple[int, int]]) -> "_Task":
         items = {row: self._items[row] for pair in pairs for row in pair}
@@ -62,7 +63,7 @@ class Resolver:
         framing = [f"{OPTION_BREAK}{text}{OPTION_BREAK}" for text in dict.fromkeys(texts)]
         return _Task(pairs, items, self._vocabulary.of(framing), self._params)
 
-    def resolve(self, pairs: Iterable[tuple[int, int]], found: Resolution) -> Resolution:
+    def resolve(self, pairs: Iterable[tuple[int, int]], resolution: Resolution) -> Resolution:
         """Settle all ``pairs``, the most alike first, and add what becomes of them to what was ``found``.
 
         A pair is settled by the best copies of either side: of ``n`` copies each is compared with one or two, not
@@ -74,7 +75,7 @@ class Resolver:
             one, other = (best.get(same[row], row) for row in pair)
             if one == other or (relation := self._relation(one, other)) is None:  # settled by others already
                 continue
-            found.edges.append((one, other, relation.kind))
+            resolution.edges.append((one, other, relation.kind))
             if relation.kind == CONFLICT:
                 self._contradictions.setdefault(one, []).append(other)
             if relation.same_text:
@@ -83,8 +84,8 @@ class Resolver:
                 best[same[one]] = min(one, other, key=self._ranks.__getitem__)
         for rows in same.subsets():
             if len(rows) > 1:
-                self._settle(rows, found)
-        return found
+                self._settle(rows, resolution)
+        return resolution
 
     def _relation(self, one: int, other: int) -> Relation | None:
         """Return the relation of the worse copy to the better, whatever the order of the arguments."""
@@ -96,7 +97,7 @@ class Resolver:
     def _worse_first(self, one: int, other: int) -> tuple[int, int]:
         return (one, other) if self._ranks[one] > self._ranks[other] else (other, one)
 
-    def _settle(self, rows: set[int], found: Resolution) -> None:
+    def _settle(self, rows: set[int], resolution: Resolution) -> None:
         """Merge each row into the best copy that it was compared with itself: sameness is not transitive."""
         followers: dict[int, dict[int, Relation]] = {}
         for row in sorted(rows, key=self._ranks.__getitem__):
@@ -106,13 +107,13 @@ class Resolver:
                 leader, relation = best
                 followers[leader][row] = relation
         disputed = self._disputed(followers)
-        found.conflicts += disputed
+        resolution.conflicts += disputed
         waiting = {row for rows in disputed for row in rows}
         for leader, copies in followers.items():
-            found.edges += [(row, leader, relation.kind) for row, relation in copies.items()]
+            resolution.edges += [(row, leader, relation.kind) for row, relation in copies.items()]
             if leader not in waiting:
                 merged = [(row, leader, how.kind, how.score, how.reason) for row, how in copies.items()]
-                found.merges += merged
+                resolution.merges += merged
 
     def _disputed(self, followers: dict[int, dict[int, Relation]]) -> list[list[int]]:
         """Leaders with their copies whose answers contradict each other, the best first.
@@ -123,8 +124,9 @@ class Resolver:
         leader_of = {row: leader for leader, copies in followers.items() for row in (leader, *copies)}
         groups, disputed = DisjointSet(followers), set[int]()
         for leader, copies in followers.items():
-            said = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
-            if any_contradict([self._items[leader].keys, *said]):
+            keys = [translate_keys(self._items[row].keys, how.labels) for row, how in copies.items()]
+            distinct = dict.fromkeys([self._items[leader].keys, *keys])
+            if any(starmap(keys_contradict, combinations(distinct, 2))):
                 disputed.add(leader)  # its own copies contradict each other
         for row, leader in leader_of.items():
             for other in self._contradictions.get(row, ()):
@@ -139,7 +141,7 @@ class Resolver:
     def _best(self, row: int, leaders: Iterable[int]) -> tuple[int, Relation] | None:
         """The leader that is most like ``row``, of those that are the same question."""
         related = ((leader, self._relation(row, leader)) for leader in leaders)
-        same = [(leader, found) for leader, found in related if found is not None and found.same_text]
+        same = [(leader, relation) for leader, relation in related if relation is not None and relation.same_text]
         return max(same, key=lambda pair: (pair[1].kind == "exact", pair[1].score), default=None)
 
 
@@ -191,12 +193,12 @@ def clusters(
 
 def _kinds(edges: Iterable[Edge]) -> dict[int, str]:
     """The most telling kind of each row's relations."""
-    found: dict[int, str] = {}
+    kinds: dict[int, str] = {}
     for one, other, kind in edges:
         shown = "survivor" if kind in (*MERGED, CONFLICT) else kind
         for row in (one, other):
-            found[row] = min(found.get(row, shown), shown, key=KINDS.index)
-    return found
+            kinds[row] = min(kinds.get(row, shown), shown, key=KINDS.index)
+    return kinds
 
 
 def run(tables: Tables, params: DedupParams, context: Context) -> Result:
@@ -207,27 +209,30 @@ def run(tables: Tables, params: DedupParams, context: Context) -> Result:
     questions = tables.get("proofread/questions", tables["questions"])
     if not questions["question_id"].is_sorted():
         questions = questions.sort("question_id")
-    found = resolve(questions, params, context)
+    resolution = resolve(questions, params, context)
     ids = questions["question_id"].to_list()
-    merged_rows = [(ids[row], ids[leader], *how) for row, leader, *how in found.merges]
+    merged_rows = [(ids[row], ids[leader], *how) for row, leader, *how in resolution.merges]
     merges = pl.DataFrame(merged_rows, Merge.polars_schema(), orient="row").sort("question_id")
-    merged = [row for row, *_ in found.merges]
-    waiting = [row for rows in found.conflicts for row in rows]
+    merged = [row for row, *_ in resolution.merges]
+    waiting = [row for rows in resolution.conflicts for row in rows]
     gone = sorted([*merged, *waiting])
     groups = questions.select(pl.concat_str("document", "group_id", separator="\x1f"))["document"].to_list()
-    related = clusters(ids, groups, gone, found.edges)
+    related = clusters(ids, groups, gone, resolution.edges)
     kept = questions.with_row_index("row").filter(~pl.col("row").is_in(gone)).drop("row")
     return Result(
         tables={"questions": kept, "merges": merges, "clusters": related},
         counts=Counts(questions.height, kept.height, merged=len(merged), waiting=len(waiting)),
-        review=[_conflict(questions, rows) for rows in sorted(found.conflicts)],
+        review=[_conflict(questions, rows) for rows in sorted(resolution.conflicts)],
         notes=notes(
-            "build_dataset.pipeline.dedup", conflicts=found.conflicts, left_out=found.left_out, most=MOST_ALIKE
+            "build_dataset.pipeline.dedup",
+            conflicts=resolution.conflicts,
+            left_out=resolution.left_out,
+            most=MOST_ALIKE,
         ),
         facts={
             "merges": dict(sorted(Counter(merges["kind"]).items())),
             "clusters": related["cluster_id"].n_unique(),
-            "conflicts": len(found.conflicts),
+            "conflicts": len(resolution.conflicts),
         },
     )
 
@@ -241,13 +246,13 @@ def resolve(questions: pl.DataFrame, params: DedupParams, context: Context) -> R
     vocabulary = vocabulary_of(questions, keys)
     rarities = [vocabulary.rarities(bigrams(part)) for part in framed(keys, "key", OPTIONS)]  # misread places
     order = copy_ranks(questions, np.concatenate(rarities))
-    pairs, found = candidates.pairs(), Resolution(left_out=candidates.left_out)
+    pairs, resolution = candidates.pairs, Resolution(left_out=candidates.left_out)
     if not len(pairs):
-        return found
+        return resolution
     resolver = Resolver(comparable_items(questions, keys, np.unique(pairs).tolist()), order, vocabulary, params)
     if len(pairs) > _MANY:
         resolver.compare(pairs, context)
-    return resolver.resolve(map(tuple, pairs.tolist()), found)
+    return resolver.resolve(map(tuple, pairs.tolist()), resolution)
 
 
 def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int]:
@@ -273,12 +278,12 @@ def copy_ranks(questions: pl.DataFrame, rarities: NDArray[np.int64]) -> list[int
 
 def _conflict(questions: pl.DataFrame, rows: list[int]) -> ReviewItem:
     copies = [Question.model_validate(row) for row in questions[rows].iter_rows(named=True)]
-    said = "; ".join(f"{copy.question_id} says {''.join(copy.answer or []) or 'nothing'}" for copy in copies)
+    answers = "; ".join(f"{copy.question_id} says {''.join(copy.answer or []) or 'nothing'}" for copy in copies)
     return ReviewItem(
         item_id=copies[0].question_id,
         question_ids=[copy.question_id for copy in copies],
         stage="dedup",
         reason="conflicting_answers",
-        detail=f"one question, different answers: {said}",
+        detail=f"one question, different answers: {answers}",
         item="[" + ",".join(copy.model_dump_json(exclude_none=True) for copy in copies) + "]",
     )

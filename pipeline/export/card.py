@@ -56,17 +56,17 @@ def card(
         story=story,
         found=sum(story["outcomes"].values()),
         reasons=[
-            (told, [(text(in_both_languages(reason)), count) for reason, count in counts.items()])
-            for told, counts in (("Rejected 剔除", story["rejected"]), ("Waiting 待审", story["waiting"]))
+            (title, [(text(in_both_languages(reason)), count) for reason, count in counts.items()])
+            for title, counts in (("Rejected 剔除", story["rejected"]), ("Waiting 待审", story["waiting"]))
         ],
         splits=list(splits),
         total=total,
         size=size_category(total),
         licence=licence if re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence) else None,  # apache-2.0, cc-by-4.0
         pictured=[
-            (folder, found)
+            (folder, names)
             for folder in ("figures", "images")
-            if (found := [name for name in SPLITS if f"{folder}/{name}.parquet" in checksums])
+            if (names := [name for name in SPLITS if f"{folder}/{name}.parquet" in checksums])
         ],
         loaded=[name for name, rows in splits.items() if rows.height],
         dimensions=dimensions(),
@@ -101,8 +101,8 @@ def changelog(dataset: DatasetParams, standing: ReleaseComparison) -> str:
     kinds = standing.changes.rows.partition_by("change", as_dict=True)
     listed = [(kind, kinds[kind,].to_dicts()) for kind in KINDS[1:] if (kind,) in kinds]
     rows = _change_rows(standing)
-    told = {"dataset": dataset, "standing": standing, "listed": listed, "most": _CHANGED, "change_rows": rows}
-    made = re.sub(r"\n{3,}", "\n\n", rendered("build_dataset.pipeline.export:changes.md", **told)).strip()
+    values = {"dataset": dataset, "standing": standing, "listed": listed, "most": _CHANGED, "change_rows": rows}
+    made = re.sub(r"\n{3,}", "\n\n", rendered("build_dataset.pipeline.export:changes.md", **values)).strip()
     return f"{made}\n\n{standing.history}".rstrip() + "\n"
 
 

@@ -80,11 +80,11 @@ def next_version(version: releases.Version, level: Level) -> releases.Version:
 
 def _version(folder: Path) -> str | None:
     """Return the version that the release states, else that of its folder's name."""
-    said = [folder.name]  # releases/1.2.0, where the manifest does not say
+    versions = [folder.name]  # releases/1.2.0, where the manifest does not say
     with suppress(OSError, ValueError, KeyError, TypeError):
         manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-        said.insert(0, str(manifest["facts"]["release"]["version"]))
-    return next(filter(releases.is_version, said), None)
+        versions.insert(0, str(manifest["facts"]["release"]["version"]))
+    return next(filter(releases.is_version, versions), None)
 
 
 def _history(folder: Path) -> str:
@@ -114,8 +114,8 @@ class Changes:
 
     def counts(self) -> dict[str, int]:
         """Questions by kind of change, in the order of ``KINDS``."""
-        found = Counter(self.rows["change"].to_list())
-        return {kind: found[kind] for kind in KINDS}
+        counts = Counter(self.rows["change"].to_list())
+        return {kind: counts[kind] for kind in KINDS}
 
     def level(self) -> Level:
         """Return the part of the version that has to go up.

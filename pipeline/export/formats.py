@@ -37,6 +37,7 @@ TASKS: Mapping[str, Mapping[str, str]] = {
     "lighteval": {"lighteval/{name}.py": "lighteval.py"},
 }
 """The files that each tool wants, by path under ``tasks/``, and what they are made from in ``handover/``."""
+_HANDOVER = files("build_dataset.pipeline.export") / "handover"
 _FEWSHOT = "fewshot_split: validation\nfewshot_config:\n  sampler: first_n\n"
 _MAX_TOKENS = 1024  # most tokens of an answer in text, as `evaluate` has it
 
@@ -57,8 +58,9 @@ def task_files(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], wante
         "max_tokens": str(_MAX_TOKENS),
         "fewshot": _FEWSHOT if "validation" in rows else "",
     }
-    for tool in wanted:
-        made |= _filled(tool, values)
+    for path, source in (item for tool in wanted for item in TASKS[tool].items()):
+        template = Template((_HANDOVER / f"{source}.tmpl").read_text(encoding="utf-8"))
+        made[f"tasks/{path.format(**values)}"] = template.substitute(values).encode()
     if "opencompass" in wanted and "test" in rows:
         # Its configurations may run no code, so that the questions with one answer get files of their own.
         single = [row for row in rows["test"] if not is_multiple(row)]
@@ -66,21 +68,10 @@ def task_files(dataset: DatasetParams, splits: Mapping[str, pl.DataFrame], wante
     return made
 
 
-def _filled(tool: str, values: Mapping[str, str]) -> dict[str, bytes]:
-    """Return a tool's files from their templates."""
-    folder = files("build_dataset.pipeline.export") / "handover"
-    return {
-        f"tasks/{path.format(**values)}": Template((folder / f"{source}.tmpl").read_text(encoding="utf-8"))
-        .substitute(values)
-        .encode()
-        for path, source in TASKS[tool].items()
-    }
-
-
 def task_name(name: str) -> str:
     """Return the dataset's name as the name of a Python module."""
-    found = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()  # "CMB 2024" → "cmb_2024"
-    return found if found and not found[0].isdigit() else f"exam_{found}".rstrip("_")  # "执医" → "exam"
+    module = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_").lower()  # "CMB 2024" → "cmb_2024"
+    return module if module and not module[0].isdigit() else f"exam_{module}".rstrip("_")  # "执医" → "exam"
 
 
 def _questions(prompts: Prompts, rows: list[ReleaseRow]) -> bytes:

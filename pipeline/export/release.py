@@ -128,14 +128,14 @@ def _labels(labels: pl.DataFrame) -> pl.DataFrame:
     """The columns of labels of each question, whether difficulty is a guess, and who gave the labels no expert gave."""
     if labels.select("question_id", "dimension").is_duplicated().any():
         raise ValueError("a question has two labels in one dimension")
-    known, own = pl.col("label").is_not_null(), pl.col("annotator").is_not_null()  # null: none was given
+    known, annotated = pl.col("label").is_not_null(), pl.col("annotator").is_not_null()  # null: none was given
     columns = [
-        pl.col(said).filter(pl.col("dimension") == name).first().alias(column)
+        pl.col(part).filter(pl.col("dimension") == name).first().alias(column)
         for name in dimensions()
-        for said, column in zip(("label", "label_en", "status"), label_columns(name), strict=True)
+        for part, column in zip(("label", "label_en", "status"), label_columns(name), strict=True)
     ]
     guess = pl.col("estimate").filter((pl.col("dimension") == DIFFICULTY) & known).first()
-    names = pl.col("annotator").filter(known & own).unique().sort()
+    names = pl.col("annotator").filter(known & annotated).unique().sort()
     joined = pl.when(names.len() > 0).then(names.str.join(", "))
     return labels.group_by("question_id").agg(*columns, difficulty_estimate=guess, annotator=joined)
 
@@ -210,5 +210,5 @@ def push_release(dataset: DatasetParams, upload: Upload) -> str:
 
 def _line(error: Exception) -> str:
     """Return the message of an error in one line."""
-    said = [line for line in str(error).strip().splitlines() if line.strip()]
-    return (said or [type(error).__name__])[-1][:200]  # the hub says last what was wrong
+    lines = [line for line in str(error).strip().splitlines() if line.strip()]
+    return (lines or [type(error).__name__])[-1][:200]  # the hub says last what was wrong

@@ -1,22 +1,29 @@
-"""The export stage: the release as Parquet, with a card, statistics and other people's formats."""
+"""The export stage: the release as Parquet, with a card, its story, statistics and other people's formats."""
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
+from scipy.stats import poisson
 
+from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
+from build_dataset.pipeline.dedup.keys import UNSURE
 from build_dataset.pipeline.export.card import card, changelog, croissant, distribution, statistics
 from build_dataset.pipeline.export.changes import compare_with_previous
 from build_dataset.pipeline.export.formats import FORMATS, task_files
 from build_dataset.pipeline.export.images import image_files
 from build_dataset.pipeline.export.params import ExportParams
 from build_dataset.pipeline.export.release import release
-from build_dataset.pipeline.export.story import tell, waiting_questions
 from build_dataset.pipeline.releases import CHANGELOG
 from build_dataset.pipeline.rendering.markdown import notes
+from build_dataset.pipeline.set_aside import LOSING, OUTCOMES, item_outcomes
+from build_dataset.pipeline.split.units import twins_of
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
+from build_dataset.schemas.annotations import LabelStatus
+from build_dataset.schemas.questions import Rejection
 from build_dataset.schemas.taxonomy import dimensions
 
 
@@ -25,7 +32,7 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     splits, rejects = release(tables)
     kept = sum(rows.height for rows in splits.values())
     stands = compare_with_previous(context.dataset, splits, tables["merges"], waiting_questions(tables))
-    story = tell(tables, splits, rejects)
+    story = story_of(tables, splits, rejects)
     figures = statistics(splits)
     files = {
         item.path.format(split=split): item.write(rows)
@@ -35,8 +42,8 @@ def run(tables: Tables, params: ExportParams, context: Context) -> Result:
     }
     files |= task_files(context.dataset, splits, params.tools())
     files |= image_files(splits, tables, context, of_all=params.images)
-    told = {**figures, "labels": _labels(splits)}
-    files["statistics.json"] = (json.dumps(told, ensure_ascii=False, indent=2) + "\n").encode()
+    content = {**figures, "labels": _labels(splits)}
+    files["statistics.json"] = (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
     files[CHANGELOG] = changelog(context.dataset, stands).encode()
 
     def describe(outputs: Mapping[str, Mapping[str, Any]]) -> dict[str, bytes]:
@@ -70,3 +77,49 @@ def _labels(splits: Mapping[str, pl.DataFrame]) -> dict[str, list[dict[str, obje
         ]
         for name, dimension in dimensions().items()
     }
+
+
+_WRONG = (1 / 100, 1 / 14)
+"""Share of questions read by OCR in which a character is wrong, surely read and not (benchmarks/ocr)."""
+_NONE = Rejection.to_frame([])
+
+
+def story_of(tables: Tables, splits: Mapping[str, pl.DataFrame], rejects: Sequence[Rejection]) -> dict[str, Any]:
+    """Return counts of all questions by what became of them (none without the parsed ones), and of the released ones.
+
+    ``wrong_at_most`` is not exceeded in 95 of 100 cases; ``twins`` are families.
+    """
+    whole = pl.concat(rows.with_columns(split=pl.lit(name)) for name, rows in splits.items())
+    given = dict(tables) | {"dedup/merges": tables["merges"], "export/rejects": Rejection.to_frame(rejects)}
+    counts: dict[str, Counter[str]] = {name: Counter() for name in OUTCOMES}
+    for outcome in item_outcomes(given.get) if "parse/questions" in tables else ():
+        counts.setdefault(outcome.name, Counter())[outcome.reason] += outcome.size
+    read = tables["questions"].join(whole, on="question_id", how="semi")["confidence"].drop_nulls()
+    unsure = int((read < UNSURE).sum())
+    expected = (len(read) - unsure) * _WRONG[0] + unsure * _WRONG[1]
+    decided = tables["corrections"].filter(pl.col("field").is_in([ANSWER, VERDICT]))
+    twins = twins_of(tables["clusters"]).select("question_id", family="cluster_id").unique()
+    families = twins.join(whole, on="question_id").group_by("family", "split").len().filter(pl.col("len") > 1)
+    statuses = whole.select(pl.col([f"{name}_status" for name in dimensions()])).unpivot()["value"]
+    return {
+        "outcomes": {name: counts[name].total() for name in OUTCOMES},
+        **{name: dict(counts[name].most_common()) for name in ("rejected", "waiting")},
+        "refused": tables.get("ocr/rejects", _NONE).height,
+        "read_by_ocr": len(read),
+        "unsure": unsure,
+        "wrong_expected": round(expected),
+        "wrong_at_most": int(poisson.ppf(0.95, expected)) if expected else 0,
+        "labels": int(whole.select(pl.col(list(dimensions())).count()).sum_horizontal().sum()),
+        "reviewed": int((statuses != LabelStatus.UNREVIEWED.value).sum()),
+        "keys_by_people": decided.join(whole, on="question_id", how="semi")["question_id"].n_unique(),
+        "twins": families["family"].n_unique(),
+        "twins_in_test": families.filter(split="test").height,
+        "twins_left_out": tables.get("split/rejects", _NONE).filter(reason="twin_in_test").height,
+    }
+
+
+def waiting_questions(tables: Tables) -> set[str]:
+    """Return the ids of the questions that wait for a person and are therefore not released."""
+    frames = [frame for name in LOSING if (frame := tables.get(f"{name}/review")) is not None]
+    rows = [row for frame in frames for row in frame.select("item_id", "question_ids").iter_rows()]
+    return {name for item, questions in rows for name in (item, *(questions or ()))}

@@ -56,16 +56,16 @@ def find_bank(dataset: DatasetParams, wanted: str) -> tuple[str, Path] | None:
         raw = dataset.raw.resolve()
         inside = path.resolve().is_relative_to(raw)
         return path.resolve().relative_to(raw).as_posix() if inside else path.name, path
-    found = [wanted] if wanted in named else [name for name in named if wanted in name]
-    return (found[0], named[found[0]]) if len(found) == 1 else None  # several: no guess
+    names = [wanted] if wanted in named else [name for name in named if wanted in name]
+    return (names[0], named[names[0]]) if len(names) == 1 else None  # several: no guess
 
 
 def view_bank(
     document: str, path: Path, params: OcrParams, declared: Mapping[str | None, SourceParams], most: int = 3
 ) -> tuple[list[TableView], Sequence[str]] | None:
     """Read a bank as ``read_bank`` does, with up to ``most`` samples of each end in each table."""
-    found = read_bank(document, path, params, declared)
-    return found and ([_view(source, most) for source in found[0]], found[1])
+    bank = read_bank(document, path, params, declared)
+    return bank and ([_view(source, most) for source in bank[0]], bank[1])
 
 
 def read_bank(
@@ -89,14 +89,16 @@ def _view(source: SourceTable, most: int) -> TableView:
     ends: Counter[str] = Counter()
     shown: list[Sample] = []
     caught = source.caught()
-    of_source = [(one.question, [(doubt.reason, doubt.detail)]) for doubt in caught.doubts for one in doubt.readings]
+    of_source = [(item.question, [(doubt.reason, doubt.detail)]) for doubt in caught.doubts for item in doubt.readings]
     read = {
-        one.question_id: (one, why)
-        for one, why in [*of_source, *((one.question, one.doubts) for one in caught.readings)]
+        item.question_id: (item, why)
+        for item, why in [*of_source, *((item.question, item.doubts) for item in caught.readings)]
     }
-    for row, found in source.rows:
+    for row, reading in source.rows:
         question, doubts = (
-            (None, [(found.reason, found.detail)]) if isinstance(found, RowError) else read[found[0].question_id]
+            (None, [(reading.reason, reading.detail)])
+            if isinstance(reading, RowError)
+            else read[reading[0].question_id]
         )
         if question and not question.answer:  # the parser keeps it, clean does not
             doubts = [*doubts, ("no_answer", "it has no key; the clean stage rejects it")]
@@ -107,7 +109,7 @@ def _view(source: SourceTable, most: int) -> TableView:
             shown.append(Sample(row.row, json.loads(row.fields), question, why))
     columns = source.columns.facts() if isinstance(source.columns, Columns) else {}
     return TableView(
-        source.name, columns, [*(one.detail for one in caught.doubts), *caught.notes, *source.told()], ends, shown
+        source.name, columns, [*(item.detail for item in caught.doubts), *caught.notes, *source.told()], ends, shown
     )
 
 
@@ -126,12 +128,12 @@ def read_labelled(path: Path) -> list[Reviewed]:
     """
     if not path.is_file():
         raise UserError(f"no file {path}: correct [annotate] reviewed")
-    found = read_bank(str(path), path, OcrParams(), {})
-    if found is None:
+    bank = read_bank(str(path), path, OcrParams(), {})
+    if bank is None:
         kinds = "CSV, JSONL, Parquet and workbooks"
         raise UserError(f"{path} is no table: reviewed questions are read from {kinds}")
     labelled = []
-    for table in found[0]:
+    for table in bank[0]:
         if isinstance(table.columns, Unclear):  # two columns could be the key
             raise UserError(f"{path}: {table.columns.detail}")
         for row, read in table.rows:
@@ -153,6 +155,6 @@ def _labels(path: Path, number: int, fields: Mapping[str, object]) -> Iterator[t
             if named in map(plain_header, (name, dimension.zh, dimension.en)) and str(value or "").strip():
                 label = dimension.find(str(value))
                 if label is None:
-                    said = repr(str(value)[:40])
-                    raise UserError(f"{path}, row {number}: {said} is no label of {name}: correct it")
+                    cell = repr(str(value)[:40])
+                    raise UserError(f"{path}, row {number}: {cell} is no label of {name}: correct it")
                 yield name, label

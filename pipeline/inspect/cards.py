@@ -52,19 +52,19 @@ class ItemCard:
     @property
     def doubted(self) -> list[str]:
         """The places that its findings quote."""
-        return [found for event in self.events for found in quoted(event.detail or "")]
+        return [quotation for event in self.events for quotation in quoted(event.detail or "")]
 
     @cached_property
     def unsure(self) -> list[UnsureCharacter]:
         """Characters that may be misread, of an item that a person has to look at."""
-        told = (self.question or {}).get("unsure") if self.fate in (Fate.WAITING, Fate.DOUBTFUL) else None
-        return [UnsureCharacter.model_validate(one) for one in told or ()]
+        signs = (self.question or {}).get("unsure") if self.fate in (Fate.WAITING, Fate.DOUBTFUL) else None
+        return [UnsureCharacter.model_validate(sign) for sign in signs or ()]
 
     @property
     def doubts_key(self) -> bool:
         """True where a reason for which it waits doubts its key."""
-        found = (code for event in self.events for code, _ in findings(event.reason or "", event.detail or ""))
-        return self.fate is Fate.WAITING and any(map(doubts_key, found))
+        reasons = (code for event in self.events for code, _ in findings(event.reason or "", event.detail or ""))
+        return self.fate is Fate.WAITING and any(map(doubts_key, reasons))
 
     def marked(self, field: str) -> Markup:
         """Return a text of the question as HTML, what is doubted marked."""
@@ -78,8 +78,8 @@ class ItemCard:
 
     @cached_property
     def _places(self) -> dict[str, list[Place]]:
-        found = find_unsure(self._texts, self.unsure)
-        return group_values((place.field, place) for _, places in found for place in places)
+        unsure = find_unsure(self._texts, self.unsure)
+        return group_values((place.field, place) for _, places in unsure for place in places)
 
     @property
     def confidence(self) -> float | None:

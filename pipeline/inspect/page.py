@@ -54,12 +54,12 @@ class PaperTables:
     @cached_property
     def items(self) -> dict[Place, list[str]]:
         """The items that each line belongs to."""
-        found: dict[Place, list[str]] = defaultdict(list)
+        items: dict[Place, list[str]] = defaultdict(list)
         for trace in self.traces:
             if trace.item_id != trace.document:
                 for place in line_places(trace.spans):
-                    found[place].append(trace.item_id)
-        return found
+                    items[place].append(trace.item_id)
+        return items
 
     @cached_property
     def fates(self) -> dict[Place, Fate]:
@@ -94,18 +94,18 @@ class PaperTables:
 
 
 def _resolve(build: Path, wanted: str) -> Document:
-    known = {one.document: one for one in Document.from_frame(built(build, "ocr/documents"))}
+    known = {document.document: document for document in Document.from_frame(built(build, "ocr/documents"))}
     # raw/paper.pdf is paper.pdf, and so is "paper", though it is a part of paper_answers.pdf too
     whole = max((name for name in known if f"/{wanted}".endswith(f"/{name}")), key=len, default=None)
     same = [whole] if whole else sorted(name for name in known if Path(name).stem == wanted)
-    found = same or sorted(name for name in known if wanted in name)
-    if len(found) > 1:
-        raise UserError(f"{wanted} could be {len(found)} papers: {', '.join(found[:5])}")
-    if not found:
+    names = same or sorted(name for name in known if wanted in name)
+    if len(names) > 1:
+        raise UserError(f"{wanted} could be {len(names)} papers: {', '.join(names[:5])}")
+    if not names:
         raise UserError(f"no paper {wanted} in {build}{_why_not(build, known, wanted)}")
-    if known[found[0]].pages is None:
-        raise UserError(f"{found[0]} is a table: `build-dataset explain ID` shows its questions")
-    return known[found[0]]
+    if known[names[0]].pages is None:
+        raise UserError(f"{names[0]} is a table: `build-dataset explain ID` shows its questions")
+    return known[names[0]]
 
 
 def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
@@ -118,30 +118,30 @@ def _why_not(build: Path, known: Iterable[str], wanted: str) -> str:
 
 def item_cards(tables: PaperTables) -> list[ItemCard]:
     """The paper's items, and its unused text, in the order in which a person should look at them."""
-    found: dict[str, ItemCard] = {}
+    cards: dict[str, ItemCard] = {}
     mine = tables.is_mine(pl.col("question_id"))
     for name in (stage.name for stage in STAGES if "questions" in stage.writes):  # the last one counts
         for row in find_rows(tables.build, f"{name}/questions", mine):
-            found[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
+            cards[row["question_id"]] = ItemCard(row["question_id"], Fate.KEPT, question=row)
     for stage in STAGES:
         for name, event, item in set_aside(tables.build, stage.name, tables.is_mine):
-            card = found.setdefault(name, ItemCard(name, Fate.KEPT))
+            card = cards.setdefault(name, ItemCard(name, Fate.KEPT))
             card.events.append(event)
             content = json.loads(item) if item else None
             if not card.question and isinstance(content, dict) and "stem" in content:
                 card.question = content
     for trace in tables.traces:
-        if trace.item_id in found:
-            found[trace.item_id].steps = trace.steps
-            found[trace.item_id].pages = sorted({span.page for span in trace.spans})
-    for card in found.values():
+        if trace.item_id in cards:
+            cards[trace.item_id].steps = trace.steps
+            cards[trace.item_id].pages = sorted({span.page for span in trace.spans})
+    for card in cards.values():
         card.fate = _fate(card)  # after all events are known
         card.pages = card.pages or list((card.question or {}).get("pages") or ())
     unused = [
         ItemCard(name, Fate.UNUSED, texts=[line.text for line in run], pages=[run[0].page])
         for name, run in tables.unused.items()
     ]
-    in_order = [found[name] for name in _reading_order(tables.traces, found)]
+    in_order = [cards[name] for name in _reading_order(tables.traces, cards)]
     return sorted([*unused, *in_order], key=lambda card: list(Fate).index(card.fate))
 
 
@@ -208,7 +208,7 @@ def inspect_page(build: Path, raw: Path, wanted: str, pages: range | None = None
     A ``UserError`` says that no paper, or several, have that name or that part of it, or that there are no such pages.
     """
     view = view_paper(build, raw, wanted, pages)
-    helpers = {each.__name__: each for each in (findings, in_both_languages, look_at, settling)}
+    helpers = {helper.__name__: helper for helper in (findings, in_both_languages, look_at, settling)}
     uncertain = (Fate.WAITING, Fate.UNUSED, Fate.DOUBTFUL)
     names = {"names": NAMES["fates"], "regions": NAMES["regions"]}
     return view.document, render(
@@ -226,14 +226,14 @@ def view_paper(build: Path, raw: Path, wanted: str, pages: range | None = None) 
         raise UserError(f"{name} has pages 1-{count}; ask for {MAX_PAGES} of them at most")
     last = min(shown.stop - 1, count)
     notes = [f"Pages {shown.start}–{last} of {count}; --pages FIRST-LAST shows others."]
-    found = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
+    cards = [card for card in item_cards(tables) if not card.pages or set(card.pages) & set(shown)]
     view = PaperView(
         tables.document.document,
         _facts(tables),
-        list(page_views(tables, found, shown)),
-        found,
+        list(page_views(tables, cards, shown)),
+        cards,
         notes if len(shown) < count else [],
-        [f"p. {line.page} {_told(one)}" for line in tables.lines if line.page in shown for one in line.unsure or ()],
+        [f"p. {line.page} {_told(sign)}" for line in tables.lines if line.page in shown for sign in line.unsure or ()],
     )
     view.notes += _draw(build, raw, view)
     return view
@@ -257,10 +257,10 @@ def _facts(tables: PaperTables) -> list[tuple[str, str]]:
     return [*facts, ("sha256", document.sha256[:16])]
 
 
-def _told(one: UnsureCharacter) -> str:
+def _told(sign: UnsureCharacter) -> str:
     """Return what a character may be else: 糞 (or 冀; sure 0.98) in 告知其糞便呈."""
-    other = f"or 或 {one.other}; " if one.other else ""
-    return f"{one.text} ({other}sure 把握 {one.sure:.2f}) in 于 {one.before}{one.text}{one.after}"
+    other = f"or 或 {sign.other}; " if sign.other else ""
+    return f"{sign.text} ({other}sure 把握 {sign.sure:.2f}) in 于 {sign.before}{sign.text}{sign.after}"
 
 
 def _draw(build: Path, raw: Path, view: PaperView) -> list[str]:
@@ -294,7 +294,7 @@ def page_views(tables: PaperTables, cards: Sequence[ItemCard], shown: range) -> 
             lines = [line for line in tables.lines if line.page == page.page]
             boxed = page.width > 0 and all(line.box for line in lines) and tables.document.format != "docx"
             owners = [at.get(_place(line), []) for line in lines]
-            became = [_became(line, own, tables.fates) for line, own in zip(lines, owners, strict=True)]
+            became = [_became(line, line_cards, tables.fates) for line, line_cards in zip(lines, owners, strict=True)]
             marks, texts = (_boxes(lines, became), []) if boxed else ([], _texts(lines, became))
             yield PageView(page, [*marks, *_doubted_lines(lines, owners)], texts)
 
@@ -314,8 +314,8 @@ def _doubted_lines(lines: Sequence[Line], owners: Iterable[Sequence[ItemCard]]) 
         places, text = ("".join(mark.split()) for card in cards for mark in card.doubted), "".join(line.text.split())
         if line.box and any(mark in text or (len(text) > 3 and text in mark) for mark in places if mark):
             yield PageMark("doubted-place", tuple(card.name for card in cards), "", line.box)
-        doubted = ((card.name, one) for card in cards for one in card.unsure if one in (line.unsure or ()))
-        yield from (PageMark("unsure-place", (name,), "", one.box) for name, one in doubted if one.box)
+        doubted = ((card.name, sign) for card in cards for sign in card.unsure if sign in (line.unsure or ()))
+        yield from (PageMark("unsure-place", (name,), "", sign.box) for name, sign in doubted if sign.box)
 
 
 def _boxes(lines: Sequence[Line], became: Sequence[PageMark]) -> list[PageMark]:

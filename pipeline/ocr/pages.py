@@ -16,7 +16,7 @@ from build_dataset.pipeline.ocr.params import EngineName, OcrParams
 from build_dataset.pipeline.ocr.readers import reader
 from build_dataset.pipeline.ocr.scanpage import to_page, words_of
 from build_dataset.pipeline.runtime.fingerprint import code_hash
-from build_dataset.pipeline.stage import Store
+from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.schemas.documents import ReadMethod
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
@@ -79,7 +79,7 @@ PageMethod = TextLayerReader | Recognition  # A way of reading pages: by the tex
 class PageStore:
     """The item store of the stage, by document and page number."""
 
-    def __init__(self, store: Store, params: OcrParams) -> None:
+    def __init__(self, store: ItemStore, params: OcrParams) -> None:
         self._store = store
         self._least = params.second_below
         self._language: Language | None = None

@@ -26,9 +26,12 @@ COLOURS: tuple[str, ...] = tuple(_STYLE["colours"])
 def figure(width: float = 7.0, height: float = 3.6) -> Iterator[Figure]:
     """A figure of ``width`` × ``height`` inches in the project's style, to be saved within the block."""
     import matplotlib
+    from cycler import cycler
     from matplotlib.figure import Figure
 
-    with matplotlib.rc_context(_style()):  # leaves other users' settings alone
+    fonts = {"font.family": ["DejaVu Sans", _chinese_font()], "axes.prop_cycle": cycler(color=COLOURS)}
+    style: Any = {**_STYLE["settings"], **dict.fromkeys(_STYLE["in_ink"], INK), **fonts}
+    with matplotlib.rc_context(style):  # leaves other users' settings alone
         yield Figure(figsize=(width, height), layout="constrained")
 
 
@@ -45,13 +48,6 @@ def both_formats(name: str, drawn: Figure) -> dict[str, bytes]:
     return {f"figures/{name}.svg": save(drawn, "svg"), f"figures/{name}.png": save(drawn, "png")}
 
 
-def _style() -> Any:
-    from cycler import cycler
-
-    fonts = {"font.family": ["DejaVu Sans", _chinese_font()], "axes.prop_cycle": cycler(color=COLOURS)}
-    return {**_STYLE["settings"], **dict.fromkeys(_STYLE["in_ink"], INK), **fonts}
-
-
 @cache
 def _chinese_font() -> str:
     """The name of a font with Chinese glyphs: Droid Sans Fallback, which travels inside PyMuPDF."""
@@ -62,13 +58,8 @@ def _chinese_font() -> str:
     font = pymupdf.Font("cjk")
     path = Path(matplotlib.get_cachedir()) / "build-dataset-cjk.ttf"  # matplotlib takes fonts from files only
     if not path.is_file() or path.stat().st_size != len(font.buffer):  # of a former PyMuPDF
-        _write(path, font.buffer)
+        with NamedTemporaryFile(dir=path.parent, delete=False) as file:  # another process may be reading the font
+            file.write(font.buffer)
+        Path(file.name).replace(path)
     font_manager.fontManager.addfont(path)
     return font_manager.FontProperties(fname=str(path)).get_name()
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write atomically: another process may be reading the file."""
-    with NamedTemporaryFile(dir=path.parent, delete=False) as file:
-        file.write(content)
-    Path(file.name).replace(path)

@@ -57,7 +57,7 @@ def table(head: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) 
 def scalar(value: Any) -> str:
     """A value as YAML: JSON, which YAML 1.2 contains, with what YAML readers trip over escaped."""
     plain = json.dumps(value, ensure_ascii=False)
-    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)
+    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match[0]):04x}", plain)
 
 
 def rendered(template: str, /, **values: Any) -> str:

@@ -1,12 +1,12 @@
 """The report stage: one page about everything that was built, with its figures and tables."""
 
-from build_dataset.pipeline.aside import source_doubts
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.report import content, evaluation, flow, texts
 from build_dataset.pipeline.report.build import WORDS, Build, Section
 from build_dataset.pipeline.report.params import ReportParams
 from build_dataset.pipeline.review.waiting import FILE as WORKBOOK
 from build_dataset.pipeline.review.waiting import workbook
+from build_dataset.pipeline.set_aside import source_doubts
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.wording import counted, reason_names

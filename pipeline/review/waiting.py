@@ -19,12 +19,12 @@ from typing import Any
 import xlsxwriter
 
 from build_dataset.annotation.label_studio import editable
-from build_dataset.pipeline.aside import settled_questions
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import sheets
 from build_dataset.pipeline.review.stage import waiting_questions
 from build_dataset.pipeline.review.workbook import begin_sheet, legal
 from build_dataset.pipeline.runtime.publish import find_table
+from build_dataset.pipeline.set_aside import settled_questions
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.grouping import group_values

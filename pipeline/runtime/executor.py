@@ -1,4 +1,4 @@
-"""The context that the runner passes to a stage, and its executor: one function over many items in worker processes."""
+"""One function over many items, in worker processes of this machine."""
 
 import gc
 import multiprocessing
@@ -7,20 +7,14 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, wait
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
-from functools import partial
 from itertools import islice
 from multiprocessing import resource_tracker
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
-from rich import progress as bars
-from rich.console import Console
 
-from build_dataset.pipeline.runtime.store import ItemStore
 from build_dataset.pipeline.stage import Failure
-from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UnreadableDocument
 
 Item = TypeVar("Item")
@@ -31,18 +25,6 @@ ALLOCATIONS = 200_000
 """New objects between two runs of the garbage collector; Python's default is 700. Stages make millions of records,
 none in a cycle: parsing 100,000 rows takes 9.3 s of processor time with 700, 7.2 s with this."""
 _TASKS_A_WORKER = 400  # then it is replaced: native libraries leak over thousands of pages
-
-
-class Executor(Protocol):
-    """Runs one function over many items; stages don't know where."""
-
-    def map(
-        self, function: Callable[[Item], Out], items: Iterable[Item], timeout: float | None
-    ) -> Iterator[tuple[Item, Out | Failure]]:
-        """Yield (item, result) as results arrive; what fails becomes a ``Failure`` of that item alone."""
-
-    def close(self) -> None:
-        """Free what it holds; a later ``map`` takes it again."""
 
 
 class LocalExecutor:
@@ -143,45 +125,3 @@ def _outcome(future: Future[Any]) -> Any:
         return Failure("io_error", f"{error.strerror}: check the disk or the network and run again")
     except Exception as error:
         return Failure("error", f"{type(error).__name__}: {error}")
-
-
-@dataclass
-class RunContext:
-    """See ``pipeline.stage.Context``."""
-
-    raw: Path
-    build: Path
-    dataset: DatasetParams
-    store: ItemStore
-    executor: Executor
-    console: Console = field(default_factory=lambda: Console(stderr=True))
-
-    @property
-    def seed(self) -> int:
-        """The dataset's seed."""
-        return self.dataset.seed
-
-    def close(self) -> None:
-        """Stop the workers and close the store."""
-        self.executor.close()
-        self.store.close()
-
-    @contextmanager
-    def progress(self, total: int | None, what: str) -> Iterator[Callable[[int], None]]:
-        """A progress bar on a terminal; silent where nobody watches."""
-        columns = (
-            bars.TextColumn("  [progress.description]{task.description}"),
-            bars.BarColumn(bar_width=30),
-            bars.MofNCompleteColumn(),
-            bars.TimeElapsedColumn(),
-            bars.TextColumn("ETA"),
-            bars.TimeRemainingColumn(),
-        )
-        with bars.Progress(*columns, console=self.console, transient=True, disable=not self.console.is_terminal) as bar:
-            yield partial(bar.advance, bar.add_task(what, total=total))
-
-    def map(
-        self, function: Callable[[Item], Out], items: Iterable[Item], *, timeout: float | None = None
-    ) -> Iterator[tuple[Item, Out | Failure]]:
-        """Apply ``function`` to ``items`` on the executor."""
-        return self.executor.map(function, items, timeout)

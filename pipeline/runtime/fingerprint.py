@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -45,8 +45,8 @@ def _kept_hash(module: str, state: str) -> str:
     if module not in hashes:
         hashes[module] = _code_hash(module)
         _write_cache({"state": state, "hashes": hashes})
-    found: str = hashes[module]
-    return found
+    digest: str = hashes[module]
+    return digest
 
 
 @cache
@@ -55,9 +55,13 @@ def _state() -> str:
     digest = hashlib.sha256(sys.version.encode())  # another Python compiles another tree
     for package in OUR_PACKAGES:
         for file in sorted(_place(package).rglob("*")):
-            if file.suffix != ".pyc" and file.parent.name != "__pycache__" and file.is_file():
+            if _is_content(file):
                 digest.update(file.relative_to(_HOME).as_posix().encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()
+
+
+def _is_content(file: Path) -> bool:
+    return file.suffix != ".pyc" and file.parent.name != "__pycache__" and file.is_file()
 
 
 def _cache_file() -> Path:
@@ -87,7 +91,8 @@ def _code_hash(module: str) -> str:
     contents: dict[Path, bytes] = {}
     for read in _closure(module).values():
         contents[read.file] = read.digest
-        data = [file for package in read.opens for file in _data_files(package)]
+        homes = (source.parent for package in read.opens if (source := _source(package)))
+        data = [file for home in homes for file in home.rglob("*") if file.suffix != ".py" and _is_content(file)]
         if read.file.name == "__init__.py":  # may have pages to render, which no call of ``files`` names
             data += [path for path in (read.file.parent / "templates").glob("*") if path.is_file()]
         contents |= {file: file.read_bytes() for file in data}
@@ -120,9 +125,9 @@ def _module(name: str) -> _Module | None:
     for node in ast.walk(tree):
         match node:
             case ast.Import(names=names):  # import pipeline.text
-                mentions |= {one.name for one in names}
+                mentions |= {imported.name for imported in names}
             case ast.ImportFrom(module=str(origin), names=names):  # may name a module or a function of one
-                mentions |= {origin, *(f"{origin}.{one.name}" for one in names)}
+                mentions |= {origin, *(f"{origin}.{imported.name}" for imported in names)}
             case ast.Call(func=ast.Name(id="files" | "shipped_toml"), args=[ast.Constant(value=str(package)), *_]):
                 opens.add(package)
             case ast.Call(func=ast.Name(id="Patterns"), args=[ast.Name(id="__name__")]):
@@ -152,12 +157,6 @@ def _closure(module: str) -> dict[str, _Module]:
             reached[name] = read
             waiting.extend(read.mentions)  # names that are no module end there
     return reached
-
-
-def _data_files(package: str) -> Iterator[Path]:
-    for path in source.parent.rglob("*") if (source := _source(package)) else ():
-        if path.suffix != ".py" and path.parent.name != "__pycache__" and path.is_file():
-            yield path
 
 
 @cache

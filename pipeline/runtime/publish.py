@@ -88,15 +88,15 @@ def find_table(build: Path, name: str, columns: list[str] | None = None) -> pl.D
 
 def built(build: Path, name: str) -> pl.DataFrame:
     """Return a table of the build folder; a ``UserError`` where it was not made."""
-    if (found := find_table(build, name)) is None:
+    if (table := find_table(build, name)) is None:
         raise UserError(f"{build / name}.parquet is not there: run `build-dataset run` first")
-    return found
+    return table
 
 
 def find_rows(build: Path, name: str, wanted: pl.Expr) -> list[dict[str, Any]]:
     """Return the rows of a table that meet a condition; none if it was not made."""
-    found = find_table(build, name)
-    return [] if found is None else found.filter(wanted).to_dicts()
+    table = find_table(build, name)
+    return [] if table is None else table.filter(wanted).to_dicts()
 
 
 class Publication:
@@ -199,8 +199,8 @@ def sealed(manifest: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _seal(manifest: Mapping[str, Any]) -> str:
-    told = {key: value for key, value in manifest.items() if key != "seal"}
-    return sha256(json.dumps(told, ensure_ascii=True, sort_keys=True, default=str))[:16]
+    content = {key: value for key, value in manifest.items() if key != "seal"}
+    return sha256(json.dumps(content, ensure_ascii=True, sort_keys=True, default=str))[:16]
 
 
 def read_manifest(folder: Path) -> dict[str, Any] | None:

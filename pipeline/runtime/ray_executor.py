@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from build_dataset.pipeline.config import ExecutorParams
-from build_dataset.pipeline.runtime.executor import Executor, LocalExecutor
+from build_dataset.pipeline.runtime.executor import LocalExecutor
 from build_dataset.pipeline.runtime.fingerprint import code_hash
-from build_dataset.pipeline.stage import Failure
+from build_dataset.pipeline.stage import Executor, Failure
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.wording import counted
@@ -72,8 +72,8 @@ def connect(address: str) -> bool:
 
 def _resources(ray: Any) -> tuple[float, float]:
     """Return the CPUs and GPUs of the cluster that was joined, free or in use."""
-    found = ray.cluster_resources()
-    return found.get("CPU", 0.0), found.get("GPU", 0.0)
+    resources = ray.cluster_resources()
+    return resources.get("CPU", 0.0), resources.get("GPU", 0.0)
 
 
 def room(address: str, gpus: float) -> str:
@@ -81,12 +81,12 @@ def room(address: str, gpus: float) -> str:
     joined = connect(address)
     ray: Any = import_module("ray")
     try:
-        found, machines = _resources(ray), sum(bool(node["Alive"]) for node in ray.nodes())
+        resources, machines = _resources(ray), sum(bool(node["Alive"]) for node in ray.nodes())
     finally:
         if joined:
             ray.shutdown()
-    workers = counted(fitting_workers(*found, gpus), "worker")
-    return f"{counted(machines, 'machine')}, {found[0]:g} CPUs, {found[1]:g} GPUs at {address}: {workers}"
+    workers = counted(fitting_workers(*resources, gpus), "worker")
+    return f"{counted(machines, 'machine')}, {resources[0]:g} CPUs, {resources[1]:g} GPUs at {address}: {workers}"
 
 
 def _probe(address: str) -> None:
@@ -169,8 +169,8 @@ class RayExecutor:
             raise UserError(
                 f"[executor] no Ray worker came up within {_START:.0f} s: `ray status` says what the cluster does"
             )
-        if isinstance(found := self._result(first), Failure):
-            raise UserError(f"[executor] Ray workers do not start: {found.detail}: {_SAME}")
+        if isinstance(result := self._result(first), Failure):
+            raise UserError(f"[executor] Ray workers do not start: {result.detail}: {_SAME}")
 
     def _result(self, ref: Any) -> Any:
         try:

@@ -15,16 +15,16 @@ from typing import Any
 
 from rich.console import Console
 
-from build_dataset.pipeline.aside import aside_rows, aside_workbook, documents_of
 from build_dataset.pipeline.catalogue import STAGES
 from build_dataset.pipeline.config import ConfigBase
 from build_dataset.pipeline.runtime import publish
-from build_dataset.pipeline.runtime.executor import ALLOCATIONS, RunContext
+from build_dataset.pipeline.runtime.executor import ALLOCATIONS
 from build_dataset.pipeline.runtime.fingerprint import fingerprint
 from build_dataset.pipeline.runtime.ray_executor import executor
 from build_dataset.pipeline.runtime.sources import Inputs, upstream_stages
 from build_dataset.pipeline.runtime.store import ItemStore
-from build_dataset.pipeline.stage import Result, Stage
+from build_dataset.pipeline.set_aside import Documents, aside_rows, aside_workbook
+from build_dataset.pipeline.stage import Context, Result, Stage
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.taxonomy import cmexam, label_set
@@ -123,7 +123,7 @@ class Runner:
         with closing(self.context(stage)) as context:
             return self._run_fresh(stage, mark, hashes, context)
 
-    def _run_fresh(self, stage: Stage, mark: str, hashes: dict[str, str], context: RunContext) -> Report:
+    def _run_fresh(self, stage: Stage, mark: str, hashes: dict[str, str], context: Context) -> Report:
         """Run a stage, publish its result, and enter it in the ledger at once: stopping workers takes a while."""
         started, clock = datetime.now(UTC), time.perf_counter()
         outcome = "failed"  # until it is known better; Ctrl-C too
@@ -146,9 +146,9 @@ class Runner:
             publish.append_run(self.build, entry)
         return Report(stage, manifest, True, seconds, reused, added, result.notes)
 
-    def context(self, stage: Stage) -> RunContext:
+    def context(self, stage: Stage) -> Context:
         """Return the context of a stage."""
-        return RunContext(
+        return Context(
             raw=self.config.dataset.raw,
             build=self.build,
             dataset=self.config.dataset,
@@ -165,7 +165,7 @@ class Runner:
         publication.table("review", ReviewItem.to_frame(result.review))
         publication.files(result.files)
         publication.files(result.describe(publication.outputs) if result.describe else {})
-        documents = documents_of(self.build)  # names of files for ids, in the workbooks
+        documents = Documents(publish.find_table(self.build, "ocr/documents"))  # names of files, in the workbooks
         for name, items in (("rejects.xlsx", result.rejects), ("review.xlsx", result.review)):
             if items:
                 publication.file(name, aside_workbook(aside_rows(items, documents)))

@@ -91,19 +91,19 @@ def manifests(dataset: DatasetParams) -> pl.DataFrame:
 
     A stage that runs only where somebody asks for it is left out until it has run.
     """
-    found = [(stage, _manifest(dataset.build / stage.name)) for stage in STAGES if MANIFESTS not in stage.reads]
+    published = [(stage, _manifest(dataset.build / stage.name)) for stage in STAGES if MANIFESTS not in stage.reads]
     return StageManifest.to_frame(
         StageManifest(stage=stage.name, title=stage.title, manifest=manifest)
-        for stage, manifest in found
+        for stage, manifest in published
         if manifest or not stage.params().off()
     )
 
 
 def _manifest(folder: Path) -> str | None:
     """A stage's manifest as JSON; null when it has not run. Left out are hashes of it: what matters of them shows."""
-    if (found := intact_manifest(folder)) is None:
+    if (manifest := intact_manifest(folder)) is None:
         return None
-    shown = {key: value for key, value in found.items() if key not in ("fingerprint", "seal")}
+    shown = {key: value for key, value in manifest.items() if key not in ("fingerprint", "seal")}
     return json.dumps(shown, ensure_ascii=False, sort_keys=True)
 
 
@@ -193,10 +193,10 @@ class Inputs:
     def _needed(self, stage: Stage, reference: str) -> str:
         if reference in SOURCES:
             return sha256(self._table(reference).write_json())
-        if (found := self._written(reference)) is None:
+        if (digest := self._written(reference)) is None:
             maker = reference.partition("/")[0]
             raise UserError(f"{stage.name} needs the result of {maker}: run `build-dataset run --to {maker}` first")
-        return found
+        return digest
 
     def _written(self, reference: str) -> str | None:
         """The hash of a table; None where its stage has not run, or has no such table."""
@@ -220,4 +220,4 @@ def upstream_stages(stage: Stage) -> set[str]:
 
 
 def _before(stage: Stage) -> list[str]:
-    return [earlier.name for earlier in takewhile(lambda one: one.name != stage.name, STAGES)]
+    return [earlier.name for earlier in takewhile(lambda earlier: earlier.name != stage.name, STAGES)]

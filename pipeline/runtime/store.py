@@ -55,7 +55,7 @@ class ItemStore:
                 marks = ",".join("?" * len(some))
                 query = f"SELECT key, value, digest FROM items WHERE key IN ({marks})"  # noqa: S608 - marks only
                 rows = connection.execute(query, some)
-                values.update((key, json.loads(value)) for key, value, digest in rows if _whole(value, digest))
+                values.update((key, json.loads(value)) for key, value, digest in rows if digest == _digest(value))
             self._found.update(values)  # counted as reused
         return values
 
@@ -94,14 +94,9 @@ class ItemStore:
             raise UserError(f"{self.path} is not a readable store ({error}): move it away and run again") from None
 
 
-def _digest(text: str) -> bytes:
-    """Return a digest of 8 bytes, which reveals a value that was changed outside this store."""
-    return hashlib.blake2b(text.encode(), digest_size=8).digest()  # against edits, no signature
-
-
-def _whole(text: object, digest: bytes | None) -> bool:
-    """Return whether a value is as it was stored, and no BLOB that somebody put there."""
-    return isinstance(text, str) and digest == _digest(text)
+def _digest(value: object) -> bytes:
+    """Return a digest of 8 bytes, which reveals a value that was changed outside this store; none of a BLOB."""
+    return hashlib.blake2b(value.encode(), digest_size=8).digest() if isinstance(value, str) else b""  # no signature
 
 
 def _connect(path: Path) -> sqlite3.Connection:

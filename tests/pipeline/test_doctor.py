@@ -52,10 +52,9 @@ def test_a_forgotten_key_is_wrong_with_the_variables_name(tmp_path, monkeypatch)
     assert "MY_KEY" in found["annotate"].detail
 
 
-@pytest.mark.parametrize("engine", ["paddleocr"])
-def test_an_engine_that_is_not_installed_is_wrong_with_its_remedy(tmp_path, monkeypatch, engine):
+def test_an_engine_that_is_not_installed_is_wrong_with_its_remedy(tmp_path, monkeypatch):
     monkeypatch.setattr("build_dataset.pipeline.ocr.engines.find_spec", lambda name: None)
-    found = checks(tmp_path, f'[dataset]\nname = "x"\n[ocr]\nengine = "{engine}"\n')
+    found = checks(tmp_path, '[dataset]\nname = "x"\n[ocr]\nengine = "paddleocr"\n')
     assert "pip install" in found["ocr"].detail
 
 

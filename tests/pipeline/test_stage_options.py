@@ -32,5 +32,7 @@ def test_ratios_are_shares_of_one() -> None:
 def test_tools_are_named_once_in_the_order_of_the_guide() -> None:
     assert ExportParams().tools() == ()
     assert ExportParams(tasks=" inspect, lm-eval,,inspect").tools() == ("lm-eval", "inspect")
-    with pytest.raises(ValidationError, match="knows no tool 'latex'"):
+    with pytest.raises(
+        ValidationError, match="knows no tool 'latex'; there are lm-eval, inspect, opencompass, lighteval"
+    ):
         ExportParams(tasks="latex")

@@ -61,10 +61,6 @@ def test_the_content_hash_follows_the_text() -> None:
     assert tidied(messy).content_hash == tidied(neat).content_hash == neat.content_hash
 
 
-def test_an_explanation_of_white_space_is_absent() -> None:
-    assert tidied(question(1, "肝", ["甲", "乙"], ["A"], explanation=" \u3000")).explanation is None
-
-
 def test_rejects_and_review_carry_the_question_itself() -> None:
     result = clean(
         [

@@ -64,8 +64,8 @@ def test_items_are_listed_below_their_file_and_reason_up_to_the_limit(listed, op
 
 
 def test_what_waits_of_a_file_is_counted_as_the_status_counts_it(sample_build, capsys):
-    from build_dataset.pipeline.aside import source_losses
     from build_dataset.pipeline.runtime.publish import find_table
+    from build_dataset.pipeline.set_aside import source_losses
 
     config = configure(ROOT / "dataset.toml", [f"dataset.build={sample_build}"])
     losses = source_losses(partial(find_table, sample_build))

@@ -4,7 +4,7 @@ import resource
 
 import pytest
 
-from build_dataset.pipeline.cli import limits
+from build_dataset.pipeline import cli
 
 
 @pytest.mark.parametrize(
@@ -18,11 +18,11 @@ def test_limits_under_which_libraries_hang_are_refused(monkeypatch, name, least,
     soft = {}
     unlimited = resource.RLIM_INFINITY
     monkeypatch.setattr(resource, "getrlimit", lambda wanted: (soft.get(wanted, unlimited), unlimited))
-    monkeypatch.setattr(limits, "_group_limits", list)
+    monkeypatch.setattr(cli, "_group_limits", list)
     soft[getattr(resource, name)] = least
-    assert limits.too_little_memory() is None
+    assert cli.too_little_memory() is None
     soft[getattr(resource, name)] = least - 1
-    assert limits.too_little_memory().startswith(f"the limit on {told} are needed")
+    assert cli.too_little_memory().startswith(f"the limit on {told} are needed")
 
 
 @pytest.mark.parametrize(
@@ -41,5 +41,5 @@ def test_limits_of_control_groups_of_both_versions_are_found(monkeypatch, tmp_pa
     path.write_text(limit)
     (tmp_path / "proc/self").mkdir(parents=True)
     (tmp_path / "proc/self/cgroup").write_text(groups)
-    monkeypatch.setattr(limits, "Path", lambda *parts: tmp_path.joinpath(*(part.lstrip("/") for part in parts)))
-    assert list(limits._group_limits()) == found
+    monkeypatch.setattr(cli, "Path", lambda *parts: tmp_path.joinpath(*(part.lstrip("/") for part in parts)))
+    assert list(cli._group_limits()) == found

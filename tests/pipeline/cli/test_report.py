@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 from rich.table import Table
 
-from build_dataset.pipeline import aside
+from build_dataset.pipeline import set_aside
 from build_dataset.pipeline.cli.report import (
     print_files,
     print_line,
@@ -100,7 +100,7 @@ def wide(monkeypatch, tmp_path):
     dataset = SimpleNamespace(**places, loss_alarm=0.3, name="x")
 
     def lose(found, notices=0):
-        monkeypatch.setattr(aside, "source_losses", lambda find: found)
+        monkeypatch.setattr(set_aside, "source_losses", lambda find: found)
         told = [SimpleNamespace(english=f"n{number}") for number in range(notices)]
         monkeypatch.setattr(flow, "loss_notices", lambda given, alarm: told if alarm == 0.3 else [])
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz import fuzz
 
-from build_dataset.pipeline.dedup.bounds import HOPELESS, Bounds
+from build_dataset.pipeline.dedup.candidates import HOPELESS, Bounds
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import Compared, with_keys
 from build_dataset.pipeline.dedup.params import DedupParams

@@ -20,58 +20,13 @@ def test_equal_texts_are_always_paired() -> None:
     assert pairs.tolist() == [[0, 2], [0, 3], [2, 3]]
 
 
-def test_the_same_texts_and_seed_make_the_same_pairs() -> None:
-    lots = random.Random(1)
-    base = ["".join(lots.choice("肝心脾肺肾胃胆肠") for _ in range(14)) for _ in range(12)]
-    texts = base + [t[: k % 9] + lots.choice("骨血") + t[k % 9 + 1 :] for k, t in enumerate(base)]
-    texts += [t[3:] + "皮肤" for t in base]
-    pairs = candidate_pairs([texts[:20], texts[20:]], Banding(6, 3), 5)
-    assert [f"{one}-{other}" for one, other in pairs.tolist()] == [
-        "0-12",
-        "0-24",
-        "1-25",
-        "2-5",
-        "2-14",
-        "2-26",
-        "2-29",
-        "3-15",
-        "3-27",
-        "4-16",
-        "4-28",
-        "5-14",
-        "5-17",
-        "5-26",
-        "5-29",
-        "6-18",
-        "6-30",
-        "7-19",
-        "7-31",
-        "8-20",
-        "8-32",
-        "9-21",
-        "9-33",
-        "10-22",
-        "10-34",
-        "11-23",
-        "11-35",
-        "12-24",
-        "14-26",
-        "14-29",
-        "16-28",
-        "21-33",
-        "22-34",
-        "23-35",
-        "26-29",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("banding", "jaccard", "probability"),
-    [(candidates.WHOLE, 0.5, 0.86), (candidates.WHOLE, 0.6, 0.985), (candidates.STEM, 0.6, 0.938)],
-)
-def test_the_search_finds_copies_with_the_probability_that_it_says(banding, jaccard, probability) -> None:
-    found = 1 - (1 - jaccard**banding.rows) ** banding.bands
-    assert found == pytest.approx(probability, abs=0.005)
+def test_the_same_texts_and_seed_make_the_same_pairs_however_they_are_cut() -> None:
+    rng = random.Random(1)
+    base = ["".join(rng.choice("肝心脾肺肾胃胆肠") for _ in range(14)) for _ in range(12)]
+    texts = base + [f"{text}皮肤" for text in base]
+    pairs = candidate_pairs([texts[:20], texts[20:]], Banding(20, 3), 5).tolist()
+    assert pairs == candidate_pairs([texts], Banding(20, 3), 5).tolist() == sorted(pairs)
+    assert [pair for pair in pairs if pair[1] - pair[0] == 12] == [[at, at + 12] for at in range(12)]
 
 
 @pytest.mark.parametrize(("least", "found"), [(75.0, [75, 0]), (75.1, [0, 0]), (0, [75, 50])])
@@ -146,7 +101,7 @@ def test_a_crowd_of_like_questions_costs_linear_time_and_stays_one_cluster(make,
     copy = make("r", "第77种病人应首先使用的治疗药物是什么?", "别嘌醇 秋水仙碱 丙磺舒 苯溴马隆 泼尼松", "B")
     frame = Question.to_frame([*questions, copy])
     found = candidates.find_candidates(with_keys(frame), 0, 0.8)
-    assert len(found.near) <= 401 * (candidates.MOST_ALIKE + 1)
+    assert len(found.pairs) <= 401 * (candidates.MOST_ALIKE + 1)
     assert found.left_out > 1000
     result = dedup([*questions, copy])
     assert result.tables["merges"].select("question_id", "survivor_id").rows() in ([("r", "q0077")], [("q0077", "r")])

@@ -1,4 +1,4 @@
-"""The relation of two questions changes at thresholds: each from both sides."""
+"""The relation of two questions, by what their stems, options and keys have in common."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ import pytest
 
 from build_dataset.pipeline.dedup.grams import Vocabulary, bigrams
 from build_dataset.pipeline.dedup.keys import Compared
-from build_dataset.pipeline.dedup.misreading import TextPair
 from build_dataset.pipeline.dedup.params import DedupParams
 from build_dataset.pipeline.dedup.relation import (
     Relation,
-    _few,
-    _misread,
-    _nearly_one,
-    _reworded,
     compare_stems,
     match_options,
     relate,
@@ -36,40 +31,6 @@ def item(core: str, options: str = "甲 乙 丙 丁", key: str = "A", whole: str
 def changed(text: str, count: int) -> str:
     """A text of which the first ``count`` characters are others."""
     return CHARACTERS[-count:] + text[count:] if count else text
-
-
-@pytest.mark.parametrize(
-    ("length", "agreed", "most"), [(100, False, 25), (100, True, 35), (2, False, 1), (3, False, 1)]
-)
-def test_a_small_share_of_the_characters_may_differ_and_one_always(length: int, agreed: bool, most: int) -> None:
-    text = CHARACTERS[:length]
-    assert [count for count in range(length + 1) if _few(text, changed(text, count), agreed=agreed)] == [
-        *range(most + 1)
-    ]
-
-
-@pytest.mark.parametrize(("length", "most"), [(1, 1), (2, 1), (5, 3), (10, 5), (0, -1)])
-def test_half_of_an_option_may_be_misread(length: int, most: int) -> None:
-    text = CHARACTERS[:length]
-    vocabulary = Vocabulary(enough=1)
-    vocabulary.add(bigrams(["胃炎"]))
-
-    def misread(count: int) -> bool:
-        """Return whether questions are one in which every other character of ``count`` was misread."""
-        places = {2 * n if 2 * n < length else 2 * (n - (length + 1) // 2) + 1 for n in range(count)}
-        said = "".join("工" if at in places else char for at, char in enumerate(text))
-        return _misread(TextPair(text, said, vocabulary, (False, True)), vouched=False)
-
-    found = [count for count in range(length + 1) if misread(count)]
-    assert max(found, default=-1) <= most
-    assert (0 in found) is (length > 0)
-
-
-@pytest.mark.parametrize(("length", "least", "most"), [(20, 0.75, 5), (20, 0.9, 2), (6, 0.75, 2), (5, 0.75, -1)])
-def test_a_wording_is_another_one_up_to_a_share_and_from_six_characters(length: int, least: float, most: int) -> None:
-    text = CHARACTERS[:length]
-    found = [n for n in range(length + 1) if _reworded(TextPair(text, changed(text, n), EMPTY), least)]
-    assert max(found, default=-1) == most
 
 
 @pytest.mark.parametrize(
@@ -97,54 +58,46 @@ def test_stems_are_twins_from_their_least_similarity_on(count: int, kind: str) -
     assert stems_unrelated(one, other, DedupParams()) is (count > 20)
 
 
-@pytest.mark.parametrize(("count", "kind"), [(0, "number"), (9, "number"), (10, "number"), (11, "term"), (21, None)])
-def test_a_twin_is_named_after_its_number_where_all_else_is_nearly_equal(count: int, kind: str | None) -> None:
+@pytest.mark.parametrize(("count", "kind"), [(0, "age"), (15, "term"), (30, "different")])
+def test_a_twin_is_named_after_its_number_where_all_else_is_nearly_equal(count: int, kind: str) -> None:
     text = CHARACTERS[:100]
-    found = compare_stems(item(f"{text}5岁"), item(f"{changed(text, count)}6岁"), EMPTY, DedupParams())
-    assert found.kind == ({"number": "age"}.get(kind or "", kind) or "different")
+    assert compare_stems(item(f"{text}5岁"), item(f"{changed(text, count)}6岁"), EMPTY, DedupParams()).kind == kind
 
 
-@pytest.mark.parametrize(
-    ("length", "common", "related"), [(7, 1, False), (7, 2, True), (8, 1, True), (8, 0, True), (7, 0, False)]
-)
+@pytest.mark.parametrize(("length", "common", "related"), [(5, 0, False), (5, 3, True), (20, 0, True)])
 def test_short_stems_are_twins_only_with_options_in_common(length: int, common: int, related: bool) -> None:
-    """From .4 of the options on, which two of five are and one is not; long stems whatever their options."""
-    text = CHARACTERS[: length - 1]
     options = ["肝脏", "心脏", "脾脏", "肺叶", "肾盂"]
     others = options[:common] + [f"第{n}骨头" for n in "甲乙丙丁戊"[common:]]
-    one, other = (item(text + end, " ".join(own)) for end, own in (("左", options), ("右", others)))
-    found = relate(one, other, EMPTY, DedupParams(related=0.7))
-    assert (found.kind if found else None) == ("term" if related else None)
+    pairs = (("左", options), ("右", others))
+    first, second = (item(CHARACTERS[: length - 1] + end, " ".join(texts)) for end, texts in pairs)
+    relation = relate(first, second, EMPTY, DedupParams(related=0.7))
+    assert (relation.kind if relation else None) == ("term" if related else None)
 
 
-@pytest.mark.parametrize(("length", "kind"), [(3, None), (4, "variant")])
-def test_other_options_make_a_variant_of_a_stem_that_says_something(length: int, kind: str | None) -> None:
-    one = item(CHARACTERS[:length], "肝脏 心脏 脾脏")
-    other = item(CHARACTERS[:length], "胃底 胆囊 骨髓")
-    found = relate(one, other, EMPTY, DedupParams())
-    assert (found.kind if found else None) == kind
+@pytest.mark.parametrize(("equal", "matched"), [(4, True), (1, False)])
+def test_many_equal_options_vouch_for_a_misprint_in_the_last(equal: int, matched: bool) -> None:
+    vocabulary, others = Vocabulary(enough=1), ["肝脏", "心脏", "脾脏", "肺叶"]
+    vocabulary.add(bigrams(["上皮细胞增生", *others] * 3))
+    first, second = (item(CHARACTERS[:9], " ".join([*others[:equal], last])) for last in ("上皮细胞增生", "上皮细增生"))
+    assert match_options(first, second, vocabulary, 0.95).complete is matched
 
 
-@pytest.mark.parametrize(("wrong", "matched"), [(4, True), (3, True), (2, False)])
-def test_three_equal_options_vouch_for_a_misprint_in_the_last(wrong: int, matched: bool) -> None:
+@pytest.mark.parametrize(("count", "same"), [(1, True), (10, False)])
+def test_misreadings_are_few(count: int, same: bool) -> None:
+    """Every other character is one that nobody writes there."""
+    text = CHARACTERS[:20]
     vocabulary = Vocabulary(enough=1)
-    vocabulary.add(bigrams(["上皮细胞增生", "肝脏", "心脏", "脾脏", "肺叶"] * 3))
-    others = ["肝脏", "心脏", "脾脏", "肺叶"][:wrong]
-    one = item(CHARACTERS[:9], " ".join([*others, "上皮细胞增生"]))
-    other = item(CHARACTERS[:9], " ".join([*others, "上皮细增生"]))
-    found = match_options(one, other, vocabulary, 0.95)
-    assert found.complete is matched
+    vocabulary.add(bigrams([text] * 3))
+    misread = "".join("工" if at % 2 and at < 2 * count else char for at, char in enumerate(text))
+    relation = compare_stems(item(text), item(misread, doubtful=True), vocabulary, DedupParams())
+    assert (relation.kind == "same") is same
 
 
-@pytest.mark.parametrize(("count", "related"), [(12, True), (13, False)])
-def test_questions_of_almost_one_text_are_related_whatever_their_cores(count: int, related: bool) -> None:
-    text = CHARACTERS[:100]
-    one, other = item(text, "肝 心"), item(changed(text, count), "心 肝")
-    found = _nearly_one(one, other)
-    assert (found is not None) is related
-    if found:
-        assert (found.kind, found.score) == ("term", pytest.approx((0.88 + 1) / 2))
-    assert _nearly_one(item(text, "肝 心"), item(text, "脾 肺")) is None
+@pytest.mark.parametrize(("length", "kind"), [(1, None), (10, "variant")])
+def test_other_options_make_a_variant_of_a_stem_that_says_something(length: int, kind: str | None) -> None:
+    first, second = (item(CHARACTERS[:length], options) for options in ("肝脏 心脏 脾脏", "胃底 胆囊 骨髓"))
+    relation = relate(first, second, EMPTY, DedupParams())
+    assert (relation.kind if relation else None) == kind
 
 
 def test_members_of_a_group_are_never_related_but_for_equal_stems() -> None:

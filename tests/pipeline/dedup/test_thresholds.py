@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from rapidfuzz import fuzz
+
 from build_dataset.pipeline.dedup import candidates
 from build_dataset.pipeline.dedup.keys import with_keys
 from build_dataset.schemas.questions import Question
@@ -24,6 +26,6 @@ def test_options_that_are_less_alike_than_the_threshold_are_others(make, dedup) 
 def test_the_most_alike_come_first(make) -> None:
     stems = [CASE, CASE.replace("就诊", "来院"), CASE.replace("620", "380")]
     frame = Question.to_frame([make(name, stem) for name, stem in zip("abc", stems, strict=True)])
-    found = candidates.find_candidates(with_keys(frame), 0, 0.8)
-    assert len(found.scores) == 3
-    assert found.scores.tolist() == sorted(found.scores.tolist(), reverse=True)
+    pairs = candidates.find_candidates(with_keys(frame), 0, 0.8).pairs.tolist()
+    likeness = [fuzz.ratio(stems[first], stems[second]) for first, second in pairs]
+    assert (len(pairs), likeness) == (3, sorted(likeness, reverse=True))

@@ -100,7 +100,10 @@ def test_text_cannot_break_out_of_the_card(export, tables):
 
 
 def test_the_card_names_the_offline_annotator_and_keeps_unreviewed_labels_apart(export, tables):
-    card = export(tables).described["README.md"].decode()
+    result = export(tables)
+    assert result.tables["train"]["difficulty_estimate"].to_list() == [False, True, True, True], "one was measured"
+    card = result.described["README.md"].decode()
+    assert "People corrected" not in card
     assert "`lexicon` (7 questions): an offline stand-in" in card
     assert "| ICD-11 disease group 疾病组 | 7 | 0 | 0 | 0 | 0 | 0 |" in card
     assert "not measured on people for 6 questions" in card
@@ -113,16 +116,13 @@ def test_labels_settled_by_experts_name_no_annotator(export, tables):
     assert "All labels are experts'." in result.described["README.md"].decode()
 
 
-def test_a_card_without_any_label_does_not_call_them_experts(export, tables):
+def test_questions_without_any_label_are_counted_and_their_labels_are_no_experts(export, tables):
+    tables["labels"] = tables["labels"].filter(pl.col("question_id") != "abcdef01-1-000")
+    assert "1 question without any label" in " ".join(export(tables).notes)
     tables["labels"] = tables["labels"].clear()
     card = export(tables).described["README.md"].decode()
     assert "No question has a label." in card
     assert "All labels are experts'." not in card
-
-
-def test_questions_without_any_label_are_counted_for_the_user(export, tables):
-    tables["labels"] = tables["labels"].filter(pl.col("question_id") != "abcdef01-1-000")
-    assert "1 question without any label" in " ".join(export(tables).notes)
 
 
 def test_missing_and_disputed_labels_stay_null(export, tables):
@@ -167,10 +167,6 @@ def test_of_several_clusters_the_first_names_a_question(export, tables):
     assert export(tables).tables["train"]["cluster_id"].to_list() == [None, "c0", None, None]
 
 
-def test_difficulty_says_whether_it_was_measured(export, tables):
-    assert export(tables).tables["train"]["difficulty_estimate"].to_list() == [False, True, True, True]
-
-
 def test_corrected_parts_are_named_without_who_corrected_them(export, tables):
     made = {
         "abcdef01-1-000": ["option:B", "option:A", "answer", "verdict"],
@@ -203,10 +199,6 @@ def test_corrected_parts_are_named_without_who_corrected_them(export, tables):
     assert "`answer` 1, `options` 1, `shared_stem` 1, `stem` 1" in card
     released = [card, *(file.decode() for file in result.files.values()), str(result.tables)]
     assert not any("zhang" in text or "张医生" in text for text in released)
-
-
-def test_a_card_without_corrections_does_not_speak_of_them(export, tables):
-    assert "People corrected" not in export(tables).described["README.md"].decode()
 
 
 def test_a_question_without_an_answer_is_rejected_with_a_reason(export, tables):

@@ -10,7 +10,6 @@ import yaml
 
 from build_dataset.pipeline.evaluate.prompting import load_template, messages
 from build_dataset.pipeline.export.formats import TASKS, task_files, task_name
-from build_dataset.pipeline.export.params import ExportParams
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.release import ReleaseRow
 from tests.pipeline.evaluate.conftest import make_question
@@ -59,12 +58,6 @@ def test_opencompass_gets_the_questions_with_one_answer():
 
 def test_without_tools_nothing_is_written():
     assert made() == {}
-
-
-def test_a_tool_that_is_not_known_is_refused_and_the_known_ones_are_named():
-    with pytest.raises(ValueError, match="no tool 'helm'; there are lm-eval, inspect, opencompass, lighteval"):
-        ExportParams(tasks="inspect,helm")
-    assert ExportParams(tasks="inspect, lm-eval").tools() == ("lm-eval", "inspect")
 
 
 @pytest.mark.parametrize(("name", "module"), [("CMExam-2", "cmexam_2"), ("2024考试", "exam_2024"), ("考试", "exam")])

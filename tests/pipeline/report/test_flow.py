@@ -8,10 +8,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.aside import SourceLoss
 from build_dataset.pipeline.report import flow
 from build_dataset.pipeline.report.build import Build, notice
 from build_dataset.pipeline.report.params import ReportParams
+from build_dataset.pipeline.set_aside import SourceLoss
 from build_dataset.schemas.annotations import Label
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.documents import Page

@@ -15,7 +15,6 @@ import polars as pl
 import pytest
 
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.aside import source_losses
 from build_dataset.pipeline.clean.corrections import patch_questions
 from build_dataset.pipeline.clean.filters import low_confidence
 from build_dataset.pipeline.clean.params import CleanParams
@@ -28,6 +27,7 @@ from build_dataset.pipeline.review.waiting import Waiting, waiting_rows, workboo
 from build_dataset.pipeline.runtime.publish import find_table, read_table
 from build_dataset.pipeline.runtime.runner import Runner
 from build_dataset.pipeline.runtime.sources import SETTLED
+from build_dataset.pipeline.set_aside import source_losses
 from build_dataset.schemas.documents import UnsureCharacter
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import content_hash

@@ -5,29 +5,16 @@ import os
 import shutil
 from pathlib import Path
 
-import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
-from build_dataset.pipeline.config import load
-from build_dataset.pipeline.runtime import runner as module
 from build_dataset.pipeline.runtime.publish import intact_manifest, recover
-from build_dataset.pipeline.runtime.runner import Runner
-from build_dataset.pipeline.stage import Counts, Result, Stage
-from build_dataset.schemas.base import Record
-from build_dataset.schemas.params import Params
+from build_dataset.pipeline.stage import Counts, Result
+from tests.pipeline.runtime.small import STAGES, Word, install, upper
 
 
 class Killed(BaseException):
     """The process dies here."""
-
-
-class Word(Record):
-    text: str
-
-
-class NoParams(Params):
-    pass
 
 
 def words(tables, params, context):
@@ -39,32 +26,13 @@ def words(tables, params, context):
     )
 
 
-def upper(tables, params, context):
-    frame = tables["words"].with_columns(pl.col("text").str.to_uppercase())
-    return Result({"words": frame}, Counts(frame.height, frame.height))
-
-
-FUNCTIONS = {"x:words": words, "x:upper": upper}
-STAGES = (
-    Stage("ocr", "", "files", ("raw/files",), {"words": Word}, NoParams, "x:words"),
-    Stage("parse", "", "words", ("ocr/words",), {"words": Word}, NoParams, "x:upper"),
-)
-
-
 @pytest.fixture
 def run(tmp_path, monkeypatch):
     """Runs both stages over ``raw`` into a build folder of that name."""
-    monkeypatch.setattr(module, "STAGES", STAGES)
-    monkeypatch.setattr(Stage, "function", lambda self: FUNCTIONS[self.target])
-    monkeypatch.setattr(module, "fingerprint", lambda *given: json.dumps(given))
+    runner = install(monkeypatch, tmp_path, {"x:words": words, "x:upper": upper})
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "a.pdf").write_bytes(b"a")
-    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
-
-    def run(build):
-        Runner(load(tmp_path / "dataset.toml", {"dataset.build": str(tmp_path / build)})).run(["ocr", "parse"])
-
-    return run
+    return lambda build: runner(**{"dataset.build": str(tmp_path / build)}).run(["ocr", "parse"])
 
 
 def contents(folder):

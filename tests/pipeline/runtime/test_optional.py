@@ -7,22 +7,10 @@ import json
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.config import load
-from build_dataset.pipeline.runtime import runner as module
 from build_dataset.pipeline.runtime import sources
-from build_dataset.pipeline.runtime.runner import Runner
-from build_dataset.pipeline.stage import Counts, Result, Stage
-from build_dataset.schemas.base import Record
-from build_dataset.schemas.params import Params
+from build_dataset.pipeline.stage import Counts, Result
 from build_dataset.schemas.questions import Rejection
-
-
-class Word(Record):
-    text: str
-
-
-class NoParams(Params):
-    pass
+from tests.pipeline.runtime.small import Word, install, stage
 
 
 def made(name, rejected):
@@ -42,31 +30,15 @@ def tell(tables, params, context):
 
 
 FUNCTIONS = {"x:ocr": made("ocr", 1), "x:parse": made("parse", 0), "x:report": tell}
-STAGES = (
-    Stage("ocr", "reads", "files", (), {"words": Word}, NoParams, "x:ocr"),
-    Stage("parse", "parses", "words", (), {"words": Word}, NoParams, "x:parse"),
-    Stage(
-        "report",
-        "tells",
-        "stages",
-        ("build/manifests",),
-        {},
-        NoParams,
-        "x:report",
-        optional=("*/rejects", "parse/words"),
-    ),
-)
+REPORT = stage("report", "stages", ("build/manifests",), "x:report", False, optional=("*/rejects", "parse/words"))
+STAGES = (stage("ocr", "files", (), "x:ocr"), stage("parse", "words", (), "x:parse"), REPORT)
 
 
 @pytest.fixture
 def runner(tmp_path, monkeypatch):
     SEEN.clear()
-    monkeypatch.setattr(module, "STAGES", STAGES)
     monkeypatch.setattr(sources, "STAGES", STAGES)
-    monkeypatch.setattr(Stage, "function", lambda self: FUNCTIONS[self.target])
-    monkeypatch.setattr(module, "fingerprint", lambda target, params, inputs, seed: json.dumps([params, inputs, seed]))
-    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
-    return Runner(load(tmp_path / "dataset.toml", {}))
+    return install(monkeypatch, tmp_path, FUNCTIONS, STAGES)()
 
 
 def test_a_table_of_a_stage_that_has_not_run_is_missing(runner):

@@ -8,23 +8,12 @@ import polars as pl
 import pytest
 
 from build_dataset.pipeline.catalogue import STAGES as ALL_STAGES
-from build_dataset.pipeline.config import load
 from build_dataset.pipeline.runtime import runner as module
-from build_dataset.pipeline.runtime.runner import LostItemsError, Runner, relaxed_gc
-from build_dataset.pipeline.stage import Counts, Result, Stage
-from build_dataset.schemas.base import Record
+from build_dataset.pipeline.runtime.runner import LostItemsError, relaxed_gc
+from build_dataset.pipeline.stage import Counts, Result
 from build_dataset.schemas.errors import UserError
-from build_dataset.schemas.params import Params
 from build_dataset.schemas.questions import Rejection, ReviewItem
-
-
-class Word(Record):
-    text: str
-
-
-class NoParams(Params):
-    pass
-
+from tests.pipeline.runtime.small import STAGES, Word, install, upper
 
 CALLS = []
 
@@ -40,33 +29,19 @@ def words(tables, params, context):
     return Result({"words": Word.to_frame(kept)}, Counts(len(names), len(kept), rejected=len(rejected)), rejected)
 
 
-def upper(tables, params, context):
+def noted_upper(*given):
     CALLS.append("parse")
-    frame = tables["words"].with_columns(pl.col("text").str.to_uppercase())
-    return Result({"words": frame}, Counts(frame.height, frame.height))
-
-
-STAGES = (
-    Stage("ocr", "", "files", ("raw/files",), {"words": Word}, NoParams, "x:words"),
-    Stage("parse", "", "words", ("ocr/words",), {"words": Word}, NoParams, "x:upper"),
-)
+    return upper(*given)
 
 
 @pytest.fixture
 def runner(tmp_path, monkeypatch):
     CALLS.clear()
-    functions = {"x:words": words, "x:upper": upper}
-    monkeypatch.setattr(module, "STAGES", STAGES)
-    monkeypatch.setattr(Stage, "function", lambda self: functions[self.target])
-    monkeypatch.setattr(module, "fingerprint", lambda target, params, inputs, seed: json.dumps([params, inputs, seed]))
+    functions = {"x:words": words, "x:upper": noted_upper}
+    make = install(monkeypatch, tmp_path, functions)
     (tmp_path / "raw").mkdir()
     (tmp_path / "raw" / "a.pdf").write_bytes(b"a")
     (tmp_path / "raw" / "odd.pdf").write_bytes(b"b")
-    (tmp_path / "dataset.toml").write_text('[dataset]\nname = "x"\n')
-
-    def make(**overrides):
-        return Runner(load(tmp_path / "dataset.toml", overrides))
-
     make.build, make.functions = tmp_path / "build", functions
     return make
 
@@ -163,14 +138,11 @@ def test_the_ledger_counts_what_the_store_had_already(runner):
     assert [(line["added"], line["reused"]) for line in lines] == [(2, 0), (0, 2)]
 
 
-def test_a_stage_without_its_input_says_what_to_run_first(runner):
-    with pytest.raises(UserError, match="run `build-dataset run --to ocr` first"):
-        runner().run(["parse"])
-
-
-def test_an_input_that_lost_a_file_is_to_be_made_again_first(runner):
-    runner().run(["ocr"])
-    (runner.build / "ocr" / "words.parquet").unlink()
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_stage_without_its_input_or_whose_input_lost_a_file_says_what_to_run_first(runner, lost):
+    if lost:
+        runner().run(["ocr"])
+        (runner.build / "ocr" / "words.parquet").unlink()
     with pytest.raises(UserError, match="run `build-dataset run --to ocr` first"):
         runner().run(["parse"])
 

@@ -18,12 +18,11 @@ from build_dataset.pipeline.runtime.sources import (
     released_ids,
     upstream_stages,
 )
-from build_dataset.pipeline.stage import Stage
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import content_hash
-from build_dataset.schemas.params import Params
+from tests.pipeline.runtime.small import stage
 
 
 @pytest.fixture
@@ -182,20 +181,12 @@ def test_before_the_first_release_there_are_no_files_and_no_ids(dataset):
     assert (files_of_releases(dataset).height, released_ids(dataset).height) == (0, 0)
 
 
-class NoParams(Params):
-    pass
-
-
-def stage(name, reads=(), optional=()):
-    return Stage(name, f"does {name}", "words", reads, {}, NoParams, "x:run", optional=optional)
-
-
 CHAIN = (
-    stage("ocr", ("raw/files",)),
-    stage("parse", ("ocr/words",)),
-    stage("clean", ("parse/words",), ("ocr/facts",)),
-    stage("report", (MANIFESTS,)),
-    stage("export", ("clean/words",), ("*/rejects",)),
+    stage("ocr", "words", ("raw/files",), "x:run"),
+    stage("parse", "words", ("ocr/words",), "x:run"),
+    stage("clean", "words", ("parse/words",), "x:run", optional=("ocr/facts",)),
+    stage("report", "words", (MANIFESTS,), "x:run"),
+    stage("export", "words", ("clean/words",), "x:run", optional=("*/rejects",)),
 )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -67,14 +67,9 @@ def aside_rows(items: Iterable[Rejection | ReviewItem], documents: Documents) ->
     """Yield the rows of a stage's rejects or review."""
     for item in items:
         content = content_of(item.item)
-        found = item.item_id if item.stage == "ocr" else documents.of(item.item_id)
-        document = content.get("document") or found or ""
+        source = item.item_id if item.stage == "ocr" else documents.of(item.item_id)
+        document = content.get("document") or source or ""
         yield AsideRow(item.item_id, document, item.stage, item.reason, item.detail, _text(content))
-
-
-def documents_of(build: Path) -> Documents:
-    """Return the documents that a build's first stage read."""
-    return Documents(find_table(build, "ocr/documents"))
 
 
 def items(build: Path, outcome: str, file: str | None = None, reason: str | None = None) -> list[AsideRow]:
@@ -83,17 +78,18 @@ def items(build: Path, outcome: str, file: str | None = None, reason: str | None
     ``file`` is a part of the document's name.
     """
     made = {"merged": _merged, "twins": _twins}.get(outcome)
-    found = made(build) if made else _set_aside(build, TABLES[outcome])
+    rows = made(build) if made else _set_aside(build, TABLES[outcome])
     wanted = (file or "").casefold()
-    return [row for row in found if wanted in row.document.casefold() and reason in (None, row.reason)]
+    return [row for row in rows if wanted in row.document.casefold() and reason in (None, row.reason)]
 
 
 def _set_aside(build: Path, table: str) -> Iterator[AsideRow]:
     record: type[Rejection] | type[ReviewItem] = Rejection if table == "rejects" else ReviewItem
-    documents, settled = documents_of(build), settled_questions(partial(find_table, build))
+    read = partial(find_table, build)
+    documents, settled = Documents(read("ocr/documents")), settled_questions(read)
     for stage in STAGES:
-        if (found := find_table(build, f"{stage.name}/{table}")) is not None:
-            rows = aside_rows(record.from_frame(found), documents)
+        if (frame := find_table(build, f"{stage.name}/{table}")) is not None:
+            rows = aside_rows(record.from_frame(frame), documents)
             yield from (row for row in rows if stage.name != "parse" or row.item_id not in settled)
 
 
@@ -207,37 +203,32 @@ class DoubtedSource:
 def source_doubts(read: Read) -> list[DoubtedSource]:
     """Return the doubts about whole sources, that of most questions first."""
     rows = _rows(read("parse/review"), "item_id", "question_ids", "reason", "detail")
-    found = [DoubtedSource(reason, len(ids), told) for name, ids, reason, told in rows if name.endswith(f"#{reason}")]
-    return sorted(found, key=lambda doubt: (-doubt.questions, doubt.detail))
+    doubts = [
+        DoubtedSource(reason, len(ids), detail) for name, ids, reason, detail in rows if name.endswith(f"#{reason}")
+    ]
+    return sorted(doubts, key=lambda doubt: (-doubt.questions, doubt.detail))
 
 
 def source_losses(read: Read) -> list[SourceLoss]:
     """Every source that was read or refused, those that lost most first."""
-    outcomes = _ItemOutcomes(read)
-    found: dict[str, SourceLoss] = {}
-    for item, outcome in outcomes.items.items():
-        document, size = outcome.document, outcome.size
-        loss = found.setdefault(document, SourceLoss(document))
+    losses: dict[str, SourceLoss] = {}
+    for outcome in item_outcomes(read):
+        loss = losses.setdefault(outcome.document, SourceLoss(outcome.document))
         if outcome.name == "refused":
             loss.refused, loss.detail = outcome.reason, outcome.detail
             continue
-        setattr(loss, outcome.name, getattr(loss, outcome.name) + size)
+        setattr(loss, outcome.name, getattr(loss, outcome.name) + outcome.size)
         if outcome.name == "merged":
-            loss.merged_into[outcomes.document_of(outcomes.survivors[item]) or document] += size
+            loss.merged_into[outcome.into or outcome.document] += outcome.size
         if outcome.reason:
-            loss.reasons[outcome.reason] += size
-    return sorted(found.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
+            loss.reasons[outcome.reason] += outcome.size
+    return sorted(losses.values(), key=lambda loss: (-loss.share, -loss.n_input, loss.document))
 
 
 def settled_questions(read: Read) -> set[str]:
     """Return the ids of questions that the parser let wait and people settled since: the cleaner has had them."""
     had = [*_rows(read("clean/questions"), "question_id"), *_rows(read("clean/rejects"), "item_id")]
     return {name for (name,) in had} - {name for (name,) in _rows(read("parse/questions"), "question_id")}
-
-
-def outcomes_of(read: Read) -> list[ItemOutcome]:
-    """Return the outcomes of all items of all sources."""
-    return [*_ItemOutcomes(read).items.values()]
 
 
 @dataclass(frozen=True)
@@ -249,39 +240,38 @@ class ItemOutcome:
     reason: str = ""
     size: int = 1  # questions; more than one for a table that was stopped as a whole
     detail: str = ""
+    into: str | None = None  # document of the copy that a merged question stands for
 
 
-class _ItemOutcomes:
-    """The outcomes of all items of all sources."""
+def item_outcomes(read: Read) -> Collection[ItemOutcome]:
+    """Return the outcomes of all items of all sources: questions, rows, numbers that are missing, documents."""
+    documents, outcomes = Documents(read("ocr/documents")), dict[str, ItemOutcome]()
 
-    def __init__(self, read: Read) -> None:
-        self.items: dict[str, ItemOutcome] = {}
-        self._documents = Documents(read("ocr/documents"))
-        self.survivors: dict[str, str] = dict(_rows(read("dedup/merges"), "question_id", "survivor_id"))
-        for name, reason, detail in _rows(read("ocr/rejects"), "item_id", "reason", "detail"):
-            self.items[name] = ItemOutcome(name, "refused", reason, 0, detail)
-        for name, document in _rows(read("parse/questions"), "question_id", "document"):
-            self.items[name] = ItemOutcome(document, "kept")
-        for stage in LOSING:
-            for name, reason, item in _rows(read(f"{stage}/rejects"), "item_id", "reason", "item"):
-                self._set(name, "rejected", reason, item)
-            waiting = _rows(read(f"{stage}/review"), "item_id", "question_ids", "reason", "item")
-            for own, questions, reason, item in waiting:
-                for name in questions or [own]:
-                    self._set(name, "waiting", reason, item)
-            for name in settled_questions(read) if stage == "parse" else ():
-                self._set(name, "kept")
-        for name in self.survivors:
-            self._set(name, "merged")
+    def document_of(item: str) -> str | None:
+        return outcomes[item].document if item in outcomes else documents.of(item)
 
-    def _set(self, name: str, outcome: str, reason: str = "", item: str | None = None) -> None:
-        document = self.document_of(name) or content_of(item).get("document")
-        if document is not None:
-            self.items[name] = ItemOutcome(document, outcome, reason, self._documents.rows.get(name) or 1)
+    for name, reason, detail in _rows(read("ocr/rejects"), "item_id", "reason", "detail"):
+        outcomes[name] = ItemOutcome(name, "refused", reason, 0, detail)
+    for name, document in _rows(read("parse/questions"), "question_id", "document"):
+        outcomes[name] = ItemOutcome(document, "kept")
+    for name, outcome, reason, item, survivor in _verdicts(read):
+        if (document := document_of(name) or content_of(item).get("document")) is not None:
+            size, into = documents.rows.get(name) or 1, document_of(survivor)
+            outcomes[name] = ItemOutcome(document, outcome, reason, size, into=into)
+    return outcomes.values()
 
-    def document_of(self, item: str) -> str | None:
-        """Return the document of a question, a row, a number that is missing, or a document."""
-        return self.items[item].document if item in self.items else self._documents.of(item)
+
+def _verdicts(read: Read) -> Iterator[tuple[str, str, str, str | None, str]]:
+    """Yield id, outcome, reason, item and survivor of what stages set aside, later ones last."""
+    for stage in LOSING:
+        for name, reason, item in _rows(read(f"{stage}/rejects"), "item_id", "reason", "item"):
+            yield name, "rejected", reason, item, ""
+        for item_id, questions, *why in _rows(read(f"{stage}/review"), "item_id", "question_ids", "reason", "item"):
+            yield from ((name, "waiting", *why, "") for name in questions or [item_id])
+        for name in settled_questions(read) if stage == "parse" else ():
+            yield name, "kept", "", None, ""
+    for name, survivor in _rows(read("dedup/merges"), "question_id", "survivor_id"):
+        yield name, "merged", "", None, survivor
 
 
 def _rows(frame: pl.DataFrame | None, *columns: str) -> list[tuple[Any, ...]]:

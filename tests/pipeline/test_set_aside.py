@@ -8,8 +8,11 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from build_dataset.pipeline import aside
-from build_dataset.pipeline.aside import (
+from build_dataset.pipeline import set_aside
+from build_dataset.pipeline.cli.app import app
+from build_dataset.pipeline.report.flow import doubt_notices, loss_notices
+from build_dataset.pipeline.runtime.publish import find_table
+from build_dataset.pipeline.set_aside import (
     AsideRow,
     Documents,
     SourceLoss,
@@ -19,9 +22,6 @@ from build_dataset.pipeline.aside import (
     items,
     source_losses,
 )
-from build_dataset.pipeline.cli.app import app
-from build_dataset.pipeline.report.flow import doubt_notices, loss_notices
-from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.schemas.documents import Document
 from build_dataset.schemas.questions import Cluster, Merge, Question, Rejection, ReviewItem
 from build_dataset.schemas.wording import in_both_languages, reason_names
@@ -52,7 +52,7 @@ def test_families_of_twins_are_listed_side_by_side_with_keys_and_splits(monkeypa
         "dedup/clusters": pl.DataFrame(kinds, Cluster.polars_schema(), orient="row"),
         "split/assignments": pl.DataFrame({"question_id": ["q1"], "split": ["test"]}),
     }
-    monkeypatch.setattr(aside, "find_table", lambda _, name, *__: tables.get(name))
+    monkeypatch.setattr(set_aside, "find_table", lambda _, name, *__: tables.get(name))
     found = items(tmp_path, "twins")
     assert [(row.item_id, row.reason, row.detail) for row in found] == [("q1", "number", "c1"), ("q2", "number", "c1")]
     assert found[0].text == "第q1种药物\nA. 甲\nB. 乙\n答案 key A · test"
@@ -247,7 +247,7 @@ def test_a_doubt_about_a_source_comes_first_in_run_status_and_report(tmp_path):
         told = CliRunner().invoke(app, [*command, "--config", str(config)], catch_exceptions=False).output
         place = told.index("first: 20 questions wait for one doubt about their source: paper.txt: ")
         assert place < told.index("mainly" if command[0] == "run" else "stage")
-    (doubt,) = aside.source_doubts(lambda name: find_table(tmp_path / "build", name))
+    (doubt,) = set_aside.source_doubts(lambda name: find_table(tmp_path / "build", name))
     assert (doubt.reason, doubt.questions, 'furniture = ["…"]' in doubt.detail) == ("repeated_text", 20, True)
     assert "许多题的同一处印有相同文字" in doubt_notices([doubt])[0].chinese
 
