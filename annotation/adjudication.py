@@ -138,7 +138,7 @@ class State(StrEnum):
 WAITING = (State.DISPUTED, State.FLAGGED, State.CHANGED, State.ONE_OF_TWO)  # states of questions that wait for a person
 
 
-class Standing(NamedTuple):
+class QuestionStatus(NamedTuple):
     """A question's state and the opinions on it."""
 
     question_id: str
@@ -182,7 +182,7 @@ def standings(
     answered: Mapping[str, Set[str]] = MappingProxyType({}),
     single: Set[str] = frozenset(),
     changed: Mapping[str, str] = MappingProxyType({}),
-) -> list[Standing]:
+) -> list[QuestionStatus]:
     """Return the state of each question, in the order of ``labels``, which are those of all dimensions.
 
     ``answered`` are kinds of flags, by question, that an accepted correction has answered; ``single`` are questions
@@ -195,11 +195,11 @@ def standings(
         raised = standing_flags(own_reviews, rules)
         flags = {kind: who for kind, who in raised.items() if kind not in done}
         state = _state(own, flags, single=name in single, changed=name in changed)
-        found.append(Standing(name, state, own, flags, own_reviews, changed.get(name, "")))
+        found.append(QuestionStatus(name, state, own, flags, own_reviews, changed.get(name, "")))
     return found
 
 
-def review_status(found: Sequence[Standing]) -> ReviewStatus:
+def review_status(found: Sequence[QuestionStatus]) -> ReviewStatus:
     """Count questions by state."""
     states = Counter(standing.state for standing in found)
     labels = Counter((label.dimension, label.status) for standing in found for label in standing.labels)

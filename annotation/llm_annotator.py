@@ -7,7 +7,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.resources import files
@@ -17,13 +17,14 @@ from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Un
 from build_dataset.annotation.llm import messages as wire
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
-from build_dataset.annotation.params import AnnotateLlmOptions
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.schemas.annotations import AnnotationRequest
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import Dimension, LabelName, dimensions, label_set
-from build_dataset.schemas.wording import SPECIAL_TOKENS
+from build_dataset.schemas.wording import SPECIAL_TOKENS, counted
 
 CMEXAM = "label.v3.zh.md"  # file of the prompt; a change of it asks every question anew
 GENERAL = "label.general.v1.zh.md"  # for label sets of other subjects than CMExam's
@@ -314,3 +315,54 @@ def _span(text: str, keys: Sequence[str]) -> tuple[int, int] | None:
             start, end = found[-1].span(1)
             return len(text[:start].encode()), len(text[:end].encode())
     return None
+
+
+_ABOUT_A_TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,3}|[^\sA-Za-z0-9]")
+"""About a token: an ideograph, a mark, up to six letters, three digits; ``penici|llin``."""
+_MESSAGE_TOKENS = 4  # tokens that frame each message, as OpenAI counts them
+
+
+def about_tokens(text: str) -> int:
+    """Return about how many tokens a text has: within a fifth of ``o200k_base`` on exam questions."""
+    return len(_ABOUT_A_TOKEN.findall(text))
+
+
+def estimate_requests(
+    options: LlmOptions,
+    asked: Iterable[wire.ChatRequest],
+    store: wire.AnswerStore,
+    what: str,
+    answer: int,
+    *,
+    batched: bool = False,
+) -> str:
+    """Return tokens and cost of the requests that are not stored, in one line; asks nobody and needs no key.
+
+    ``answer`` are the tokens of one answer.
+    """
+    requests = {request.key(options): request for request in asked}
+    stored = store.get_many(requests)
+    missing = [request for key, request in requests.items() if key not in stored]
+    tokens = sum(map(_request_tokens, missing))
+    told = f"{len(missing):,} {what} ({len(stored):,} answered before)" if stored else f"{len(missing):,} {what}"
+    return options.told(told, tokens, len(missing) * answer, digits=4, batched=batched)
+
+
+def estimate(
+    questions: Sequence[Question], params: AnnotateParams, store: wire.AnswerStore, reviewed: Sequence[Reviewed] = ()
+) -> str:
+    """Return what annotating takes, in one line; asks nobody and needs no key."""
+    options, chosen = params.llm, params.chosen(len(reviewed))
+    if chosen != "llm":
+        return f"{counted(len(questions), 'question')} by {chosen}: no requests, no cost"
+    prompt = label_prompt(options, choose_shots(reviewed, options.shots))
+    requests = requests_for(questions, options, prompt)
+    answer = about_tokens(example(prompt.dimensions, "10"))
+    return estimate_requests(options, requests, store, "requests to make", answer, batched=params.batch)
+
+
+def _request_tokens(request: wire.ChatRequest) -> int:
+    form = json.dumps(request.response_format, ensure_ascii=False) if request.response_format else ""
+    return about_tokens(form) + sum(
+        about_tokens(each["content"]) + _MESSAGE_TOKENS for each in request.messages
+    )

@@ -165,7 +165,7 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
 
 def estimate(tables: Tables, params: AnnotateParams, context: Context) -> list[str]:
     """Return what a run would cost."""
-    from build_dataset.annotation.estimate import estimate as estimate_questions
+    from build_dataset.annotation.llm_annotator import estimate as estimate_questions
 
     questions = list(Question.from_frame(tables["questions"]))
     return [estimate_questions(questions, params, context.store, reviewed_questions(questions, tables, params))]

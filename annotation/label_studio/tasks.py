@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from build_dataset.annotation.adjudication import Standing, proposed_labels
+from build_dataset.annotation.adjudication import QuestionStatus, proposed_labels
 from build_dataset.annotation.annotator import MEASURED
 from build_dataset.annotation.label_studio.editable import (
     base_text,
@@ -181,7 +181,7 @@ _FLAGS = {flag.kind: flag.zh for flag in FLAG_NAMES}  # wrong_stem → 题干有
 
 def adjudication_tasks(
     questions: Mapping[str, Question],
-    standings: Iterable[Standing],
+    standings: Iterable[QuestionStatus],
     corrections: Iterable[Correction],
     *,
     crops: Mapping[str, str],
@@ -259,7 +259,7 @@ def _marked(question: Question, quotes: Sequence[str], reasons: Collection[str])
     return "\n".join(marked).replace("\n", "<br>")
 
 
-def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> list[str]:
+def _said(standing: QuestionStatus, corrections: Sequence[Correction], seed: int) -> list[str]:
     """Return disputed labels, flags, notes and proposed corrections, a line each; the lot draws people's names."""
     people = {review.reviewer for review in standing.reviews}
     drawn = sorted(people, key=lambda who: (sha256(f"{seed}", standing.question_id, who), who))

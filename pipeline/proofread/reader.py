@@ -10,7 +10,6 @@ from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from build_dataset.annotation.estimate import about_tokens
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
 from build_dataset.annotation.llm.messages import (
@@ -28,7 +27,7 @@ from build_dataset.annotation.llm.messages import (
     other_models,
     stored_cost,
 )
-from build_dataset.annotation.llm_annotator import as_data
+from build_dataset.annotation.llm_annotator import about_tokens, as_data
 from build_dataset.pipeline.clean.corrections import question_fields
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.proofread.params import KINDS, PROMPT, ProofreadParams

@@ -30,9 +30,8 @@ from build_dataset.annotation.label_studio.tasks import (
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder
-from build_dataset.pipeline.review.control import gold_questions, mix_in_gold, proposals
 from build_dataset.pipeline.review.lineage import Lineage, trace
-from build_dataset.pipeline.review.progress import assignment
+from build_dataset.pipeline.review.progress import assignment, gold_questions, mix_in_gold, proposals
 from build_dataset.pipeline.review.rulings import Ruling, instruction, rulings_by_expert, shared_rulings
 from build_dataset.pipeline.review.stage import settle_questions, waiting_questions
 from build_dataset.pipeline.runtime.publish import read_table

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from build_dataset.annotation.adjudication import Standing, answered_flags
+from build_dataset.annotation.adjudication import QuestionStatus, answered_flags
 from build_dataset.annotation.label_studio import screen
 from build_dataset.annotation.label_studio.editable import changed_part, field_title
 from build_dataset.pipeline.rendering import html
@@ -59,7 +59,7 @@ def rulings_by_expert(settled: Settled, stems: Mapping[str, str]) -> dict[str, l
 
 
 def _differences(
-    standing: Standing, ruling: Sequence[ExpertReview], corrections: Iterable[Correction], answered: Set[str]
+    standing: QuestionStatus, ruling: Sequence[ExpertReview], corrections: Iterable[Correction], answered: Set[str]
 ) -> Iterator[tuple[str, tuple[str, str, str]]]:
     """Yield who said something else than was ruled: about what, what they said, what was ruled."""
     ruled = {review.dimension: review.label for review in ruling}

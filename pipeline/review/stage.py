@@ -19,9 +19,15 @@ from build_dataset.pipeline.review.agreement import (
     agreement_with_annotators,
     draws_of,
 )
-from build_dataset.pipeline.review.control import controls
 from build_dataset.pipeline.review.lineage import Lineage, QuestionChange, trace
-from build_dataset.pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, single_reviewed
+from build_dataset.pipeline.review.progress import (
+    ExpertWork,
+    assignment,
+    controls,
+    expert_work,
+    groups_of,
+    single_reviewed,
+)
 from build_dataset.pipeline.runtime.publish import find_rows, find_table
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label, LabelStatus
@@ -43,7 +49,7 @@ class Settled(NamedTuple):
     labels: list[Label]
     reviews: list[ExpertReview]  # those that count
     corrections: list[Correction]
-    standings: list[adjudication.Standing]
+    standings: list[adjudication.QuestionStatus]
     ignored: dict[str, int]  # reviews that do not count, by reason
     lineage: Lineage
 
@@ -195,7 +201,7 @@ def _is_total(row: Agreement) -> bool:
     return row.reviewers == ALL and row.label is None and row.slice is None
 
 
-def _review_item(standing: adjudication.Standing, rules: adjudication.Rules) -> ReviewItem:
+def _review_item(standing: adjudication.QuestionStatus, rules: adjudication.Rules) -> ReviewItem:
     ruled = any(review.flags and rules.rules(review) for review in standing.reviews)
     is_final = ruled and standing.state is adjudication.State.FLAGGED
     shown = {"dimension", "reviewer", "label", "flags", "note"}

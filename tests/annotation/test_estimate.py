@@ -5,9 +5,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from build_dataset.annotation.estimate import about_tokens, estimate
 from build_dataset.annotation.llm.options import LlmOptions, price_lists
-from build_dataset.annotation.llm_annotator import label_prompt, requests_for
+from build_dataset.annotation.llm_annotator import about_tokens, estimate, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from tests.annotation.records import question
 from tests.conftest import MemoryStore

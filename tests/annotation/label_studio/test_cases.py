@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from build_dataset.annotation.adjudication import Rules, Standing, final_labels, standings
+from build_dataset.annotation.adjudication import QuestionStatus, Rules, final_labels, standings
 from build_dataset.annotation.label_studio.editable import BaseText, base_text
 from build_dataset.annotation.label_studio.tasks import adjudication_tasks, verification_tasks, waiting_reasons
 from build_dataset.schemas.annotations import ExpertReview
@@ -30,7 +30,7 @@ def said(reviewer: str, question_id: str = "q", flags=(), note: str | None = Non
 def case(*groups: list[ExpertReview], corrections=(), seed: int = 0):
     reviews = [each for group in groups for each in group]
     ids = sorted({each.question_id for each in reviews})
-    found: list[Standing] = standings(final_labels(ids, [], reviews, Rules()), reviews, Rules())
+    found: list[QuestionStatus] = standings(final_labels(ids, [], reviews, Rules()), reviews, Rules())
     questions = {name: question(name) for name in ids}
     return adjudication_tasks(questions, found, corrections, crops={}, seed=seed)
 

@@ -14,8 +14,7 @@ from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.pipeline.review import folder
-from build_dataset.pipeline.review.control import controls, gold_questions, mix_in_gold, separate
-from build_dataset.pipeline.review.progress import expert_work
+from build_dataset.pipeline.review.progress import controls, expert_work, gold_questions, mix_in_gold, separate
 from build_dataset.pipeline.runtime.publish import read_table
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.taxonomy import dimensions

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.annotation.adjudication import Rules
-from build_dataset.pipeline.review.control import Control
-from build_dataset.pipeline.review.progress import ExpertWork, expert_work
+from build_dataset.pipeline.review.progress import Control, ExpertWork, expert_work
 from build_dataset.pipeline.stats.intervals import ENOUGH
 from build_dataset.schemas.annotations import ExpertReview
 from tests.annotation.records import moment, review
