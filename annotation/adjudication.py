@@ -1,9 +1,10 @@
-"""Final labels and corrections, from experts' reviews, measurements and annotators' labels. Pure."""
+"""Final labels and corrections, from experts' reviews, measurements and annotators' labels; what others learn. Pure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby, product
+from itertools import chain, groupby, product
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -12,7 +13,9 @@ from build_dataset.annotation.annotator import MEASURED
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
 from build_dataset.schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview, Label, LabelStatus
 from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import LabelName, dimensions
 
 ADJUDICATION = "adjudication"  # the project whose reviews are rulings
 
@@ -282,3 +285,48 @@ def _flags(correction: Correction) -> set[str]:
     # Whoever verifies sees what is flagged, corrects it in the same step and says that the question is sound.
     whole = {"wrong_key", "wrong_stem"} if correction.origin == "verification" else set()
     return {"out_of_scope", *whole}
+
+
+MIN_REVIEWED = 20  # least number of reviewed questions for learning: in all, and in one dimension
+_SPOILT = {"wrong_stem", "out_of_scope"}  # flags that spoil a question; a wrong key leaves labels right
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A question with the labels that experts gave it, in some or all dimensions."""
+
+    question: Question
+    labels: Mapping[str, LabelName]  # by name of the dimension
+
+
+def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview]) -> list[Reviewed]:
+    """Return the labels that experts' reviews settle, in the order of ``questions``: see ``final_labels``.
+
+    An adjudicator's flags stand for all; who labelled a question does not rule on it. One expert's label counts where
+    no other has looked; where as many say one thing as another, none does.
+    """
+    latest, _ = latest_reviews(reviews)
+    own = {(review.question_id, review.reviewer) for review in latest if review.project != ADJUDICATION}
+    counted = [each for each in latest if each.project != ADJUDICATION or (each.question_id, each.reviewer) not in own]
+    said = group_values((review.question_id, review) for review in counted)
+    asked, rules = [each for each in questions if each.question_id in said], Rules()
+    settled = final_labels((each.question_id for each in asked), (), counted, rules)
+    pairs = ((each, dimensions()[each.dimension].find(each.label or "")) for each in settled)
+    known = group_values((each.question_id, (each.dimension, label)) for each, label in pairs if label is not None)
+    sound = (each for each in asked if not _SPOILT & standing_flags(said[each.question_id], rules).keys())
+    return [Reviewed(each, dict(known[each.question_id])) for each in sound if each.question_id in known]
+
+
+def merge_reviewed(*sources: Sequence[Reviewed]) -> list[Reviewed]:
+    """All of them, each question (by what it says) once: earlier sources go first."""
+    found: dict[str, Reviewed] = {}
+    for item in chain(*sources):
+        found.setdefault(item.question.content_hash, item)
+    return list(found.values())
+
+
+def digest(reviewed: Iterable[Reviewed]) -> str:
+    """16 hex digits over what was learned from, whatever its order."""
+    said = [(item, [f"{name}={label.zh}" for name, label in item.labels.items()]) for item in reviewed]
+    lines = sorted(" ".join([item.question.content_hash, *labels]) for item, labels in said)
+    return sha256(*lines)[:16]

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from build_dataset.annotation.adjudication import MIN_REVIEWED, Reviewed, digest
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from build_dataset.annotation.lexicon_annotator import fold, shares_of
-from build_dataset.annotation.reviewed import LEAST, Reviewed, digest
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import Dimension, dimensions
@@ -21,29 +21,18 @@ Opinion = Callable[[Matrix], Matrix]  # from features to log-probabilities of al
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # from texts to vectors, one row a text
 
 TEXT_C, BOTH_C = 100.0, 30.0
-"""Inverse strength of regularisation of the two classifiers.
-
-After 300 of CMExam's questions, on 700 others, mean of four draws: 100 and 30 gave .667 / .714 / .791 / .718
-(disease group, department, discipline, competency), 30 and 10 gave .667 / .713 / .784 / .715.
-"""
+"""Inverse strength of regularisation of the two classifiers; benchmarks/annotation has what others gave."""
 RARE = 5.0
 """Times a label has to be seen for its probability to come half from what was learned, half from the lexicon, which
 knows the terms of labels that no reviewed question has."""
 _BALANCE = 0.5  # a label seen half as often weighs 2 ** 0.5 as much in learning
 _HELD_BACK, _MOST_HELD_BACK = 45.0, 0.35
 """Power of a label's frequency by which its probability is divided: this over the number of questions learned from, and
-its limit. Few examples overstate frequent labels, and the most frequent one wins fewer close calls.
-
-After 300 of CMExam's questions (power .15), mean of four draws, accuracy / macro F1 of disease group and department:
-.668 / .492 and .725 / .452, without it .671 / .472 and .732 / .446. After 700 (.06), mean of five:
-.695 / .547 and .763 / .471, with a power of .15 .692 / .547 and .762 / .476.
+its limit. Few examples overstate frequent labels: macro F1 gains .02, accuracy loses less than .01.
 """
 FOLDS = 5  # of cross-validation; each model learns from four
 MOST_ALIKE = 0.95
-"""Share of one label above which it is, too: reviewed questions of one exam alone teach nothing about others.
-
-Learning disciplines from 300 questions that are all dentistry gave .05 on the rest of CMExam, the lexicon .66.
-"""
+"""Share of one label above which the lexicon speaks: reviews of one exam alone teach nothing about others."""
 _NEAR = 1.2  # nearness, as a multiple of the usual one, from which the learned opinions are trusted in full
 _FLOOR = 1e-6  # probability of a label that a classifier has never met
 _LEXICON_FLOOR = 1e-3  # share of a label without any term
@@ -78,9 +67,7 @@ class DimensionModel:
     (Guo et al. 2017, section 4.2) in one step.
 
     The learned opinions count by the square of a question's nearness to the questions learned from, and the lexicon
-    gains what it loses. Learned from 300 of CMExam's questions that are all dentistry, the other 700 are labelled
-    right in .67 (disease group) and .66 (department) of the cases, without that in .63 and .56; from 300 drawn at
-    random it changes nothing or helps (mean over four dimensions .726, without .723).
+    gains what it loses: what was learned from dentistry alone says little about other exams.
 
     It learns from ``views`` of questions, the ``labels`` of each as a number in the taxonomy's order, and its fold.
     """
@@ -205,9 +192,8 @@ class TextFeatures:
     """Character 1–3-grams, TF-IDF weighted, in the coordinates that the landmarks span.
 
     The Nyström method on a linear kernel (Williams and Seeger 2001): the same classifier as on the n-grams
-    themselves, in 800 dense columns in place of tens of thousands of sparse ones, which is what makes fits take
-    a fraction of a second. The vocabulary is that of the landmarks; n-grams of one question alone are noise
-    (discipline after 300 questions: .78, with the vocabulary of all 1,000 questions .76).
+    themselves, in 800 dense columns in place of tens of thousands of sparse ones. N-grams of one question alone are
+    noise.
 
     With ``embed``, vectors of meaning stand beside them. They lie in a narrow cone (cosines of .8 and more), so that
     only their distance from the mean of the ``questions`` to learn from says anything.
@@ -348,7 +334,7 @@ class LearnedAnnotator(Annotator):
         mine = [(row, item) for row, item in enumerate(self._reviewed) if name in item.labels]
         rows = np.array([row for row, _ in mine], dtype=np.intp)
         labels = np.array([known.index(item.labels[name]) for _, item in mine], dtype=np.intp)
-        if len(rows) < LEAST or np.bincount(labels).max() > MOST_ALIKE * len(rows):
+        if len(rows) < MIN_REVIEWED or np.bincount(labels).max() > MOST_ALIKE * len(rows):
             return
         model = self._models[name] = DimensionModel(views[rows], labels, folds[rows], len(known))
         hashes = (item.question.content_hash for _, item in mine)

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, field_validator
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.questions import Question
-from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, LabelName, cmexam, dimensions, label_set
+from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, cmexam, dimensions, label_set
 
 STRONG = 3.0  # score of a term that names the label
 WEAK = 1.0  # score of a term that often goes with it
@@ -91,17 +91,9 @@ def _named(dimension: Dimension) -> Lexicon:
 NAME = "lexicon"  # of the annotator
 EXAM_BONUS = 30.0  # score of a label that the exam's own name states: more than any text adds up to
 STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
-"""Weights of a term by its place; the stem says what a question is about, wrong options less so.
-
-On half of 1,000 of CMExam's expert labels, which the term lists were not held against: disease group .64, department
-.70, discipline .67, competency .69 were every question labelled (always the most frequent label: .34, .24, .33, .44).
-"""
+"""Weights of a term by its place; the stem says what a question is about, wrong options less so."""
 _ENOUGH = 0.6
-"""Least share of the score with which a label is said: below, half are wrong, and a wrong proposal pulls.
-
-Chosen in steps of .1 on half of 1,000 of CMExam's labels, with terms that speak for the label: on the other half .71,
-.81, .74 and .75 of those said are right, for .72, .73, .78 and .69 of the questions.
-"""
+"""Least share of the score with which a label is said: below, half are wrong, and a wrong proposal pulls."""
 _NOTE = (
     "labelled offline by the lexicon: rough labels, a start for the experts; "
     "[annotate.llm] model = … asks a language model"
@@ -143,7 +135,8 @@ def _verdict(dimension: str, scores: Scores, shares: Scores) -> Verdict | None:
     best = max(shares, key=lambda zh: shares[zh])
     if shares[best] < _ENOUGH or scores[best] <= lexicon(dimension).bases[best]:
         return None
-    return Verdict(_known(dimension, best), round(shares[best], 3), estimate=False)
+    label = next(each for each in dimensions()[dimension].labels if each.zh == best)
+    return Verdict(label, round(shares[best], 3), estimate=False)
 
 
 def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
@@ -209,9 +202,3 @@ def _parts(question: Question) -> Iterator[tuple[str, float]]:
         yield fold(option.text), KEY if option.label in right else OPTION
     if question.explanation:
         yield fold(question.explanation), EXPLANATION
-
-
-def _known(dimension: str, zh: str) -> LabelName:
-    found = dimensions()[dimension].find(zh)
-    assert found is not None, f"{zh} is not a label of {dimension}"
-    return found

@@ -13,13 +13,13 @@ from functools import cached_property, partial
 from importlib.resources import files
 from typing import Any
 
+from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from build_dataset.annotation.llm import messages as wire
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
 from build_dataset.annotation.llm.options import LlmOptions
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
-from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.schemas.annotations import AnnotationRequest
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
@@ -363,6 +363,4 @@ def estimate(
 
 def _request_tokens(request: wire.ChatRequest) -> int:
     form = json.dumps(request.response_format, ensure_ascii=False) if request.response_format else ""
-    return about_tokens(form) + sum(
-        about_tokens(each["content"]) + _MESSAGE_TOKENS for each in request.messages
-    )
+    return about_tokens(form) + sum(about_tokens(each["content"]) + _MESSAGE_TOKENS for each in request.messages)

@@ -12,7 +12,7 @@ from rapidfuzz.distance import Postfix, Prefix
 
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.places import OPTION, field_name
+from build_dataset.schemas.places import OPTION
 from build_dataset.schemas.questions import Question
 
 STEM, SHARED, ANSWER, EXPLANATION = "stem", "shared_stem", "answer", "explanation"  # names of fields in `Correction`
@@ -85,11 +85,6 @@ def replaced(base: BaseText, changes: Iterable[tuple[str, str, str]]) -> BaseTex
         fields[name] = fields.get(name, "").replace(before, after, 1)
     key, explanation = fields.pop(ANSWER), fields.pop(EXPLANATION)
     return replace(base, text=_text(fields), key=key, explanation=explanation)
-
-
-def field_title(field: str) -> str:
-    """A field's name for people."""
-    return field_name(field)[0]
 
 
 def changed_part(before: str | None, after: str | None) -> str:

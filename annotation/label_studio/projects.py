@@ -34,7 +34,7 @@ def find(studio: Studio, kind: Kind, owner: Owner, *, listed: Sequence[Project] 
     listed = studio.projects(begin) if listed is None else listed
     everything = [each for each in listed if begin in each.description]
     if own := [each for each in everything if f" #{owner.token}]" in each.description]:
-        return max(own, key=_most_answered)
+        return max(own, key=lambda each: (each.annotations, each.tasks, -each.id))
     if foreign := [each for each in everything if f"{begin}{owner.dataset} #" in each.description]:
         raise UserError(
             f"{kind.key} project {foreign[0].id} of dataset {owner.dataset} at {studio.url} belongs to another folder:"
@@ -42,10 +42,6 @@ def find(studio: Studio, kind: Kind, owner: Owner, *, listed: Sequence[Project] 
             " project's description, into build/reviews/token"
         )
     return None
-
-
-def _most_answered(project: Project) -> tuple[int, int, int]:
-    return project.annotations, project.tasks, -project.id
 
 
 def create(studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wanted: bool, **settings: Any) -> Project:

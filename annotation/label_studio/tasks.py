@@ -10,20 +10,13 @@ from typing import Any
 
 from build_dataset.annotation.adjudication import QuestionStatus, proposed_labels
 from build_dataset.annotation.annotator import MEASURED
-from build_dataset.annotation.label_studio.editable import (
-    base_text,
-    changed_part,
-    field_title,
-    text_of,
-    whole_text,
-    with_proposals,
-)
+from build_dataset.annotation.label_studio.editable import base_text, changed_part, text_of, whole_text, with_proposals
 from build_dataset.annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from build_dataset.annotation.rubric import ShownAnswer
 from build_dataset.schemas.annotations import Annotation, Correction, LabelStatus
 from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.identity import lot, sha256
-from build_dataset.schemas.places import mark_places, places_in
+from build_dataset.schemas.identity import sha256, stable_random
+from build_dataset.schemas.places import field_name, mark_places, places_in
 from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
@@ -94,7 +87,7 @@ def tasks_of(
         confidences = [each.confidence for each in own.values() if each.confidence is not None]
         prediction = prediction_of(labels, version, min(confidences, default=None))
         group = question.group_id or question.question_id
-        arm = BLIND if lot(f"{seed}", "blind", group) < blind else PREFILLED
+        arm = BLIND if stable_random(f"{seed}", "blind", group) < blind else PREFILLED
         crop = (crops or {}).get(question.question_id, "")
         tasks.append(task(question.question_id, {**shown_fields(question), CROP: crop}, prediction, arm))
     return tasks
@@ -280,7 +273,7 @@ def _said(standing: QuestionStatus, corrections: Sequence[Correction], seed: int
     lines += [f"⚑ {who} {flag}" for who, flag in flags]
     lines += [f"备注 {who}：{note}" for who, note in notes]
     lines += [
-        f"改正 {names.get(each.by, '？')} {field_title(each.field)}：{changed_part(each.before, each.after)}"
+        f"改正 {names.get(each.by, '？')} {field_name(each.field)[0]}：{changed_part(each.before, each.after)}"
         + ("（两人一致，不改回即生效 both say so: applies unless put back）" if each.status == "accepted" else "")
         for each in proposed
     ]

@@ -26,6 +26,7 @@ from build_dataset.annotation.llm.messages import (
     json_object,
     other_models,
     stored_cost,
+    strict_object,
 )
 from build_dataset.annotation.llm_annotator import about_tokens, as_data
 from build_dataset.pipeline.clean.corrections import question_fields
@@ -225,8 +226,8 @@ class Proofreader:
     @cached_property
     def _form(self) -> Mapping[str, Any] | None:
         text = {"type": "string"}
-        doubt = _object({"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text})
-        one = _object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
+        doubt = strict_object({"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text})
+        one = strict_object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
         return answer_form(self.params.response_format, "doubts", {"questions": {"type": "array", "items": one}})
 
 
@@ -258,10 +259,6 @@ def _located(question: Question, said: Mapping[str, str]) -> DoubtedPlace | None
 def _system() -> str:
     kinds = "\n".join(f"- {name}：{told}" for name, told in KINDS.items())
     return str(PROMPT["system"]).strip().replace("{{kinds}}", kinds)
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
 def _sum(values: Iterator[Any] | Sequence[Any]) -> Any:

@@ -204,7 +204,8 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if row.decision == KEEP and ((base.key and not _same(base.key, row.key)) or row.explanation):
         why = "to be kept, but key or explanation are not its own; was a column sorted alone?"
         return f"{name}: {why} Choose {DECISIONS[CORRECT]} if they are meant so", None
-    if row.decision == KEEP and not _names_options(row):
+    labels = {line.strip()[:1] for line in row.text.split("\n")}
+    if row.decision == KEEP and not {char for char in row.key.upper() if char.isalpha()} <= labels:
         return f"{name}: its key {row.key} names no option: correct one of them, or choose {DECISIONS[DROP]}", None
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
     if row.decision == TAKE:
@@ -230,11 +231,6 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
 
 def _removes(text: str) -> bool:
     return text.strip().casefold() in _REMOVED
-
-
-def _names_options(row: DecidedRow) -> bool:
-    labels = {line.strip()[:1] for line in row.text.split("\n")}
-    return {char for char in row.key.upper() if char.isalpha()} <= labels
 
 
 def _word(text: str) -> str:

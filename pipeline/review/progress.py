@@ -13,14 +13,13 @@ from typing import NamedTuple
 
 import polars as pl
 
-from build_dataset.annotation.adjudication import Rules
+from build_dataset.annotation.adjudication import Reviewed, Rules, merge_reviewed
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.annotation.reviewed import Reviewed, merge_reviewed
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.pipeline.stats.intervals import ENOUGH, Interval, Unit, interval_of_share
 from build_dataset.schemas.annotations import Annotation, ExpertReview
-from build_dataset.schemas.identity import lot, sha256
+from build_dataset.schemas.identity import sha256, stable_random
 from build_dataset.schemas.questions import Question
 
 QUICK = 5.0  # least seconds to read a question of 30 characters with five options and five labels
@@ -205,7 +204,7 @@ class Assigned(NamedTuple):
 
 def single_reviewed(groups: Mapping[str, str], overlap: float) -> set[str]:
     """Return the questions that one expert reviews, not two; questions of a group are drawn together."""
-    return {question_id for question_id, group in groups.items() if lot("overlap", group) >= overlap}
+    return {question_id for question_id, group in groups.items() if stable_random("overlap", group) >= overlap}
 
 
 def groups_of(questions: pl.DataFrame) -> dict[str, str]:

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 from build_dataset.annotation.adjudication import QuestionStatus, answered_flags
 from build_dataset.annotation.label_studio import screen
-from build_dataset.annotation.label_studio.editable import changed_part, field_title
+from build_dataset.annotation.label_studio.editable import changed_part
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.review.stage import Settled
 from build_dataset.schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.places import field_name
 
 HEADS = (
     "题目编号 ID",
@@ -78,7 +79,7 @@ def _differences(
     people = {review.reviewer for review in experts}
     for each in corrections:
         if each.status is CorrectionStatus.DECLINED and each.by in people:
-            about = f"改正 correction: {field_title(each.field)}"
+            about = f"改正 correction: {field_name(each.field)[0]}"
             instead = accepted.get(each.field)
             yield each.by, (about, changed_part(each.before, each.after), instead or _NOT_TAKEN)
 

@@ -29,7 +29,7 @@ from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.places import marked_pieces, places_in, unsure_of_key
+from build_dataset.schemas.places import field_name, marked_pieces, places_in, unsure_of_key
 from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
 from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
 
@@ -152,7 +152,7 @@ def _fixed(each: Waiting) -> dict[str, str]:
     return {
         "why": "\n".join(why),
         "todo": "\n".join(todo),
-        "proposal": "\n".join(f"{editable.field_title(d.field)}：{d.quote} → {d.proposal}" for d in each.proposals),
+        "proposal": "\n".join(f"{field_name(d.field)[0]}：{d.quote} → {d.proposal}" for d in each.proposals),
         "file": f"{each.question.document}{place}",
         "id": each.question.question_id,
         "version": each.version,

@@ -8,11 +8,10 @@ from itertools import pairwise
 import polars as pl
 import pytest
 
-from build_dataset.annotation.adjudication import Rules
+from build_dataset.annotation.adjudication import Reviewed, Rules
 from build_dataset.annotation.label_studio.projects import REVIEW
 from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.pipeline.review import folder
 from build_dataset.pipeline.review.progress import controls, expert_work, gold_questions, mix_in_gold, separate
 from build_dataset.pipeline.runtime.publish import read_table
