@@ -133,10 +133,10 @@ def _regression(features: Matrix, labels: NDArray[np.intp], c: float, count: int
         model.fit(features, labels, sample_weight=weights / weights.mean())
 
     def opinion(asked: Matrix) -> Matrix:
-        found = np.full((len(asked), count), _FLOOR)
-        found[:, known] = model.predict_proba(asked) if model is not None else 1.0
-        found = np.maximum(found, _FLOOR)
-        return np.asarray(np.log(found / found.sum(axis=1, keepdims=True)))
+        probabilities = np.full((len(asked), count), _FLOOR)
+        probabilities[:, known] = model.predict_proba(asked) if model is not None else 1.0
+        probabilities = np.maximum(probabilities, _FLOOR)
+        return np.asarray(np.log(probabilities / probabilities.sum(axis=1, keepdims=True)))
 
     return opinion
 
@@ -168,9 +168,9 @@ def _pool(weights: Matrix, opinions: Matrix) -> Matrix:
 def fold_rows(folds: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Of each fold, the rows outside it, to learn from, and its own; folds without either are left out."""
     for number in range(FOLDS):
-        others, own = np.flatnonzero(folds != number), np.flatnonzero(folds == number)
-        if len(others) and len(own):
-            yield others, own
+        others, inside = np.flatnonzero(folds != number), np.flatnonzero(folds == number)
+        if len(others) and len(inside):
+            yield others, inside
 
 
 def folds_of(keys: Sequence[str]) -> NDArray[np.intp]:
@@ -287,8 +287,8 @@ class LearnedAnnotator(Annotator):
         facts: dict[str, object] = {"reviewed": len(self._reviewed), "reviewed_hash": digest(self._reviewed)}
         if self._models:
             facts["out_of_fold_accuracy"] = self._accuracy
-            told = ", ".join(f"{name} {value:.2f}" for name, value in self._accuracy.items())
-            notes.append(f"right about reviewed questions it had not seen: {told}")
+            accuracies = ", ".join(f"{name} {value:.2f}" for name, value in self._accuracy.items())
+            notes.append(f"right about reviewed questions it had not seen: {accuracies}")
         return Identity(self._name, notes=tuple(notes), facts=facts)
 
     def annotate(
@@ -308,8 +308,8 @@ class LearnedAnnotator(Annotator):
             self._learned = self._text(questions)
             folds = folds_of([question.group_id or question.content_hash for question in questions])
             near = np.zeros(len(questions))
-            for others, own in fold_rows(folds):
-                near[own] = nearest_similarity(self._learned[own], self._learned[others])
+            for others, inside in fold_rows(folds):
+                near[inside] = nearest_similarity(self._learned[inside], self._learned[others])
             for name, views in _views(questions, self._learned, near).items():
                 self._learn(name, views, folds)
 
@@ -320,11 +320,11 @@ class LearnedAnnotator(Annotator):
             with threadpool_limits(1):
                 text = self._text(some)
                 views = _views(some, text, nearest_similarity(text, self._learned))
-                found = [self._probabilities(name, some, view) for name, view in views.items()]
-            for rows in zip(*found, strict=True):
+                probabilities = [self._probabilities(name, some, view) for name, view in views.items()]
+            for rows in zip(*probabilities, strict=True):
                 pairs = zip(views, rows, strict=True)
-                said = {name: _verdict(dimensions()[name], row) for name, row in pairs}
-                yield {name: verdict for name, verdict in said.items() if verdict is not None}
+                verdicts = {name: _verdict(dimensions()[name], row) for name, row in pairs}
+                yield {name: verdict for name, verdict in verdicts.items() if verdict is not None}
 
     def _learn(self, name: str, views: Views, folds: NDArray[np.intp]) -> None:
         known = dimensions()[name].labels
@@ -341,6 +341,6 @@ class LearnedAnnotator(Annotator):
     def _probabilities(self, name: str, questions: Sequence[Question], views: Views) -> Matrix:
         if (model := self._models.get(name)) is None:
             return np.asarray(np.exp(log_shares(views.own)))
-        unseen, found = self._unseen[name], model(views)
-        pairs = zip(questions, found, strict=True)
-        return np.array([unseen.get(one.content_hash, row) for one, row in pairs])
+        unseen, probabilities = self._unseen[name], model(views)
+        pairs = zip(questions, probabilities, strict=True)
+        return np.array([unseen.get(question.content_hash, row) for question, row in pairs])

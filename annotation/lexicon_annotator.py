@@ -85,7 +85,7 @@ def _ours(dimension: str) -> Lexicon:
 @cache
 def _named(dimension: Dimension) -> Lexicon:
     words = ((each, (each.zh, each.en, *each.aliases, *each.words)) for each in dimension.labels)
-    return Lexicon(tuple(LabelTerms(name=each.zh, strong=own, none=each.not_words) for each, own in words))
+    return Lexicon(tuple(LabelTerms(name=each.zh, strong=names, none=each.not_words) for each, names in words))
 
 
 NAME = "lexicon"  # of the annotator
@@ -117,8 +117,8 @@ class LexiconAnnotator(Annotator):
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, in their order; no verdict where the evidence is thin."""
         for question, read in zip(questions, _read(questions), strict=True):
-            said = ((name, _verdict(name, *each)) for name, each in read.items())
-            yield Labelled(question.question_id, {name: verdict for name, verdict in said if verdict is not None})
+            verdicts = ((name, _verdict(name, *each)) for name, each in read.items())
+            yield Labelled(question.question_id, {name: verdict for name, verdict in verdicts if verdict is not None})
             progress(1)
 
 
@@ -150,12 +150,12 @@ def _read(questions: Sequence[Question]) -> Iterator[dict[str, tuple[Scores, Sco
     for start in range(0, len(questions), _BATCH):
         batch = questions[start : start + _BATCH]
         parts = [list(_parts(question)) for question in batch]
-        texts = [text for own in parts for text, _ in own]
-        found = {name: iter(lexicon(name).find(texts)) for name in scored_dimensions()}
-        for question, own in zip(batch, parts, strict=True):
+        texts = [text for pieces in parts for text, _ in pieces]
+        terms_of = {name: iter(lexicon(name).find(texts)) for name in scored_dimensions()}
+        for question, pieces in zip(batch, parts, strict=True):
             read: dict[str, tuple[Scores, Scores]] = {}
-            for name, terms in found.items():
-                weighted = [(next(terms), weight) for _, weight in own]
+            for name, terms in terms_of.items():
+                weighted = [(next(terms), weight) for _, weight in pieces]
                 before = {other: shares for other, (_, shares) in read.items()}
                 scores = score_labels(name, weighted, question.exam, before)
                 # Shares of the squares: a clear lead is worth more than many faint traces.
@@ -171,8 +171,8 @@ def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, S
     """
     words = lexicon(dimension)
     places: dict[str, float] = {}
-    for found, weight in terms:
-        for term in found:
+    for terms_there, weight in terms:
+        for term in terms_there:
             places[term] = max(places.get(term, 0.0), weight)
     scores = dict(_of_exam(words, exam))
     for label, other, there, weight in words.links:
@@ -187,9 +187,9 @@ def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, S
 @lru_cache(maxsize=4096)
 def _of_exam(words: Lexicon, exam: str) -> Mapping[str, float]:
     """Scores before any term is read: what labels begin with, and what the exam's name adds."""
-    said = fold(exam)
+    name = fold(exam)
     return {
-        item.name: item.base + (EXAM_BONUS if any(word in said for word in item.exam) else 0.0) for item in words.labels
+        item.name: item.base + (EXAM_BONUS if any(word in name for word in item.exam) else 0.0) for item in words.labels
     }
 
 

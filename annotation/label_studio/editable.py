@@ -67,8 +67,8 @@ def text_of(question: Question) -> str:
 
 def with_proposals(base: BaseText, proposals: Iterable[Correction]) -> BaseText:
     """Return the text with people's proposals for it; a field with two different proposals stays unchanged."""
-    own = ((each.field, each.after) for each in proposals if each.content_hash == base.content_hash)
-    agreed = {name: after[0] for name, after in group_values(own).items() if len(set(after)) == 1}
+    proposed = ((each.field, each.after) for each in proposals if each.content_hash == base.content_hash)
+    agreed = {name: after[0] for name, after in group_values(proposed).items() if len(set(after)) == 1}
     key = agreed.pop(ANSWER, None) or base.key
     try:
         fields = fields_of(base.text)
@@ -112,11 +112,11 @@ def fields_of(text: str) -> dict[str, str]:
     fields = _head("\n".join(lines[:begin]))
     label = ""
     for line in lines[begin:]:
-        found = _LABEL.match(line)
+        option = _LABEL.match(line)
         following = chr(ord(label[-1]) + 1) if label else "A"
-        if found and found[1] == following:
-            label = f"{OPTION}{found[1]}"
-            fields[label] = found[2].strip()
+        if option and option[1] == following:
+            label = f"{OPTION}{option[1]}"
+            fields[label] = option[2].strip()
         else:
             fields[label] = f"{fields[label]}\n{line.strip()}".strip()
     if empty := [name for name, value in fields.items() if not value]:

@@ -63,10 +63,10 @@ def import_decisions(
         cells = read_cells(path)
         moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         for row in _judged(path, cells, known, outcome):
-            own = row.read(by, moment)
-            refused = [each for each in own.rejects if each.reason != UNSURE]
+            answer = row.read(by, moment)
+            refused = [each for each in answer.rejects if each.reason != UNSURE]
             outcome.told += [f"{path}, row {row.number}: {each.detail}" for each in refused]
-            rows.extend(own)
+            rows.extend(answer)
             if not refused:
                 outcome.decided[row.decision] += 1
                 outcome.told += [f"{path}, row {row.number}: {why}" for why in row.taken_out(clean or CleanParams())]
@@ -114,8 +114,8 @@ class DecidedRow:
 
     def settled(self, by: str, at: str) -> list[SettledDoubt]:
         """Return what is remembered of it, a row for each reason."""
-        own = self.waiting.question
-        place = {"question_id": own.question_id, "document": own.document, "by": by, "at": at}
+        question = self.waiting.question
+        place = {"question_id": question.question_id, "document": question.document, "by": by, "at": at}
         codes = dict.fromkeys(code for code, _ in self.waiting.found)
         return [SettledDoubt(**place, reason=code, decision=self.decision) for code in codes if self.decision != UNSURE]
 
@@ -127,22 +127,22 @@ def _judged(
 
     Where more rows contradict themselves than fit, a column was sorted or moved alone, and none is taken.
     """
-    told, rows, contradictory = dict[int, str](), list[DecidedRow](), 0
+    problems, rows, contradictory = dict[int, str](), list[DecidedRow](), 0
     seen: set[str] = set()
     alike: dict[tuple[str, tuple[str, ...]], str] = {}
     for number, row in cells.items():
         if problem := _misplaced(row, known, seen):
-            told[number] = problem
+            problems[number] = problem
             continue
         problem, decided = _read_row(number, row, known)
         if problem:
-            told[number] = problem
+            problems[number] = problem
             contradictory += 1
         elif decided:
             rows.append(decided)
             if decided.decision and _word(row["scope"]) == "like":
                 alike[kind_of(decided.waiting)] = decided.decision
-    outcome.told += [f"{path}, row {number}: {problem}" for number, problem in told.items()]
+    outcome.told += [f"{path}, row {number}: {problem}" for number, problem in problems.items()]
     if contradictory >= _MANY and contradictory > sum(bool(each.decision) for each in rows):
         why = "more rows contradict themselves than fit: was a column sorted or moved alone?"
         outcome.told.append(f"{path}: nothing is taken, {why} Mend that, and import it again")
@@ -245,7 +245,7 @@ def _same(one: str, other: str) -> bool:
 
 def _annotation(row: DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
     """Return a decision as an annotation that the server would send."""
-    own, base = row.waiting.question.question_id, row.waiting.base
+    question_id, base = row.waiting.question.question_id, row.waiting.base
     kind = KEEP if row.decision == CORRECT else row.decision
     verdict = next(offer.zh for offer in screen.VERDICTS if offer.kind == kind)
     texts = {screen.BASE: base.dumps(), screen.NOTE: row.note}
@@ -253,7 +253,7 @@ def _annotation(row: DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
         texts |= {screen.CORRECTED: row.text, screen.CORRECTED_KEY: row.key}
         texts[screen.CORRECTED_EXPLANATION] = row.explanation
     items = [written(name, text) for name, text in texts.items() if text]
-    number = -int(sha256("waiting", by, own)[:12], 16)  # none of the server's
+    number = -int(sha256("waiting", by, question_id)[:12], 16)  # none of the server's
     result = [choice(editable.VERDICT, [verdict]), *items]
     return {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
 
@@ -268,23 +268,23 @@ def read_cells(path: Path) -> dict[int, dict[str, str]]:
     names = [_column(title) for title in (rows[begin] if rows else [])]
     needed = _NEEDED if all(names) else (*_NEEDED, "scope", "explanation", "note")
     if missing := [name for name in needed if name not in names]:
-        told = ", ".join(repr(COLUMNS[name][0]) for name in missing)
-        raise UserError(f"{path} has no column {told}: it is no workbook of `review sheet export --waiting`")
+        heads_missing = ", ".join(repr(COLUMNS[name][0]) for name in missing)
+        raise UserError(f"{path} has no column {heads_missing}: it is no workbook of `review sheet export --waiting`")
     if twice := [name for name in needed if names.count(name) > 1]:
         raise UserError(f"{path} has two columns {COLUMNS[twice[0]][0]!r}: remove one of them")
     empty = dict.fromkeys(COLUMNS, "")
-    found = enumerate(rows[begin + 1 :], start=begin + 2)
+    numbered_rows = enumerate(rows[begin + 1 :], start=begin + 2)
     return {
         number: empty | {name: cell for name, cell in zip(names, row, strict=False) if name}
-        for number, row in found
+        for number, row in numbered_rows
         if any(row)
     }
 
 
 def _table(path: Path) -> tuple[list[list[str]], int]:
     """Return the rows of the sheet, and which of them names its columns: a title may stand above."""
-    found, _ = open_sheets(path)
-    rows = found.get(SHEET) or next(iter(found.values()), [])
+    sheets_of_book, _ = open_sheets(path)
+    rows = sheets_of_book.get(SHEET) or next(iter(sheets_of_book.values()), [])
     heads = [len({*map(_column, row)} & _OWN) for row in rows[:_TITLES]]
     return rows, heads.index(max(heads)) if heads else 0
 
@@ -321,17 +321,17 @@ def take_up(params: ReviewParams, context: Context) -> int:
     decided = {*workbooks.corrections["question_id"], *(each.question_id for each in verdicts)}
     settled, alike = [], {}
     for verdict in verdicts:
-        own = known.get(verdict.question_id)
-        if own is None or own.question.content_hash != verdict.content_hash:
+        waiting = known.get(verdict.question_id)
+        if waiting is None or waiting.question.content_hash != verdict.content_hash:
             continue
         kind = CORRECT if verdict.annotation_id in corrected else str(verdict.after)
-        settled += DecidedRow.of(own, kind).settled(verdict.by, verdict.updated_at)
+        settled += DecidedRow.of(waiting, kind).settled(verdict.by, verdict.updated_at)
         if verdict.annotation_id in for_all and kind in (KEEP, DROP):
-            alike[kind_of(own)] = verdict
+            alike[kind_of(waiting)] = verdict
     rows = PulledRows()
-    for name, own in known.items():
-        if name not in decided and (like := alike.get(kind_of(own))) is not None:
-            row = DecidedRow.of(own, str(like.after), f"同 as {like.question_id}")
+    for name, waiting in known.items():
+        if name not in decided and (like := alike.get(kind_of(waiting))) is not None:
+            row = DecidedRow.of(waiting, str(like.after), f"同 as {like.question_id}")
             rows.extend(row.read(like.by, datetime.fromisoformat(like.updated_at)))
             settled += row.settled(like.by, like.updated_at)
     remember(context.build, settled)
@@ -344,6 +344,6 @@ def take_up(params: ReviewParams, context: Context) -> int:
 
 def _for_all(annotations: pl.DataFrame) -> set[int]:
     """Return the annotations that hold for all of their kind."""
-    found = annotations.select("annotation_id", "answer").drop_nulls().iter_rows()
-    said = ((name, json.loads(answer)["result"]) for name, answer in found)
-    return {name for name, result in said if any(item.get("from_name") == screen.SCOPE for item in result)}
+    answers = annotations.select("annotation_id", "answer").drop_nulls().iter_rows()
+    results = ((name, json.loads(answer)["result"]) for name, answer in answers)
+    return {name for name, result in results if any(item.get("from_name") == screen.SCOPE for item in result)}

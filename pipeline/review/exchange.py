@@ -68,17 +68,17 @@ def push_to_experts(
         kind = projects.of_expert(expert)
         done = {lineage.ids.get(i, i) for i in folder.read_pulled(context.build, kind).annotations["question_id"]}
         wanted = assigned.questions[expert] | done | (gold if assigned.questions[expert] else set())
-        own = [task for task in tasks if task.question_id in wanted]
+        assigned_tasks = [task for task in tasks if task.question_id in wanted]
         if expert in accounts:
             with suppress(projects.NothingToSendError):  # no project, and nothing for it
                 own_rulings = instruction(rulings.get(expert, []))
-                report = send(kind, own, params, context, count=count, lineage=lineage, rulings=own_rulings)
+                report = send(kind, assigned_tasks, params, context, count=count, lineage=lineage, rulings=own_rulings)
                 reports.append(report)
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
-        told = "answers are wanted of nobody: quotas are full, or experts too few"
-        notes.append(f"{assigned.unassigned} {told}")
+        why = "answers are wanted of nobody: quotas are full, or experts too few"
+        notes.append(f"{assigned.unassigned} {why}")
     return reports, notes
 
 
@@ -163,7 +163,7 @@ def send(
             version=next((task.prediction["model_version"] for task in tasks if task.prediction), "none"),
             batch=params.batch,
             count=count,
-            answers={name: own for name, own in answers.items() if name not in anew},
+            answers={name: annotations for name, annotations in answers.items() if name not in anew},
             anew=anew,
             rulings=rulings,
             advance=advance,

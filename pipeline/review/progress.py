@@ -48,13 +48,13 @@ class Control:
 
 def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[Reviewed]:
     """Return the labelled questions of a file, see ``read_labelled``, under names like those of other questions."""
-    found = []
+    gold = []
     for item in merge_reviewed(read_labelled(path)) if path is not None else ():
         name = sha256("gold", item.question.content_hash)
         number, document = int(name[8:12], 16) % 1000, documents[int(name[12:16], 16) % len(documents)]
         place = {"question_id": f"{name[:8]}-1-{number:05}", "document": document, "number": number}
-        found.append(replace(item, question=item.question.model_copy(update=place)))
-    return found
+        gold.append(replace(item, question=item.question.model_copy(update=place)))
+    return gold
 
 
 def proposals(gold: Sequence[Reviewed]) -> list[Annotation]:
@@ -64,11 +64,11 @@ def proposals(gold: Sequence[Reviewed]) -> list[Annotation]:
 
 def mix_in_gold(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list[Question]:
     """Return questions with the gold ones spread evenly among them."""
-    found = list(questions)
-    step = len(found) / (len(gold) + 1)
+    mixed = list(questions)
+    step = len(mixed) / (len(gold) + 1)
     for place, item in reversed(list(enumerate(gold, start=1))):
-        found.insert(round(place * step), item.question)
-    return found
+        mixed.insert(round(place * step), item.question)
+    return mixed
 
 
 def separate(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -78,15 +78,15 @@ def separate(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFr
         {"question_id": pl.String, "dimension": pl.String, "known": pl.String},
         orient="row",
     )
-    own = ("updated_at", "question_id", "dimension", "reviewer")
+    columns = ("updated_at", "question_id", "dimension", "reviewer")
     answers = reviews.join(known, on=["question_id", "dimension"])
     counted = reviews.join(known, on="question_id", how="anti", maintain_order="left")
-    return counted, answers.select(*own, right=pl.col("label") == pl.col("known")).sort(own)
+    return counted, answers.select(*columns, right=pl.col("label") == pl.col("known")).sort(columns)
 
 
 def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
     """Return how each expert answered gold questions."""
-    return {str(who): _control(own) for (who, *_), own in answers.group_by("reviewer", maintain_order=True)}
+    return {str(who): _control(rows) for (who, *_), rows in answers.group_by("reviewer", maintain_order=True)}
 
 
 def _control(answers: pl.DataFrame) -> Control:
@@ -97,7 +97,7 @@ def _control(answers: pl.DataFrame) -> Control:
         gold=len(right),
         right=sum(right),
         interval=interval_of_share(
-            Unit(name, float(one)) for name, one in answers.select("question_id", "right").rows()
+            Unit(name, float(is_right)) for name, is_right in answers.select("question_id", "right").rows()
         ),
         latest=sum(right[-_IN_A_ROW:]) / _IN_A_ROW if len(right) >= 2 * _IN_A_ROW else None,
         limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
@@ -122,15 +122,15 @@ class ExpertWork:
 
     def alarms(self) -> list[str]:
         """Return what somebody should look at, in words."""
-        told = []
+        warnings = []
         if self.questions >= ENOUGH and (self.quick or 0.0) > _MOST_QUICK:
-            told.append(f"{self.quick:.0%} answered in under {QUICK:.0f} s")
+            warnings.append(f"{self.quick:.0%} answered in under {QUICK:.0f} s")
         if self.questions >= ENOUGH and (self.accepted or 0.0) > _MOST_ACCEPTED:
-            told.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
+            warnings.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
         control = self.control
         if control.latest is not None and control.latest < control.limit:
-            told.append(f"{control.latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}")
-        return told
+            warnings.append(f"{control.latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}")
+        return warnings
 
 
 def expert_work(
@@ -152,7 +152,7 @@ def expert_work(
     filled = mine.filter(pl.col("origin").is_in(_FILLED_IN) & ~pl.col("blind").fill_null(value=False))
     agreed = _share(pairs, pl.col("label") == pl.col("label_other"))
     accepted = _share(filled, pl.col("origin") == "prediction")
-    left = {who: len(own) for who, own in (assigned or {}).items()} or _shared(question_ids, mine, experts)
+    left = {who: len(questions) for who, questions in (assigned or {}).items()} or _shared(question_ids, mine, experts)
     answers = mine.group_by("reviewer", "question_id", maintain_order=True).agg(
         pl.col("seconds").last(), first=pl.col("updated_at").min(), last=pl.col("updated_at").max()
     )
@@ -248,5 +248,5 @@ def assignment(tables: Mapping[str, pl.DataFrame], params: ReviewParams) -> Assi
 
 def answered_by(reviews: pl.DataFrame, params: ReviewParams) -> dict[str, set[str]]:
     """Return who has answered each question, without rulings and without people whose reviews do not count."""
-    own = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
-    return {question_id: set(filter(params.invites, people)) for question_id, people in own.iter_rows()}
+    reviewers = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
+    return {question_id: set(filter(params.invites, people)) for question_id, people in reviewers.iter_rows()}

@@ -45,17 +45,17 @@ def rulings_by_expert(settled: Settled, stems: Mapping[str, str]) -> dict[str, l
     """Return the rulings that differ from what each expert said, the latest first; ``stems`` are texts of questions."""
     corrections = group_values((each.question_id, each) for each in settled.corrections)
     answered = answered_flags(settled.corrections)
-    found: list[tuple[str, Ruling]] = []
+    rulings: list[tuple[str, Ruling]] = []
     for standing in settled.standings:
         ruling = [review for review in standing.reviews if settled.rules.rules(review)]
         if ruling:
-            own, name = corrections.get(standing.question_id, []), standing.question_id
+            proposed, name = corrections.get(standing.question_id, []), standing.question_id
             stem = " ".join(stems.get(name, "").split())[:_STEM]
             latest = max(ruling, key=lambda review: review.updated_at)
             place = (latest.updated_at, name, stem)
-            pairs = _differences(standing, ruling, own, answered.get(name, set()))
-            found += [(who, Ruling(*place, *told, latest.note or "")) for who, told in pairs]
-    by_expert = group_values(sorted(found, key=lambda pair: pair[1].at, reverse=True))  # dimensions in their order
+            pairs = _differences(standing, ruling, proposed, answered.get(name, set()))
+            rulings += [(who, Ruling(*place, *difference, latest.note or "")) for who, difference in pairs]
+    by_expert = group_values(sorted(rulings, key=lambda pair: pair[1].at, reverse=True))  # dimensions in their order
     return {who: rows[:_MOST] for who, rows in by_expert.items()}
 
 

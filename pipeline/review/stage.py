@@ -78,8 +78,8 @@ def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
     ]
     single = single_reviewed(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
     answered, changed = adjudication.answered_flags(corrections), lineage.unconfirmed
-    found = adjudication.standings(labels, reviews, rules, answered, single, changed)
-    return Settled(rules, annotations, labels, reviews, corrections, found, ignored, lineage)
+    statuses = adjudication.standings(labels, reviews, rules, answered, single, changed)
+    return Settled(rules, annotations, labels, reviews, corrections, statuses, ignored, lineage)
 
 
 def _counted(
@@ -88,7 +88,7 @@ def _counted(
     """The reviews that count, and how many do not for which reason."""
     known = {name: set(dimension.zh_names()) for name, dimension in dimensions().items()}
     everything = list(ExpertReview.from_frame(pulled))
-    own = {(each.question_id, each.reviewer) for each in everything if not rules.rules(each)}
+    labelled = {(each.question_id, each.reviewer) for each in everything if not rules.rules(each)}
     counted: list[ExpertReview] = []
     ignored: Counter[str] = Counter()
     for review in everything:
@@ -98,7 +98,7 @@ def _counted(
             ignored["other_question"] += 1
         elif not (review.reviewer in rulers if rulers else params.invites(review.reviewer)):
             ignored["other_reviewer"] += 1
-        elif in_ruling and (review.question_id, review.reviewer) in own:
+        elif in_ruling and (review.question_id, review.reviewer) in labelled:
             ignored["ruled_on_own_label"] += 1
         elif review.label not in known.get(review.dimension, ()):
             ignored["unknown_label"] += 1
@@ -126,12 +126,12 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
     for items in waiting.values():
         whole = tidied_items(items)
         for item in items:
-            own = whole.get(item.item_id)
+            single = whole.get(item.item_id)
             known = whole if item.stage == "parse" else cleaned  # a doubt about a source holds its questions
-            found = [known[each] for each in item.question_ids if each in known] if own is None else [own]
-            without += not found
+            concerned = [known[each] for each in item.question_ids if each in known] if single is None else [single]
+            without += not concerned
             decided = settled if item.stage == "parse" else ()
-            pairs += [(item, question) for question in found if question.question_id not in decided]
+            pairs += [(item, question) for question in concerned if question.question_id not in decided]
     return pairs, without
 
 
@@ -205,11 +205,11 @@ def _review_item(standing: adjudication.QuestionStatus, rules: adjudication.Rule
     ruled = any(review.flags and rules.rules(review) for review in standing.reviews)
     is_final = ruled and standing.state is adjudication.State.FLAGGED
     shown = {"dimension", "reviewer", "label", "flags", "note"}
-    said = [review.model_dump(include=shown) for review in standing.reviews]
+    opinions = [review.model_dump(include=shown) for review in standing.reviews]
     return ReviewItem(
         item_id=standing.question_id,
         stage=STAGE,
         reason=FLAGGED_BY_ADJUDICATOR if is_final else standing.state.value,
         detail=standing.detail(),
-        item=json.dumps(said, ensure_ascii=False, sort_keys=True),
+        item=json.dumps(opinions, ensure_ascii=False, sort_keys=True),
     )

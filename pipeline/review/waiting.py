@@ -83,13 +83,13 @@ def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
     doubts = find_table(build, "proofread/doubts")
     named = DoubtedPlace.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
     proposals = group_values((each.question_id, each) for each in named)
-    found = [
-        Waiting(own[0][1], [item for item, _ in own], proposals.get(own[0][1].question_id, []))
-        for own in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
+    rows = [
+        Waiting(same[0][1], [item for item, _ in same], proposals.get(same[0][1].question_id, []))
+        for same in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
     ]
-    worst = Counter(each.question.document for each in found)
-    found.sort(key=lambda each: (-worst[each.question.document], each.question.document, each.question.question_id))
-    return found, without
+    worst = Counter(each.question.document for each in rows)
+    rows.sort(key=lambda each: (-worst[each.question.document], each.question.document, each.question.question_id))
+    return rows, without
 
 
 def workbook(context: Context) -> tuple[bytes, int, int]:
