@@ -178,7 +178,7 @@ class ReviewStatus(NamedTuple):
     last_review: str | None  # time of the latest review (UTC)
 
 
-def standings(
+def question_statuses(
     labels: Iterable[Label],
     reviews: Iterable[ExpertReview],
     rules: Rules,

@@ -38,7 +38,7 @@ class PushReport(NamedTuple):
     mended: int = 0  # number of times that tasks were lost on the server and sent again
     taken_out: int = 0  # tasks that nobody gets any more, since their questions left this dataset; they stay
     restored: int = 0  # answers that had been pulled earlier and went back to the server with their questions
-    told: bool = False  # True where rulings that experts have not seen yet are shown to them
+    rulings_shown: bool = False  # True where rulings that experts have not seen yet are shown to them
 
 
 def push(
@@ -109,7 +109,7 @@ def push(
         mended=work.mended,
         taken_out=taken_out,
         restored=sum(len(task.answers) for task in chosen),
-        told=rulings_shown,
+        rulings_shown=rulings_shown,
     )
 
 

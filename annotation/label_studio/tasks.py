@@ -174,7 +174,7 @@ _FLAGS = {flag.kind: flag.zh for flag in FLAG_NAMES}  # wrong_stem → 题干有
 
 def adjudication_tasks(
     questions: Mapping[str, Question],
-    standings: Iterable[QuestionStatus],
+    statuses: Iterable[QuestionStatus],
     corrections: Iterable[Correction],
     *,
     crops: Mapping[str, str],
@@ -188,7 +188,7 @@ def adjudication_tasks(
     """
     proposed = group_values((correction.question_id, correction) for correction in corrections)
     tasks = []
-    for standing in standings:
+    for standing in statuses:
         question = questions[standing.question_id]
         proposals = proposed.get(standing.question_id, [])
         agreed = {
@@ -219,8 +219,9 @@ def verification_tasks(items: Iterable[tuple[ReviewItem, Question]], *, crops: M
         shown = {name: everything[name] for name in ("meta", "text", "key")}
         base = whole_text(same[0][1])
         shown |= {"explanation": base.explanation or "", BASE: base.dumps()}
-        codes = dict.fromkeys(code for item, _ in same for code, _ in findings(item.reason, item.detail))
-        reasons = [*(waiting_reasons(item) for item, _ in same), *(" ".join(look_at(code)) for code in codes)]
+        reasons_of = [findings(item.reason, item.detail) for item, _ in same]
+        codes = dict.fromkeys(code for each in reasons_of for code, _ in each)
+        reasons = [*map(waiting_reasons, reasons_of), *(" ".join(look_at(code)) for code in codes)]
         shown["reason"] = "\n".join(dict.fromkeys(reasons))
         shown["marked"] = _marked(same[0][1], [mark for item, _ in same for mark in quoted(item.detail)], {*codes})
         tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
@@ -237,9 +238,8 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTa
     ]
 
 
-def waiting_reasons(item: ReviewItem) -> str:
-    """Return why a question waits, one reason a line, in both languages."""
-    reasons = findings(item.reason, item.detail)
+def waiting_reasons(reasons: Iterable[tuple[str, str]]) -> str:
+    """Return why a question waits, each code with its evidence in a line, in both languages."""
     return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in reasons)
 
 

@@ -45,7 +45,7 @@ class Decided:
     """The effect of an imported workbook."""
 
     decided: Counter[str] = field(default_factory=Counter)  # Questions by decision; `open`: rows without one.
-    told: list[str] = field(default_factory=list)  # A line on each row that was not taken.
+    notes: list[str] = field(default_factory=list)  # A line on each row that was not taken.
 
 
 def import_decisions(
@@ -65,11 +65,11 @@ def import_decisions(
         for row in _judged(path, cells, known, outcome):
             answer = row.read(by, moment)
             refused = [each for each in answer.rejects if each.reason != UNSURE]
-            outcome.told += [f"{path}, row {row.number}: {each.detail}" for each in refused]
+            outcome.notes += [f"{path}, row {row.number}: {each.detail}" for each in refused]
             rows.extend(answer)
             if not refused:
                 outcome.decided[row.decision] += 1
-                outcome.told += [f"{path}, row {row.number}: {why}" for why in row.taken_out(clean or CleanParams())]
+                outcome.notes += [f"{path}, row {row.number}: {why}" for why in row.taken_out(clean or CleanParams())]
                 settled += row.settled(by, moment.isoformat())
     pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
@@ -142,10 +142,10 @@ def _judged(
             rows.append(decided)
             if decided.decision and _word(row["scope"]) == "like":
                 alike[kind_of(decided.waiting)] = decided.decision
-    outcome.told += [f"{path}, row {number}: {problem}" for number, problem in problems.items()]
+    outcome.notes += [f"{path}, row {number}: {problem}" for number, problem in problems.items()]
     if contradictory >= _MANY and contradictory > sum(bool(each.decision) for each in rows):
         why = "more rows contradict themselves than fit: was a column sorted or moved alone?"
-        outcome.told.append(f"{path}: nothing is taken, {why} Mend that, and import it again")
+        outcome.notes.append(f"{path}: nothing is taken, {why} Mend that, and import it again")
         return []
     for each in rows:
         general = alike.get(kind_of(each.waiting), "")

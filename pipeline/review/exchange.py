@@ -114,7 +114,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
     settled = settle_questions(tables, params)
     waiting = (State.DISPUTED, State.FLAGGED, State.CHANGED)
-    open_cases = [each for each in settled.standings if each.state in waiting]
+    open_cases = [each for each in settled.statuses if each.state in waiting]
     rows = tables["questions"].filter(pl.col("question_id").is_in({each.question_id for each in open_cases}))
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     crops = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops else {}

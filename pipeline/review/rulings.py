@@ -46,7 +46,7 @@ def rulings_by_expert(settled: Settled, stems: Mapping[str, str]) -> dict[str, l
     corrections = group_values((each.question_id, each) for each in settled.corrections)
     answered = answered_flags(settled.corrections)
     rulings: list[tuple[str, Ruling]] = []
-    for standing in settled.standings:
+    for standing in settled.statuses:
         ruling = [review for review in standing.reviews if settled.rules.rules(review)]
         if ruling:
             proposed, name = corrections.get(standing.question_id, []), standing.question_id

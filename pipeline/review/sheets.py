@@ -28,6 +28,7 @@ from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.review.progress import assignment
 from build_dataset.pipeline.review.rulings import HEADS, Ruling
 from build_dataset.pipeline.review.workbook import (
+    AS_TEXT,
     DATA,
     FIXED,
     FORM,
@@ -60,9 +61,7 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, ru
     marks = [row_mark(owner, expert, task.question_id) for task in tasks]
     lists = (dimension.zh_names() for _, dimension in screen.numbered_dimensions())
     labels = zip_longest(*lists, fillvalue="")
-    # Text is written as text: one that begins with = is no formula.
-    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    with xlsxwriter.Workbook(content, options) as book:
+    with xlsxwriter.Workbook(content, AS_TEXT) as book:
         put_rows(book, _GUIDE, [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks, marks)
         if rulings:

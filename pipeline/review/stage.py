@@ -49,7 +49,7 @@ class Settled(NamedTuple):
     labels: list[Label]
     reviews: list[ExpertReview]  # those that count
     corrections: list[Correction]
-    standings: list[adjudication.QuestionStatus]
+    statuses: list[adjudication.QuestionStatus]
     ignored: dict[str, int]  # reviews that do not count, by reason
     lineage: Lineage
 
@@ -78,7 +78,7 @@ def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
     ]
     single = single_reviewed(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
     answered, changed = adjudication.answered_flags(corrections), lineage.unconfirmed
-    statuses = adjudication.standings(labels, reviews, rules, answered, single, changed)
+    statuses = adjudication.question_statuses(labels, reviews, rules, answered, single, changed)
     return Settled(rules, annotations, labels, reviews, corrections, statuses, ignored, lineage)
 
 
@@ -149,14 +149,14 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     with a review item; all others are kept, whether settled or not reviewed at all.
     """
     settled = settle_questions(tables, params)
-    waiting = [standing for standing in settled.standings if standing.state in adjudication.WAITING]
+    waiting = [standing for standing in settled.statuses if standing.state in adjudication.WAITING]
     judged = ExpertReview.to_frame(settled.judged())
     draws = draws_of(dimensions(), params.bootstrap, context.seed)
     rows = agreement(judged, draws, labels=True)
     rows += agreement_by_part(judged, draws)
     rows += agreement_with_annotators(judged, settled.annotations, draws)
-    status = adjudication.review_status(settled.standings)
-    total = len(settled.standings)
+    status = adjudication.review_status(settled.statuses)
+    total = len(settled.statuses)
     return Result(
         tables={"labels": Label.to_frame(settled.labels), "agreement": Agreement.to_frame(rows)},
         counts=Counts(n_input=total, kept=total - len(waiting), waiting=len(waiting)),
@@ -188,13 +188,13 @@ def status(
 ) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement], Sequence[QuestionChange]]:
     """Return progress as of the last pull, each expert's work, agreement so far, and what changed since reviewed."""
     settled = settle_questions(tables, params)
-    ids = [standing.question_id for standing in settled.standings]
+    ids = [standing.question_id for standing in settled.statuses]
     judged = ExpertReview.to_frame(settled.judged())
     rows = agreement(judged, draws_of(dimensions(), params.bootstrap, seed=0))
     assigned = assignment({**tables, "pulled": settled.lineage.pulled}, params).questions if params.assign else None
     work = expert_work(ids, settled.reviews, settled.rules, assigned, controls(control), params.experts)
     totals = [row for row in rows if _is_total(row)]
-    return adjudication.review_status(settled.standings), work, totals, settled.lineage.changes
+    return adjudication.review_status(settled.statuses), work, totals, settled.lineage.changes
 
 
 def _is_total(row: Agreement) -> bool:

@@ -19,11 +19,12 @@ from typing import Any
 import xlsxwriter
 
 from build_dataset.annotation.label_studio import editable
+from build_dataset.annotation.label_studio.tasks import waiting_reasons
 from build_dataset.pipeline.aside import settled_questions
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import sheets
 from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.pipeline.review.workbook import begin_sheet, legal
+from build_dataset.pipeline.review.workbook import AS_TEXT, begin_sheet, legal
 from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.data import shipped_toml
@@ -31,7 +32,7 @@ from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.places import field_name, marked_pieces, places_in, unsure_of_key
 from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
-from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
+from build_dataset.schemas.wording import doubts_key, findings, look_at, quoted
 
 FILE = "waiting.xlsx"
 FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
@@ -39,7 +40,6 @@ COLUMNS: dict[str, tuple[str, int]] = {name: (each["head"], each["width"]) for n
 WORDS: dict[str, str] = {word: kind for kind, words in FORM["words"].items() for word in words}  # √ → keep
 DECISIONS: dict[str, str] = {kind: words[0] for kind, words in FORM["words"].items() if kind != "like"}
 SHEET = "等待 waiting"
-_AS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False}  # a text that begins with = is no formula
 _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
 _TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
@@ -99,7 +99,7 @@ def workbook(context: Context) -> tuple[bytes, int, int]:
     rows = [each for each in rows if each.question.question_id not in settled]
     pictures = crops([each.question for each in rows], context, _CROP_BYTES, marked=True)
     content = io.BytesIO()
-    with xlsxwriter.Workbook(content, {"in_memory": True, **_AS_TEXT}) as book:
+    with xlsxwriter.Workbook(content, AS_TEXT) as book:
         book.set_properties({"created": datetime(2000, 1, 1, tzinfo=UTC)})  # the same rows give the same bytes
         _write(book, rows, pictures)
     return content.getvalue(), len(rows), without
@@ -145,12 +145,11 @@ def _edited(each: Waiting) -> dict[str, str]:
 
 def _fixed(each: Waiting) -> dict[str, str]:
     """Return the cells that nobody needs to change."""
-    why = [f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in each.found]
     codes = dict.fromkeys(code for code, _ in each.found)
     todo = [line for code in codes for line in look_at(code)]
     place = f" p. {', '.join(map(str, each.question.pages))}" if each.question.pages else ""
     return {
-        "why": "\n".join(why),
+        "why": waiting_reasons(each.found),
         "todo": "\n".join(todo),
         "proposal": "\n".join(f"{field_name(d.field)[0]}：{d.quote} → {d.proposal}" for d in each.proposals),
         "file": f"{each.question.document}{place}",

@@ -25,6 +25,8 @@ from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 
+AS_TEXT = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+"""Options of workbooks that are written: a text that begins with = is no formula."""
 MAIN, LABELS, DATA = "复核 review", "labels", "data"  # names of sheets
 FORM = shipped_toml("build_dataset.pipeline.review", "workbook.toml")
 FIXED, WRITTEN = FORM["fixed"], FORM["written"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from build_dataset.annotation.adjudication import Rules, State, final_labels, review_status, standings
+from build_dataset.annotation.adjudication import Rules, State, final_labels, question_statuses, review_status
 from build_dataset.schemas.annotations import ExpertReview, LabelStatus
 from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.records import review
@@ -26,7 +26,7 @@ def reviewed(
 
 def standing(*reviews: list[ExpertReview]):
     flat = [each for group in reviews for each in group]
-    [found] = standings(final_labels(["q"], [], flat, RULES), flat, RULES)
+    [found] = question_statuses(final_labels(["q"], [], flat, RULES), flat, RULES)
     return found
 
 
@@ -58,7 +58,7 @@ def test_the_detail_names_who_said_what_in_one_line():
 def test_the_status_adds_up():
     reviews = [*reviewed("a", "q1"), *reviewed("b", "q1", difficulty="极难"), *reviewed("a", "q2", ["out_of_scope"])]
     labels = final_labels(["q1", "q2", "q3"], [], reviews, RULES)
-    status = review_status(standings(labels, reviews, RULES))
+    status = review_status(question_statuses(labels, reviews, RULES))
     assert status.questions == sum(status.states.values()) == 3
     assert (status.states[State.DISPUTED], status.states[State.FLAGGED], status.states[State.UNREVIEWED]) == (1, 1, 1)
     assert all(sum(counts.values()) == 3 for counts in status.dimensions.values())
@@ -72,7 +72,7 @@ def test_a_flag_that_an_accepted_correction_answered_stands_no_more():
     flat = [*reviewed("a", flags=["wrong_key"]), *reviewed("b")]
     labels = final_labels(["q"], [], flat, RULES)
     states = [
-        standings(labels, flat, RULES, answered)[0].state
+        question_statuses(labels, flat, RULES, answered)[0].state
         for answered in ({}, {"q": {"wrong_stem"}}, {"q": {"wrong_key"}})
     ]
     assert states == [State.FLAGGED, State.FLAGGED, State.DONE]

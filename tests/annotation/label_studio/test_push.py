@@ -392,12 +392,12 @@ def test_rulings_are_shown_once_take_the_place_of_earlier_ones_and_leave_what_so
     push(studio, tasks(2))
     studio.settings["expert_instruction"] = "<p>by the coordinator</p>"
     first, second = (f'<section class="bd-rulings">{text}</section>' for text in ("one &#34;x&#34;", "two"))
-    assert push(studio, tasks(2), rulings=first).told
+    assert push(studio, tasks(2), rulings=first).rulings_shown
     assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>" + first
     studio.settings["expert_instruction"] = studio.settings["expert_instruction"].replace("&#34;", '"')
-    assert not push(studio, tasks(2), rulings=first).told, "the server writes quotes its own way"
-    assert push(studio, tasks(2), rulings=second).told
+    assert not push(studio, tasks(2), rulings=first).rulings_shown, "the server writes quotes its own way"
+    assert push(studio, tasks(2), rulings=second).rulings_shown
     assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>" + second
-    assert not push(studio, tasks(2)).told, "a project without rulings is left as it is"
-    assert not push(studio, tasks(2), rulings="").told
+    assert not push(studio, tasks(2)).rulings_shown, "a project without rulings is left as it is"
+    assert not push(studio, tasks(2), rulings="").rulings_shown
     assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>"
