@@ -201,20 +201,21 @@ class TextFeatures:
 
     def __init__(self, questions: Sequence[Question], embed: Embed | None = None) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
-        from sklearn.kernel_approximation import Nystroem
-        from sklearn.pipeline import make_pipeline
 
         landmarks = questions[:: -(-len(questions) // LANDMARKS)]
         rare = 2 if len(landmarks) > 50 else 1
-        grams = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), sublinear_tf=True, min_df=rare)
-        spanned = Nystroem(kernel="linear", n_components=len(landmarks), random_state=0)
-        self._features = make_pipeline(grams, spanned).fit(list(map(text_of, landmarks)))
+        self._vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), sublinear_tf=True, min_df=rare)
+        self._landmarks = self._vectorizer.fit_transform([text_of(question) for question in landmarks])
+        values, vectors = np.linalg.eigh((self._landmarks @ self._landmarks.T).toarray())
+        kept = values > 1e-8 * values[-1]
+        self._projection: Matrix = vectors[:, kept] / np.sqrt(values[kept])
         self._embed = embed
         self._mean = embed(list(map(meaning_of, questions))).mean(axis=0) if embed else None
 
     def __call__(self, questions: Sequence[Question]) -> Matrix:
         """Coordinates of questions, one row each."""
-        coordinates: Matrix = self._features.transform(list(map(text_of, questions)))
+        terms = self._vectorizer.transform(map(text_of, questions))
+        coordinates: Matrix = (terms @ self._landmarks.T).toarray() @ self._projection
         if self._embed is None:
             return coordinates
         meant = self._embed(list(map(meaning_of, questions))).astype(float) - self._mean
