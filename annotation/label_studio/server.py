@@ -72,15 +72,10 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
     """Create the database in ``home`` if it is not there (about 40 s), and the accounts that are missing."""
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
-    _run(
-        [
-            str(installation.venv / "bin" / "python"),
-            str(files("build_dataset.annotation.label_studio") / "_accounts.py"),
-        ],
-        f"cannot set up Label Studio in {home}",
-        input=json.dumps([asdict(account) for account in accounts]),
-        env=installation.environment(home),
-    )
+    script = str(files("build_dataset.annotation.label_studio") / "_accounts.py")
+    command = [str(installation.venv / "bin" / "python"), script]
+    secret = json.dumps([asdict(account) for account in accounts])
+    _run(command, f"cannot set up Label Studio in {home}", input=secret, env=installation.environment(home))
 
 
 def launch_server(installation: Installation, home: Path, port: int, *, timeout: float = 120.0) -> Server:

@@ -119,9 +119,8 @@ class Proofreader:
     def key(self, question: Question) -> str:
         """Return the hash of everything that can change a reading, but for the questions beside it."""
         seen = [region.model_dump() for region in question.regions or ()] if self._has_picture(question) else None
-        return sha256(
-            self._request([question]).key(self.params), json.dumps([question.document, seen] if seen else None)
-        )
+        request = self._request([question]).key(self.params)
+        return sha256(request, json.dumps([question.document, seen] if seen else None))
 
     def _pending(self, questions: Sequence[Question]) -> tuple[dict[str, Question], list[str]]:
         """Return the questions by their keys, and the keys of those that are not read."""
@@ -153,9 +152,8 @@ class Proofreader:
         left = {name: tuple(group) for name, group in names.items() if not asked.keys() >= {*group}}
         for name, paid in self.context.store.get_many(left).items():
             if any(key in asked and key not in self.readings for key in left[name]):
-                self._keep(
-                    left[name], answer_of(ChatRequest("", []), paid, self.params), bool(paid.get("batched")), asked
-                )
+                answer = answer_of(ChatRequest("", []), paid, self.params)
+                self._keep(left[name], answer, bool(paid.get("batched")), asked)
 
     def _ask_all(
         self, groups: Sequence[Group], asked: Mapping[str, Question], advance: Callable[[int], object]

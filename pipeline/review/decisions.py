@@ -222,9 +222,8 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if changed and not row.decision:
         return f"{name} was changed, but not decided: choose {DECISIONS[CORRECT]}", None
     if row.decision == CORRECT and not changed:
-        how = (
-            f"; to remove the explanation, write {FORM['removed']['words'][0]} in its cell" if base.explanation else ""
-        )
+        remedy = f"; to remove the explanation, write {FORM['removed']['words'][0]} in its cell"
+        how = remedy if base.explanation else ""
         return f"{name}: to be corrected, but text, key and explanation are as they were{how}", None
     return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
 

@@ -92,13 +92,12 @@ def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
 def _control(answers: pl.DataFrame) -> Control:
     right = answers["right"].to_list()
     mean = sum(right) / len(right)
+    units = (Unit(name, float(is_right)) for name, is_right in answers.select("question_id", "right").rows())
     return Control(
         questions=answers["question_id"].n_unique(),
         gold=len(right),
         right=sum(right),
-        interval=interval_of_share(
-            Unit(name, float(is_right)) for name, is_right in answers.select("question_id", "right").rows()
-        ),
+        interval=interval_of_share(units),
         latest=sum(right[-_IN_A_ROW:]) / _IN_A_ROW if len(right) >= 2 * _IN_A_ROW else None,
         limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
     )
