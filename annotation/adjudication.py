@@ -1,9 +1,10 @@
-"""Final labels and corrections, from experts' reviews, measurements and annotators' labels. Pure."""
+"""Final labels and corrections, from experts' reviews, measurements and annotators' labels; what others learn. Pure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
 from enum import StrEnum
-from itertools import groupby, product
+from itertools import chain, groupby, product
 from operator import attrgetter, itemgetter
 from types import MappingProxyType
 from typing import NamedTuple
@@ -12,7 +13,9 @@ from build_dataset.annotation.annotator import MEASURED
 from build_dataset.annotation.label_studio.editable import ANSWER, VERDICT
 from build_dataset.schemas.annotations import Annotation, Correction, CorrectionStatus, ExpertReview, Label, LabelStatus
 from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.taxonomy import dimensions
+from build_dataset.schemas.identity import sha256
+from build_dataset.schemas.questions import Question
+from build_dataset.schemas.taxonomy import LabelName, dimensions
 
 ADJUDICATION = "adjudication"  # the project whose reviews are rulings
 
@@ -32,12 +35,12 @@ class Rules(NamedTuple):
 
 def proposed_labels(annotations: Iterable[Annotation]) -> dict[tuple[str, str], Annotation]:
     """Return the annotators' labels by question and dimension; a measurement goes before all, then the first."""
-    found: dict[tuple[str, str], Annotation] = {}
+    first_stated: dict[tuple[str, str], Annotation] = {}
     for annotation in annotations:
         key = (annotation.question_id, annotation.dimension)
-        if key not in found or annotation.annotator == MEASURED:
-            found[key] = annotation
-    return found
+        if key not in first_stated or annotation.annotator == MEASURED:
+            first_stated[key] = annotation
+    return first_stated
 
 
 def final_labels(
@@ -45,9 +48,9 @@ def final_labels(
 ) -> list[Label]:
     """The label of every question in every dimension, in their order; of ``reviews`` see ``latest_reviews``."""
     stated = proposed_labels(annotations)
-    said = group_values(((review.question_id, review.dimension), review) for review in reviews)
+    opinions = group_values(((review.question_id, review.dimension), review) for review in reviews)
     keys = product(question_ids, dimensions())
-    return [_final_label(*key, stated.get(key), said.get(key, ()), rules) for key in keys]
+    return [_final_label(*key, stated.get(key), opinions.get(key, ()), rules) for key in keys]
 
 
 def _final_label(
@@ -63,7 +66,7 @@ def _final_label(
     experts = [review.label for review in reviews if not rules.rules(review)]
     rulings = {review.label for review in reviews if rules.rules(review)}
     label, status = _decide(experts, rulings, stated, measured, majority=rules.majority)
-    own = status is LabelStatus.UNREVIEWED or (status is LabelStatus.SINGLE and measured is not None)
+    is_the_annotators = status is LabelStatus.UNREVIEWED or (status is LabelStatus.SINGLE and measured is not None)
     # An expert cannot measure either: their label stands in for a measurement, too.
     instead = stated is not None and (stated.estimate or (measured is not None and label != measured))
     return Label(
@@ -72,7 +75,7 @@ def _final_label(
         label=label,
         label_en=dimensions()[dimension].english(label),
         status=status,
-        annotator=stated.annotator if own and stated is not None else None,
+        annotator=stated.annotator if is_the_annotators and stated is not None else None,
         estimate=instead and label is not None,
         reviewers=sorted({review.reviewer for review in reviews}),
     )
@@ -138,7 +141,7 @@ class State(StrEnum):
 WAITING = (State.DISPUTED, State.FLAGGED, State.CHANGED, State.ONE_OF_TWO)  # states of questions that wait for a person
 
 
-class Standing(NamedTuple):
+class QuestionStatus(NamedTuple):
     """A question's state and the opinions on it."""
 
     question_id: str
@@ -175,31 +178,31 @@ class ReviewStatus(NamedTuple):
     last_review: str | None  # time of the latest review (UTC)
 
 
-def standings(
+def question_statuses(
     labels: Iterable[Label],
     reviews: Iterable[ExpertReview],
     rules: Rules,
     answered: Mapping[str, Set[str]] = MappingProxyType({}),
     single: Set[str] = frozenset(),
     changed: Mapping[str, str] = MappingProxyType({}),
-) -> list[Standing]:
+) -> list[QuestionStatus]:
     """Return the state of each question, in the order of ``labels``, which are those of all dimensions.
 
     ``answered`` are kinds of flags, by question, that an accepted correction has answered; ``single`` are questions
     that only one expert is to review; ``changed`` says what nobody has confirmed since it changed.
     """
-    said = group_values((review.question_id, review) for review in reviews)
-    found = []
+    by_question = group_values((review.question_id, review) for review in reviews)
+    statuses = []
     for name, group in groupby(labels, key=lambda label: label.question_id):
-        own, own_reviews, done = list(group), said[name], answered.get(name, frozenset())
+        own_labels, own_reviews, done = list(group), by_question[name], answered.get(name, frozenset())
         raised = standing_flags(own_reviews, rules)
         flags = {kind: who for kind, who in raised.items() if kind not in done}
-        state = _state(own, flags, single=name in single, changed=name in changed)
-        found.append(Standing(name, state, own, flags, own_reviews, changed.get(name, "")))
-    return found
+        state = _state(own_labels, flags, single=name in single, changed=name in changed)
+        statuses.append(QuestionStatus(name, state, own_labels, flags, own_reviews, changed.get(name, "")))
+    return statuses
 
 
-def review_status(found: Sequence[Standing]) -> ReviewStatus:
+def review_status(found: Sequence[QuestionStatus]) -> ReviewStatus:
     """Count questions by state."""
     states = Counter(standing.state for standing in found)
     labels = Counter((label.dimension, label.status) for standing in found for label in standing.labels)
@@ -247,25 +250,25 @@ def decided_corrections(
     closed, final = set(ruled), set(adjudicators)
     key = attrgetter("question_id", "field", "content_hash")
     in_order = attrgetter("question_id", "field", "content_hash", "by", "origin", "annotation_id")
-    found = []
-    for (question_id, _, _), own in groupby(sorted(corrections, key=in_order), key=key):
-        group, is_closed = list(own), question_id in closed
+    decided = []
+    for (question_id, _, _), rows in groupby(sorted(corrections, key=in_order), key=key):
+        group, is_closed = list(rows), question_id in closed
         winner = _winner(group, final)
         loser = CorrectionStatus.DECLINED if winner or is_closed else CorrectionStatus.PROPOSED
         for each in group:
             wins = winner is not None and each.after == winner.after
             status = CorrectionStatus.ACCEPTED if wins else loser
-            found.append(each.model_copy(update={"status": status}))
-    return found
+            decided.append(each.model_copy(update={"status": status}))
+    return decided
 
 
 def answered_flags(corrections: Iterable[Correction]) -> dict[str, set[str]]:
     """Kinds of flags, by question, that an accepted correction has answered."""
-    found: dict[str, set[str]] = defaultdict(set)
+    answered: dict[str, set[str]] = defaultdict(set)
     for correction in corrections:
         if correction.status is CorrectionStatus.ACCEPTED:
-            found[correction.question_id] |= _flags(correction)
-    return found
+            answered[correction.question_id] |= _flags(correction)
+    return answered
 
 
 def _winner(group: Sequence[Correction], final: set[str]) -> Correction | None:
@@ -282,3 +285,48 @@ def _flags(correction: Correction) -> set[str]:
     # Whoever verifies sees what is flagged, corrects it in the same step and says that the question is sound.
     whole = {"wrong_key", "wrong_stem"} if correction.origin == "verification" else set()
     return {"out_of_scope", *whole}
+
+
+MIN_REVIEWED = 20  # least number of reviewed questions for learning: in all, and in one dimension
+_SPOILT = {"wrong_stem", "out_of_scope"}  # flags that spoil a question; a wrong key leaves labels right
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """A question with the labels that experts gave it, in some or all dimensions."""
+
+    question: Question
+    labels: Mapping[str, LabelName]  # by name of the dimension
+
+
+def from_reviews(questions: Iterable[Question], reviews: Iterable[ExpertReview]) -> list[Reviewed]:
+    """Return the labels that experts' reviews settle, in the order of ``questions``: see ``final_labels``.
+
+    An adjudicator's flags stand for all; who labelled a question does not rule on it. One expert's label counts where
+    no other has looked; where as many say one thing as another, none does.
+    """
+    latest, _ = latest_reviews(reviews)
+    own = {(review.question_id, review.reviewer) for review in latest if review.project != ADJUDICATION}
+    counted = [each for each in latest if each.project != ADJUDICATION or (each.question_id, each.reviewer) not in own]
+    opinions = group_values((review.question_id, review) for review in counted)
+    asked, rules = [each for each in questions if each.question_id in opinions], Rules()
+    settled = final_labels((each.question_id for each in asked), (), counted, rules)
+    pairs = ((each, dimensions()[each.dimension].find(each.label or "")) for each in settled)
+    known = group_values((each.question_id, (each.dimension, label)) for each, label in pairs if label is not None)
+    sound = (each for each in asked if not _SPOILT & standing_flags(opinions[each.question_id], rules).keys())
+    return [Reviewed(each, dict(known[each.question_id])) for each in sound if each.question_id in known]
+
+
+def merge_reviewed(*sources: Sequence[Reviewed]) -> list[Reviewed]:
+    """All of them, each question (by what it says) once: earlier sources go first."""
+    first: dict[str, Reviewed] = {}
+    for item in chain(*sources):
+        first.setdefault(item.question.content_hash, item)
+    return list(first.values())
+
+
+def digest(reviewed: Iterable[Reviewed]) -> str:
+    """16 hex digits over what was learned from, whatever its order."""
+    labels_of = [(item, [f"{name}={label.zh}" for name, label in item.labels.items()]) for item in reviewed]
+    lines = sorted(" ".join([item.question.content_hash, *labels]) for item, labels in labels_of)
+    return sha256(*lines)[:16]

@@ -38,9 +38,9 @@ class Labelled(NamedTuple):
 
     def annotations(self, by: Identity, measured: Verdict | None = None) -> Iterator[Annotation]:
         """Yield its rows in the taxonomy's order; a measured difficulty takes the place of a judged one."""
-        said = {**self.verdicts, **({} if measured is None else {DIFFICULTY: measured})}
+        verdicts = {**self.verdicts, **({} if measured is None else {DIFFICULTY: measured})}
         for name in dimensions():
-            if (verdict := said.get(name)) is not None:
+            if (verdict := verdicts.get(name)) is not None:
                 who = Identity(MEASURED) if verdict is measured else by
                 yield Annotation(
                     question_id=self.question_id,
@@ -81,8 +81,8 @@ class Annotator(Protocol):
 
     def annotations(self, questions: Sequence[Question]) -> list[Annotation]:
         """Return the rows of the questions that it labels."""
-        found = [each for each in self.annotate(questions, lambda _: None) if isinstance(each, Labelled)]
-        return [row for each in found for row in each.annotations(self.identity)]
+        labelled = [each for each in self.annotate(questions, lambda _: None) if isinstance(each, Labelled)]
+        return [row for each in labelled for row in each.annotations(self.identity)]
 
 
 MEASURED = "human_accuracy"  # annotator of measured labels: difficulty from the share of right answers

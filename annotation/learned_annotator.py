@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from build_dataset.annotation.adjudication import MIN_REVIEWED, Reviewed, digest
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from build_dataset.annotation.lexicon_annotator import fold, shares_of
-from build_dataset.annotation.reviewed import LEAST, Reviewed, digest
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import Dimension, dimensions
@@ -21,29 +21,18 @@ Opinion = Callable[[Matrix], Matrix]  # from features to log-probabilities of al
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]  # from texts to vectors, one row a text
 
 TEXT_C, BOTH_C = 100.0, 30.0
-"""Inverse strength of regularisation of the two classifiers.
-
-After 300 of CMExam's questions, on 700 others, mean of four draws: 100 and 30 gave .667 / .714 / .791 / .718
-(disease group, department, discipline, competency), 30 and 10 gave .667 / .713 / .784 / .715.
-"""
+"""Inverse strength of regularisation of the two classifiers; benchmarks/annotation has what others gave."""
 RARE = 5.0
 """Times a label has to be seen for its probability to come half from what was learned, half from the lexicon, which
 knows the terms of labels that no reviewed question has."""
 _BALANCE = 0.5  # a label seen half as often weighs 2 ** 0.5 as much in learning
 _HELD_BACK, _MOST_HELD_BACK = 45.0, 0.35
 """Power of a label's frequency by which its probability is divided: this over the number of questions learned from, and
-its limit. Few examples overstate frequent labels, and the most frequent one wins fewer close calls.
-
-After 300 of CMExam's questions (power .15), mean of four draws, accuracy / macro F1 of disease group and department:
-.668 / .492 and .725 / .452, without it .671 / .472 and .732 / .446. After 700 (.06), mean of five:
-.695 / .547 and .763 / .471, with a power of .15 .692 / .547 and .762 / .476.
+its limit. Few examples overstate frequent labels: macro F1 gains .02, accuracy loses less than .01.
 """
 FOLDS = 5  # of cross-validation; each model learns from four
 MOST_ALIKE = 0.95
-"""Share of one label above which it is, too: reviewed questions of one exam alone teach nothing about others.
-
-Learning disciplines from 300 questions that are all dentistry gave .05 on the rest of CMExam, the lexicon .66.
-"""
+"""Share of one label above which the lexicon speaks: reviews of one exam alone teach nothing about others."""
 _NEAR = 1.2  # nearness, as a multiple of the usual one, from which the learned opinions are trusted in full
 _FLOOR = 1e-6  # probability of a label that a classifier has never met
 _LEXICON_FLOOR = 1e-3  # share of a label without any term
@@ -78,9 +67,7 @@ class DimensionModel:
     (Guo et al. 2017, section 4.2) in one step.
 
     The learned opinions count by the square of a question's nearness to the questions learned from, and the lexicon
-    gains what it loses. Learned from 300 of CMExam's questions that are all dentistry, the other 700 are labelled
-    right in .67 (disease group) and .66 (department) of the cases, without that in .63 and .56; from 300 drawn at
-    random it changes nothing or helps (mean over four dimensions .726, without .723).
+    gains what it loses: what was learned from dentistry alone says little about other exams.
 
     It learns from ``views`` of questions, the ``labels`` of each as a number in the taxonomy's order, and its fold.
     """
@@ -146,10 +133,10 @@ def _regression(features: Matrix, labels: NDArray[np.intp], c: float, count: int
         model.fit(features, labels, sample_weight=weights / weights.mean())
 
     def opinion(asked: Matrix) -> Matrix:
-        found = np.full((len(asked), count), _FLOOR)
-        found[:, known] = model.predict_proba(asked) if model is not None else 1.0
-        found = np.maximum(found, _FLOOR)
-        return np.asarray(np.log(found / found.sum(axis=1, keepdims=True)))
+        probabilities = np.full((len(asked), count), _FLOOR)
+        probabilities[:, known] = model.predict_proba(asked) if model is not None else 1.0
+        probabilities = np.maximum(probabilities, _FLOOR)
+        return np.asarray(np.log(probabilities / probabilities.sum(axis=1, keepdims=True)))
 
     return opinion
 
@@ -181,9 +168,9 @@ def _pool(weights: Matrix, opinions: Matrix) -> Matrix:
 def fold_rows(folds: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Of each fold, the rows outside it, to learn from, and its own; folds without either are left out."""
     for number in range(FOLDS):
-        others, own = np.flatnonzero(folds != number), np.flatnonzero(folds == number)
-        if len(others) and len(own):
-            yield others, own
+        others, inside = np.flatnonzero(folds != number), np.flatnonzero(folds == number)
+        if len(others) and len(inside):
+            yield others, inside
 
 
 def folds_of(keys: Sequence[str]) -> NDArray[np.intp]:
@@ -205,9 +192,8 @@ class TextFeatures:
     """Character 1–3-grams, TF-IDF weighted, in the coordinates that the landmarks span.
 
     The Nyström method on a linear kernel (Williams and Seeger 2001): the same classifier as on the n-grams
-    themselves, in 800 dense columns in place of tens of thousands of sparse ones, which is what makes fits take
-    a fraction of a second. The vocabulary is that of the landmarks; n-grams of one question alone are noise
-    (discipline after 300 questions: .78, with the vocabulary of all 1,000 questions .76).
+    themselves, in 800 dense columns in place of tens of thousands of sparse ones. N-grams of one question alone are
+    noise.
 
     With ``embed``, vectors of meaning stand beside them. They lie in a narrow cone (cosines of .8 and more), so that
     only their distance from the mean of the ``questions`` to learn from says anything.
@@ -216,11 +202,9 @@ class TextFeatures:
     def __init__(self, questions: Sequence[Question], embed: Embed | None = None) -> None:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
-        step = -(-len(questions) // LANDMARKS)
-        landmarks = questions[::step]
+        landmarks = questions[:: -(-len(questions) // LANDMARKS)]
         rare = 2 if len(landmarks) > 50 else 1
-        grams = {"analyzer": "char", "ngram_range": (1, 3)}
-        self._vectorizer = TfidfVectorizer(**grams, sublinear_tf=True, min_df=rare)
+        self._vectorizer = TfidfVectorizer(analyzer="char", ngram_range=(1, 3), sublinear_tf=True, min_df=rare)
         self._landmarks = self._vectorizer.fit_transform([text_of(question) for question in landmarks])
         values, vectors = np.linalg.eigh((self._landmarks @ self._landmarks.T).toarray())
         kept = values > 1e-8 * values[-1]
@@ -231,11 +215,11 @@ class TextFeatures:
     def __call__(self, questions: Sequence[Question]) -> Matrix:
         """Coordinates of questions, one row each."""
         terms = self._vectorizer.transform(map(text_of, questions))
-        found: Matrix = (terms @ self._landmarks.T).toarray() @ self._projection
+        coordinates: Matrix = (terms @ self._landmarks.T).toarray() @ self._projection
         if self._embed is None:
-            return found
+            return coordinates
         meant = self._embed(list(map(meaning_of, questions))).astype(float) - self._mean
-        return np.hstack([found, meant / np.maximum(np.linalg.norm(meant, axis=1, keepdims=True), 1e-9)])
+        return np.hstack([coordinates, meant / np.maximum(np.linalg.norm(meant, axis=1, keepdims=True), 1e-9)])
 
 
 def nearest_similarity(questions: Matrix, learned: Matrix) -> Matrix:
@@ -304,8 +288,8 @@ class LearnedAnnotator(Annotator):
         facts: dict[str, object] = {"reviewed": len(self._reviewed), "reviewed_hash": digest(self._reviewed)}
         if self._models:
             facts["out_of_fold_accuracy"] = self._accuracy
-            told = ", ".join(f"{name} {value:.2f}" for name, value in self._accuracy.items())
-            notes.append(f"right about reviewed questions it had not seen: {told}")
+            accuracies = ", ".join(f"{name} {value:.2f}" for name, value in self._accuracy.items())
+            notes.append(f"right about reviewed questions it had not seen: {accuracies}")
         return Identity(self._name, notes=tuple(notes), facts=facts)
 
     def annotate(
@@ -325,8 +309,8 @@ class LearnedAnnotator(Annotator):
             self._learned = self._text(questions)
             folds = folds_of([question.group_id or question.content_hash for question in questions])
             near = np.zeros(len(questions))
-            for others, own in fold_rows(folds):
-                near[own] = nearest_similarity(self._learned[own], self._learned[others])
+            for others, inside in fold_rows(folds):
+                near[inside] = nearest_similarity(self._learned[inside], self._learned[others])
             for name, views in _views(questions, self._learned, near).items():
                 self._learn(name, views, folds)
 
@@ -337,18 +321,18 @@ class LearnedAnnotator(Annotator):
             with threadpool_limits(1):
                 text = self._text(some)
                 views = _views(some, text, nearest_similarity(text, self._learned))
-                found = [self._probabilities(name, some, view) for name, view in views.items()]
-            for rows in zip(*found, strict=True):
+                probabilities = [self._probabilities(name, some, view) for name, view in views.items()]
+            for rows in zip(*probabilities, strict=True):
                 pairs = zip(views, rows, strict=True)
-                said = {name: _verdict(dimensions()[name], row) for name, row in pairs}
-                yield {name: verdict for name, verdict in said.items() if verdict is not None}
+                verdicts = {name: _verdict(dimensions()[name], row) for name, row in pairs}
+                yield {name: verdict for name, verdict in verdicts.items() if verdict is not None}
 
     def _learn(self, name: str, views: Views, folds: NDArray[np.intp]) -> None:
         known = dimensions()[name].labels
         mine = [(row, item) for row, item in enumerate(self._reviewed) if name in item.labels]
         rows = np.array([row for row, _ in mine], dtype=np.intp)
         labels = np.array([known.index(item.labels[name]) for _, item in mine], dtype=np.intp)
-        if len(rows) < LEAST or np.bincount(labels).max() > MOST_ALIKE * len(rows):
+        if len(rows) < MIN_REVIEWED or np.bincount(labels).max() > MOST_ALIKE * len(rows):
             return
         model = self._models[name] = DimensionModel(views[rows], labels, folds[rows], len(known))
         hashes = (item.question.content_hash for _, item in mine)
@@ -358,6 +342,6 @@ class LearnedAnnotator(Annotator):
     def _probabilities(self, name: str, questions: Sequence[Question], views: Views) -> Matrix:
         if (model := self._models.get(name)) is None:
             return np.asarray(np.exp(log_shares(views.own)))
-        unseen, found = self._unseen[name], model(views)
-        pairs = zip(questions, found, strict=True)
-        return np.array([unseen.get(one.content_hash, row) for one, row in pairs])
+        unseen, probabilities = self._unseen[name], model(views)
+        pairs = zip(questions, probabilities, strict=True)
+        return np.array([unseen.get(question.content_hash, row) for question, row in pairs])

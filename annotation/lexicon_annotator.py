@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, field_validator
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.questions import Question
-from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, LabelName, cmexam, dimensions, label_set
+from build_dataset.schemas.taxonomy import DIFFICULTY, Dimension, cmexam, dimensions, label_set
 
 STRONG = 3.0  # score of a term that names the label
 WEAK = 1.0  # score of a term that often goes with it
@@ -85,23 +85,15 @@ def _ours(dimension: str) -> Lexicon:
 @cache
 def _named(dimension: Dimension) -> Lexicon:
     words = ((each, (each.zh, each.en, *each.aliases, *each.words)) for each in dimension.labels)
-    return Lexicon(tuple(LabelTerms(name=each.zh, strong=own, none=each.not_words) for each, own in words))
+    return Lexicon(tuple(LabelTerms(name=each.zh, strong=names, none=each.not_words) for each, names in words))
 
 
 NAME = "lexicon"  # of the annotator
 EXAM_BONUS = 30.0  # score of a label that the exam's own name states: more than any text adds up to
 STEM, KEY, OPTION, EXPLANATION = 2.0, 1.5, 0.6, 0.8
-"""Weights of a term by its place; the stem says what a question is about, wrong options less so.
-
-On half of 1,000 of CMExam's expert labels, which the term lists were not held against: disease group .64, department
-.70, discipline .67, competency .69 were every question labelled (always the most frequent label: .34, .24, .33, .44).
-"""
+"""Weights of a term by its place; the stem says what a question is about, wrong options less so."""
 _ENOUGH = 0.6
-"""Least share of the score with which a label is said: below, half are wrong, and a wrong proposal pulls.
-
-Chosen in steps of .1 on half of 1,000 of CMExam's labels, with terms that speak for the label: on the other half .71,
-.81, .74 and .75 of those said are right, for .72, .73, .78 and .69 of the questions.
-"""
+"""Least share of the score with which a label is said: below, half are wrong, and a wrong proposal pulls."""
 _NOTE = (
     "labelled offline by the lexicon: rough labels, a start for the experts; "
     "[annotate.llm] model = … asks a language model"
@@ -125,8 +117,8 @@ class LexiconAnnotator(Annotator):
     ) -> Iterator[Labelled | Unlabelled]:
         """One result a question, in their order; no verdict where the evidence is thin."""
         for question, read in zip(questions, _read(questions), strict=True):
-            said = ((name, _verdict(name, *each)) for name, each in read.items())
-            yield Labelled(question.question_id, {name: verdict for name, verdict in said if verdict is not None})
+            verdicts = ((name, _verdict(name, *each)) for name, each in read.items())
+            yield Labelled(question.question_id, {name: verdict for name, verdict in verdicts if verdict is not None})
             progress(1)
 
 
@@ -143,7 +135,8 @@ def _verdict(dimension: str, scores: Scores, shares: Scores) -> Verdict | None:
     best = max(shares, key=lambda zh: shares[zh])
     if shares[best] < _ENOUGH or scores[best] <= lexicon(dimension).bases[best]:
         return None
-    return Verdict(_known(dimension, best), round(shares[best], 3), estimate=False)
+    label = next(each for each in dimensions()[dimension].labels if each.zh == best)
+    return Verdict(label, round(shares[best], 3), estimate=False)
 
 
 def shares_of(questions: Sequence[Question]) -> Iterator[dict[str, Scores]]:
@@ -157,12 +150,12 @@ def _read(questions: Sequence[Question]) -> Iterator[dict[str, tuple[Scores, Sco
     for start in range(0, len(questions), _BATCH):
         batch = questions[start : start + _BATCH]
         parts = [list(_parts(question)) for question in batch]
-        texts = [text for own in parts for text, _ in own]
-        found = {name: iter(lexicon(name).find(texts)) for name in scored_dimensions()}
-        for question, own in zip(batch, parts, strict=True):
+        texts = [text for pieces in parts for text, _ in pieces]
+        terms_of = {name: iter(lexicon(name).find(texts)) for name in scored_dimensions()}
+        for question, pieces in zip(batch, parts, strict=True):
             read: dict[str, tuple[Scores, Scores]] = {}
-            for name, terms in found.items():
-                weighted = [(next(terms), weight) for _, weight in own]
+            for name, terms in terms_of.items():
+                weighted = [(next(terms), weight) for _, weight in pieces]
                 before = {other: shares for other, (_, shares) in read.items()}
                 scores = score_labels(name, weighted, question.exam, before)
                 # Shares of the squares: a clear lead is worth more than many faint traces.
@@ -178,8 +171,8 @@ def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, S
     """
     words = lexicon(dimension)
     places: dict[str, float] = {}
-    for found, weight in terms:
-        for term in found:
+    for terms_there, weight in terms:
+        for term in terms_there:
             places[term] = max(places.get(term, 0.0), weight)
     scores = dict(_of_exam(words, exam))
     for label, other, there, weight in words.links:
@@ -194,9 +187,9 @@ def score_labels(dimension: str, terms: Terms, exam: str, before: Mapping[str, S
 @lru_cache(maxsize=4096)
 def _of_exam(words: Lexicon, exam: str) -> Mapping[str, float]:
     """Scores before any term is read: what labels begin with, and what the exam's name adds."""
-    said = fold(exam)
+    name = fold(exam)
     return {
-        item.name: item.base + (EXAM_BONUS if any(word in said for word in item.exam) else 0.0) for item in words.labels
+        item.name: item.base + (EXAM_BONUS if any(word in name for word in item.exam) else 0.0) for item in words.labels
     }
 
 
@@ -209,9 +202,3 @@ def _parts(question: Question) -> Iterator[tuple[str, float]]:
         yield fold(option.text), KEY if option.label in right else OPTION
     if question.explanation:
         yield fold(question.explanation), EXPLANATION
-
-
-def _known(dimension: str, zh: str) -> LabelName:
-    found = dimensions()[dimension].find(zh)
-    assert found is not None, f"{zh} is not a label of {dimension}"
-    return found

@@ -7,23 +7,24 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib.resources import files
 from typing import Any
 
+from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.annotation.annotator import Annotator, Identity, Labelled, Unlabelled, Verdict
 from build_dataset.annotation.llm import messages as wire
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
-from build_dataset.annotation.params import AnnotateLlmOptions
-from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.annotation.llm.options import LlmOptions
+from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.schemas.annotations import AnnotationRequest
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import Dimension, LabelName, dimensions, label_set
-from build_dataset.schemas.wording import SPECIAL_TOKENS
+from build_dataset.schemas.wording import SPECIAL_TOKENS, counted
 
 CMEXAM = "label.v3.zh.md"  # file of the prompt; a change of it asks every question anew
 GENERAL = "label.general.v1.zh.md"  # for label sets of other subjects than CMExam's
@@ -86,10 +87,10 @@ class LabelPrompt:
         ]
 
     def _example(self, shot: Reviewed) -> list[dict[str, str]]:
-        said = {item.zh: str(item.labels.index(shot.labels[item.name]) + 1) for item in self.dimensions}
+        codes = {item.zh: str(item.labels.index(shot.labels[item.name]) + 1) for item in self.dimensions}
         return [
             {"role": "user", "content": _QUESTION.format(question=render(shot.question))},
-            {"role": "assistant", "content": _json(said)},
+            {"role": "assistant", "content": _json(codes)},
         ]
 
 
@@ -194,9 +195,9 @@ class LlmAnnotator(Annotator):
         arrived: dict[str, list[wire.Outcome]] = defaultdict(list)
         requests = requests_for(questions, self._options, self._prompt)
         for outcome in self._client.complete_many(requests, self._store, progress):
-            found = arrived[outcome.request.id]
-            found.append(outcome)
-            if len(found) == self._options.samples:
+            outcomes = arrived[outcome.request.id]
+            outcomes.append(outcome)
+            if len(outcomes) == self._options.samples:
                 yield self._settle(outcome.request.id, arrived.pop(outcome.request.id))
 
     def _settle(self, question_id: str, outcomes: Sequence[wire.Outcome]) -> Labelled | Unlabelled:
@@ -233,12 +234,12 @@ def requests_for(
     """All requests for those questions, question by question."""
     logprobs = options.logprobs and options.samples == 1
     check = partial(read_labels, dimensions=prompt.dimensions)
-    found = []
+    requests = []
     for question in questions:
         messages = prompt.messages(question)
         first = wire.ChatRequest(question.question_id, messages, prompt.form, check, logprobs=logprobs)
-        found += [replace(first, sample=sample) for sample in range(options.samples)]
-    return found
+        requests += [replace(first, sample=sample) for sample in range(options.samples)]
+    return requests
 
 
 def _verdicts(answers: Sequence[wire.Answer], dimensions: Sequence[Dimension]) -> dict[str, Verdict]:
@@ -247,15 +248,15 @@ def _verdicts(answers: Sequence[wire.Answer], dimensions: Sequence[Dimension]) -
     With several samples, confidence is the share that agrees (self-consistency: Wang et al. 2023); with one, the
     probability of its tokens, where the endpoint gave it.
     """
-    said = [read_labels(answer.text, dimensions) for answer in answers]
-    found = {}
+    answered = [read_labels(answer.text, dimensions) for answer in answers]
+    verdicts = {}
     for dimension in dimensions:
-        votes = Counter(labels[dimension.name] for labels in said)
+        votes = Counter(labels[dimension.name] for labels in answered)
         label, count = votes.most_common(1)[0]
         alone = value_probability(answers[0], _keys(dimension)) if len(answers) == 1 else count / len(answers)
         rounded = None if alone is None else round(alone, 4)
-        found[dimension.name] = Verdict(label, rounded, estimate=dimension.name in _ESTIMATED)
-    return found
+        verdicts[dimension.name] = Verdict(label, rounded, estimate=dimension.name in _ESTIMATED)
+    return verdicts
 
 
 def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelName]:
@@ -264,8 +265,8 @@ def read_labels(text: str, dimensions: Sequence[Dimension]) -> dict[str, LabelNa
     Raises ``BadAnswerError`` where it is no JSON object, lacks a dimension, or has a label outside the set.
     """
     values = wire.json_object(wire.final_part(text)).items()
-    said = {str(name).strip().casefold(): value for name, value in values}
-    return {dimension.name: _read_label(said, dimension) for dimension in dimensions}
+    answered = {str(name).strip().casefold(): value for name, value in values}
+    return {dimension.name: _read_label(answered, dimension) for dimension in dimensions}
 
 
 def _read_label(said: Mapping[str, object], dimension: Dimension) -> LabelName:
@@ -309,8 +310,57 @@ def _span(text: str, keys: Sequence[str]) -> tuple[int, int] | None:
     """Return the place of the value, in bytes of UTF-8."""
     for key in keys:
         name = re.escape(json.dumps(key, ensure_ascii=False))
-        found = [*re.finditer(name + r'\s*:\s*"?([^",}\s]+)', text)]
-        if found:
-            start, end = found[-1].span(1)
+        mentions = [*re.finditer(name + r'\s*:\s*"?([^",}\s]+)', text)]
+        if mentions:
+            start, end = mentions[-1].span(1)
             return len(text[:start].encode()), len(text[:end].encode())
     return None
+
+
+_ABOUT_A_TOKEN = re.compile(r"[A-Za-z]{1,6}|\d{1,3}|[^\sA-Za-z0-9]")
+"""About a token: an ideograph, a mark, up to six letters, three digits; ``penici|llin``."""
+_MESSAGE_TOKENS = 4  # tokens that frame each message, as OpenAI counts them
+
+
+def about_tokens(text: str) -> int:
+    """Return about how many tokens a text has: within a fifth of ``o200k_base`` on exam questions."""
+    return len(_ABOUT_A_TOKEN.findall(text))
+
+
+def estimate_requests(
+    options: LlmOptions,
+    asked: Iterable[wire.ChatRequest],
+    store: wire.AnswerStore,
+    what: str,
+    answer: int,
+    *,
+    batched: bool = False,
+) -> str:
+    """Return tokens and cost of the requests that are not stored, in one line; asks nobody and needs no key.
+
+    ``answer`` are the tokens of one answer.
+    """
+    requests = {request.key(options): request for request in asked}
+    stored = store.get_many(requests)
+    missing = [request for key, request in requests.items() if key not in stored]
+    tokens = sum(map(_request_tokens, missing))
+    number = f"{len(missing):,} {what} ({len(stored):,} answered before)" if stored else f"{len(missing):,} {what}"
+    return options.told(number, tokens, len(missing) * answer, digits=4, batched=batched)
+
+
+def estimate(
+    questions: Sequence[Question], params: AnnotateParams, store: wire.AnswerStore, reviewed: Sequence[Reviewed] = ()
+) -> str:
+    """Return what annotating takes, in one line; asks nobody and needs no key."""
+    options, chosen = params.llm, params.chosen(len(reviewed))
+    if chosen != "llm":
+        return f"{counted(len(questions), 'question')} by {chosen}: no requests, no cost"
+    prompt = label_prompt(options, choose_shots(reviewed, options.shots))
+    requests = requests_for(questions, options, prompt)
+    answer = about_tokens(example(prompt.dimensions, "10"))
+    return estimate_requests(options, requests, store, "requests to make", answer, batched=params.batch)
+
+
+def _request_tokens(request: wire.ChatRequest) -> int:
+    form = json.dumps(request.response_format, ensure_ascii=False) if request.response_format else ""
+    return about_tokens(form) + sum(about_tokens(each["content"]) + _MESSAGE_TOKENS for each in request.messages)

@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 from pydantic import NonNegativeInt, model_validator
 
+from build_dataset.annotation.adjudication import MIN_REVIEWED
 from build_dataset.annotation.llm.options import Endpoint, LlmOptions
-from build_dataset.annotation.reviewed import LEAST
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import file_sha256
 from build_dataset.schemas.params import Address, Params, Person, Share, VariableName, non_semantic, option
@@ -58,7 +58,7 @@ class AnnotateParams(Params):
     reviewed: Path | None = non_semantic(
         None, "Questions labelled elsewhere to learn from, beside those reviewed here: CSV, JSONL or Parquet."
     )
-    learn_from: int = option(100, "Reviewed questions from which auto prefers learned to lexicon.", ge=LEAST)
+    learn_from: int = option(100, "Reviewed questions from which auto prefers learned to lexicon.", ge=MIN_REVIEWED)
     batch: bool = non_semantic(False, "Ask through the endpoint's Batch API: cheaper, within a day.")
     llm: AnnotateLlmOptions = AnnotateLlmOptions()
     embeddings: Endpoint = option(Endpoint(), "Embedding model of the annotator embeddings; a local server's, too.")
@@ -147,8 +147,8 @@ class ReviewParams(Params):
     @model_validator(mode="after")
     def _consistent_people(self) -> ReviewParams:
         if both := sorted({*self.reviewers} & {*self.adjudicators}):
-            told = "is among reviewers and adjudicators: nobody rules on their own labels"
-            raise ValueError(f"{both[0]} {told}")
+            problem = "is among reviewers and adjudicators: nobody rules on their own labels"
+            raise ValueError(f"{both[0]} {problem}")
         if len({*self.reviewers}) < len(self.reviewers):
             raise ValueError("somebody is twice among reviewers (capital letters do not count)")
         if strangers := sorted({*self.quotas} - {*self.reviewers}):

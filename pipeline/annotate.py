@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from build_dataset.annotation.adjudication import MIN_REVIEWED, Reviewed, from_reviews, merge_reviewed
 from build_dataset.annotation.annotator import MEASURED, Annotator, Identity, Labelled, Unlabelled, measured_difficulty
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.llm.messages import AnswerStore, other_models
 from build_dataset.annotation.params import AnnotateParams
-from build_dataset.annotation.reviewed import LEAST, Reviewed, from_reviews, merge_reviewed
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.pipeline.rendering.markdown import request_notes
 from build_dataset.pipeline.review.lineage import trace
@@ -148,10 +148,10 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
 
         return LlmAnnotator(params.llm, store, choose_shots(reviewed, params.llm.shots), batch=params.batch)
     if chosen in ("learned", "embeddings"):
-        if len(reviewed) < LEAST:
+        if len(reviewed) < MIN_REVIEWED:
             raise UserError(
-                f"{len(reviewed)} questions are reviewed, {chosen} needs {LEAST}: run `build-dataset review pull`, "
-                "name a file in [annotate] reviewed, or set annotator = 'lexicon'"
+                f"{len(reviewed)} questions are reviewed, {chosen} needs {MIN_REVIEWED}: "
+                "run `build-dataset review pull`, name a file in [annotate] reviewed, or set annotator = 'lexicon'"
             )
         from build_dataset.annotation.learned_annotator import LearnedAnnotator
 
@@ -167,7 +167,7 @@ def choose(params: AnnotateParams, store: AnswerStore, reviewed: Sequence[Review
 
 def estimate(tables: Tables, params: AnnotateParams, context: Context) -> list[str]:
     """Return what a run would cost."""
-    from build_dataset.annotation.estimate import estimate as estimate_questions
+    from build_dataset.annotation.llm_annotator import estimate as estimate_questions
 
     questions = list(Question.from_frame(tables["questions"]))
     return [estimate_questions(questions, params, context.store, reviewed_questions(questions, tables, params))]

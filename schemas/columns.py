@@ -40,11 +40,11 @@ def plain_header(header: str) -> str:
 
 @cache
 def _roles() -> dict[str, tuple[str, ...]]:
-    found: dict[str, tuple[str, ...]] = {}
+    roles: dict[str, tuple[str, ...]] = {}
     for role, known in vocabulary()["roles"].items():
         for name in map(plain_header, known):
-            found[name] = (*found.get(name, ()), role)
-    return found
+            roles[name] = (*roles.get(name, ()), role)
+    return roles
 
 
 def roles_of(header: str) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ def option_of(header: str) -> tuple[str, str] | None:
 
 def flags_of(headers: Iterable[str]) -> dict[str, str]:
     """Headers that say of one option whether it is right, by its label: is_correct_A, option_b_correct, C是否正确."""
-    found: dict[str, str] = {}
+    flags: dict[str, str] = {}
     for header in headers:
         name = plain_header(header)
         for word in map(plain_header, vocabulary()["options"]["flags"]):
@@ -74,9 +74,9 @@ def flags_of(headers: Iterable[str]) -> dict[str, str]:
             named = option_of(rest) if rest != name and not roles_of(header) else None
             label = named[1] if named else rest if rest != name and _LABEL.fullmatch(rest) else None
             if label:
-                found[_upper(label)] = header
+                flags[_upper(label)] = header
                 break
-    return found
+    return flags
 
 
 def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
@@ -89,16 +89,16 @@ def option_groups(headers: Iterable[str]) -> dict[str, dict[str, str]]:
         named = ("", name) if (name := plain_header(header)).isdecimal() else option_of(header)  # 1, 2, 3
         if named and not roles_of(header):
             groups.setdefault((named[0], named[1].isdigit()), {}).setdefault(named[1], header)
-    found: dict[str, dict[str, str]] = {}
+    by_word: dict[str, dict[str, str]] = {}
     for (word, numbered), labels in groups.items():
         if not numbered:
-            found[word] = {label: labels[label] for label in sorted(labels)}
+            by_word[word] = {label: labels[label] for label in sorted(labels)}
             continue
         numbers = sorted(map(int, labels))
         in_turn = numbers == list(range(numbers[0], numbers[0] + len(numbers))) and numbers[0] in (0, 1)
         if in_turn and len(numbers) <= len(vocabulary()["options"]["labels"]):  # 1 … 80 are numbers of questions
-            found[f"{word}1"] = {chr(65 + at - numbers[0]): labels[str(at)] for at in numbers}
-    return found
+            by_word[f"{word}1"] = {chr(65 + at - numbers[0]): labels[str(at)] for at in numbers}
+    return by_word
 
 
 def _upper(label: str) -> str:

@@ -10,7 +10,7 @@ Value = TypeVar("Value")
 
 def group_values(pairs: Iterable[tuple[Key, Value]]) -> dict[Key, list[Value]]:
     """Return the values of each key, in their order; of an unknown key none."""
-    found: dict[Key, list[Value]] = defaultdict(list)
+    groups: dict[Key, list[Value]] = defaultdict(list)
     for key, value in pairs:
-        found[key].append(value)
-    return found
+        groups[key].append(value)
+    return groups

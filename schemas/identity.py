@@ -19,7 +19,7 @@ def sha256(*parts: str | bytes) -> str:
     return digest.hexdigest()
 
 
-def lot(*parts: str) -> float:
+def stable_random(*parts: str) -> float:
     """Return a number from 0 up to 1, drawn by a hash: the same for the same parts, whatever else is drawn."""
     return int(sha256(*parts)[:8], 16) / 2**32
 

@@ -51,14 +51,14 @@ def find_unsure(
     where the character was left out or changed since. The label of an option is a neighbour of its text.
     """
     folded = {name: _folded(text, f"{name[-1]}." if name.startswith(OPTION) else "") for name, text in texts.items()}
-    return [(one, _best(folded, one)) for one in unsure if len(one.text) == 1]
+    return [(char, _best(folded, char)) for char in unsure if len(char.text) == 1]
 
 
 def _folded(text: str, before: str) -> tuple[str, list[int]]:
     """Return a text as it is compared, and the index of each of its characters; -1 for those put ``before``."""
     pairs = [(char, -1) for char in _fold(before)]
     for at, char in enumerate(text):
-        pairs += [(one, at) for one in _fold(char)]
+        pairs += [(folded, at) for folded in _fold(char)]
     return "".join(char for char, _ in pairs), [at for _, at in pairs]
 
 
@@ -66,24 +66,24 @@ def _fold(text: str) -> str:
     return "".join(unicodedata.normalize("NFKC", text).split()).casefold()
 
 
-def _best(folded: Mapping[str, tuple[str, list[int]]], one: UnsureCharacter) -> list[Place]:
-    before, char, after = _fold(one.before), _fold(one.text), _fold(one.after)
-    found: dict[int, list[Place]] = {}
+def _best(folded: Mapping[str, tuple[str, list[int]]], unsure_char: UnsureCharacter) -> list[Place]:
+    before, char, after = _fold(unsure_char.before), _fold(unsure_char.text), _fold(unsure_char.after)
+    by_nearness: dict[int, list[Place]] = {}
     for name, (text, origin) in folded.items():
         at = text.find(char) if char else -1
         while at >= 0:
             near = Postfix.similarity(text[:at], before) + Prefix.similarity(text[at + len(char) :], after)
             start = max(origin[at], 0)  # of a label nothing is part of the text
-            found.setdefault(near, []).append(Place(name, start, origin[at] + 1, one.other))
+            by_nearness.setdefault(near, []).append(Place(name, start, origin[at] + 1, unsure_char.other))
             at = text.find(char, at + 1)
-    near = max(found, default=-1)
-    return found[near] if near >= min(_NEIGHBOURS, len(before) + len(after)) else []
+    near = max(by_nearness, default=-1)
+    return by_nearness[near] if near >= min(_NEIGHBOURS, len(before) + len(after)) else []
 
 
 def unsure_of_key(question: Question) -> bool:
     """Return whether a letter of its key may be misread: one that no text of the question holds."""
-    found = find_unsure(fields_of_question(question), question.unsure or ())
-    return any(not places and one.text in (question.answer or ()) for one, places in found)
+    unsure = find_unsure(fields_of_question(question), question.unsure or ())
+    return any(not places and char.text in (question.answer or ()) for char, places in unsure)
 
 
 def places_in(text: str, unsure: Iterable[UnsureCharacter] | None) -> list[Place]:
@@ -96,17 +96,17 @@ def unsure_told(question: Question) -> str:
 
     One that the question's texts do not hold is its key's, or is named with what stands beside it.
     """
-    whole = [one.text[:60] for one in question.unsure or () if len(one.text) > 1]
+    whole = [char.text[:60] for char in question.unsure or () if len(char.text) > 1]
     if whole:
         return f"最不确定的一行 least sure line: '{whole[0]}'"
     texts = fields_of_question(question)
     named: dict[tuple[str, str], None] = {}
-    for one, places in sorted(find_unsure(texts, question.unsure or ()), key=lambda pair: pair[0].sure):
-        around = f"'{one.before}{one.text}{one.after}'"
-        field = places[0].field if places else "answer" if one.text in (question.answer or ()) else ""
+    for char, places in sorted(find_unsure(texts, question.unsure or ()), key=lambda pair: pair[0].sure):
+        around = f"'{char.before}{char.text}{char.after}'"
+        field = places[0].field if places else "answer" if char.text in (question.answer or ()) else ""
         zh, en = field_name(field) if field else (f"{around}中", around)
-        zh_other, en_other = (f"（或{one.other}）", f" (or {one.other})") if one.other else ("", "")
-        named[f"{zh}的{one.text}{zh_other}", f"{one.text}{en_other} in {en}"] = None
+        zh_other, en_other = (f"（或{char.other}）", f" (or {char.other})") if char.other else ("", "")
+        named[f"{zh}的{char.text}{zh_other}", f"{char.text}{en_other} in {en}"] = None
     if not named:
         return ""
     more = len(named) - _TOLD
@@ -149,6 +149,6 @@ def mark_places(text: str, quotes: Iterable[str], places: Iterable[Place] = ()) 
     made = Markup("")
     for piece, mark in marked_pieces(text, quotes, places):
         title = "" if mark is None else f"或 or {mark.other}" if mark.other else "存疑 unsure" if mark.unsure else ""
-        told = Markup(' class="unsure" title="{}"').format(title) if title else ""
-        made += piece if mark is None else Markup("<mark{}>{}</mark>").format(told, piece)
+        attributes = Markup(' class="unsure" title="{}"').format(title) if title else ""
+        made += piece if mark is None else Markup("<mark{}>{}</mark>").format(attributes, piece)
     return made

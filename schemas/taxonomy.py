@@ -88,8 +88,8 @@ class Dimension(BaseModel, extra="forbid", frozen=True):
 
     def english(self, zh: str | None) -> str | None:
         """The English name of the label with this Chinese name, if there is one."""
-        found = self.find(zh) if zh else None
-        return found.en if found else None
+        label = self.find(zh) if zh else None
+        return label.en if label else None
 
 
 class LabelSet(BaseModel, extra="forbid", frozen=True):
@@ -105,14 +105,14 @@ class LabelSet(BaseModel, extra="forbid", frozen=True):
     @classmethod
     def _extended(cls, values: Any) -> Any:
         """Put the dimensions of the sets that it extends before its own."""
-        named, own = values.get("extends", []), values.get("dimensions", [])
+        named, dimensions_given = values.get("extends", []), values.get("dimensions", [])
         named = [named] if isinstance(named, str) else named
-        if not isinstance(named, list) or not isinstance(own, list):
+        if not isinstance(named, list) or not isinstance(dimensions_given, list):
             return values
         if unknown := [name for name in named if name not in _built_in()]:
             raise ValueError(f"extends: no label set {unknown[0]!r} is built in; there are {', '.join(_built_in())}")
         first = [dimension for name in named for dimension in _built_in()[name]["dimensions"]]
-        return {**values, "extends": named, "dimensions": [*first, *own]}
+        return {**values, "extends": named, "dimensions": [*first, *dimensions_given]}
 
     @field_validator("dimensions")
     @classmethod
@@ -184,8 +184,8 @@ def cmexam() -> LabelSet:
 @cache
 def cmb_catalogue() -> tuple[Category, ...]:
     """CMB's catalogue: 6 categories with 28 subcategories."""
-    found = json.loads((_TAXONOMIES / "cmb.json").read_text(encoding="utf-8"))
-    return tuple(Category.model_validate(item) for item in found["categories"])
+    catalogue = json.loads((_TAXONOMIES / "cmb.json").read_text(encoding="utf-8"))
+    return tuple(Category.model_validate(item) for item in catalogue["categories"])
 
 
 @cache
@@ -202,5 +202,5 @@ def exam_names() -> dict[str, str]:
 @cache
 def _built_in() -> dict[str, Any]:
     """Return the label sets that ship with the project, by name."""
-    found = sorted((path.name, path) for path in _TAXONOMIES.iterdir() if path.name.endswith(".toml"))
-    return {name.removesuffix(".toml"): tomllib.loads(path.read_text(encoding="utf-8")) for name, path in found}
+    paths = sorted((path.name, path) for path in _TAXONOMIES.iterdir() if path.name.endswith(".toml"))
+    return {name.removesuffix(".toml"): tomllib.loads(path.read_text(encoding="utf-8")) for name, path in paths}

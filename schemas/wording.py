@@ -42,7 +42,7 @@ def minute(moment: str) -> str:
 def tally_failures(failures: Iterable[tuple[str, str]]) -> str:
     """Return ``connection 25: no connection to http://…; timeout 1: …`` with the most frequent detail of each."""
     details = sorted(group_values(failures).items())
-    told = (f"{reason} {len(found)}: {Counter(found).most_common(1)[0][0]}" for reason, found in details)
+    told = (f"{reason} {len(details_of)}: {Counter(details_of).most_common(1)[0][0]}" for reason, details_of in details)
     return "; ".join(told)
 
 
@@ -72,8 +72,8 @@ def findings(reason: str, detail: str) -> list[tuple[str, str]]:
 
 def quoted(detail: str) -> list[str]:
     """Return the places that evidence names: something is missing in stem: '1,2,3, ,n，其出栈序列'."""
-    found = (next(filter(None, parts)) for parts in _QUOTED.findall(detail))
-    return [quote.replace("\\n", "\n").replace("\\t", "\t") for quote in found]  # line breaks as two characters
+    quotes = (next(filter(None, parts)) for parts in _QUOTED.findall(detail))
+    return [quote.replace("\\n", "\n").replace("\\t", "\t") for quote in quotes]  # line breaks as two characters
 
 
 def look_at(reason: str) -> list[str]:

@@ -76,7 +76,7 @@ class Studio:
 
         with trusted_certificates():
             self._http = httpx.Client(timeout=timeout, follow_redirects=True)
-        with self._told():
+        with self._user_errors():
             self._check_server()
             self._sdk = LabelStudio(base_url=self.url, api_key=token, httpx_client=self._http)
             self._sdk.users.whoami()
@@ -104,35 +104,35 @@ class Studio:
 
     @cached_property
     def _users(self) -> Sequence[Any]:
-        with self._told():
+        with self._user_errors():
             users: Sequence[Any] = self._sdk.users.list()
         return users
 
     def projects(self, words: str) -> list[Project]:
         """Projects whose description contains ``words``, the oldest first."""
-        with self._told():
-            found = [each for each in self._sdk.projects.list() if words in (each.description or "")]
-            return sorted(map(_project, found), key=lambda project: project.id)
+        with self._user_errors():
+            projects = [each for each in self._sdk.projects.list() if words in (each.description or "")]
+            return sorted(map(_project, projects), key=lambda project: project.id)
 
     def project(self, project_id: int) -> Project:
         """A project with its counts."""
-        with self._told():
+        with self._user_errors():
             return _project(self._sdk.projects.get(project_id))
 
     def create_project(self, **settings: Any) -> int:
         """Create a project, once; its id. After a ``ReplyLostError`` it may be there or not, also more than once."""
-        with self._told(lost=True):
+        with self._user_errors(lost=True):
             project_id: int = self._sdk.projects.create(**settings, request_options=_ONCE).id
         return project_id
 
     def update_project(self, project_id: int, **settings: Any) -> None:
         """Change settings of a project."""
-        with self._told(lost=True):
+        with self._user_errors(lost=True):
             self._sdk.projects.update(project_id, **settings)
 
     def delete_project(self, project_id: int) -> None:
         """Delete a project with all that is in it."""
-        with self._told(lost=True):
+        with self._user_errors(lost=True):
             self._sdk.projects.delete(project_id)
 
     def tasks(self, project_id: int, *filters: Filter, answers: bool = False) -> Iterator[dict[str, Any]]:
@@ -142,7 +142,7 @@ class Studio:
         ``answers``, tasks have ``updated_at`` and ``annotations`` instead of their number.
         """
         last = 0
-        with self._told():
+        with self._user_errors():
             while True:
                 later = task_filter("id", "greater", last)
                 page, total = self._page(project_id, [*filters, later], answers=answers)
@@ -156,7 +156,7 @@ class Studio:
 
     def import_tasks(self, project_id: int, payloads: Sequence[Mapping[str, Any]]) -> None:
         """Add tasks, once. After a ``ReplyLostError`` they may be there or not: the server adds all of them or none."""
-        with self._told(lost=True):
+        with self._user_errors(lost=True):
             # As bytes: the SDK's encoder walks through every part of every task, half of our CPU time of a push.
             content = json.dumps(list(payloads), ensure_ascii=False).encode()
             path, kind = f"api/projects/{project_id}/import", {"content-type": "application/json"}
@@ -164,7 +164,7 @@ class Studio:
 
     def predictions(self, project_id: int) -> dict[int, list[dict[str, Any]]]:
         """All predictions of a project by task id, oldest first."""
-        with self._told():
+        with self._user_errors():
             listed = self._ask("GET", "api/predictions/", params={"project": project_id})
             return group_values((each["task"], each) for each in sorted(listed, key=itemgetter("id")))
 
@@ -172,7 +172,7 @@ class Studio:
         """Add a prediction to each of those tasks, by task id."""
         request = [{"task": task_id, **prediction} for task_id, prediction in sorted(predictions.items())]
         if request:
-            with self._told(lost=True):
+            with self._user_errors(lost=True):
                 self._sdk.projects.import_predictions(project_id, request=request, request_options=_ONCE)
 
     def delete_predictions(self, project_id: int, task_ids: Sequence[int]) -> None:
@@ -183,7 +183,7 @@ class Studio:
     def update_task(self, task_id: int, data: Mapping[str, Any], *, served: bool | None = None) -> None:
         """Replace a task's data; with ``served``, say whether people get it from the queue."""
         state = {} if served is None else {"is_labeled": not served}
-        with self._told(lost=True):
+        with self._user_errors(lost=True):
             self._sdk.tasks.update(str(task_id), data=dict(data), **state)
 
     def delete_unanswered(self, project_id: int, task_ids: Sequence[int]) -> int:
@@ -192,17 +192,17 @@ class Studio:
         gone = 0
         for begin in range(0, len(task_ids), _PAGE):
             some = task_filter("id", "in_list", list(task_ids[begin : begin + _PAGE]))
-            if found := [task["id"] for task in self.tasks(project_id, some, unanswered)]:
-                self._act("delete_tasks", project_id, found)
-            gone += len(found)
+            if unanswered_ids := [task["id"] for task in self.tasks(project_id, some, unanswered)]:
+                self._act("delete_tasks", project_id, unanswered_ids)
+            gone += len(unanswered_ids)
         return gone
 
     def _page(self, project_id: int, filters: Sequence[Filter], *, answers: bool) -> tuple[list[Any], int]:
         query = {"filters": {"conjunction": "and", "items": filters}, "ordering": ["tasks:id"]}
         fields, include = ("all", _ANSWERED) if answers else ("task_only", _LISTED)
         params = {"project": project_id, "query": json.dumps(query), "fields": fields, "include": include}
-        found = self._ask("GET", "api/tasks/", params=params | {"page_size": _PAGE, "resolve_uri": False})
-        return found["tasks"], found["total"]
+        reply = self._ask("GET", "api/tasks/", params=params | {"page_size": _PAGE, "resolve_uri": False})
+        return reply["tasks"], reply["total"]
 
     def _ask(self, method: str, path: str, **more: Any) -> Any:
         """Return the server's reply as plain JSON: the SDK would make a model of every part, 1.5 ms a task."""
@@ -216,7 +216,7 @@ class Studio:
 
     def _act(self, action: str, project_id: int, task_ids: Sequence[int]) -> None:
         """Apply an action to tasks, at least one: without any, the server takes all tasks of the project."""
-        with self._told(lost=True):
+        with self._user_errors(lost=True):
             chosen = {"all": False, "included": sorted(task_ids)}
             self._sdk.actions.create(id=action, project=project_id, selected_items=chosen, request_options=_ONCE)
 
@@ -234,7 +234,7 @@ class Studio:
             raise UserError(f"{self.url} redirects to {there}: set review.url to that")
 
     @contextmanager
-    def _told(self, *, lost: bool = False) -> Iterator[None]:
+    def _user_errors(self, *, lost: bool = False) -> Iterator[None]:
         """Turn what goes wrong into one line; with ``lost``, a missing reply into ``ReplyLostError``."""
         from label_studio_sdk.core.api_error import ApiError
 
@@ -257,12 +257,12 @@ class Studio:
     def _refusal(self, status: int | None, body: Any) -> str:
         if status is not None and status < 400:
             return _stranger(self.url)
-        before, own = (_REFUSALS[who].get(str(status)) for who in ("before", "server"))
+        before, explained = (_REFUSALS[who].get(str(status)) for who in ("before", "server"))
         if before and not isinstance(body, dict):
-            told = f"answers {status} (a firewall or a proxy, since the reply is not Label Studio's)"
-            return f"something before Label Studio at {self.url} {told}: {before}"
-        if own:
-            return f"Label Studio at {self.url} {own.format(token=self._key_env)}"
+            answer = f"answers {status} (a firewall or a proxy, since the reply is not Label Studio's)"
+            return f"something before Label Studio at {self.url} {answer}: {before}"
+        if explained:
+            return f"Label Studio at {self.url} {explained.format(token=self._key_env)}"
         fields = body if isinstance(body, dict) else {}
         detail = str(fields.get("validation_errors") or fields.get("detail") or "no reason given")
         return f"Label Studio at {self.url} refused a request ({status}): {' '.join(detail.split())}"[:500]

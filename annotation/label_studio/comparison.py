@@ -106,7 +106,7 @@ class ProjectChanges:
     def predictions_after(self, missing: Iterable[ReviewTask]) -> int:
         """Return how many predictions there are once these tasks are added and the labels are changed."""
         filling = self.filling
-        there = sum(len(own) for task_id, own in self.predictions.items() if task_id not in filling.replaced)
+        there = sum(len(rows) for task_id, rows in self.predictions.items() if task_id not in filling.replaced)
         filled = [task.prediction for task in missing] + list(filling.replaced.values())
         return there + len(filling.added) + sum(prediction is not None for prediction in filled)
 
@@ -119,25 +119,25 @@ def compare_tasks(
 ) -> ProjectChanges:
     """Compare the wanted tasks with those on the server."""
     present: dict[str | None, list[SentTask]] = {}
-    found = ProjectChanges(LabelChanges(version), predictions=predictions)
+    changes = ProjectChanges(LabelChanges(version), predictions=predictions)
     for remote in there:
         if remote.question_id not in present:
-            found.arrived[remote.batch] += 1
+            changes.arrived[remote.batch] += 1
         present.setdefault(remote.question_id, []).append(remote)
-        found.sizes[remote.batch] = max(found.sizes.get(remote.batch, 0), remote.batch_size)
+        changes.sizes[remote.batch] = max(changes.sizes.get(remote.batch, 0), remote.batch_size)
     wanted: dict[int, Prediction | None] = {}
-    found.missing = [task for task in tasks if task.question_id not in present]
+    changes.missing = [task for task in tasks if task.question_id not in present]
     for task in tasks:
         for remote in present.get(task.question_id, ()):
             batch = str(remote.batch) if remote.batch else None
-            own = task.sent(arm=remote.arm, batch=batch, of=remote.batch_size)
-            wanted[remote.task_id] = own.prediction
-            found.questions[remote.task_id] = task.question_id
-            found.last_batch = max(found.last_batch, remote.batch)
-            if not remote.shows(own):
-                found.texts.append((remote, own))
-    found.filling = cheapest_changes(version, wanted, predictions)
-    return found
+            task_to_send = task.sent(arm=remote.arm, batch=batch, of=remote.batch_size)
+            wanted[remote.task_id] = task_to_send.prediction
+            changes.questions[remote.task_id] = task.question_id
+            changes.last_batch = max(changes.last_batch, remote.batch)
+            if not remote.shows(task_to_send):
+                changes.texts.append((remote, task_to_send))
+    changes.filling = cheapest_changes(version, wanted, predictions)
+    return changes
 
 
 def cheapest_changes(
@@ -146,7 +146,7 @@ def cheapest_changes(
     """Return the cheapest changes that fill in the wanted labels."""
     if not any(wanted.values()):  # a project can name no version without predictions
         return LabelChanges(annotator, replaced={task_id: None for task_id in wanted if present.get(task_id)})
-    versions = {str(each.get("model_version")) for own in present.values() for each in own}
+    versions = {str(each.get("model_version")) for predictions in present.values() for each in predictions}
     names = [annotator, *(f"{annotator} ({number})" for number in range(2, len(versions) + 2))]
     return min((_filling(name, wanted, present) for name in names), key=lambda each: each.cost)
 
@@ -157,16 +157,16 @@ def _filling(
     added: dict[int, Prediction] = {}
     replaced: dict[int, Prediction | None] = {}
     for task_id, labels in wanted.items():
-        said = [_said(each) for each in present.get(task_id, ()) if str(each.get("model_version")) == version]
-        own = None if labels is None else {**labels, "model_version": version}
-        if own is not None and not said:
-            added[task_id] = own
-        elif said != ([] if own is None else [_said(own)]):
-            replaced[task_id] = own
+        there = [_content(each) for each in present.get(task_id, ()) if str(each.get("model_version")) == version]
+        prediction = None if labels is None else {**labels, "model_version": version}
+        if prediction is not None and not there:
+            added[task_id] = prediction
+        elif there != ([] if prediction is None else [_content(prediction)]):
+            replaced[task_id] = prediction
     return LabelChanges(version, added, replaced)
 
 
-def _said(prediction: Prediction) -> tuple[float | None, list[tuple[str, tuple[str, ...]]]]:
+def _content(prediction: Prediction) -> tuple[float | None, list[tuple[str, tuple[str, ...]]]]:
     score = prediction.get("score")
     return (
         None if score is None else round(float(score), 6),
@@ -178,8 +178,8 @@ def duplicate_task_ids(tasks: Iterable[ReviewTask], there: Iterable[SentTask]) -
     """Return second tasks of a question that nobody answered; the first that was answered stays, or the oldest."""
     wanted = {task.question_id for task in tasks}
     ordered = sorted(there, key=lambda each: (each.annotations == 0, each.task_id))
-    own = group_values((each.question_id, each) for each in ordered if each.question_id in wanted)
-    return [each.task_id for same in own.values() for each in same[1:] if each.annotations == 0]
+    by_question = group_values((each.question_id, each) for each in ordered if each.question_id in wanted)
+    return [each.task_id for same in by_question.values() for each in same[1:] if each.annotations == 0]
 
 
 def obsolete_task_ids(tasks: Iterable[ReviewTask], there: Iterable[SentTask]) -> list[int]:

@@ -12,7 +12,7 @@ from rapidfuzz.distance import Postfix, Prefix
 
 from build_dataset.schemas.annotations import Correction
 from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.places import OPTION, field_name
+from build_dataset.schemas.places import OPTION
 from build_dataset.schemas.questions import Question
 
 STEM, SHARED, ANSWER, EXPLANATION = "stem", "shared_stem", "answer", "explanation"  # names of fields in `Correction`
@@ -67,8 +67,8 @@ def text_of(question: Question) -> str:
 
 def with_proposals(base: BaseText, proposals: Iterable[Correction]) -> BaseText:
     """Return the text with people's proposals for it; a field with two different proposals stays unchanged."""
-    own = ((each.field, each.after) for each in proposals if each.content_hash == base.content_hash)
-    agreed = {name: after[0] for name, after in group_values(own).items() if len(set(after)) == 1}
+    proposed = ((each.field, each.after) for each in proposals if each.content_hash == base.content_hash)
+    agreed = {name: after[0] for name, after in group_values(proposed).items() if len(set(after)) == 1}
     key = agreed.pop(ANSWER, None) or base.key
     try:
         fields = fields_of(base.text)
@@ -85,11 +85,6 @@ def replaced(base: BaseText, changes: Iterable[tuple[str, str, str]]) -> BaseTex
         fields[name] = fields.get(name, "").replace(before, after, 1)
     key, explanation = fields.pop(ANSWER), fields.pop(EXPLANATION)
     return replace(base, text=_text(fields), key=key, explanation=explanation)
-
-
-def field_title(field: str) -> str:
-    """A field's name for people."""
-    return field_name(field)[0]
 
 
 def changed_part(before: str | None, after: str | None) -> str:
@@ -117,11 +112,11 @@ def fields_of(text: str) -> dict[str, str]:
     fields = _head("\n".join(lines[:begin]))
     label = ""
     for line in lines[begin:]:
-        found = _LABEL.match(line)
+        option = _LABEL.match(line)
         following = chr(ord(label[-1]) + 1) if label else "A"
-        if found and found[1] == following:
-            label = f"{OPTION}{found[1]}"
-            fields[label] = found[2].strip()
+        if option and option[1] == following:
+            label = f"{OPTION}{option[1]}"
+            fields[label] = option[2].strip()
         else:
             fields[label] = f"{fields[label]}\n{line.strip()}".strip()
     if empty := [name for name, value in fields.items() if not value]:

@@ -33,8 +33,8 @@ def find(studio: Studio, kind: Kind, owner: Owner, *, listed: Sequence[Project] 
     begin = f"[build-dataset {kind.key}: "
     listed = studio.projects(begin) if listed is None else listed
     everything = [each for each in listed if begin in each.description]
-    if own := [each for each in everything if f" #{owner.token}]" in each.description]:
-        return max(own, key=_most_answered)
+    if owned := [each for each in everything if f" #{owner.token}]" in each.description]:
+        return max(owned, key=lambda each: (each.annotations, each.tasks, -each.id))
     if foreign := [each for each in everything if f"{begin}{owner.dataset} #" in each.description]:
         raise UserError(
             f"{kind.key} project {foreign[0].id} of dataset {owner.dataset} at {studio.url} belongs to another folder:"
@@ -42,10 +42,6 @@ def find(studio: Studio, kind: Kind, owner: Owner, *, listed: Sequence[Project] 
             " project's description, into build/reviews/token"
         )
     return None
-
-
-def _most_answered(project: Project) -> tuple[int, int, int]:
-    return project.annotations, project.tasks, -project.id
 
 
 def create(studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wanted: bool, **settings: Any) -> Project:
@@ -68,17 +64,17 @@ def create(studio: Studio, kind: Kind, owner: Owner, title: str | None, *, wante
     except ReplyLostError:
         if not wait_until(lambda: len(studio.projects(kind.marker(owner))), 1):
             raise
-    own = {each.id: each for each in studio.projects(kind.marker(owner))}
+    made_projects = {each.id: each for each in studio.projects(kind.marker(owner))}
     # The last that was begun is the one that was finished.
-    chosen = own[made if made in own else max(own)]
-    for each in own.values():
+    chosen = made_projects[made if made in made_projects else max(made_projects)]
+    for each in made_projects.values():
         if each.id != chosen.id and not each.tasks:
             studio.delete_project(each.id)
     others = studio.projects(f"[build-dataset {kind.key}: {owner.dataset} #")
-    if first := [each.id for each in others if each.id < min(own)]:  # another folder's, made since we looked
+    if first := [each.id for each in others if each.id < min(made_projects)]:  # another folder's, made since we looked
         studio.delete_project(chosen.id)
-        told = f"somebody else has just made {kind.key} project {first[0]} of dataset {owner.dataset} at {studio.url}"
-        raise UserError(f"{told}, for another folder: agree on who sends the questions, or choose another dataset.name")
+        race = f"somebody else has just made {kind.key} project {first[0]} of dataset {owner.dataset} at {studio.url}"
+        raise UserError(f"{race}, for another folder: agree on who sends the questions, or choose another dataset.name")
     return chosen
 
 
@@ -86,10 +82,10 @@ def wait_until(count: Callable[[], int], least: int) -> int:
     """Wait until the expected number is reached and stays the same, at most for the longest known delay."""
     deadline = time.monotonic() + SETTLE_SECONDS
     before = -1
-    while ((found := count()) != before or found < least) and time.monotonic() < deadline:
-        before = found
+    while ((number := count()) != before or number < least) and time.monotonic() < deadline:
+        before = number
         pause()
-    return found
+    return number
 
 
 def pause(times: float = 1) -> None:

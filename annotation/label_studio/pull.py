@@ -52,12 +52,12 @@ class Pulled:
         rows = self.with_addresses(people).annotations.filter(signed)
         key = ["question_id", "reviewer"]
         latest = rows.sort("updated_at", "annotation_id").unique(key, keep="last").sort(key)
-        found: dict[str, list[Mapping[str, Any]]] = {}
+        by_question: dict[str, list[Mapping[str, Any]]] = {}
         for question_id, reviewer, answer, moment in latest.select(*key, "answer", "updated_at").iter_rows():
-            told = json.loads(answer) | {"completed_by": {"email": reviewer}}
-            told["result"].append(written(ANSWERED, moment))  # the server's own time will be that of the import
-            found.setdefault(question_id, []).append(told)
-        return found
+            annotation = json.loads(answer) | {"completed_by": {"email": reviewer}}
+            annotation["result"].append(written(ANSWERED, moment))  # the server's own time will be that of the import
+            by_question.setdefault(question_id, []).append(annotation)
+        return by_question
 
     def with_addresses(self, people: Mapping[str, str]) -> Pulled:
         """Return it with everybody's present address, because their next answers will carry it."""
@@ -140,11 +140,11 @@ def with_known_times(before: Pulled, after: Pulled) -> Pulled:
 
     Whoever copies a project by export and import gives its answers new ids and the time of the import.
     """
-    said, same = ["question_id", "reviewer", "answer"], [*_KEY, "updated_at"]
+    content, same = ["question_id", "reviewer", "answer"], [*_KEY, "updated_at"]
     lost = before.annotations.join(after.annotations, on=same, how="anti").sort("updated_at")
-    lost = lost.unique(said, keep="first", maintain_order=True).select(*said, earlier="updated_at")
+    lost = lost.unique(content, keep="first", maintain_order=True).select(*content, earlier="updated_at")
     new = after.annotations.filter("imported").join(before.annotations, on=same, how="anti")
-    copies = new.join(lost, on=said).select(*_KEY, "earlier")
+    copies = new.join(lost, on=content).select(*_KEY, "earlier")
     known: dict[str, Any] = {}
     for name in ("annotations", "reviews", "corrections"):
         rows: pl.DataFrame = getattr(after, name).join(copies, on=_KEY, how="left", maintain_order="left")
@@ -159,19 +159,19 @@ def with_deleted_rows(before: Pulled, after: Pulled) -> Pulled:
     was before, as after a restore from a backup, which also gives the ids of lost annotations to others. It is not
     missed where its author has given another answer to the question.
     """
-    own = [*_KEY, "reviewer"]
+    signature = [*_KEY, "reviewer"]
     signed_now = after.annotations.filter(pl.col("answer").is_not_null())
     given = before.annotations.filter(~pl.col("skipped") & pl.col("answer").is_not_null())
-    both = given.join(signed_now, on=own, suffix="_now")
-    missed = given.join(both.filter(pl.col("updated_at_now") >= pl.col("updated_at")), on=own, how="anti")
-    others = signed_now.filter(~pl.col("skipped")).join(missed, on=own, how="anti")
+    both = given.join(signed_now, on=signature, suffix="_now")
+    missed = given.join(both.filter(pl.col("updated_at_now") >= pl.col("updated_at")), on=signature, how="anti")
+    others = signed_now.filter(~pl.col("skipped")).join(missed, on=signature, how="anti")
     missed = missed.join(others, on=["question_id", "reviewer"], how="anti")
     if missed.is_empty():
         return after
     # The rows of now that these replace: of their author, or of nobody that the server lists.
     replaced = after.annotations.join(missed.select(*_KEY, author="reviewer"), on=_KEY)
     replaced = replaced.filter(pl.col("reviewer").is_null() | (pl.col("reviewer") == pl.col("author")))
-    staying = after.annotations.join(replaced, on=own, how="anti", nulls_equal=True)
+    staying = after.annotations.join(replaced, on=signature, how="anti", nulls_equal=True)
     back = missed.join(replaced, on=_KEY, how="semi").with_columns(gone=False)
     gone = missed.join(replaced, on=_KEY, how="anti").with_columns(gone=True)
     kept: dict[str, Any] = {"annotations": pl.concat([staying, back, gone]).sort(_KEY)}
@@ -209,8 +209,8 @@ def _fetch(studio: Studio, kind: Kind, project: Project, start: Pulled, advance:
     if not seen:
         return replace(start, since=since)
     rows = PulledRows()
-    for question_id, found in seen.items():
-        rows.extend(read_task(data[question_id], found, people, kind.name))
+    for question_id, answers in seen.items():
+        rows.extend(read_task(data[question_id], answers, people, kind.name))
     stale = {name: pl.col(order[0]).is_in(list(seen)) for name, order in _ORDER.items()}
     return replace(start.with_rows(rows, stale), since=since)
 

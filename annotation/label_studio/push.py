@@ -38,7 +38,7 @@ class PushReport(NamedTuple):
     mended: int = 0  # number of times that tasks were lost on the server and sent again
     taken_out: int = 0  # tasks that nobody gets any more, since their questions left this dataset; they stay
     restored: int = 0  # answers that had been pulled earlier and went back to the server with their questions
-    told: bool = False  # True where rulings that experts have not seen yet are shown to them
+    rulings_shown: bool = False  # True where rulings that experts have not seen yet are shown to them
 
 
 def push(
@@ -73,7 +73,7 @@ def push(
         project = create(studio, kind, owner, title, wanted=bool(tasks), model_version=version, **settings)
     elif project.label_config != settings["label_config"] or project.experts not in (None, kind.experts):
         studio.update_project(project.id, **settings)
-    told = rulings is not None and _tell(studio, project, rulings)
+    rulings_shown = rulings is not None and _show_rulings(studio, project, rulings)
     work = _Push(studio, kind, project, tasks, version, batch)
     there = [] if created else work.retired(work.look(), anew)
     first = work.compared(there)
@@ -109,14 +109,14 @@ def push(
         mended=work.mended,
         taken_out=taken_out,
         restored=sum(len(task.answers) for task in chosen),
-        told=told,
+        rulings_shown=rulings_shown,
     )
 
 
 _RULINGS = re.compile(r'\s*<section class="bd-rulings">.*?</section>', re.DOTALL)
 
 
-def _tell(studio: Studio, project: Project, rulings: str) -> bool:
+def _show_rulings(studio: Studio, project: Project, rulings: str) -> bool:
     """Put rulings into what people see before the first question, beside what somebody else wrote there."""
     wanted = _RULINGS.sub("", project.instruction) + rulings
     if unescape(wanted) == unescape(project.instruction):  # the server writes quotes its own way
@@ -137,8 +137,8 @@ def _chosen(
             task.sent(batch=str(number), version=found.filling.version, of=of),
             answers=tuple(answers.get(task.question_id, ())),
         )
-        for number, of, own in ((found.last_batch, size, rest), (found.last_batch + 1, len(more), more))
-        for task in own
+        for number, of, tasks in ((found.last_batch, size, rest), (found.last_batch + 1, len(more), more))
+        for task in tasks
     ]
 
 
@@ -190,7 +190,7 @@ class _Push:
         return comparison.compare_tasks(self.tasks, there, present, self.version)
 
     def until_whole(
-        self, there: list[comparison.SentTask], found: comparison.ProjectChanges, chosen: Sequence[ReviewTask]
+        self, there: list[comparison.SentTask], changes: comparison.ProjectChanges, chosen: Sequence[ReviewTask]
     ) -> list[comparison.SentTask]:
         """Send and update until all wanted tasks are on the server; return the tasks found there at the end."""
         by_id = {each.question_id: each for each in chosen}
@@ -199,28 +199,28 @@ class _Push:
             pause(self.mended)
             reply_lost = False
             try:
-                self._write(found, missing)
+                self._write(changes, missing)
                 counted = self.studio.project(self.project.id)
             except ReplyLostError:
                 self.lost, reply_lost = self.lost + 1, True
                 grown = len(there) + len(missing)
                 wait_until(lambda: self.studio.project(self.project.id).tasks, grown)
             else:
-                expected = (len(there) + len(missing), found.predictions_after(missing))
+                expected = (len(there) + len(missing), changes.predictions_after(missing))
                 if (counted.tasks, counted.predictions) == expected and not any(t.answers for t in missing):
-                    self._name_version(found)
+                    self._name_version(changes)
                     new = (comparison.SentTask.of({"id": 0, "data": each.data}) for each in missing)
                     return [*there, *new]
             there = self._without_lost_answers(by_id)
-            found = self.compared(there)
-            missing = [by_id[each.question_id] for each in found.missing if each.question_id in by_id]
-            if not missing and not found.updated():
-                self._name_version(found)
+            changes = self.compared(there)
+            missing = [by_id[each.question_id] for each in changes.missing if each.question_id in by_id]
+            if not missing and not changes.updated():
+                self._name_version(changes)
                 return there
             self.mended += not reply_lost
         raise UserError(
             f"Label Studio at {self.studio.url} does not keep what it is sent: of project {self.project.id},"
-            f" {len(missing)} questions and {len(found.updated())} labels or texts are missing after"
+            f" {len(missing)} questions and {len(changes.updated())} labels or texts are missing after"
             f" {self.mended + self.lost} rounds: look at its log, then run `{self.kind.command}` again"
         )
 
@@ -231,7 +231,7 @@ class _Push:
             studio.import_tasks(project, [task.payload() for task in tasks])
         for group in _groups(sorted(filling.replaced.items()), self.batch):
             studio.delete_predictions(project, [task_id for task_id, _ in group])
-            studio.add_predictions(project, {task_id: own for task_id, own in group if own is not None})
+            studio.add_predictions(project, {task_id: label for task_id, label in group if label is not None})
         for group in _groups(sorted(filling.added.items()), self.batch):
             studio.add_predictions(project, dict(group))
         for remote, task in found.texts:
@@ -267,9 +267,9 @@ def _check_labels(kind: Kind, tasks: Iterable[ReviewTask]) -> None:
         for item in (task.prediction or {}).get("result", ()):
             name, labels = item["from_name"], set(item["value"]["choices"])
             if wrong := sorted(labels - offered.get(name, set())):
-                told = f"the labels of question {task.question_id} do not fit the taxonomy"
+                problem = f"the labels of question {task.question_id} do not fit the taxonomy"
                 remedy = "run `build-dataset annotate` again"
-                raise UserError(f"{told}: {name} has no {wrong[0][:100]!r}; {remedy}")
+                raise UserError(f"{problem}: {name} has no {wrong[0][:100]!r}; {remedy}")
 
 
 def _groups(items: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:

@@ -106,10 +106,10 @@ def with_own_time(annotation: Mapping[str, Any]) -> dict[str, Any]:
     author changes it: the server notes nobody who changed it before.
     """
     items = annotation.get("result") or []
-    said = [item["value"]["text"] for item in items if item.get("from_name") == screen.ANSWERED]
-    own = [item for item in items if item.get("from_name") != screen.ANSWERED]
-    moment = said[0][-1] if said and annotation.get("updated_by") is None else annotation["updated_at"]
-    return {**annotation, "result": own, "updated_at": timestamp(moment)}
+    times = [item["value"]["text"] for item in items if item.get("from_name") == screen.ANSWERED]
+    result = [item for item in items if item.get("from_name") != screen.ANSWERED]
+    moment = times[0][-1] if times and annotation.get("updated_by") is None else annotation["updated_at"]
+    return {**annotation, "result": result, "updated_at": timestamp(moment)}
 
 
 def _seen(
@@ -171,8 +171,8 @@ class _Answer:
 
     def _choices(self, name: str) -> list[str]:
         value = self._items.get(name, {}).get("value")
-        found = value.get("choices") if isinstance(value, Mapping) else None
-        return [str(label) for label in found] if isinstance(found, list) else []
+        chosen = value.get("choices") if isinstance(value, Mapping) else None
+        return [str(label) for label in chosen] if isinstance(chosen, list) else []
 
     def _text(self, name: str) -> str | None:
         """Return the text of a text area; None where nothing was written."""
@@ -197,9 +197,9 @@ class _Answer:
     def reject(self, reason: str, detail: str) -> None:
         """Add what does not count."""
         item = {"annotation_id": self.annotation["id"], "result": self.annotation.get("result") or []}
-        said = json.dumps(item, ensure_ascii=False, sort_keys=True)
+        content = json.dumps(item, ensure_ascii=False, sort_keys=True)
         place = {"item_id": str(self.data[QUESTION_ID]), "stage": STAGE}
-        self.rows.rejects.append(Rejection(**place, reason=reason, detail=detail, item=said))
+        self.rows.rejects.append(Rejection(**place, reason=reason, detail=detail, item=content))
 
     def read_labels(self) -> None:
         """Add labels, flags and corrections."""
@@ -221,19 +221,19 @@ class _Answer:
 
     def read_verdict(self) -> None:
         """Add a verifier's decision and corrections."""
-        found = [_VERDICTS[name] for name in self._choices(editable.VERDICT) if name in _VERDICTS]
+        verdicts = [_VERDICTS[name] for name in self._choices(editable.VERDICT) if name in _VERDICTS]
         before = len(self.rows.corrections)
-        if len(found) != 1:
+        if len(verdicts) != 1:
             self.reject("missing_verdict", f"{self.reviewer} chose no verdict")
-        elif found == [UNSURE]:
+        elif verdicts == [UNSURE]:
             note = self._text(screen.NOTE) or "no note"
             self.reject(UNSURE, f"{self.reviewer} could not tell: {note}")
-        elif found == [DROP] or (
+        elif verdicts == [DROP] or (
             self._correct(screen.CORRECTED, screen.BASE, changed_text)
             & self._correct(screen.CORRECTED_KEY, screen.BASE, changed_key)
             & self._correct(screen.CORRECTED_EXPLANATION, screen.BASE, changed_explanation)
         ):
-            self._decide(found[0])
+            self._decide(verdicts[0])
         else:
             del self.rows.corrections[before:]  # of what cannot be read as a whole nothing is applied
 
@@ -276,14 +276,14 @@ class _Answer:
         if name == screen.CORRECTED_KEY:  # it may name an option that the same person added
             base = replace(base, text=self._text(screen.CORRECTED) or base.text)
         try:
-            found = changed(text, base)
+            changes = changed(text, base)
             if self.project == "adjudication":  # what was offered and is gone from the field was refused
                 offered = changed(str(self.data.get({screen.CORRECTED: "text"}.get(name, "key")) or text), base)
-                found = {field: (old, old) for field, (old, _) in offered.items()} | found
+                changes = {field: (old, old) for field, (old, _) in offered.items()} | changes
         except editable.UnreadableTextError as error:
             self.reject("unreadable_correction", f"{self.reviewer}: {error}")
             return False
-        for field_name, (before, after) in found.items():
+        for field_name, (before, after) in changes.items():
             self._add(base.content_hash, field_name, before, after)
         return True
 

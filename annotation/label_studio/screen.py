@@ -93,8 +93,8 @@ def scoring_config() -> str:
 def numbered_dimensions() -> Iterator[tuple[str, Dimension]]:
     """Yield the dimensions with ①, ②, ③ … as screens and opinions name them; none may have another part's name."""
     if clash := sorted(_TAKEN & dimensions().keys()):
-        told = f"the experts' screen has a part {clash[0]!r} already"
-        raise UserError(f"{told}: call that dimension something else")
+        problem = f"the experts' screen has a part {clash[0]!r} already"
+        raise UserError(f"{problem}: call that dimension something else")
     for place, dimension in enumerate(dimensions().values()):
         yield chr(ord("①") + place), dimension
 
@@ -104,8 +104,8 @@ def spellings(dimension: str) -> Iterator[tuple[LabelName, tuple[str, ...]]]:
     rows, chords = _rows(), iter(_CHORDS)
     held = {name: "" if name in rows else next(chords, "") for name in dimensions()}[dimension]
     for label, _, code in _choices(dimensions()[dimension], rows.get(dimension, ""), held):
-        own = {*label.spellings(), code, (label.code or "").lstrip("0")} - {""}
-        yield label, (*own, *(f"{each} {label.zh}" for each in own))
+        names = {*label.spellings(), code, (label.code or "").lstrip("0")} - {""}
+        yield label, (*names, *(f"{each} {label.zh}" for each in names))
 
 
 def _rendered(name: str, *styles: str, **values: Any) -> str:
@@ -123,12 +123,12 @@ def _templates() -> Environment:
 def _rows() -> dict[str, str]:
     """Return a row of keys for each dimension whose labels it can hold; difficulty, which has levels, gets digits."""
     free = list(_ROWS)
-    found = {}
+    row_of = {}
     for dimension in sorted(dimensions().values(), key=lambda each: each.name != DIFFICULTY):
         if row := next((row for row in free if len(row) >= len(dimension.labels)), ""):
-            found[dimension.name] = row
+            row_of[dimension.name] = row
             free.remove(row)
-    return found
+    return row_of
 
 
 def _choices(dimension: Dimension, row: str, held: str) -> Iterator[tuple[LabelName, str, str]]:

@@ -72,15 +72,10 @@ def create_accounts(installation: Installation, home: Path, accounts: Iterable[A
     """Create the database in ``home`` if it is not there (about 40 s), and the accounts that are missing."""
     home.mkdir(parents=True, exist_ok=True)
     home.chmod(0o700)
-    _run(
-        [
-            str(installation.venv / "bin" / "python"),
-            str(files("build_dataset.annotation.label_studio") / "_accounts.py"),
-        ],
-        f"cannot set up Label Studio in {home}",
-        input=json.dumps([asdict(account) for account in accounts]),
-        env=installation.environment(home),
-    )
+    script = str(files("build_dataset.annotation.label_studio") / "_accounts.py")
+    command = [str(installation.venv / "bin" / "python"), script]
+    secret = json.dumps([asdict(account) for account in accounts])
+    _run(command, f"cannot set up Label Studio in {home}", input=secret, env=installation.environment(home))
 
 
 def launch_server(installation: Installation, home: Path, port: int, *, timeout: float = 120.0) -> Server:
@@ -103,8 +98,8 @@ def launch_server(installation: Installation, home: Path, port: int, *, timeout:
     deadline = time.monotonic() + timeout
     while not _answers(server.url):
         if process.poll() is not None:
-            said = _last_line((home / _LOG).read_text(encoding="utf-8", errors="replace"))
-            raise UserError(f"Label Studio stopped while starting: {said} (see {home / _LOG})")
+            last_line = _last_line((home / _LOG).read_text(encoding="utf-8", errors="replace"))
+            raise UserError(f"Label Studio stopped while starting: {last_line} (see {home / _LOG})")
         if time.monotonic() > deadline:
             stop_server(home)
             raise UserError(f"Label Studio did not answer within {timeout:.0f} s: see {home / _LOG}")
@@ -214,15 +209,15 @@ Home = Annotated[Path, typer.Option(help="Folder of its data and credentials.")]
 Port = Annotated[int, typer.Option(help="Port on 127.0.0.1.", min=1, max=65535)]
 
 
-def _found(name: str) -> Path:
+def nearest_folder(name: str) -> Path:
     """A folder here, in a folder above, or beside our own source, as where `make label-studio` was called."""
     places = (Path.cwd(), *Path.cwd().parents, Path(__file__).resolve().parents[2])
-    found = next((place / name for place in places if (place / name).exists()), Path(name))
-    return found.relative_to(Path.cwd()) if found.is_absolute() and found.parent == Path.cwd() else found
+    path = next((place / name for place in places if (place / name).exists()), Path(name))
+    return path.relative_to(Path.cwd()) if path.is_absolute() and path.parent == Path.cwd() else path
 
 
-_VENV = _found(".venv-label-studio")  # about 1 GB
-_HOME = _found(".label-studio")  # the experts' work
+_VENV = nearest_folder(".venv-label-studio")  # about 1 GB
+_HOME = nearest_folder(".label-studio")  # the experts' work
 
 
 @app.command()
@@ -254,7 +249,7 @@ def start(venv: Venv = _VENV, home: Home = _HOME, port: Port = 8080) -> None:
     server = launch_server(installation, home, port)
     typer.echo(f"Label Studio runs at {server.url}; stop it with `{STOP}`")
     if first:
-        _tell(accounts[0])
+        _print_login(accounts[0])
     typer.echo(f"accounts and API tokens: {home / _CREDENTIALS} (readable by you alone)")
     read = f"""python3 -c 'import json; print(json.load(open("{home / _CREDENTIALS}"))[0]["token"])'"""
     typer.echo(f"for the pipeline: export LABEL_STUDIO_API_KEY=$({read})")
@@ -280,7 +275,7 @@ def add_expert(email: str, venv: Venv = _VENV, home: Home = _HOME) -> None:
         account = Account(email)
         create_accounts(installation, home, [account])
         _write(home, [*accounts, account])
-    _tell(account)
+    _print_login(account)
 
 
 def main() -> None:
@@ -299,7 +294,7 @@ def _installed(venv: Path) -> Installation:
     return installation
 
 
-def _tell(account: Account) -> None:
+def _print_login(account: Account) -> None:
     typer.echo(f"log in as {account.email} with password {account.password}")
 
 

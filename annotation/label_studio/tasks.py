@@ -8,22 +8,15 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
-from build_dataset.annotation.adjudication import Standing, proposed_labels
+from build_dataset.annotation.adjudication import QuestionStatus, proposed_labels
 from build_dataset.annotation.annotator import MEASURED
-from build_dataset.annotation.label_studio.editable import (
-    base_text,
-    changed_part,
-    field_title,
-    text_of,
-    whole_text,
-    with_proposals,
-)
+from build_dataset.annotation.label_studio.editable import base_text, changed_part, text_of, whole_text, with_proposals
 from build_dataset.annotation.label_studio.screen import BASE, CROP, FLAG_NAMES, OPINIONS, TEXT, numbered_dimensions
 from build_dataset.annotation.rubric import ShownAnswer
 from build_dataset.schemas.annotations import Annotation, Correction, LabelStatus
 from build_dataset.schemas.grouping import group_values
-from build_dataset.schemas.identity import lot, sha256
-from build_dataset.schemas.places import mark_places, places_in
+from build_dataset.schemas.identity import sha256, stable_random
+from build_dataset.schemas.places import field_name, mark_places, places_in
 from build_dataset.schemas.questions import Question, ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
@@ -84,17 +77,17 @@ def tasks_of(
     In a share of questions, ``blind``, nothing is filled in. A question's lot depends on the seed and its id alone,
     and the lots of questions of a group are one. ``version`` names what annotated, see ``model_version``.
     """
-    said: dict[str, dict[str, Annotation]] = {}
+    stated: dict[str, dict[str, Annotation]] = {}
     for (question_id, dimension), annotation in proposed_labels(annotations).items():
-        said.setdefault(question_id, {})[dimension] = annotation
+        stated.setdefault(question_id, {})[dimension] = annotation
     tasks = []
     for question in questions:
-        own = said.get(question.question_id, {})
-        labels = {name: each.label for name, each in own.items()}
-        confidences = [each.confidence for each in own.values() if each.confidence is not None]
+        stated_labels = stated.get(question.question_id, {})
+        labels = {name: each.label for name, each in stated_labels.items()}
+        confidences = [each.confidence for each in stated_labels.values() if each.confidence is not None]
         prediction = prediction_of(labels, version, min(confidences, default=None))
         group = question.group_id or question.question_id
-        arm = BLIND if lot(f"{seed}", "blind", group) < blind else PREFILLED
+        arm = BLIND if stable_random(f"{seed}", "blind", group) < blind else PREFILLED
         crop = (crops or {}).get(question.question_id, "")
         tasks.append(task(question.question_id, {**shown_fields(question), CROP: crop}, prediction, arm))
     return tasks
@@ -105,12 +98,12 @@ def by_uncertainty(tasks: Sequence[ReviewTask], groups: Mapping[str, str | None]
 
     A task without a score, the least of its labels' confidences, counts as uncertain. A group stays together.
     """
-    own = [groups.get(each.question_id) or each.question_id for each in tasks]
+    group_of = [groups.get(each.question_id) or each.question_id for each in tasks]
     first: dict[str, tuple[float, int]] = {}
-    for place, (group, each) in enumerate(zip(own, tasks, strict=True)):
+    for place, (group, each) in enumerate(zip(group_of, tasks, strict=True)):
         least, where = first.get(group, (1.0, place))
         first[group] = (min(least, (each.prediction or {}).get("score") or 0.0), where)
-    return [tasks[place] for place in sorted(range(len(tasks)), key=lambda place: first[own[place]])]
+    return [tasks[place] for place in sorted(range(len(tasks)), key=lambda place: first[group_of[place]])]
 
 
 def task(
@@ -181,7 +174,7 @@ _FLAGS = {flag.kind: flag.zh for flag in FLAG_NAMES}  # wrong_stem → 题干有
 
 def adjudication_tasks(
     questions: Mapping[str, Question],
-    standings: Iterable[Standing],
+    statuses: Iterable[QuestionStatus],
     corrections: Iterable[Correction],
     *,
     crops: Mapping[str, str],
@@ -195,21 +188,21 @@ def adjudication_tasks(
     """
     proposed = group_values((correction.question_id, correction) for correction in corrections)
     tasks = []
-    for standing in standings:
+    for standing in statuses:
         question = questions[standing.question_id]
-        own = proposed.get(standing.question_id, [])
+        proposals = proposed.get(standing.question_id, [])
         agreed = {
             label.dimension: label.label
             for label in standing.labels
             if label.label is not None
             and (standing.changed or label.status in (LabelStatus.AGREED, LabelStatus.ADJUDICATED))
         }
-        offered = with_proposals(base_text(question), own)
+        offered = with_proposals(base_text(question), proposals)
         shown = {
             **shown_fields(question),
             "text": offered.text,
             "key": offered.key,
-            OPINIONS: "\n".join(_said(standing, own, seed)),
+            OPINIONS: "\n".join(_opinions(standing, proposals, seed)),
             CROP: crops.get(standing.question_id, ""),
         }
         tasks.append(task(standing.question_id, shown, prediction_of(agreed, VERSION, None)))
@@ -221,15 +214,16 @@ def verification_tasks(items: Iterable[tuple[ReviewItem, Question]], *, crops: M
     tasks = []
     pairs = sorted(items, key=lambda pair: pair[1].question_id)
     for question_id, group in groupby(pairs, key=lambda pair: pair[1].question_id):
-        own = list(group)
-        everything = shown_fields(own[0][1])
+        same = list(group)
+        everything = shown_fields(same[0][1])
         shown = {name: everything[name] for name in ("meta", "text", "key")}
-        base = whole_text(own[0][1])
+        base = whole_text(same[0][1])
         shown |= {"explanation": base.explanation or "", BASE: base.dumps()}
-        codes = dict.fromkeys(code for item, _ in own for code, _ in findings(item.reason, item.detail))
-        reasons = [*(waiting_reasons(item) for item, _ in own), *(" ".join(look_at(code)) for code in codes)]
+        reasons_of = [findings(item.reason, item.detail) for item, _ in same]
+        codes = dict.fromkeys(code for each in reasons_of for code, _ in each)
+        reasons = [*map(waiting_reasons, reasons_of), *(" ".join(look_at(code)) for code in codes)]
         shown["reason"] = "\n".join(dict.fromkeys(reasons))
-        shown["marked"] = _marked(own[0][1], [mark for item, _ in own for mark in quoted(item.detail)], {*codes})
+        shown["marked"] = _marked(same[0][1], [mark for item, _ in same for mark in quoted(item.detail)], {*codes})
         tasks.append(task(question_id, {**shown, CROP: crops.get(question_id, "")}, None))
     return tasks
 
@@ -244,10 +238,9 @@ def scoring_tasks(answers: Iterable[ShownAnswer], *, seed: int) -> list[ReviewTa
     ]
 
 
-def waiting_reasons(item: ReviewItem) -> str:
-    """Return why a question waits, one reason a line, in both languages."""
-    found = findings(item.reason, item.detail)
-    return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in found)
+def waiting_reasons(reasons: Iterable[tuple[str, str]]) -> str:
+    """Return why a question waits, each code with its evidence in a line, in both languages."""
+    return "\n".join(f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in reasons)
 
 
 def _marked(question: Question, quotes: Sequence[str], reasons: Collection[str]) -> str:
@@ -259,7 +252,7 @@ def _marked(question: Question, quotes: Sequence[str], reasons: Collection[str])
     return "\n".join(marked).replace("\n", "<br>")
 
 
-def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> list[str]:
+def _opinions(standing: QuestionStatus, corrections: Sequence[Correction], seed: int) -> list[str]:
     """Return disputed labels, flags, notes and proposed corrections, a line each; the lot draws people's names."""
     people = {review.reviewer for review in standing.reviews}
     drawn = sorted(people, key=lambda who: (sha256(f"{seed}", standing.question_id, who), who))
@@ -268,9 +261,9 @@ def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> l
     disputed = {label.dimension for label in standing.labels if label.status is LabelStatus.DISPUTED}
     for numeral, dimension in numbered_dimensions():
         if dimension.name in disputed:
-            own = [review for review in standing.reviews if review.dimension == dimension.name]
-            own.sort(key=lambda review: _PEOPLE.index(names[review.reviewer]))
-            votes = [f"{names[review.reviewer]} {review.label}" for review in own]
+            reviews = [review for review in standing.reviews if review.dimension == dimension.name]
+            reviews.sort(key=lambda review: _PEOPLE.index(names[review.reviewer]))
+            votes = [f"{names[review.reviewer]} {review.label}" for review in reviews]
             lines.append(f"{numeral} {dimension.zh}：{'　｜　'.join(votes)}")
     raised = [(names[who], kind) for kind, people in standing.flags.items() for who in people]
     flags = sorted((who, _FLAGS.get(kind, kind)) for who, kind in raised)
@@ -280,7 +273,7 @@ def _said(standing: Standing, corrections: Sequence[Correction], seed: int) -> l
     lines += [f"⚑ {who} {flag}" for who, flag in flags]
     lines += [f"备注 {who}：{note}" for who, note in notes]
     lines += [
-        f"改正 {names.get(each.by, '？')} {field_title(each.field)}：{changed_part(each.before, each.after)}"
+        f"改正 {names.get(each.by, '？')} {field_name(each.field)[0]}：{changed_part(each.before, each.after)}"
         + ("（两人一致，不改回即生效 both say so: applies unless put back）" if each.status == "accepted" else "")
         for each in proposed
     ]

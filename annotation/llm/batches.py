@@ -116,9 +116,9 @@ class BatchRun:
     def _adopt(self, batch: Batch) -> Batch | None:
         """Find a batch whose id never arrived by the token that the endpoint keeps."""
         with self._errors():
-            for found in self._reads.batches.list(limit=100):
-                if (found.metadata or {}).get("token") == batch.token:
-                    return self._save(replace(batch, id=found.id))
+            for listed in self._reads.batches.list(limit=100):
+                if (listed.metadata or {}).get("token") == batch.token:
+                    return self._save(replace(batch, id=listed.id))
         return None
 
     def _create(self, batch: Batch) -> Batch:
@@ -127,8 +127,8 @@ class BatchRun:
         data = b"".join(line for _, line in input_lines(rows, self.options))
         with self._errors():
             file = self._sdk.files.create(file=(f"{batch.token}.jsonl", io.BytesIO(data)), purpose="batch")
-            told: Any = {"completion_window": "24h", "metadata": {"token": batch.token}}
-            created = self._sdk.batches.create(input_file_id=file.id, endpoint=ENDPOINT, **told)
+            terms: Any = {"completion_window": "24h", "metadata": {"token": batch.token}}
+            created = self._sdk.batches.create(input_file_id=file.id, endpoint=ENDPOINT, **terms)
         return self._save(Batch(batch.token, tuple(rows), created.id))
 
     def _wait(self, batch: Batch) -> Any:
@@ -145,10 +145,10 @@ class BatchRun:
         """Store every good answer of a batch, then forget the batch; failed rows worth a retry stay open."""
         if ended.status == "failed":  # as a whole, which costs nothing
             self._save(replace(batch, keys=()))
-            found = getattr(ended, "errors", None)
-            codes = ", ".join(sorted({str(error.code) for error in (found.data if found else None) or []}))
-            told = f"{self.options.base_url} refused the batch ({codes or 'without a reason'})"
-            raise UserError(f"{told}: run without --batch, or put it right")
+            errors = getattr(ended, "errors", None)
+            codes = ", ".join(sorted({str(error.code) for error in (errors.data if errors else None) or []}))
+            refusal = f"{self.options.base_url} refused the batch ({codes or 'without a reason'})"
+            raise UserError(f"{refusal}: run without --batch, or put it right")
         files = [name for name in (ended.output_file_id, ended.error_file_id) if name]
         with self._errors():
             rows = answered_rows([self._reads.files.content(name).content for name in files], batch.keys)
@@ -170,15 +170,15 @@ class BatchRun:
     def _settle(self, key: str, row: BatchRow | None) -> wire.Ended:
         """Return the outcome of a row; none where the request is worth another attempt."""
         self._attempts[key] += 1
-        request, found = self.missing[key], self._read(key, row)
-        if isinstance(found, Fault):
-            if found.retry and self._attempts[key] <= self.options.max_retries:
+        request, value = self.missing[key], self._read(key, row)
+        if isinstance(value, Fault):
+            if value.retry and self._attempts[key] <= self.options.max_retries:
                 return []
-            outcome: wire.Outcome = wire.Failed(request, found.reason, found.detail)
+            outcome: wire.Outcome = wire.Failed(request, value.reason, value.detail)
         else:
-            self.store.put(key, found)
+            self.store.put(key, value)
             self._useful += 1
-            outcome = wire.answer_of(request, found, self.options)
+            outcome = wire.answer_of(request, value, self.options)
         del self._asked[key]
         return [(key, outcome)]
 
@@ -227,14 +227,14 @@ def input_lines(requests: Mapping[str, wire.ChatRequest], options: LlmOptions) -
 
 def answered_rows(files: Iterable[bytes], wanted: Sequence[str]) -> dict[str, BatchRow]:
     """The answered rows among those wanted, by key; the first of each counts, what is no row is passed over."""
-    known, found = set(wanted), dict[str, BatchRow]()
+    known, answered = set(wanted), dict[str, BatchRow]()
     for line in chain.from_iterable(data.splitlines() for data in files):
         with suppress(ValueError, KeyError, TypeError, AttributeError):
-            said = json.loads(line)
-            response, error = said.get("response") or {}, said.get("error") or {}
+            row = json.loads(line)
+            response, error = row.get("response") or {}, row.get("error") or {}
             body = response.get("body")
             inner = (body.get("error") or {}) if isinstance(body, dict) else {}
             status, code = int(response.get("status_code") or 0), error.get("code") or inner.get("code")
-            if (key := str(said["custom_id"])) in known:
-                found.setdefault(key, BatchRow(status, code, body))
-    return found
+            if (key := str(row["custom_id"])) in known:
+                answered.setdefault(key, BatchRow(status, code, body))
+    return answered

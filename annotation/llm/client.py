@@ -58,7 +58,7 @@ class LlmClient:
         self, requests: Mapping[str, wire.ChatRequest], store: wire.AnswerStore, bills: limits.CostAccount
     ) -> Generator[wire.Ended, None, None]:
         if stored := store.get_many(requests):
-            yield [(key, wire.answer_of(requests[key], said, self._options)) for key, said in stored.items()]
+            yield [(key, wire.answer_of(requests[key], value, self._options)) for key, value in stored.items()]
         if missing := {key: request for key, request in requests.items() if key not in stored}:
             if self._batch:
                 yield from BatchRun(self._options, store, bills, missing).ended()
@@ -109,13 +109,13 @@ class _ClientRun:
             try:
                 left = len(missing)
                 while left:
-                    found = [await arrived.get()]
+                    arrivals = [await arrived.get()]
                     while not arrived.empty():
-                        found.append(arrived.get_nowait())
-                    if errors := [each for each in found if isinstance(each, Exception)]:
+                        arrivals.append(arrived.get_nowait())
+                    if errors := [each for each in arrivals if isinstance(each, Exception)]:
                         raise errors[0]
-                    left -= len(found)
-                    yield [each for each in found if not isinstance(each, Exception)]
+                    left -= len(arrivals)
+                    yield [each for each in arrivals if not isinstance(each, Exception)]
             finally:
                 for worker in workers:
                     worker.cancel()
@@ -174,13 +174,13 @@ class _ClientRun:
             try:
                 await self._pace.wait_for_turn()
                 cost = worst
-                found, cost = await self._attempt(sdk, key, request, worst)
+                completion, cost = await self._attempt(sdk, key, request, worst)
             finally:
                 self._budget.settle(worst, cost)
-            if not isinstance(found, limits.Fault):
-                return found
-            if not await self._pace.wait_to_retry(found, attempt):
-                return wire.Failed(request, found.reason, f"{found.detail}; {attempt + 1} attempts")
+            if not isinstance(completion, limits.Fault):
+                return completion
+            if not await self._pace.wait_to_retry(completion, attempt):
+                return wire.Failed(request, completion.reason, f"{completion.detail}; {attempt + 1} attempts")
         return limits.over_cap(request, self.options)
 
     async def _attempt(
@@ -226,13 +226,13 @@ class _ClientRun:
         self.outages = self.outages + 1 if reason in _OUTAGES else 0 if reason is None else self.outages
         self.wrong_form += reason is wire.Reason.BAD_REQUEST
         if self.wrong_form >= _WRONG_FORM_AFTER and not self.answered:
-            told = f"{self.options.base_url} refused the first {self.wrong_form} requests as malformed (HTTP 4xx)"
+            refusal = f"{self.options.base_url} refused the first {self.wrong_form} requests as malformed (HTTP 4xx)"
             fields = "response_format, logprobs, temperature, seed or max_tokens_field"
-            raise UserError(f"{told}: it may not support {fields} as configured; it says: {self.refusal}")
+            raise UserError(f"{refusal}: it may not support {fields} as configured; it says: {self.refusal}")
 
     def _remember_refusal(self, error: Exception, fault: limits.Fault) -> None:
         """Keep what the endpoint says is wrong with a request's form, for the message that ends the run."""
         if fault.reason is wire.Reason.BAD_REQUEST:
             body = getattr(error, "body", None)
-            said = body.get("message") if isinstance(body, dict) else None
-            self.refusal = wire.error_excerpt(said or body or str(error), self.options)
+            message = body.get("message") if isinstance(body, dict) else None
+            self.refusal = wire.error_excerpt(message or body or str(error), self.options)

@@ -25,15 +25,15 @@ def embed(texts: Sequence[str], endpoint: Endpoint, store: AnswerStore, option: 
     """
     cut = [text[:_CHARACTERS] for text in texts]
     keys = [sha256("embedding", endpoint.model or "", text) for text in cut]
-    found = store.get_many(keys)
-    missing = [*{key: text for key, text in zip(keys, cut, strict=True) if key not in found}.items()]
+    vectors = store.get_many(keys)
+    missing = [*{key: text for key, text in zip(keys, cut, strict=True) if key not in vectors}.items()]
     for start in range(0, len(missing), _BATCH):
         batch = missing[start : start + _BATCH]
         made = _ask([text or " " for _, text in batch], endpoint, option)
         for (key, _), vector in zip(batch, made, strict=True):
-            found[key] = b64encode(np.asarray(vector, "<f2").tobytes()).decode()
-            store.put(key, found[key])
-    matrix = np.stack([np.frombuffer(b64decode(found[key]), "<f2") for key in keys]).astype(np.float32)
+            vectors[key] = b64encode(np.asarray(vector, "<f2").tobytes()).decode()
+            store.put(key, vectors[key])
+    matrix = np.stack([np.frombuffer(b64decode(vectors[key]), "<f2") for key in keys]).astype(np.float32)
     matrix /= np.maximum(np.linalg.norm(matrix, axis=1, keepdims=True), 1e-9)
     return matrix
 
@@ -45,14 +45,14 @@ def _ask(texts: list[str], endpoint: Endpoint, option: str) -> list[list[float]]
     body: dict[str, Any] = {"model": endpoint.model or "default", "input": texts}
     try:
         rows = client.embeddings.create(**body, encoding_format="float").data
-        found = {row.index: row.embedding for row in rows}
-        return [found[place] for place in range(len(texts))]
+        vectors = {row.index: row.embedding for row in rows}
+        return [vectors[place] for place in range(len(texts))]
     except (openai.OpenAIError, LookupError, ValueError, AttributeError, TypeError) as error:
         if (untrusted := bad_certificate(error, endpoint.base_url)) is not None:
             raise UserError(untrusted) from None
-        said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
+        problem = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         raise UserError(
-            f"{option} = {endpoint.base_url}: no embeddings came ({said}): start the server, or put the address, the"
+            f"{option} = {endpoint.base_url}: no embeddings came ({problem}): start the server, or put the address, the"
             " model or the key right"
         ) from None
     finally:

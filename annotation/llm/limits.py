@@ -133,9 +133,9 @@ def _hopeless(status: int, code: str | None, options: LlmOptions, *, foreign: bo
         "redirect": 300 <= status < 400,
         "credit": status == 402 or code == "insufficient_quota",
     }
-    told = next((_FAULTS["hopeless"][name] for name, holds in cases.items() if holds), None)
+    message = next((_FAULTS["hopeless"][name] for name, holds in cases.items() if holds), None)
     known = {"url": options.base_url, "model": options.model, "variable": options.api_key_env}
-    return None if told is None else str(told).format(status=status, **known)
+    return None if message is None else str(message).format(status=status, **known)
 
 
 def _asked_wait(error: openai.APIStatusError) -> float | None:

@@ -117,7 +117,7 @@ class Waste:
     most_completion: int = 0  # most tokens that those can have had
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(*(one + two for one, two in zip(astuple(self), astuple(other), strict=True)))
+        return type(self)(*(first + two for first, two in zip(astuple(self), astuple(other), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -176,8 +176,8 @@ endpoint, model and options do not fit together."""
 
 def no_usable_answer_error(count: int, why: str, completion: object, options: LlmOptions) -> UserError:
     """Return the error that ends a run in which no paid answer is usable."""
-    told = f"{count} answers of {options.model} in a row are of no use ({why}), and the rest was not asked"
-    return UserError(f"{told}; it says: {error_excerpt(completion, options)}")
+    problem = f"{count} answers of {options.model} in a row are of no use ({why}), and the rest was not asked"
+    return UserError(f"{problem}; it says: {error_excerpt(completion, options)}")
 
 
 def stored_value(completion: Completion, usage: Usage, request: ChatRequest) -> dict[str, Any]:
@@ -275,17 +275,17 @@ def _logprobs(choice: Mapping[str, Any], text: str) -> list[list[float]] | None:
         pieces = [(_bytes(token), float(token["logprob"])) for token in choice["logprobs"]["content"]]
     except (AttributeError, KeyError, TypeError, ValueError):
         return None
-    said = text.encode()
-    start = b"".join(piece for piece, _ in pieces).find(said)
+    content = text.encode()
+    start = b"".join(piece for piece, _ in pieces).find(content)
     if start < 0 or any(math.isnan(logprob) for _, logprob in pieces):
         return None
-    found, at = [], -start
+    tokens, at = [], -start
     for piece, logprob in pieces:
-        inside = min(at + len(piece), len(said)) - max(at, 0)
+        inside = min(at + len(piece), len(content)) - max(at, 0)
         if inside > 0:
-            found.append([inside, round(logprob, 4)])
+            tokens.append([inside, round(logprob, 4)])
         at += len(piece)
-    return found
+    return tokens
 
 
 def _bytes(token: Mapping[str, Any]) -> bytes:
@@ -316,8 +316,8 @@ def is_another_model(asked: str | None, told: str | None) -> bool:
     """Return whether a reply names a model that is not the one asked for, nor a dated version of it."""
     if not asked or not told:
         return False
-    one, other = (name.rpartition("/")[2].casefold() for name in (asked, told))
-    return one not in (other, _SNAPSHOT.sub("", other)) and other != _SNAPSHOT.sub("", one)
+    wanted, other = (name.rpartition("/")[2].casefold() for name in (asked, told))
+    return wanted not in (other, _SNAPSHOT.sub("", other)) and other != _SNAPSHOT.sub("", wanted)
 
 
 def other_models(asked: str | None, told: Iterable[str | None]) -> dict[str, int]:
@@ -360,10 +360,10 @@ def answer_form(how: str, name: str, properties: Mapping[str, Any]) -> dict[str,
 def json_object(text: str) -> dict[str, Any]:
     """Return the JSON object of a reply; raise ``BadAnswerError``, whose hint asks for one, where there is none."""
     try:
-        said = json.loads(text[text.find("{") : text.rfind("}") + 1])
+        content = json.loads(text[text.find("{") : text.rfind("}") + 1])
     except (ValueError, RecursionError):
-        said = None
-    if not isinstance(said, dict):
+        content = None
+    if not isinstance(content, dict):
         hint = "请重新回答：只输出一个完整的 JSON 对象。"
         raise BadAnswerError(Reason.MALFORMED_JSON, "the answer is not a JSON object", hint)
-    return said
+    return content

@@ -37,8 +37,8 @@ class Endpoint(Params):
     def _split_version(cls, values: Any) -> Any:
         """Azure shows addresses with ``?api-version=…`` behind them, and the whole path of a request."""
         address = values.get("base_url") if isinstance(values, dict) else None
-        if isinstance(address, str) and (found := _AZURE.fullmatch(address)):
-            return {**values, "base_url": found[1], "api_version": values.get("api_version") or found[2]}
+        if isinstance(address, str) and (azure := _AZURE.fullmatch(address)):
+            return {**values, "base_url": azure[1], "api_version": values.get("api_version") or azure[2]}
         return values
 
     def api_key(self) -> str | None:
@@ -106,8 +106,8 @@ class LlmOptions(Endpoint):
                 price_in, price_out = prices["models"][self.model]
                 changed = {"price_in": price_in, "price_out": price_out, "currency": "USD"}
                 changed["batch_share"] = prices.get("batch_share", self.batch_share)
-                told = f"{price_in:.2f} USD in, {price_out:.2f} out per million tokens"
-                origin = f"{told}, list prices of {prices['date']} ({prices['source']})"
+                rates = f"{price_in:.2f} USD in, {price_out:.2f} out per million tokens"
+                origin = f"{rates}, list prices of {prices['date']} ({prices['source']})"
                 return self.model_copy(update=changed), origin
         return self, None
 

@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import f1_score
 
+from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.annotation.annotator import Annotator
 from build_dataset.annotation.learned_annotator import Embed, LearnedAnnotator
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator, scored_dimensions, shares_of
 from build_dataset.annotation.llm.embeddings import embed
 from build_dataset.annotation.llm.options import Endpoint
-from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.pipeline.stats.intervals import wilson
 

@@ -19,8 +19,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from benchmarks.annotation.questions import questions
-from build_dataset.annotation.estimate import about_tokens
-from build_dataset.annotation.llm_annotator import example, label_prompt, requests_for
+from build_dataset.annotation.llm_annotator import about_tokens, example, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.schemas.questions import Question

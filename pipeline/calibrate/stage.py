@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
+from build_dataset.annotation.adjudication import MIN_REVIEWED, from_reviews
 from build_dataset.annotation.annotator import MEASURED, Annotator
 from build_dataset.annotation.learned_annotator import LearnedAnnotator
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.params import CalibrateParams
-from build_dataset.annotation.reviewed import LEAST, from_reviews
 from build_dataset.pipeline.calibrate.page import EXPERTS, CalibrationRows, Opinions, calibration_page
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.review.lineage import trace
@@ -143,7 +143,7 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     some = questions.sort("content_hash", maintain_order=True).head(MOST_UNREVIEWED)
     compared = [item.question for item in reviewed] or list(Question.from_frame(some))
     wanted = pl.col("question_id").is_in([question.question_id for question in compared])
-    learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= LEAST else []
+    learned = [LearnedAnnotator(reviewed)] if len(reviewed) >= MIN_REVIEWED else []
     # Asked anew: both cost nothing, and a learned label is of a model that had not seen the reviewed question.
     offline: list[Annotator] = [LexiconAnnotator(), *learned]
     labelled = _by_annotator(tables["annotations"].filter(wanted))

@@ -147,11 +147,11 @@ def sheet_import(files: list[Path], config: ConfigBase, by: str = "") -> None:
 
 def pull(config: ConfigBase, full: bool = False, force: bool = False) -> None:
     """Fetch the reviews, then compute final labels and agreement."""
-    from build_dataset.pipeline.review import exchange, verified
+    from build_dataset.pipeline.review import decisions, exchange
 
     with locked_build(config) as (runner, params, context):
         reports = exchange.pull(params, context, full=full, force=force)
-        alike = verified.take_up(params, context)
+        alike = decisions.take_up(params, context)
         unknown = exchange.unknown_people(params, runner.build)  # told after the pull, which worked
     for report in reports:
         print_template("pull", report)

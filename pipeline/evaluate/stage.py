@@ -7,7 +7,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
-from build_dataset.annotation.estimate import estimate_requests
+from build_dataset.annotation.llm_annotator import estimate_requests
 from build_dataset.pipeline.evaluate import grading, llm
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from build_dataset.annotation.reviewed import Reviewed
+from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.pipeline.archives import is_archive
 from build_dataset.pipeline.ocr.assemble import DocumentState, Exam, document_of, rows_of
 from build_dataset.pipeline.ocr.interfaces import RowReader

@@ -10,7 +10,6 @@ from dataclasses import astuple, dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from build_dataset.annotation.estimate import about_tokens
 from build_dataset.annotation.llm.client import LlmClient
 from build_dataset.annotation.llm.limits import waste_cost
 from build_dataset.annotation.llm.messages import (
@@ -27,8 +26,9 @@ from build_dataset.annotation.llm.messages import (
     json_object,
     other_models,
     stored_cost,
+    strict_object,
 )
-from build_dataset.annotation.llm_annotator import as_data
+from build_dataset.annotation.llm_annotator import about_tokens, as_data
 from build_dataset.pipeline.clean.corrections import question_fields
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.proofread.params import KINDS, PROMPT, ProofreadParams
@@ -95,9 +95,9 @@ class Proofreader:
         key = self.key(question)
         if key not in self.readings:
             return self.failed[key]
-        said = self.readings[key]["doubts"]
-        found = [doubt for each in said if (doubt := _located(question, each)) is not None]
-        return list(dict.fromkeys(found)), len(said) - len(found)
+        given = self.readings[key]["doubts"]
+        located = [doubt for each in given if (doubt := _located(question, each)) is not None]
+        return list(dict.fromkeys(located)), len(given) - len(located)
 
     def bill(self) -> dict[str, Any]:
         """Return what was read and paid, the same however many runs it took; a sum is None where a part is unknown."""
@@ -110,18 +110,17 @@ class Proofreader:
         wasted = {"unusable_calls": waste.calls, "unusable_cost": round(unusable, 6)}
         wasted |= {"unseen_calls": waste.unseen, "unseen_cost_at_most": round(unseen, 6)}
         tokens = {name: _sum(value[name] for value in values) for name in Usage._fields}
-        told = {"model": options.model, "prompt_hash": sha256(_system())[:16], "readings": len(self.readings)}
+        facts = {"model": options.model, "prompt_hash": sha256(_system())[:16], "readings": len(self.readings)}
         cost = {"cost": _sum(costs), "currency": options.currency}
         others = other_models(options.model, (value.get("model") for value in values))
         cost |= {"other_models": others} if others else {}
-        return told | tokens | cost | {name: value for name, value in wasted.items() if value}
+        return facts | tokens | cost | {name: value for name, value in wasted.items() if value}
 
     def key(self, question: Question) -> str:
         """Return the hash of everything that can change a reading, but for the questions beside it."""
         seen = [region.model_dump() for region in question.regions or ()] if self._has_picture(question) else None
-        return sha256(
-            self._request([question]).key(self.params), json.dumps([question.document, seen] if seen else None)
-        )
+        request = self._request([question]).key(self.params)
+        return sha256(request, json.dumps([question.document, seen] if seen else None))
 
     def _pending(self, questions: Sequence[Question]) -> tuple[dict[str, Question], list[str]]:
         """Return the questions by their keys, and the keys of those that are not read."""
@@ -153,9 +152,8 @@ class Proofreader:
         left = {name: tuple(group) for name, group in names.items() if not asked.keys() >= {*group}}
         for name, paid in self.context.store.get_many(left).items():
             if any(key in asked and key not in self.readings for key in left[name]):
-                self._keep(
-                    left[name], answer_of(ChatRequest("", []), paid, self.params), bool(paid.get("batched")), asked
-                )
+                answer = answer_of(ChatRequest("", []), paid, self.params)
+                self._keep(left[name], answer, bool(paid.get("batched")), asked)
 
     def _ask_all(
         self, groups: Sequence[Group], asked: Mapping[str, Question], advance: Callable[[int], object]
@@ -213,8 +211,8 @@ class Proofreader:
         """Ask about a group, each question as JSON between marks that its text cannot close."""
         parts: list[dict[str, Any]] = []
         for number, question in enumerate(group, start=1):
-            told = {"no": number} | {name: text for name, text in question_fields(question).items() if text}
-            text = as_data(json.dumps(told, ensure_ascii=False))
+            shown = {"no": number} | {name: text for name, text in question_fields(question).items() if text}
+            text = as_data(json.dumps(shown, ensure_ascii=False))
             parts.append({"type": "text", "text": f"<题目>\n{text}\n</题目>"})
             if (picture := (pictures or {}).get(question.question_id)) is not None:
                 parts.append({"type": "image_url", "image_url": {"url": picture}})
@@ -226,23 +224,23 @@ class Proofreader:
     @cached_property
     def _form(self) -> Mapping[str, Any] | None:
         text = {"type": "string"}
-        doubt = _object({"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text})
-        one = _object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
-        return answer_form(self.params.response_format, "doubts", {"questions": {"type": "array", "items": one}})
+        doubt = strict_object({"kind": {**text, "enum": [*KINDS]}, "field": text, "quote": text, "proposal": text})
+        result = strict_object({"no": {"type": "integer"}, "doubts": {"type": "array", "items": doubt}})
+        return answer_form(self.params.response_format, "doubts", {"questions": {"type": "array", "items": result}})
 
 
 def read_reply(text: str, count: int) -> list[list[dict[str, str]]]:
     """Return the doubts of each question of a reply, in order; raise ``BadAnswerError`` where one has no result."""
-    said = json_object(final_part(text)).get("questions")
-    found: dict[object, list[dict[str, str]]] = {}
-    for one in said if isinstance(said, list) else ():
-        doubts = one.get("doubts") if isinstance(one, dict) else None
+    results = json_object(final_part(text)).get("questions")
+    known: dict[object, list[dict[str, str]]] = {}
+    for row in results if isinstance(results, list) else ():
+        doubts = row.get("doubts") if isinstance(row, dict) else None
         if isinstance(doubts, list) and all(isinstance(doubt, dict) for doubt in doubts):
-            found.setdefault(one.get("no"), [{part: str(doubt.get(part) or "") for part in _PARTS} for doubt in doubts])
-    if missing := [number for number in range(1, count + 1) if number not in found]:
+            known.setdefault(row.get("no"), [{part: str(doubt.get(part) or "") for part in _PARTS} for doubt in doubts])
+    if missing := [number for number in range(1, count + 1) if number not in known]:
         hint = f"请重新回答：缺少第 {'、'.join(map(str, missing))} 题的结果。每题一项，no 为编号。"
         raise BadAnswerError(Reason.MALFORMED_JSON, f"the answer lacks {len(missing)} of {count} questions", hint)
-    return [found[number] for number in range(1, count + 1)]
+    return [known[number] for number in range(1, count + 1)]
 
 
 def _located(question: Question, said: Mapping[str, str]) -> DoubtedPlace | None:
@@ -257,12 +255,8 @@ def _located(question: Question, said: Mapping[str, str]) -> DoubtedPlace | None
 
 
 def _system() -> str:
-    kinds = "\n".join(f"- {name}：{told}" for name, told in KINDS.items())
+    kinds = "\n".join(f"- {name}：{meaning}" for name, meaning in KINDS.items())
     return str(PROMPT["system"]).strip().replace("{{kinds}}", kinds)
-
-
-def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
-    return {"type": "object", "properties": properties, "required": [*properties], "additionalProperties": False}
 
 
 def _sum(values: Iterator[Any] | Sequence[Any]) -> Any:

@@ -30,15 +30,15 @@ def run(tables: Tables, params: ProofreadParams, context: Context) -> Result:
     failures: list[tuple[str, str]] = []
     dropped = 0
     for question in asked:
-        found = reader.doubts(question)
-        if isinstance(found, Failed):
-            failures.append((found.reason, found.detail))
-            waiting.append(_item(question, _UNREAD, f"{found.reason}: {found.detail}"))
+        outcome = reader.doubts(question)
+        if isinstance(outcome, Failed):
+            failures.append((outcome.reason, outcome.detail))
+            waiting.append(_item(question, _UNREAD, f"{outcome.reason}: {outcome.detail}"))
             continue
-        dropped += found[1]
-        if doubts := [doubt for doubt in found[0] if doubt.kind not in params.ignore]:
+        dropped += outcome[1]
+        if doubts := [doubt for doubt in outcome[0] if doubt.kind not in params.ignore]:
             doubted += doubts
-            waiting.append(_item(question, *_told(question, doubts)))
+            waiting.append(_item(question, *_reason_and_evidence(question, doubts)))
     gone = [item.item_id for item in waiting]
     kept = tables["questions"].filter(~pl.col("question_id").is_in(gone))
     bill = reader.bill()
@@ -80,10 +80,10 @@ def _item(question: Question, reason: str, detail: str) -> ReviewItem:
     return ReviewItem(item_id=question.question_id, stage="proofread", reason=reason, detail=detail, item=item)
 
 
-def _told(question: Question, doubts: Iterable[DoubtedPlace]) -> tuple[str, str]:
+def _reason_and_evidence(question: Question, doubts: Iterable[DoubtedPlace]) -> tuple[str, str]:
     """Return the first doubt's reason, and all doubts as evidence: ``stem: '乙状结场' → 乙状结肠; proofread_…: …``."""
-    told = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
-    return told[0][0], "; ".join([told[0][1], *(f"{reason}: {evidence}" for reason, evidence in told[1:])])
+    lines = [(f"proofread_{doubt.kind}", _evidence(question, doubt)) for doubt in doubts]
+    return lines[0][0], "; ".join([lines[0][1], *(f"{reason}: {evidence}" for reason, evidence in lines[1:])])
 
 
 def _evidence(question: Question, doubt: DoubtedPlace) -> str:

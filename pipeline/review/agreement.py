@@ -41,8 +41,8 @@ def agreement(
     """
     rows = []
     for dimension, draw in draws.items():
-        own = reviews.filter(pl.col("dimension") == dimension).select("question_id", "reviewer", "label")
-        by_question = groupby(own.sort("question_id", "reviewer").iter_rows(), key=itemgetter(0))
+        rated = reviews.filter(pl.col("dimension") == dimension).select("question_id", "reviewer", "label")
+        by_question = groupby(rated.sort("question_id", "reviewer").iter_rows(), key=itemgetter(0))
         ratings: list[dict[str, str]] = [dict(row[1:] for row in unit) for _, unit in by_question]
         units = [tuple(unit.values()) for unit in ratings if len(unit) >= 2]
         rows.append(_row(dimension, ALL, units, draw, slice_name))
@@ -63,8 +63,8 @@ def agreement_by_part(reviews: pl.DataFrame, draws: Draws) -> list[Agreement]:
         parts = reviews.group_by("question_id").agg(part=part_of).drop_nulls("part")
         names = sorted(set(parts["part"]), key=lambda name: (len(name), name))
         for name in names if len(names) > 1 else ():
-            own = reviews.join(parts.filter(pl.col("part") == name), on="question_id", how="semi")
-            rows += agreement(own, draws, name)
+            part_rows = reviews.join(parts.filter(pl.col("part") == name), on="question_id", how="semi")
+            rows += agreement(part_rows, draws, name)
     return rows
 
 
@@ -79,15 +79,15 @@ def agreement_with_annotators(
     """
     stated: dict[tuple[str, str], dict[str, str]] = defaultdict(dict)
     for annotation in annotations:
-        own = stated[annotation.annotator, annotation.dimension]
-        own.setdefault(annotation.question_id, annotation.label)
+        labels_of = stated[annotation.annotator, annotation.dimension]
+        labels_of.setdefault(annotation.question_id, annotation.label)
     pairs: dict[tuple[str, str, str | None], list[tuple[str, str]]] = defaultdict(list)
     for part, row in _by_part(reviews):
-        told: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]
+        compared: list[tuple[Any, Any]] = [(row.get("shown_by"), row.get("shown"))]
         if part not in ORIGINS.values() or row.get("shown_by") is None:
             of_today = [(who, labels) for (who, name), labels in stated.items() if name == row["dimension"]]
-            told = [(who, labels.get(row["question_id"])) for who, labels in of_today]
-        for who, label in told:
+            compared = [(who, labels.get(row["question_id"])) for who, labels in of_today]
+        for who, label in compared:
             if label is not None and row["dimension"] in draws:
                 pairs[who, row["dimension"], part].append((row["label"], label))
     names, parts = [*draws], (None, *ORIGINS.values(), BLIND, PREFILLED)

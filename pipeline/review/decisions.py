@@ -1,8 +1,9 @@
-"""Decisions in the workbook of what waits: they come back like a verifier's, row by row.
+"""Decisions on what waits: in its workbook, row by row like a verifier's, and of verifiers in Label Studio.
 
 What a row says is compared with what the question says in this build; what no longer fits is told and not applied.
 """
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,9 +12,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+import polars as pl
 from rapidfuzz import fuzz
 
-from build_dataset.annotation.label_studio import editable, screen
+from build_dataset.annotation.label_studio import editable, projects, screen
 from build_dataset.annotation.label_studio.read import DROP, UNSURE, PulledRows, read_task
 from build_dataset.annotation.label_studio.tasks import QUESTION_ID, choice, written
 from build_dataset.annotation.params import ReviewParams
@@ -24,7 +26,7 @@ from build_dataset.pipeline.review.settled import CORRECT, KEEP, remember
 from build_dataset.pipeline.review.waiting import COLUMNS, DECISIONS, FORM, SHEET, TAKE, WORDS, Waiting, waiting_rows
 from build_dataset.pipeline.review.workbook import legal, open_sheets
 from build_dataset.pipeline.stage import Context
-from build_dataset.schemas.annotations import SettledDoubt
+from build_dataset.schemas.annotations import Correction, SettledDoubt
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.wording import in_both_languages
@@ -43,7 +45,7 @@ class Decided:
     """The effect of an imported workbook."""
 
     decided: Counter[str] = field(default_factory=Counter)  # Questions by decision; `open`: rows without one.
-    told: list[str] = field(default_factory=list)  # A line on each row that was not taken.
+    notes: list[str] = field(default_factory=list)  # A line on each row that was not taken.
 
 
 def import_decisions(
@@ -61,13 +63,13 @@ def import_decisions(
         cells = read_cells(path)
         moment = datetime.fromtimestamp(path.stat().st_mtime, UTC)
         for row in _judged(path, cells, known, outcome):
-            own = row.read(by, moment)
-            refused = [each for each in own.rejects if each.reason != UNSURE]
-            outcome.told += [f"{path}, row {row.number}: {each.detail}" for each in refused]
-            rows.extend(own)
+            answer = row.read(by, moment)
+            refused = [each for each in answer.rejects if each.reason != UNSURE]
+            outcome.notes += [f"{path}, row {row.number}: {each.detail}" for each in refused]
+            rows.extend(answer)
             if not refused:
                 outcome.decided[row.decision] += 1
-                outcome.told += [f"{path}, row {row.number}: {why}" for why in row.taken_out(clean or CleanParams())]
+                outcome.notes += [f"{path}, row {row.number}: {why}" for why in row.taken_out(clean or CleanParams())]
                 settled += row.settled(by, moment.isoformat())
     pulled = sheets.with_rows(folder.read_pulled(context.build, folder.SHEETS), rows)
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
@@ -112,8 +114,8 @@ class DecidedRow:
 
     def settled(self, by: str, at: str) -> list[SettledDoubt]:
         """Return what is remembered of it, a row for each reason."""
-        own = self.waiting.question
-        place = {"question_id": own.question_id, "document": own.document, "by": by, "at": at}
+        question = self.waiting.question
+        place = {"question_id": question.question_id, "document": question.document, "by": by, "at": at}
         codes = dict.fromkeys(code for code, _ in self.waiting.found)
         return [SettledDoubt(**place, reason=code, decision=self.decision) for code in codes if self.decision != UNSURE]
 
@@ -125,25 +127,25 @@ def _judged(
 
     Where more rows contradict themselves than fit, a column was sorted or moved alone, and none is taken.
     """
-    told, rows, contradictory = dict[int, str](), list[DecidedRow](), 0
+    problems, rows, contradictory = dict[int, str](), list[DecidedRow](), 0
     seen: set[str] = set()
     alike: dict[tuple[str, tuple[str, ...]], str] = {}
     for number, row in cells.items():
         if problem := _misplaced(row, known, seen):
-            told[number] = problem
+            problems[number] = problem
             continue
         problem, decided = _read_row(number, row, known)
         if problem:
-            told[number] = problem
+            problems[number] = problem
             contradictory += 1
         elif decided:
             rows.append(decided)
             if decided.decision and _word(row["scope"]) == "like":
                 alike[kind_of(decided.waiting)] = decided.decision
-    outcome.told += [f"{path}, row {number}: {problem}" for number, problem in told.items()]
+    outcome.notes += [f"{path}, row {number}: {problem}" for number, problem in problems.items()]
     if contradictory >= _MANY and contradictory > sum(bool(each.decision) for each in rows):
         why = "more rows contradict themselves than fit: was a column sorted or moved alone?"
-        outcome.told.append(f"{path}: nothing is taken, {why} Mend that, and import it again")
+        outcome.notes.append(f"{path}: nothing is taken, {why} Mend that, and import it again")
         return []
     for each in rows:
         general = alike.get(kind_of(each.waiting), "")
@@ -202,7 +204,8 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if row.decision == KEEP and ((base.key and not _same(base.key, row.key)) or row.explanation):
         why = "to be kept, but key or explanation are not its own; was a column sorted alone?"
         return f"{name}: {why} Choose {DECISIONS[CORRECT]} if they are meant so", None
-    if row.decision == KEEP and not _names_options(row):
+    labels = {line.strip()[:1] for line in row.text.split("\n")}
+    if row.decision == KEEP and not {char for char in row.key.upper() if char.isalpha()} <= labels:
         return f"{name}: its key {row.key} names no option: correct one of them, or choose {DECISIONS[DROP]}", None
     changed = not _same(base.text, row.text) or not _same(base.key, row.key) or bool(row.explanation)
     if row.decision == TAKE:
@@ -219,20 +222,14 @@ def _decided(row: DecidedRow) -> tuple[str | None, DecidedRow | None]:
     if changed and not row.decision:
         return f"{name} was changed, but not decided: choose {DECISIONS[CORRECT]}", None
     if row.decision == CORRECT and not changed:
-        how = (
-            f"; to remove the explanation, write {FORM['removed']['words'][0]} in its cell" if base.explanation else ""
-        )
+        remedy = f"; to remove the explanation, write {FORM['removed']['words'][0]} in its cell"
+        how = remedy if base.explanation else ""
         return f"{name}: to be corrected, but text, key and explanation are as they were{how}", None
     return None, replace(row, decision=CORRECT) if row.decision == KEEP and changed else row
 
 
 def _removes(text: str) -> bool:
     return text.strip().casefold() in _REMOVED
-
-
-def _names_options(row: DecidedRow) -> bool:
-    labels = {line.strip()[:1] for line in row.text.split("\n")}
-    return {char for char in row.key.upper() if char.isalpha()} <= labels
 
 
 def _word(text: str) -> str:
@@ -247,7 +244,7 @@ def _same(one: str, other: str) -> bool:
 
 def _annotation(row: DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
     """Return a decision as an annotation that the server would send."""
-    own, base = row.waiting.question.question_id, row.waiting.base
+    question_id, base = row.waiting.question.question_id, row.waiting.base
     kind = KEEP if row.decision == CORRECT else row.decision
     verdict = next(offer.zh for offer in screen.VERDICTS if offer.kind == kind)
     texts = {screen.BASE: base.dumps(), screen.NOTE: row.note}
@@ -255,7 +252,7 @@ def _annotation(row: DecidedRow, by: str, moment: datetime) -> dict[str, Any]:
         texts |= {screen.CORRECTED: row.text, screen.CORRECTED_KEY: row.key}
         texts[screen.CORRECTED_EXPLANATION] = row.explanation
     items = [written(name, text) for name, text in texts.items() if text]
-    number = -int(sha256("waiting", by, own)[:12], 16)  # none of the server's
+    number = -int(sha256("waiting", by, question_id)[:12], 16)  # none of the server's
     result = [choice(editable.VERDICT, [verdict]), *items]
     return {"id": number, "completed_by": 0, "updated_at": moment.isoformat(), "result": result}
 
@@ -270,23 +267,23 @@ def read_cells(path: Path) -> dict[int, dict[str, str]]:
     names = [_column(title) for title in (rows[begin] if rows else [])]
     needed = _NEEDED if all(names) else (*_NEEDED, "scope", "explanation", "note")
     if missing := [name for name in needed if name not in names]:
-        told = ", ".join(repr(COLUMNS[name][0]) for name in missing)
-        raise UserError(f"{path} has no column {told}: it is no workbook of `review sheet export --waiting`")
+        heads_missing = ", ".join(repr(COLUMNS[name][0]) for name in missing)
+        raise UserError(f"{path} has no column {heads_missing}: it is no workbook of `review sheet export --waiting`")
     if twice := [name for name in needed if names.count(name) > 1]:
         raise UserError(f"{path} has two columns {COLUMNS[twice[0]][0]!r}: remove one of them")
     empty = dict.fromkeys(COLUMNS, "")
-    found = enumerate(rows[begin + 1 :], start=begin + 2)
+    numbered_rows = enumerate(rows[begin + 1 :], start=begin + 2)
     return {
         number: empty | {name: cell for name, cell in zip(names, row, strict=False) if name}
-        for number, row in found
+        for number, row in numbered_rows
         if any(row)
     }
 
 
 def _table(path: Path) -> tuple[list[list[str]], int]:
     """Return the rows of the sheet, and which of them names its columns: a title may stand above."""
-    found, _ = open_sheets(path)
-    rows = found.get(SHEET) or next(iter(found.values()), [])
+    sheets_of_book, _ = open_sheets(path)
+    rows = sheets_of_book.get(SHEET) or next(iter(sheets_of_book.values()), [])
     heads = [len({*map(_column, row)} & _OWN) for row in rows[:_TITLES]]
     return rows, heads.index(max(heads)) if heads else 0
 
@@ -304,3 +301,48 @@ def is_waiting(path: Path) -> bool:
     except UserError:
         return False
     return bool(rows) and len({*map(_column, rows[begin])} & _OWN) > 1
+
+
+def take_up(params: ReviewParams, context: Context) -> int:
+    """Remember what verifiers decided of questions that still wait; return how many others were decided alike.
+
+    Only keep and drop are given to others: those of the same file that wait for the same reasons and that nobody has
+    decided. They are kept beside the decisions of workbooks, for they are no annotations of the server.
+    """
+    pulled = folder.read_pulled(context.build, projects.VERIFICATION)
+    verdicts = list(Correction.from_frame(pulled.corrections.filter(pl.col("field") == editable.VERDICT)))
+    if not verdicts:
+        return 0
+    known = {each.question.question_id: each for each in waiting_rows(context.build)[0]}
+    texts = pulled.corrections.filter(pl.col("field") != editable.VERDICT)
+    corrected, for_all = {*texts["annotation_id"]}, _for_all(pulled.annotations)
+    workbooks = folder.read_pulled(context.build, folder.SHEETS)
+    decided = {*workbooks.corrections["question_id"], *(each.question_id for each in verdicts)}
+    settled, alike = [], {}
+    for verdict in verdicts:
+        waiting = known.get(verdict.question_id)
+        if waiting is None or waiting.question.content_hash != verdict.content_hash:
+            continue
+        kind = CORRECT if verdict.annotation_id in corrected else str(verdict.after)
+        settled += DecidedRow.of(waiting, kind).settled(verdict.by, verdict.updated_at)
+        if verdict.annotation_id in for_all and kind in (KEEP, DROP):
+            alike[kind_of(waiting)] = verdict
+    rows = PulledRows()
+    for name, waiting in known.items():
+        if name not in decided and (like := alike.get(kind_of(waiting))) is not None:
+            row = DecidedRow.of(waiting, str(like.after), f"同 as {like.question_id}")
+            rows.extend(row.read(like.by, datetime.fromisoformat(like.updated_at)))
+            settled += row.settled(like.by, like.updated_at)
+    remember(context.build, settled)
+    if rows.corrections:
+        more = sheets.with_rows(workbooks, rows)
+        folder.write_pulled(context.build, folder.SHEETS, replace(more, project="workbooks"))
+        folder.combine(context.build, params)
+    return len(rows.corrections)
+
+
+def _for_all(annotations: pl.DataFrame) -> set[int]:
+    """Return the annotations that hold for all of their kind."""
+    answers = annotations.select("annotation_id", "answer").drop_nulls().iter_rows()
+    results = ((name, json.loads(answer)["result"]) for name, answer in answers)
+    return {name for name, result in results if any(item.get("from_name") == screen.SCOPE for item in result)}

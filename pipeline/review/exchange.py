@@ -30,9 +30,8 @@ from build_dataset.annotation.label_studio.tasks import (
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.pipeline.crop import crops as cut_outs
 from build_dataset.pipeline.review import folder
-from build_dataset.pipeline.review.control import gold_questions, mix_in_gold, proposals
 from build_dataset.pipeline.review.lineage import Lineage, trace
-from build_dataset.pipeline.review.progress import assignment
+from build_dataset.pipeline.review.progress import assignment, gold_questions, mix_in_gold, proposals
 from build_dataset.pipeline.review.rulings import Ruling, instruction, rulings_by_expert, shared_rulings
 from build_dataset.pipeline.review.stage import settle_questions, waiting_questions
 from build_dataset.pipeline.runtime.publish import read_table
@@ -69,17 +68,17 @@ def push_to_experts(
         kind = projects.of_expert(expert)
         done = {lineage.ids.get(i, i) for i in folder.read_pulled(context.build, kind).annotations["question_id"]}
         wanted = assigned.questions[expert] | done | (gold if assigned.questions[expert] else set())
-        own = [task for task in tasks if task.question_id in wanted]
+        assigned_tasks = [task for task in tasks if task.question_id in wanted]
         if expert in accounts:
             with suppress(projects.NothingToSendError):  # no project, and nothing for it
                 own_rulings = instruction(rulings.get(expert, []))
-                report = send(kind, own, params, context, count=count, lineage=lineage, rulings=own_rulings)
+                report = send(kind, assigned_tasks, params, context, count=count, lineage=lineage, rulings=own_rulings)
                 reports.append(report)
         elif wanted:
             notes.append(f"{expert} has no account in Label Studio: `review sheet export` writes a workbook")
     if assigned.unassigned:
-        told = "answers are wanted of nobody: quotas are full, or experts too few"
-        notes.append(f"{assigned.unassigned} {told}")
+        why = "answers are wanted of nobody: quotas are full, or experts too few"
+        notes.append(f"{assigned.unassigned} {why}")
     return reports, notes
 
 
@@ -115,7 +114,7 @@ def adjudicate(tables: Tables, params: ReviewParams, context: Context) -> PushRe
     """Send what experts disagree on, and what they flagged, to a third one; withdraw what needs no ruling any more."""
     settled = settle_questions(tables, params)
     waiting = (State.DISPUTED, State.FLAGGED, State.CHANGED)
-    open_cases = [each for each in settled.standings if each.state in waiting]
+    open_cases = [each for each in settled.statuses if each.state in waiting]
     rows = tables["questions"].filter(pl.col("question_id").is_in({each.question_id for each in open_cases}))
     questions = {question.question_id: question for question in Question.from_frame(rows)}
     crops = cut_outs(questions.values(), context, _CROP_BYTES) if params.crops else {}
@@ -164,7 +163,7 @@ def send(
             version=next((task.prediction["model_version"] for task in tasks if task.prediction), "none"),
             batch=params.batch,
             count=count,
-            answers={name: own for name, own in answers.items() if name not in anew},
+            answers={name: annotations for name, annotations in answers.items() if name not in anew},
             anew=anew,
             rulings=rulings,
             advance=advance,

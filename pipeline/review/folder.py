@@ -21,8 +21,8 @@ from build_dataset.annotation.label_studio.projects import KINDS, REVIEW, Kind, 
 from build_dataset.annotation.label_studio.pull import Pulled
 from build_dataset.annotation.label_studio.read import SeenAnnotation
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review.control import gold_questions, separate
 from build_dataset.pipeline.review.lineage import asked_questions
+from build_dataset.pipeline.review.progress import gold_questions, separate
 from build_dataset.pipeline.runtime.publish import write_json, write_table
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.annotations import AskedQuestion, Correction, ExpertReview, ShownLabel

@@ -50,8 +50,8 @@ def asked_questions(questions: pl.DataFrame, since: str) -> pl.DataFrame:
     """Return the present versions of questions."""
     pairs = questions.select("content_hash", "answer").iter_rows()
     versions = [version_of(content, "".join(answer or ())) for content, answer in pairs]
-    found = questions.with_columns(version=pl.Series(versions, dtype=pl.String), since=pl.lit(since))
-    return found.select([*AskedQuestion.model_fields])
+    asked = questions.with_columns(version=pl.Series(versions, dtype=pl.String), since=pl.lit(since))
+    return asked.select([*AskedQuestion.model_fields])
 
 
 def trace(tables: Tables) -> Lineage:
@@ -71,8 +71,8 @@ def trace(tables: Tables) -> Lineage:
     pairs = pairs.join(latest.select(old="question_id", left="since"), on="old", how="left")
     pairs = pairs.join(known.select(new="question_id", came="since"), on="new", how="left")
     pairs = pairs.filter((pl.col("old") == pl.col("new")) | (pl.col("came") > pl.col("left")).fill_null(value=True))
-    found = list(_changes(older, now, dict(pairs.select("old", "new").iter_rows()), answered))
-    kinds = [(version, each.before, each.after, each.kind) for version, each in found]
+    versions = list(_changes(older, now, dict(pairs.select("old", "new").iter_rows()), answered))
+    kinds = [(version, each.before, each.after, each.kind) for version, each in versions]
     named = pl.DataFrame(kinds, ["asked", "question_id", "now", "kind"], orient="row")
     joined = pulled.join(named, on=["question_id", "asked"], how="left", maintain_order="left")
     standing = joined.filter(pl.col("kind").ne_missing("meaning"))
@@ -80,7 +80,7 @@ def trace(tables: Tables) -> Lineage:
     # Somebody has seen them as they are: an answer that was put back under a new id is older than what is asked there.
     seen = pulled.rename({"asked": "version"}).join(tables["asked"].join(now, on=key, how="semi"), on=key)
     fresh = {*seen.filter(pl.col("updated_at") >= pl.col("since"))["question_id"]}
-    changes = [each for _, each in found]
+    changes = [each for _, each in versions]
     return Lineage(
         standing,
         tuple(changes),
@@ -124,10 +124,10 @@ def _kind(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
     if old["answer"] != new["answer"]:
         return "meaning", "key " + " → ".join("".join(each["answer"] or ["none"]) for each in (old, new))
     pairs = enumerate(zip_longest(old["option_keys"], new["option_keys"]))
-    if differing := [chr(ord("A") + place) for place, (one, other) in pairs if one != other]:
+    if differing := [chr(ord("A") + place) for place, (first, other) in pairs if first != other]:
         return "meaning", f"option {', '.join(differing)}"
-    if told := difference(meaning(old["key"]), meaning(new["key"])):
-        return "meaning", ": ".join(told)
+    if differs := difference(meaning(old["key"]), meaning(new["key"])):
+        return "meaning", ": ".join(differs)
     return ("typography", "the same words") if old["key"] == new["key"] else ("words", "other words")
 
 

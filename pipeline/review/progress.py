@@ -1,19 +1,26 @@
-"""Progress, pace and quality of each expert's work."""
+"""Progress, pace and quality of each expert's work; its control by gold questions, whose labels are known.
 
-from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
+Gold questions stand among the others and look like them. None reaches a final label: ``control.parquet`` takes their
+answers out of the reviews.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import partial
-from math import ceil, inf
+from math import ceil, inf, sqrt
+from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from build_dataset.annotation.adjudication import Rules
+from build_dataset.annotation.adjudication import Reviewed, Rules, merge_reviewed
+from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review.control import Control
-from build_dataset.pipeline.stats.intervals import ENOUGH
-from build_dataset.schemas.annotations import ExpertReview
-from build_dataset.schemas.identity import lot, sha256
+from build_dataset.pipeline.inspect.bank import read_labelled
+from build_dataset.pipeline.stats.intervals import ENOUGH, Interval, Unit, interval_of_share
+from build_dataset.schemas.annotations import Annotation, ExpertReview
+from build_dataset.schemas.identity import sha256, stable_random
+from build_dataset.schemas.questions import Question
 
 QUICK = 5.0  # least seconds to read a question of 30 characters with five options and five labels
 _MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
@@ -21,6 +28,79 @@ _MOST_QUICK, _MOST_ACCEPTED = 0.2, 0.99
 careful reader does not accept 99 of 100."""
 _FILLED_IN = ("prediction", "prediction-changed")  # origins of labels that were proposed
 _BREAK = 600.0  # seconds: a longer gap between two answers is a pause, not work
+
+
+_IN_A_ROW = 20  # the last gold labels, which are held against all of an expert's
+_SIGMAS = 3.0  # distance of the lower control limit from an expert's own mean (Shewhart's p-chart)
+
+
+@dataclass(frozen=True)
+class Control:
+    """An expert's answers to gold questions."""
+
+    questions: int = 0  # number of gold questions answered
+    gold: int = 0  # number of labels given to them
+    right: int = 0
+    interval: Interval | None = None  # 95 % of the share that is right; labels of one question are a cluster
+    latest: float | None = None  # share of right ones among the last gold labels; None for few
+    limit: float = 0.0  # lower control limit of that share
+
+
+def gold_questions(path: Path | None, documents: Sequence[str] = ("",)) -> list[Reviewed]:
+    """Return the labelled questions of a file, see ``read_labelled``, under names like those of other questions."""
+    gold = []
+    for item in merge_reviewed(read_labelled(path)) if path is not None else ():
+        name = sha256("gold", item.question.content_hash)
+        number, document = int(name[8:12], 16) % 1000, documents[int(name[12:16], 16) % len(documents)]
+        place = {"question_id": f"{name[:8]}-1-{number:05}", "document": document, "number": number}
+        gold.append(replace(item, question=item.question.model_copy(update=place)))
+    return gold
+
+
+def proposals(gold: Sequence[Reviewed]) -> list[Annotation]:
+    """Return labels to fill in for gold questions: the lexicon's, as nobody is paid to label them again."""
+    return LexiconAnnotator().annotations([item.question for item in gold])
+
+
+def mix_in_gold(questions: Sequence[Question], gold: Sequence[Reviewed]) -> list[Question]:
+    """Return questions with the gold ones spread evenly among them."""
+    mixed = list(questions)
+    step = len(mixed) / (len(gold) + 1)
+    for place, item in reversed(list(enumerate(gold, start=1))):
+        mixed.insert(round(place * step), item.question)
+    return mixed
+
+
+def separate(reviews: pl.DataFrame, gold: Iterable[Reviewed]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Return the reviews that count, and the answers to gold questions, each with whether it is right."""
+    known = pl.DataFrame(
+        [(item.question.question_id, name, label.zh) for item in gold for name, label in item.labels.items()],
+        {"question_id": pl.String, "dimension": pl.String, "known": pl.String},
+        orient="row",
+    )
+    columns = ("updated_at", "question_id", "dimension", "reviewer")
+    answers = reviews.join(known, on=["question_id", "dimension"])
+    counted = reviews.join(known, on="question_id", how="anti", maintain_order="left")
+    return counted, answers.select(*columns, right=pl.col("label") == pl.col("known")).sort(columns)
+
+
+def controls(answers: pl.DataFrame) -> Mapping[str, Control]:
+    """Return how each expert answered gold questions."""
+    return {str(who): _control(rows) for (who, *_), rows in answers.group_by("reviewer", maintain_order=True)}
+
+
+def _control(answers: pl.DataFrame) -> Control:
+    right = answers["right"].to_list()
+    mean = sum(right) / len(right)
+    units = (Unit(name, float(is_right)) for name, is_right in answers.select("question_id", "right").rows())
+    return Control(
+        questions=answers["question_id"].n_unique(),
+        gold=len(right),
+        right=sum(right),
+        interval=interval_of_share(units),
+        latest=sum(right[-_IN_A_ROW:]) / _IN_A_ROW if len(right) >= 2 * _IN_A_ROW else None,
+        limit=mean - _SIGMAS * sqrt(mean * (1 - mean) / _IN_A_ROW),
+    )
 
 
 @dataclass(frozen=True)
@@ -41,15 +121,15 @@ class ExpertWork:
 
     def alarms(self) -> list[str]:
         """Return what somebody should look at, in words."""
-        told = []
+        warnings = []
         if self.questions >= ENOUGH and (self.quick or 0.0) > _MOST_QUICK:
-            told.append(f"{self.quick:.0%} answered in under {QUICK:.0f} s")
+            warnings.append(f"{self.quick:.0%} answered in under {QUICK:.0f} s")
         if self.questions >= ENOUGH and (self.accepted or 0.0) > _MOST_ACCEPTED:
-            told.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
+            warnings.append(f"{self.accepted:.1%} of the labels filled in were left as they were")
         control = self.control
         if control.latest is not None and control.latest < control.limit:
-            told.append(f"{control.latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}")
-        return told
+            warnings.append(f"{control.latest:.0%} of the last gold labels are right; the limit is {control.limit:.0%}")
+        return warnings
 
 
 def expert_work(
@@ -71,7 +151,7 @@ def expert_work(
     filled = mine.filter(pl.col("origin").is_in(_FILLED_IN) & ~pl.col("blind").fill_null(value=False))
     agreed = _share(pairs, pl.col("label") == pl.col("label_other"))
     accepted = _share(filled, pl.col("origin") == "prediction")
-    left = {who: len(own) for who, own in (assigned or {}).items()} or _shared(question_ids, mine, experts)
+    left = {who: len(questions) for who, questions in (assigned or {}).items()} or _shared(question_ids, mine, experts)
     answers = mine.group_by("reviewer", "question_id", maintain_order=True).agg(
         pl.col("seconds").last(), first=pl.col("updated_at").min(), last=pl.col("updated_at").max()
     )
@@ -123,7 +203,7 @@ class Assigned(NamedTuple):
 
 def single_reviewed(groups: Mapping[str, str], overlap: float) -> set[str]:
     """Return the questions that one expert reviews, not two; questions of a group are drawn together."""
-    return {question_id for question_id, group in groups.items() if lot("overlap", group) >= overlap}
+    return {question_id for question_id, group in groups.items() if stable_random("overlap", group) >= overlap}
 
 
 def groups_of(questions: pl.DataFrame) -> dict[str, str]:
@@ -167,5 +247,5 @@ def assignment(tables: Mapping[str, pl.DataFrame], params: ReviewParams) -> Assi
 
 def answered_by(reviews: pl.DataFrame, params: ReviewParams) -> dict[str, set[str]]:
     """Return who has answered each question, without rulings and without people whose reviews do not count."""
-    own = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
-    return {question_id: set(filter(params.invites, people)) for question_id, people in own.iter_rows()}
+    reviewers = reviews.filter(pl.col("project") == "review").group_by("question_id").agg("reviewer")
+    return {question_id: set(filter(params.invites, people)) for question_id, people in reviewers.iter_rows()}

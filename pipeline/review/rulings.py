@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from build_dataset.annotation.adjudication import Standing, answered_flags
+from build_dataset.annotation.adjudication import QuestionStatus, answered_flags
 from build_dataset.annotation.label_studio import screen
-from build_dataset.annotation.label_studio.editable import changed_part, field_title
+from build_dataset.annotation.label_studio.editable import changed_part
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.review.stage import Settled
 from build_dataset.schemas.annotations import Correction, CorrectionStatus, ExpertReview
 from build_dataset.schemas.grouping import group_values
+from build_dataset.schemas.places import field_name
 
 HEADS = (
     "题目编号 ID",
@@ -44,22 +45,22 @@ def rulings_by_expert(settled: Settled, stems: Mapping[str, str]) -> dict[str, l
     """Return the rulings that differ from what each expert said, the latest first; ``stems`` are texts of questions."""
     corrections = group_values((each.question_id, each) for each in settled.corrections)
     answered = answered_flags(settled.corrections)
-    found: list[tuple[str, Ruling]] = []
-    for standing in settled.standings:
+    rulings: list[tuple[str, Ruling]] = []
+    for standing in settled.statuses:
         ruling = [review for review in standing.reviews if settled.rules.rules(review)]
         if ruling:
-            own, name = corrections.get(standing.question_id, []), standing.question_id
+            proposed, name = corrections.get(standing.question_id, []), standing.question_id
             stem = " ".join(stems.get(name, "").split())[:_STEM]
             latest = max(ruling, key=lambda review: review.updated_at)
             place = (latest.updated_at, name, stem)
-            pairs = _differences(standing, ruling, own, answered.get(name, set()))
-            found += [(who, Ruling(*place, *told, latest.note or "")) for who, told in pairs]
-    by_expert = group_values(sorted(found, key=lambda pair: pair[1].at, reverse=True))  # dimensions in their order
+            pairs = _differences(standing, ruling, proposed, answered.get(name, set()))
+            rulings += [(who, Ruling(*place, *difference, latest.note or "")) for who, difference in pairs]
+    by_expert = group_values(sorted(rulings, key=lambda pair: pair[1].at, reverse=True))  # dimensions in their order
     return {who: rows[:_MOST] for who, rows in by_expert.items()}
 
 
 def _differences(
-    standing: Standing, ruling: Sequence[ExpertReview], corrections: Iterable[Correction], answered: Set[str]
+    standing: QuestionStatus, ruling: Sequence[ExpertReview], corrections: Iterable[Correction], answered: Set[str]
 ) -> Iterator[tuple[str, tuple[str, str, str]]]:
     """Yield who said something else than was ruled: about what, what they said, what was ruled."""
     ruled = {review.dimension: review.label for review in ruling}
@@ -78,7 +79,7 @@ def _differences(
     people = {review.reviewer for review in experts}
     for each in corrections:
         if each.status is CorrectionStatus.DECLINED and each.by in people:
-            about = f"改正 correction: {field_title(each.field)}"
+            about = f"改正 correction: {field_name(each.field)[0]}"
             instead = accepted.get(each.field)
             yield each.by, (about, changed_part(each.before, each.after), instead or _NOT_TAKEN)
 

@@ -30,8 +30,8 @@ def count_by_reason(settled: pl.DataFrame) -> list[dict[str, Any]]:
 
     ``settled`` is a ``SettledDoubt`` table. A ``false_alarm`` was right as it stood in 19 of 20 cases, of 20 at least.
     """
-    said = {"kept": KEEP, "corrected": CORRECT, "rejected": DROP}
-    numbers = {name: (pl.col("decision") == decision).sum() for name, decision in said.items()}
+    decisions = {"kept": KEEP, "corrected": CORRECT, "rejected": DROP}
+    numbers = {name: (pl.col("decision") == decision).sum() for name, decision in decisions.items()}
     counts = settled.group_by("reason").agg(settled=pl.len(), **numbers)
     alarm = (pl.col("settled") >= 20) & (pl.col("kept") >= 0.95 * pl.col("settled"))
     return counts.with_columns(false_alarm=alarm).sort(-pl.col("settled").cast(int), "reason").to_dicts()

@@ -28,6 +28,7 @@ from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.review.progress import assignment
 from build_dataset.pipeline.review.rulings import HEADS, Ruling
 from build_dataset.pipeline.review.workbook import (
+    AS_TEXT,
     DATA,
     FIXED,
     FORM,
@@ -60,14 +61,12 @@ def write(path: Path, tasks: Sequence[ReviewTask], expert: str, owner: Owner, ru
     marks = [row_mark(owner, expert, task.question_id) for task in tasks]
     lists = (dimension.zh_names() for _, dimension in screen.numbered_dimensions())
     labels = zip_longest(*lists, fillvalue="")
-    # Text is written as text: one that begins with = is no formula.
-    options = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
-    with xlsxwriter.Workbook(content, options) as book:
+    with xlsxwriter.Workbook(content, AS_TEXT) as book:
         put_rows(book, _GUIDE, [[line] for line in FORM["guide"].splitlines()]).set_column(0, 0, 120)
         _write_main(book, tasks, marks)
         if rulings:
-            told = put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)])
-            told.set_column(0, len(HEADS) - 1, 30)
+            page = put_rows(book, _RULINGS, [HEADS, *(row.cells() for row in rulings)])
+            page.set_column(0, len(HEADS) - 1, 30)
         put_rows(book, LABELS, labels).very_hidden()
         put_rows(book, DATA, data).very_hidden()
     try:
@@ -88,11 +87,11 @@ def export(
     known = {address for pulled in folder.read_all(context.build) for address in pulled.people.values()}
     logins = sorted(each for each in known if each.partition("@")[0] == expert)
     if logins and "@" not in expert:
-        told = f"has the login {logins[0]}: use that name, or both count as two people who agree"
-        raise UserError(f"{expert} {told}")
+        problem = f"has the login {logins[0]}: use that name, or both count as two people who agree"
+        raise UserError(f"{expert} {problem}")
     if path.exists():
-        told = "is there already, maybe filled in: import it, then move it away, or give --out"
-        raise UserError(f"{path} {told}")
+        problem = "is there already, maybe filled in: import it, then move it away, or give --out"
+        raise UserError(f"{path} {problem}")
     rulings = rulings_of(tables, params).get(expert, [])
     tables = {**tables, "pulled": trace(tables).pulled}  # what asks something else now is asked anew
     pulled, before = _answered(tables["pulled"], context.build), _out(context.build)
@@ -109,8 +108,8 @@ def export(
     wanted = free[:count]
     if not wanted:
         others = ", ".join(f"{who} holds {count}" for who, count in held_by(tables["pulled"], context.build).items())
-        told = f"; of workbooks that are out, {others} (a lost one: `review sheet cancel`)" if others else ""
-        raise UserError(f"nothing waits for {expert}: every question is with others already, or answered{told}")
+        problem = f"; of workbooks that are out, {others} (a lost one: `review sheet cancel`)" if others else ""
+        raise UserError(f"nothing waits for {expert}: every question is with others already, or answered{problem}")
     sent = [task.sent() for task in wanted]
     rows = [(each.question_id, expert, *_sent(each)) for each in sent]
     both = pl.concat([before, pl.DataFrame(rows, before.schema, orient="row")])
@@ -124,8 +123,8 @@ def export(
 
 def _answered(pulled: pl.DataFrame, build: Path) -> pl.DataFrame:
     """Return who has answered which question, gold questions too."""
-    own = pulled.filter(pl.col("project") == "review").select("question_id", "reviewer")
-    return pl.concat([own, folder.read_control(build).select(own.columns)])
+    reviews = pulled.filter(pl.col("project") == "review").select("question_id", "reviewer")
+    return pl.concat([reviews, folder.read_control(build).select(reviews.columns)])
 
 
 def held_by(pulled: pl.DataFrame, build: Path) -> dict[str, int]:
@@ -162,19 +161,19 @@ def import_sheets(paths: Sequence[Path], params: ReviewParams, context: Context)
     sheets = [(path, read(path, owner, sent)) for path in paths]
     for _, sheet in sheets:
         _refuse_uncounted(sheet.expert, params)
-    pulled, found = folder.read_pulled(context.build, folder.SHEETS), []
+    pulled, imported = folder.read_pulled(context.build, folder.SHEETS), []
     for path, sheet in sheets:
-        rows, told = PulledRows(), [*sheet.refused.items()]
+        rows, problems = PulledRows(), [*sheet.refused.items()]
         for place, data, annotation in sheet.answers:
-            own = read_task(data, [annotation], {0: sheet.expert}, "review")
-            told += [(place, f"{each.reason} ({each.detail})") for each in own.rejects]
-            rows.extend(own)
+            answer = read_task(data, [annotation], {0: sheet.expert}, "review")
+            problems += [(place, f"{each.reason} ({each.detail})") for each in answer.rejects]
+            rows.extend(answer)
         pulled = with_rows(pulled, rows)
-        lines = [f"sheet {MAIN!r}, row {place}: {why}" for place, why in sorted(told)]
-        found.append((path, sheet, lines))
+        lines = [f"sheet {MAIN!r}, row {place}: {why}" for place, why in sorted(problems)]
+        imported.append((path, sheet, lines))
     folder.write_pulled(context.build, folder.SHEETS, replace(pulled, project="workbooks"))
     folder.combine(context.build, params)
-    return found
+    return imported
 
 
 def fits_cells(task: ReviewTask) -> bool:
@@ -191,10 +190,10 @@ def _out(build: Path) -> pl.DataFrame:
 
 def _sent_to(out: pl.DataFrame) -> Mapping[str, Known]:
     """Return, by expert, the data and the proposal of each question as it was last sent."""
-    found: dict[str, dict[str, Any]] = {}
+    by_expert: dict[str, dict[str, Any]] = {}
     for question_id, expert, *sent in out.drop_nulls().iter_rows():
-        found.setdefault(expert, {})[question_id] = tuple(map(json.loads, sent))
-    return found
+        by_expert.setdefault(expert, {})[question_id] = tuple(map(json.loads, sent))
+    return by_expert
 
 
 def _sent(task: ReviewTask) -> tuple[str, str]:
@@ -207,24 +206,24 @@ def _write_main(book: Any, tasks: Sequence[ReviewTask], marks: Sequence[str]) ->
     sheet, grey, unlocked = begin_sheet(book, MAIN, heads := columns())
     listed = [dimension for _, dimension in screen.numbered_dimensions()]
     for number, (task, mark) in enumerate(zip(tasks, marks, strict=True), start=1):
-        said = _proposed(task)
-        own = [said.get(dimension.name, "") for dimension in listed]
+        proposed = _proposed(task)
+        labels = [proposed.get(dimension.name, "") for dimension in listed]
         shown = [task.question_id, *(task.data[name] for name in ("text", "key", "explanation"))]
-        sheet.write_row(number, 0, map(legal, [*shown, "\n".join(filter(None, own))]), grey)
-        sheet.write_row(number, len(FIXED), own, unlocked)
-        sheet.write(number, len(FIXED) + len(own), mark, grey)
+        sheet.write_row(number, 0, map(legal, [*shown, "\n".join(filter(None, labels))]), grey)
+        sheet.write_row(number, len(FIXED), labels, unlocked)
+        sheet.write(number, len(FIXED) + len(labels), mark, grey)
         empty = [""] * (len(screen.FLAG_NAMES) + len(WRITTEN))
-        sheet.write_row(number, len(FIXED) + len(own) + 1, empty, unlocked)
+        sheet.write_row(number, len(FIXED) + len(labels) + 1, empty, unlocked)
     # Lists to choose from, in the columns of labels, of flags and of what is done.
     offers: list[str | list[str] | None] = [
         f"={LABELS}!${(letter := xl_col_to_name(place))}$1:${letter}${len(dimension.labels)}"
         for place, dimension in enumerate(listed)
     ]
     offers += [None, *[[_YES] for _ in screen.FLAG_NAMES], *[None] * (len(WRITTEN) - 1), [_YES]]
-    told = {"error_title": "请从列表中选择", "error_message": "Choose from the list"}
+    warning = {"error_title": "请从列表中选择", "error_message": "Choose from the list"}
     for place, offer in enumerate(offers, start=len(FIXED)):
         if offer is not None:
-            rule = {"validate": "list", "source": offer, "error_type": "warning", **told}
+            rule = {"validate": "list", "source": offer, "error_type": "warning", **warning}
             sheet.data_validation(1, place, max(len(tasks), 1), place, rule)
     sheet.freeze_panes(1, 2)
     sheet.autofilter(0, 0, len(tasks), len(heads) - 1)
@@ -248,11 +247,11 @@ def _proposed(task: ReviewTask) -> dict[str, str]:
 
 def _refuse_uncounted(expert: str, params: ReviewParams) -> None:
     if not params.invites(expert):
-        told = "is none of review.reviewers, so that the answers would not count: add the name there"
-        raise UserError(f"{expert} {told}")
+        problem = "is none of review.reviewers, so that the answers would not count: add the name there"
+        raise UserError(f"{expert} {problem}")
     if expert in params.adjudicators:
-        told = "is an adjudicator (review.adjudicators), who would rule on their own labels"
-        raise UserError(f"{expert} {told}: ask another expert")
+        problem = "is an adjudicator (review.adjudicators), who would rule on their own labels"
+        raise UserError(f"{expert} {problem}: ask another expert")
 
 
 def with_rows(pulled: Pulled, rows: PulledRows) -> Pulled:

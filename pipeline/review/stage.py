@@ -19,9 +19,15 @@ from build_dataset.pipeline.review.agreement import (
     agreement_with_annotators,
     draws_of,
 )
-from build_dataset.pipeline.review.control import controls
 from build_dataset.pipeline.review.lineage import Lineage, QuestionChange, trace
-from build_dataset.pipeline.review.progress import ExpertWork, assignment, expert_work, groups_of, single_reviewed
+from build_dataset.pipeline.review.progress import (
+    ExpertWork,
+    assignment,
+    controls,
+    expert_work,
+    groups_of,
+    single_reviewed,
+)
 from build_dataset.pipeline.runtime.publish import find_rows, find_table
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.schemas.annotations import Agreement, Annotation, Correction, ExpertReview, Label, LabelStatus
@@ -43,7 +49,7 @@ class Settled(NamedTuple):
     labels: list[Label]
     reviews: list[ExpertReview]  # those that count
     corrections: list[Correction]
-    standings: list[adjudication.Standing]
+    statuses: list[adjudication.QuestionStatus]
     ignored: dict[str, int]  # reviews that do not count, by reason
     lineage: Lineage
 
@@ -72,8 +78,8 @@ def settle_questions(tables: Tables, params: ReviewParams) -> Settled:
     ]
     single = single_reviewed(groups_of(tables["questions"]), params.overlap) if params.overlap < 1 else set()
     answered, changed = adjudication.answered_flags(corrections), lineage.unconfirmed
-    found = adjudication.standings(labels, reviews, rules, answered, single, changed)
-    return Settled(rules, annotations, labels, reviews, corrections, found, ignored, lineage)
+    statuses = adjudication.question_statuses(labels, reviews, rules, answered, single, changed)
+    return Settled(rules, annotations, labels, reviews, corrections, statuses, ignored, lineage)
 
 
 def _counted(
@@ -82,7 +88,7 @@ def _counted(
     """The reviews that count, and how many do not for which reason."""
     known = {name: set(dimension.zh_names()) for name, dimension in dimensions().items()}
     everything = list(ExpertReview.from_frame(pulled))
-    own = {(each.question_id, each.reviewer) for each in everything if not rules.rules(each)}
+    labelled = {(each.question_id, each.reviewer) for each in everything if not rules.rules(each)}
     counted: list[ExpertReview] = []
     ignored: Counter[str] = Counter()
     for review in everything:
@@ -92,7 +98,7 @@ def _counted(
             ignored["other_question"] += 1
         elif not (review.reviewer in rulers if rulers else params.invites(review.reviewer)):
             ignored["other_reviewer"] += 1
-        elif in_ruling and (review.question_id, review.reviewer) in own:
+        elif in_ruling and (review.question_id, review.reviewer) in labelled:
             ignored["ruled_on_own_label"] += 1
         elif review.label not in known.get(review.dimension, ()):
             ignored["unknown_label"] += 1
@@ -120,12 +126,12 @@ def waiting_questions(build: Path) -> tuple[list[tuple[ReviewItem, Question]], i
     for items in waiting.values():
         whole = tidied_items(items)
         for item in items:
-            own = whole.get(item.item_id)
+            single = whole.get(item.item_id)
             known = whole if item.stage == "parse" else cleaned  # a doubt about a source holds its questions
-            found = [known[each] for each in item.question_ids if each in known] if own is None else [own]
-            without += not found
+            concerned = [known[each] for each in item.question_ids if each in known] if single is None else [single]
+            without += not concerned
             decided = settled if item.stage == "parse" else ()
-            pairs += [(item, question) for question in found if question.question_id not in decided]
+            pairs += [(item, question) for question in concerned if question.question_id not in decided]
     return pairs, without
 
 
@@ -143,14 +149,14 @@ def run(tables: Tables, params: ReviewParams, context: Context) -> Result:
     with a review item; all others are kept, whether settled or not reviewed at all.
     """
     settled = settle_questions(tables, params)
-    waiting = [standing for standing in settled.standings if standing.state in adjudication.WAITING]
+    waiting = [standing for standing in settled.statuses if standing.state in adjudication.WAITING]
     judged = ExpertReview.to_frame(settled.judged())
     draws = draws_of(dimensions(), params.bootstrap, context.seed)
     rows = agreement(judged, draws, labels=True)
     rows += agreement_by_part(judged, draws)
     rows += agreement_with_annotators(judged, settled.annotations, draws)
-    status = adjudication.review_status(settled.standings)
-    total = len(settled.standings)
+    status = adjudication.review_status(settled.statuses)
+    total = len(settled.statuses)
     return Result(
         tables={"labels": Label.to_frame(settled.labels), "agreement": Agreement.to_frame(rows)},
         counts=Counts(n_input=total, kept=total - len(waiting), waiting=len(waiting)),
@@ -182,28 +188,28 @@ def status(
 ) -> tuple[adjudication.ReviewStatus, list[ExpertWork], list[Agreement], Sequence[QuestionChange]]:
     """Return progress as of the last pull, each expert's work, agreement so far, and what changed since reviewed."""
     settled = settle_questions(tables, params)
-    ids = [standing.question_id for standing in settled.standings]
+    ids = [standing.question_id for standing in settled.statuses]
     judged = ExpertReview.to_frame(settled.judged())
     rows = agreement(judged, draws_of(dimensions(), params.bootstrap, seed=0))
     assigned = assignment({**tables, "pulled": settled.lineage.pulled}, params).questions if params.assign else None
     work = expert_work(ids, settled.reviews, settled.rules, assigned, controls(control), params.experts)
     totals = [row for row in rows if _is_total(row)]
-    return adjudication.review_status(settled.standings), work, totals, settled.lineage.changes
+    return adjudication.review_status(settled.statuses), work, totals, settled.lineage.changes
 
 
 def _is_total(row: Agreement) -> bool:
     return row.reviewers == ALL and row.label is None and row.slice is None
 
 
-def _review_item(standing: adjudication.Standing, rules: adjudication.Rules) -> ReviewItem:
+def _review_item(standing: adjudication.QuestionStatus, rules: adjudication.Rules) -> ReviewItem:
     ruled = any(review.flags and rules.rules(review) for review in standing.reviews)
     is_final = ruled and standing.state is adjudication.State.FLAGGED
     shown = {"dimension", "reviewer", "label", "flags", "note"}
-    said = [review.model_dump(include=shown) for review in standing.reviews]
+    opinions = [review.model_dump(include=shown) for review in standing.reviews]
     return ReviewItem(
         item_id=standing.question_id,
         stage=STAGE,
         reason=FLAGGED_BY_ADJUDICATOR if is_final else standing.state.value,
         detail=standing.detail(),
-        item=json.dumps(said, ensure_ascii=False, sort_keys=True),
+        item=json.dumps(opinions, ensure_ascii=False, sort_keys=True),
     )

@@ -19,19 +19,20 @@ from typing import Any
 import xlsxwriter
 
 from build_dataset.annotation.label_studio import editable
+from build_dataset.annotation.label_studio.tasks import waiting_reasons
 from build_dataset.pipeline.crop import crops
 from build_dataset.pipeline.review import sheets
 from build_dataset.pipeline.review.stage import waiting_questions
-from build_dataset.pipeline.review.workbook import begin_sheet, legal
+from build_dataset.pipeline.review.workbook import AS_TEXT, begin_sheet, legal
 from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.set_aside import settled_questions
 from build_dataset.pipeline.stage import Context
 from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
-from build_dataset.schemas.places import marked_pieces, places_in, unsure_of_key
+from build_dataset.schemas.places import field_name, marked_pieces, places_in, unsure_of_key
 from build_dataset.schemas.questions import DoubtedPlace, Question, ReviewItem
-from build_dataset.schemas.wording import doubts_key, findings, in_both_languages, look_at, quoted
+from build_dataset.schemas.wording import doubts_key, findings, look_at, quoted
 
 FILE = "waiting.xlsx"
 FORM = shipped_toml("build_dataset.pipeline.review", "waiting.toml")
@@ -39,7 +40,6 @@ COLUMNS: dict[str, tuple[str, int]] = {name: (each["head"], each["width"]) for n
 WORDS: dict[str, str] = {word: kind for kind, words in FORM["words"].items() for word in words}  # √ → keep
 DECISIONS: dict[str, str] = {kind: words[0] for kind, words in FORM["words"].items() if kind != "like"}
 SHEET = "等待 waiting"
-_AS_TEXT = {"strings_to_formulas": False, "strings_to_urls": False}  # a text that begins with = is no formula
 _PICTURE = (520, 300)  # pixels of a cut-out in its cell, at most
 _TALLEST = 545  # pixels: Excel allows 409 points
 _CROP_BYTES = 60_000
@@ -83,13 +83,13 @@ def waiting_rows(build: Path) -> tuple[list[Waiting], int]:
     doubts = find_table(build, "proofread/doubts")
     named = DoubtedPlace.from_frame(doubts.drop_nulls("proposal")) if doubts is not None else ()
     proposals = group_values((each.question_id, each) for each in named)
-    found = [
-        Waiting(own[0][1], [item for item, _ in own], proposals.get(own[0][1].question_id, []))
-        for own in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
+    rows = [
+        Waiting(same[0][1], [item for item, _ in same], proposals.get(same[0][1].question_id, []))
+        for same in (list(group) for _, group in groupby(pairs, key=lambda pair: pair[1].question_id))
     ]
-    worst = Counter(each.question.document for each in found)
-    found.sort(key=lambda each: (-worst[each.question.document], each.question.document, each.question.question_id))
-    return found, without
+    worst = Counter(each.question.document for each in rows)
+    rows.sort(key=lambda each: (-worst[each.question.document], each.question.document, each.question.question_id))
+    return rows, without
 
 
 def workbook(context: Context) -> tuple[bytes, int, int]:
@@ -99,7 +99,7 @@ def workbook(context: Context) -> tuple[bytes, int, int]:
     rows = [each for each in rows if each.question.question_id not in settled]
     pictures = crops([each.question for each in rows], context, _CROP_BYTES, marked=True)
     content = io.BytesIO()
-    with xlsxwriter.Workbook(content, {"in_memory": True, **_AS_TEXT}) as book:
+    with xlsxwriter.Workbook(content, AS_TEXT) as book:
         book.set_properties({"created": datetime(2000, 1, 1, tzinfo=UTC)})  # the same rows give the same bytes
         _write(book, rows, pictures)
     return content.getvalue(), len(rows), without
@@ -145,14 +145,13 @@ def _edited(each: Waiting) -> dict[str, str]:
 
 def _fixed(each: Waiting) -> dict[str, str]:
     """Return the cells that nobody needs to change."""
-    why = [f"{in_both_languages(code)}：{evidence}".rstrip("：") for code, evidence in each.found]
     codes = dict.fromkeys(code for code, _ in each.found)
     todo = [line for code in codes for line in look_at(code)]
     place = f" p. {', '.join(map(str, each.question.pages))}" if each.question.pages else ""
     return {
-        "why": "\n".join(why),
+        "why": waiting_reasons(each.found),
         "todo": "\n".join(todo),
-        "proposal": "\n".join(f"{editable.field_title(d.field)}：{d.quote} → {d.proposal}" for d in each.proposals),
+        "proposal": "\n".join(f"{field_name(d.field)[0]}：{d.quote} → {d.proposal}" for d in each.proposals),
         "file": f"{each.question.document}{place}",
         "id": each.question.question_id,
         "version": each.version,

@@ -25,6 +25,8 @@ from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.identity import sha256
 
+AS_TEXT = {"in_memory": True, "strings_to_formulas": False, "strings_to_urls": False}
+"""Options of workbooks that are written: a text that begins with = is no formula."""
 MAIN, LABELS, DATA = "复核 review", "labels", "data"  # names of sheets
 FORM = shipped_toml("build_dataset.pipeline.review", "workbook.toml")
 FIXED, WRITTEN = FORM["fixed"], FORM["written"]
@@ -100,13 +102,13 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
     begin = next((place for place, row in enumerate(main) if _ID in row), None)
     heads = main[begin] if begin is not None else []
     if missing := [name for name in columns() if heads.count(name) != 1 and name != _ROW]:
-        told = f"the columns of {MAIN!r} were changed: {missing[0]!r} is missing, or there twice"
-        raise UserError(f"{path}: {told}: copy the answers into a new export")
+        fault = f"the columns of {MAIN!r} were changed: {missing[0]!r} is missing, or there twice"
+        raise UserError(f"{path}: {fault}: copy the answers into a new export")
     rows = [
         (place, dict(zip(heads, row, strict=False))) for place, row in enumerate(main, 1) if place - 1 > (begin or 0)
     ]
     expert, known = _sender(path, owner, sheets.get(DATA, []), rows, sent)
-    found: list[_Row] = []
+    answered: list[_Row] = []
     refused: dict[int, str] = {}
     for number, cells in rows:
         if not any(cells.get(name) for name in columns()):
@@ -114,15 +116,15 @@ def read(path: Path, owner: Owner, sent: Mapping[str, Known]) -> Sheet:
         problem = _problem(cells, known, row_mark(owner, expert, cells[_ID]))
         if problem is None:
             result = list(result_of(cells, known[cells[_ID]][1]))
-            found.append(_Row(number, cells[_ID], _marked(cells[DONE]) is True, result))
+            answered.append(_Row(number, cells[_ID], _marked(cells[DONE]) is True, result))
         elif cells[_ID] or any(cells[name] for name in (*label_columns().values(), *WRITTEN)):
             refused[number] = problem
-    found = list(_once(found, refused))
-    _refuse_moved(path, found, known)
+    answered = list(_once(answered, refused))
+    _refuse_moved(path, answered, known)
     # Whole seconds, rounded down: what was saved in the second in which it was written is later all the same.
     moment = (saved.replace(microsecond=0) + timedelta(seconds=1)).isoformat()
-    touched = [any(item.get("origin") != "prediction" for item in row.result) for row in found if not row.confirmed]
-    answers = [_answer(row, known[row.question_id][0], expert, moment) for row in found if row.confirmed]
+    touched = [any(item.get("origin") != "prediction" for item in row.result) for row in answered if not row.confirmed]
+    answers = [_answer(row, known[row.question_id][0], expert, moment) for row in answered if row.confirmed]
     return Sheet(expert, answers, sum(touched), len(touched) - sum(touched), dict(sorted(refused.items())))
 
 
@@ -170,10 +172,10 @@ def _problem(cells: Mapping[str, str], known: Known, mark: str) -> str | None:
 
 def _once(rows: Iterable[_Row], refused: dict[int, str]) -> Iterator[_Row]:
     """Yield each question's row once; where several say different things none is taken."""
-    own = defaultdict(list)
+    by_question = defaultdict(list)
     for row in rows:
-        own[row.question_id].append(row)
-    for question_id, same in own.items():
+        by_question[row.question_id].append(row)
+    for question_id, same in by_question.items():
         if all(row[2:] == same[0][2:] for row in same):
             yield same[0]
         else:
@@ -195,8 +197,8 @@ def _refuse_moved(path: Path, rows: Sequence[_Row], known: Known) -> None:
         kappa = (1 - len(moved) / max(1, len(pairs)) - chance) / (1 - chance) if chance < 1 else 1.0
         balanced = (before - after).total() * 4 <= len(moved)  # an expert's changes seldom cancel out
         if len(moved) >= _MOVED and balanced and (kappa <= _BY_CHANCE or len({*map(min, moved)}) >= _MANY):
-            told = f"labels stand in other rows than they were filled in: {len(moved)} in column {head!r}"
-            raise UserError(f"{path}: {told}, sorted alone or pasted a row off: undo that and import it again")
+            problem = f"labels stand in other rows than they were filled in: {len(moved)} in column {head!r}"
+            raise UserError(f"{path}: {problem}, sorted alone or pasted a row off: undo that and import it again")
 
 
 def result_of(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator[dict[str, Any]]:
@@ -215,8 +217,8 @@ def result_of(cells: Mapping[str, str], proposed: Mapping[str, str]) -> Iterator
 
 def _label(dimension: str, text: str) -> str:
     """Return the Chinese name of the label that a cell names; the cell itself where it names none, or two."""
-    found = {label.zh for label, names in screen.spellings(dimension) if fold(text) in map(fold, names)}
-    return found.pop() if len(found) == 1 else text
+    labels = {label.zh for label, names in screen.spellings(dimension) if fold(text) in map(fold, names)}
+    return labels.pop() if len(labels) == 1 else text
 
 
 def _marked(text: str) -> bool | None:
@@ -240,13 +242,13 @@ def open_sheets(path: Path) -> tuple[dict[str, list[list[str]]], datetime]:
         }
         with ZipFile(path) as archive:
             facts = {"docProps/core.xml", "meta.xml"} & {*archive.namelist()}
-            if facts and (found := _SAVED.search(archive.read(facts.pop()))):
-                saved = datetime.fromisoformat(found[1].decode()).astimezone(UTC)  # an ods has no zone: the machine's
+            if facts and (stamp := _SAVED.search(archive.read(facts.pop()))):
+                saved = datetime.fromisoformat(stamp[1].decode()).astimezone(UTC)  # an ods has no zone: the machine's
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror or error}") from None
     except (CalamineError, BadZipFile, ValueError, csv.Error) as error:
-        told = f"{path} is no workbook ({type(error).__name__})"
-        raise UserError(f"{told}: save it as .xlsx, .ods or .csv") from None
+        problem = f"{path} is no workbook ({type(error).__name__})"
+        raise UserError(f"{problem}: save it as .xlsx, .ods or .csv") from None
     return sheets, saved
 
 

@@ -5,9 +5,8 @@ from datetime import UTC, date, datetime
 
 import pytest
 
-from build_dataset.annotation.estimate import about_tokens, estimate
 from build_dataset.annotation.llm.options import LlmOptions, price_lists
-from build_dataset.annotation.llm_annotator import label_prompt, requests_for
+from build_dataset.annotation.llm_annotator import about_tokens, estimate, label_prompt, requests_for
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from tests.annotation.records import question
 from tests.conftest import MemoryStore
@@ -84,15 +83,3 @@ def test_tokens_are_told_within_a_fifth(text):
     bpe = pytest.importorskip("bpe_openai")
     exact = len(bpe.get_encoding("o200k_base").encode_ordinary(text))
     assert about_tokens(text) == pytest.approx(exact, rel=0.2)
-
-
-def test_the_latest_list_price_is_told_with_its_own_share_for_batches():
-    flash = LlmOptions(model="deepseek-flash", base_url="https://api.deepseek.com/v1")
-    priced, told = flash.with_list_prices()
-    assert (priced.price_in, priced.price_out, priced.batch_share) == (0.3, 1.2, 1.0)
-    assert told.startswith("0.30 USD in, 1.20 out per million tokens, list prices of 2026-11-15 (https://")
-    assert LlmOptions(model="gpt-4o").with_list_prices()[0].batch_share == 0.5
-    half = LlmOptions(model="gpt-4o", price_out=3.0)
-    assert half.with_list_prices() == (half, None)
-    dates = [prices["date"] for prices in price_lists()]
-    assert dates == sorted(dates, reverse=True)

@@ -6,22 +6,18 @@ import numpy as np
 import pytest
 
 from build_dataset.annotation import learned_annotator
+from build_dataset.annotation.adjudication import Reviewed
 from build_dataset.annotation.learned_annotator import (
-    DimensionModel,
     LearnedAnnotator,
     TextFeatures,
-    Views,
-    _regression,
     fold_rows,
     folds_of,
-    log_shares,
     meaning_of,
     nearest_similarity,
     text_of,
 )
 from build_dataset.annotation.lexicon_annotator import scored_dimensions, shares_of
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
-from build_dataset.annotation.reviewed import Reviewed
 from build_dataset.pipeline.annotate import choose, problems
 from build_dataset.pipeline.inspect.bank import read_labelled
 from build_dataset.schemas.errors import UserError
@@ -266,10 +262,6 @@ def test_folds_are_five_drawn_by_a_hash_and_empty_ones_are_left_out():
     assert list(fold_rows(np.array([2, 2]))) == []
 
 
-def test_no_share_of_the_lexicon_is_zero():
-    assert np.exp(log_shares(np.array([[1.0, 0.0]]))) == pytest.approx(np.array([[1.001 / 1.002, 0.001 / 1.002]]))
-
-
 def test_a_text_is_all_that_a_question_says_and_its_meaning_the_beginning():
     asked = question(
         "题干Ａ", "甲 乙", "A", exam_type="考试", exam_subject="内科", shared_stem="病例", explanation="解" * 101
@@ -286,56 +278,3 @@ def test_landmarks_are_every_so_many_th_question_and_span_all_below_their_number
     few = TextFeatures(questions)(questions)
     assert exact.shape[0] == few.shape[0] == 12
     assert few.shape[1] <= 4 < exact.shape[1], "every third of twelve"
-
-
-@pytest.mark.parametrize(("count", "power"), [(600, 0.075), (300, 0.15), (200, 0.225), (150, 0.3), (100, 0.35)])
-def test_frequent_labels_lose_the_more_the_fewer_were_reviewed_up_to_a_limit(count, power):
-    model = object.__new__(DimensionModel)
-    model._often, model._usual, model._learned_from = np.array([3.0, 1.0]), 0.5, count
-    near = np.array([0.6, 0.3, 9.0])
-    found = model._level(np.full((3, 2), 0.5), Views(near, near, near, near))
-    trust = np.array([1.0, 0.25, 1.0])
-    assert found[:, 1] == pytest.approx(1 / (1 + 3.0 ** (-power * trust)))
-
-
-def test_a_label_that_a_classifier_never_met_has_next_to_no_probability():
-    alone = _regression(np.zeros((2, 1)), np.array([1, 1]), 1.0, 3)
-    assert np.exp(alone(np.zeros((1, 1)))) == pytest.approx(np.array([[1e-6, 1, 1e-6]]) / (1 + 2e-6), rel=1e-3)
-
-
-def synthetic(count: int, seed: int = 3) -> tuple[Views, np.ndarray, np.ndarray]:
-    """Features of three labels of unequal frequency, which the text tells better than the lexicon."""
-    draw = np.random.default_rng(seed)
-    labels = draw.choice(3, count, p=(0.6, 0.3, 0.1))
-    text = np.eye(3)[labels] * 0.5 + draw.normal(0, 0.4, (count, 3))
-    own = np.eye(3)[labels] * 0.4 + draw.random((count, 3))
-    own /= own.sum(axis=1, keepdims=True)
-    lexicon, near = np.hstack([own, draw.random((count, 2))]), draw.uniform(0.3, 0.9, count)
-    return Views(text, lexicon, np.hstack([own, np.zeros((count, 1))]), near), labels, np.arange(count) % 5
-
-
-GOLDEN = {
-    120: [
-        [0.0874, 0.2459, 0.6667, 0.0, 0.5527, 0.3155, 0.1318, 0.0, 0.0, 0.0012, 0.9988, 0.0],
-        [0.9998, 0.0001, 0.0001, 0.0, 0.9436, 0.0, 0.0563, 0.0],
-        [1.355, 0.697, 1.641, 0.1],
-    ],
-    400: [
-        [0.0878, 0.2443, 0.6678, 0.0, 0.5576, 0.4021, 0.0402, 0.0, 0.0001, 0.0005, 0.9995, 0.0],
-        [0.9944, 0.0005, 0.0052, 0.0, 0.9462, 0.0002, 0.0536, 0.0],
-        [1.113, 0.919, 1.346, 0.397],
-    ],
-}
-"""Probabilities of three questions, far, as near as usual and very near; of two learned from; weights of opinions."""
-
-
-@pytest.mark.parametrize("count", GOLDEN)
-def test_probabilities_are_what_they_were(count):
-    views, labels, folds = synthetic(count)
-    model = DimensionModel(views, labels, folds, 4)
-    asked = synthetic(3, seed=4)[0]
-    asked.near[:] = (0.05, 0.6, 2.0)
-    new, own, weights = GOLDEN[count]
-    assert model(asked).ravel() == pytest.approx(new, abs=5e-4)
-    assert model.out_of_fold[:2].ravel() == pytest.approx(own, abs=5e-4)
-    assert model.weights == pytest.approx(weights, abs=1e-3)

@@ -11,7 +11,6 @@ from build_dataset.annotation.lexicon_annotator import (
     LabelTerms,
     Lexicon,
     LexiconAnnotator,
-    _of_exam,
     lexicon,
     score_labels,
     scored_dimensions,
@@ -149,12 +148,6 @@ def test_it_beats_the_most_frequent_label_on_experts_labels(shared_data):
 def test_a_term_that_names_a_label_counts_three_times_one_that_goes_with_it():
     words = Lexicon((LabelTerms(name="a", strong="甲", weak="乙 甲", none="乙烯"), LabelTerms(name="b", weak="甲")))
     assert words.weights == {"甲": {"a": 3.0, "b": 1.0}, "乙": {"a": 1.0}, "乙烯": {}}
-
-
-def test_the_exams_name_adds_more_than_any_text():
-    words = Lexicon((LabelTerms(name="a", base=2.0, exam="口腔"), LabelTerms(name="b")))
-    assert _of_exam(words, "口腔执业医师") == {"a": 32.0, "b": 0.0}
-    assert _of_exam(words, "") == {"a": 2.0, "b": 0.0}
 
 
 @pytest.fixture

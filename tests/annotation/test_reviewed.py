@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from build_dataset.annotation.adjudication import Reviewed, digest, from_reviews, merge_reviewed
 from build_dataset.annotation.llm_annotator import LlmAnnotator, choose_shots, label_prompt
 from build_dataset.annotation.params import AnnotateLlmOptions
-from build_dataset.annotation.reviewed import Reviewed, digest, from_reviews, merge_reviewed
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.taxonomy import dimensions
 from tests.annotation.test_llm_annotator import questions

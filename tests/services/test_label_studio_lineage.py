@@ -52,7 +52,7 @@ def with_pulled(found, context):
 
 
 def states(found, params):
-    return [each.state for each in review.settle_questions(found, params).standings]
+    return [each.state for each in review.settle_questions(found, params).statuses]
 
 
 @pytest.mark.parametrize("new_id", [False, True], ids=["the same ids", "a new file, new ids"])

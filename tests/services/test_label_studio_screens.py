@@ -185,8 +185,8 @@ def test_two_doctors_an_adjudicator_and_a_verifier_work_by_keyboard(label_studio
     assert set(dataset.table("reviews/corrections")["status"]) == {"accepted"}
     assert dataset.adjudicate().withdrawn == 0, "a case that was ruled on stays as it is"
 
-    assert dataset.push(count=1).told, "what was ruled otherwise is shown before the next question"
-    assert not dataset.push(count=0).told, "once"
+    assert dataset.push(count=1).rulings_shown, "what was ruled otherwise is shown before the next question"
+    assert not dataset.push(count=0).rulings_shown, "once"
     desk.log_in(LI)
     desk.begin(project)
     assert desk.sees(NOTE)

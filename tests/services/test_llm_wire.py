@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from build_dataset.annotation.estimate import estimate
+from build_dataset.annotation.llm_annotator import estimate
 from build_dataset.annotation.params import AnnotateLlmOptions, AnnotateParams
 from build_dataset.pipeline.annotate import run
 from build_dataset.schemas.annotations import Annotation

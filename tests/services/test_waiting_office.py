@@ -25,7 +25,7 @@ def test_libreoffice_saves_what_was_decided(build, tmp_path, kind):
     edit(path, (first, "decision", "保留"), (other, "decision", "改正"), (other, "key", "B"))
     saved = convert(path, kind, tmp_path / "saved")
     outcome = take(build, saved)
-    assert (dict(outcome.decided), outcome.told) == (
+    assert (dict(outcome.decided), outcome.notes) == (
         {"keep": 1, "correct": 1, "open": len(waiting_rows(build.build)[0]) - 2},
         [],
     )

@@ -6,14 +6,14 @@ import re
 
 import pytest
 
-from build_dataset.annotation.adjudication import Rules, Standing, final_labels, standings
+from build_dataset.annotation.adjudication import QuestionStatus, Rules, final_labels, question_statuses
 from build_dataset.annotation.label_studio.editable import BaseText, base_text
 from build_dataset.annotation.label_studio.tasks import adjudication_tasks, verification_tasks, waiting_reasons
 from build_dataset.schemas.annotations import ExpertReview
 from build_dataset.schemas.documents import UnsureCharacter
 from build_dataset.schemas.questions import ReviewItem
 from build_dataset.schemas.taxonomy import dimensions
-from build_dataset.schemas.wording import look_at, reason_names
+from build_dataset.schemas.wording import findings, look_at, reason_names
 from tests.annotation.records import correction, question, review
 
 FIRST = {name: dimension.zh_names()[0] for name, dimension in dimensions().items()}
@@ -30,7 +30,7 @@ def said(reviewer: str, question_id: str = "q", flags=(), note: str | None = Non
 def case(*groups: list[ExpertReview], corrections=(), seed: int = 0):
     reviews = [each for group in groups for each in group]
     ids = sorted({each.question_id for each in reviews})
-    found: list[Standing] = standings(final_labels(ids, [], reviews, Rules()), reviews, Rules())
+    found: list[QuestionStatus] = question_statuses(final_labels(ids, [], reviews, Rules()), reviews, Rules())
     questions = {name: question(name) for name in ids}
     return adjudication_tasks(questions, found, corrections, crops={}, seed=seed)
 
@@ -96,7 +96,7 @@ def item(reason: str, detail: str, stage: str = "parse") -> ReviewItem:
     ],
 )
 def test_the_verifier_reads_every_doubt_in_both_languages(reason, detail, expected):
-    assert waiting_reasons(item(reason, detail)) == expected
+    assert waiting_reasons(findings(reason, detail)) == expected
 
 
 def test_a_question_that_waits_twice_is_one_task_with_both_reasons():

@@ -164,7 +164,7 @@ def offline() -> Studio:
     ],
 )
 def test_only_a_request_that_may_have_been_carried_out_has_a_lost_reply(error, lost, kind):
-    with pytest.raises(UserError) as found, offline()._told(lost=lost):
+    with pytest.raises(UserError) as found, offline()._user_errors(lost=lost):
         raise error
     assert type(found.value) is kind
 

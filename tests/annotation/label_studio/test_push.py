@@ -16,7 +16,7 @@ from build_dataset.annotation.label_studio import projects
 from build_dataset.annotation.label_studio import push as pushing
 from build_dataset.annotation.label_studio.client import Project, ReplyLostError
 from build_dataset.annotation.label_studio.projects import ADJUDICATION, REVIEW, Owner
-from build_dataset.annotation.label_studio.tasks import ReviewTask, prediction_of
+from build_dataset.annotation.label_studio.tasks import ReviewTask, choice, prediction_of
 from build_dataset.schemas.errors import UserError
 
 OWNER = Owner("demo", "0123456789ab")
@@ -134,6 +134,7 @@ def push(studio: LossyStudio, wanted: list[ReviewTask], batch: int = 4, *, kind=
 def test_an_import_whose_reply_is_lost_is_repeated_only_where_it_never_arrived(fault):
     studio = LossyStudio(faults=[fault])
     report = push(studio, tasks(4))
+    assert (studio.settings or {})["maximum_annotations"] == 2, "experts for each question"
     assert studio.ids() == [task.question_id for task in tasks(4)]
     assert (report.added, report.replies_lost, report.duplicates_removed) == (4, 1, 0)
 
@@ -170,24 +171,15 @@ def test_only_what_changed_is_updated_and_reviewed_ones_are_named():
     assert studio.stored[2]["data"]["digest"] == "2"
 
 
-def test_a_second_task_of_a_question_is_removed_unless_it_was_reviewed():
+@pytest.mark.parametrize(("answered", "staying"), [({4}, [2, 3, 4]), ({1, 4}, [1, 2, 3, 4])])
+def test_a_second_task_of_a_question_is_removed_unless_it_was_reviewed(answered, staying):
     studio = LossyStudio()
     push(studio, tasks(3))
     studio.import_tasks(1, [task.payload() for task in tasks(2)])
-    studio.stored[4]["annotations"] = 1
-    report = push(studio, tasks(3))
-    assert report.duplicates_removed == 2
-    assert sorted(studio.stored) == [2, 3, 4]
-
-
-def test_second_tasks_that_both_were_reviewed_stay():
-    studio = LossyStudio()
-    push(studio, tasks(1))
-    studio.import_tasks(1, [task.payload() for task in tasks(1)])
-    for task in studio.stored.values():
-        task["annotations"] = 1
-    assert push(studio, tasks(1)).duplicates_removed == 0
-    assert sorted(studio.stored) == [1, 2]
+    for task_id in answered:
+        studio.stored[task_id]["annotations"] = 1
+    assert push(studio, tasks(3)).duplicates_removed == 5 - len(staying)
+    assert sorted(studio.stored) == staying
 
 
 def test_where_there_is_nothing_to_send_no_project_is_made():
@@ -199,15 +191,8 @@ def test_where_there_is_nothing_to_send_no_project_is_made():
     assert push(studio, [], kind=ADJUDICATION).withdrawn == 2
 
 
-def test_two_experts_are_asked_for_each_question():
-    studio = LossyStudio()
-    push(studio, tasks(1))
-    assert studio.settings is not None
-    assert studio.settings["maximum_annotations"] == 2
-
-
 def test_a_prediction_outside_the_taxonomy_is_never_sent():
-    wrong = {"model_version": "v", "score": None, "result": [pushing_choice("competency", "内科")]}
+    wrong = {"model_version": "v", "score": None, "result": [choice("competency", ["内科"])]}
     studio = LossyStudio()
     with pytest.raises(UserError, match="question q000 do not fit the taxonomy"):
         push(studio, [ReviewTask("q000", {"question_id": "q000", "digest": "1"}, wrong)])
@@ -358,10 +343,6 @@ def test_cases_that_need_no_ruling_any_more_are_withdrawn_unless_somebody_ruled(
     assert studio.settings["maximum_annotations"] == 1
 
 
-def pushing_choice(control: str, label: str) -> dict[str, Any]:
-    return {"from_name": control, "to_name": "question", "type": "choices", "value": {"choices": [label]}}
-
-
 def test_labels_that_the_server_drops_without_a_word_are_sent_again():
     studio = LossyStudio(faults=["no labels", "ok", "no labels"])
     report = push(studio, labelled("疾病治疗", 8))
@@ -411,12 +392,12 @@ def test_rulings_are_shown_once_take_the_place_of_earlier_ones_and_leave_what_so
     push(studio, tasks(2))
     studio.settings["expert_instruction"] = "<p>by the coordinator</p>"
     first, second = (f'<section class="bd-rulings">{text}</section>' for text in ("one &#34;x&#34;", "two"))
-    assert push(studio, tasks(2), rulings=first).told
+    assert push(studio, tasks(2), rulings=first).rulings_shown
     assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>" + first
     studio.settings["expert_instruction"] = studio.settings["expert_instruction"].replace("&#34;", '"')
-    assert not push(studio, tasks(2), rulings=first).told, "the server writes quotes its own way"
-    assert push(studio, tasks(2), rulings=second).told
+    assert not push(studio, tasks(2), rulings=first).rulings_shown, "the server writes quotes its own way"
+    assert push(studio, tasks(2), rulings=second).rulings_shown
     assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>" + second
-    assert not push(studio, tasks(2)).told, "a project without rulings is left as it is"
-    assert not push(studio, tasks(2), rulings="").told
+    assert not push(studio, tasks(2)).rulings_shown, "a project without rulings is left as it is"
+    assert not push(studio, tasks(2), rulings="").rulings_shown
     assert studio.settings["expert_instruction"] == "<p>by the coordinator</p>"

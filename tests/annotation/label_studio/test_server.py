@@ -268,7 +268,7 @@ def test_a_folder_is_found_here_or_above(tmp_path, monkeypatch):
     (tmp_path / "a" / "b").mkdir(parents=True)
     (tmp_path / ".here").mkdir()
     monkeypatch.chdir(tmp_path / "a" / "b")
-    assert server._found(".here") == tmp_path / ".here"
-    assert server._found(".nowhere") == Path(".nowhere")
+    assert server.nearest_folder(".here") == tmp_path / ".here"
+    assert server.nearest_folder(".nowhere") == Path(".nowhere")
     monkeypatch.chdir(tmp_path)
-    assert server._found(".here") == Path(".here")
+    assert server.nearest_folder(".here") == Path(".here")

@@ -49,6 +49,30 @@ def misread(shown) -> list[dict[str, str]]:
     return [doubt("misread", "stem", "结场", "结肠")] if shown["stem"].startswith("第2题") else []
 
 
+class KilledError(Exception):
+    """The run is gone."""
+
+
+@pytest.fixture
+def killed(context, monkeypatch):
+    """Run in a store whose process is killed at the first write that ``dies`` says yes to."""
+
+    def run_until(dies, rows, params) -> None:
+        put = context.store.put
+
+        def put_or_die(key, value):
+            if dies(key):
+                raise KilledError
+            put(key, value)
+
+        monkeypatch.setattr(context.store, "put", put_or_die)
+        with pytest.raises(KilledError):
+            run(tables(rows), params, context)
+        monkeypatch.setattr(context.store, "put", put)
+
+    return run_until
+
+
 @pytest.fixture
 def server(monkeypatch) -> Iterator[ScriptedServer]:
     monkeypatch.setattr(limits, "_FIRST_BACKOFF", 0.01)
@@ -170,27 +194,16 @@ def test_one_refused_question_stops_no_other_and_waits_until_it_is_read(context,
     assert not server.asked
 
 
-def test_what_a_split_request_cost_is_on_the_bill_after_a_kill(context, server, monkeypatch):
-    class KilledError(Exception):
-        pass
-
-    alone, put = [], context.store.put
+def test_what_a_split_request_cost_is_on_the_bill_after_a_kill(context, server, killed):
+    alone = []
 
     def script(content, earlier, body):
         shown = shown_in(content)
         alone.extend(shown if len(shown) == 1 else ())
         return Reply(refusal="no") if len(shown) > 1 else Reply(content=answer(content, misread))
 
-    def put_or_die(key, value):
-        if alone:
-            raise KilledError
-        put(key, value)
-
     server.script = script
-    monkeypatch.setattr(context.store, "put", put_or_die)
-    with pytest.raises(KilledError):
-        run(tables(questions(3)), ask(server, concurrency=1), context)
-    monkeypatch.setattr(context.store, "put", put)
+    killed(lambda key: alone, questions(3), ask(server, concurrency=1))
     result = run(tables(questions(3)), ask(server), context)
     assert result.complete
     assert result.facts["unusable_calls"] == 1
@@ -214,22 +227,10 @@ def test_what_a_person_kept_is_not_asked_about(context, server):
     assert not any("第2题" in content for content in server.asked)
 
 
-def test_a_reply_that_was_paid_is_read_though_a_question_of_its_request_left_before(context, server, monkeypatch):
-    class KilledError(Exception):
-        pass
-
-    rows, put = questions(3), context.store.put
-    keys = {Proofreader(ask(server), context).key(row) for row in rows}
-
-    def put_or_die(name, value):
-        if name in keys:  # a reading
-            raise KilledError
-        put(name, value)
-
-    with monkeypatch.context() as killed:
-        killed.setattr(context.store, "put", put_or_die)
-        with pytest.raises(KilledError):
-            run(tables(rows), ask(server), context)
+def test_a_reply_that_was_paid_is_read_though_a_question_of_its_request_left_before(context, server, killed):
+    rows = questions(3)
+    readings = {Proofreader(ask(server), context).key(row) for row in rows}
+    killed(readings.__contains__, rows, ask(server))
     assert len(server.asked) == 1
     result = run(tables(rows[1:]), ask(server), context)
     assert (len(server.asked), result.counts.kept, result.counts.waiting) == (1, 1, 1)
@@ -237,24 +238,9 @@ def test_a_reply_that_was_paid_is_read_though_a_question_of_its_request_left_bef
 
 
 @pytest.mark.parametrize("stopped_after", range(9))
-def test_killed_at_any_write_and_run_again_nothing_is_paid_twice(context, server, monkeypatch, stopped_after):
-    class KilledError(Exception):
-        pass
-
-    put, left = context.store.put, [stopped_after]
-
-    def put_or_die(key, value):
-        if not key.startswith("wasted"):
-            left[0] -= 1
-        if left[0] < 0:
-            raise KilledError
-        put(key, value)
-
-    rows = questions(7)
-    monkeypatch.setattr(context.store, "put", put_or_die)
-    with pytest.raises(KilledError):
-        run(tables(rows), ask(server, concurrency=1), context)
-    monkeypatch.setattr(context.store, "put", put)
+def test_killed_at_any_write_and_run_again_nothing_is_paid_twice(context, server, killed, stopped_after):
+    rows, writes = questions(7), iter(range(stopped_after))
+    killed(lambda key: not key.startswith("wasted") and next(writes, None) is None, rows, ask(server, concurrency=1))
     answered = {content for content in server.answered if any(content in str(v) for v in context.store.items)}
     result = run(tables(rows), ask(server, concurrency=1), context)
     assert result.counts.waiting == 1

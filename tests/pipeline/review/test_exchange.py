@@ -79,7 +79,7 @@ def standing(name: str, state: State) -> SimpleNamespace:
     ],
 )
 def test_a_third_expert_rules_on_disputes_flags_and_changes(monkeypatch, context, sent, state, asked) -> None:
-    settled = SimpleNamespace(standings=[standing("q0", state), standing("q1", State.DISPUTED)], corrections=[])
+    settled = SimpleNamespace(statuses=[standing("q0", state), standing("q1", State.DISPUTED)], corrections=[])
     monkeypatch.setattr(exchange, "settle_questions", lambda tables, params: settled)
     cut = []
     monkeypatch.setattr(exchange, "cut_outs", lambda asked, context, most: cut.append((len([*asked]), most)) or {})

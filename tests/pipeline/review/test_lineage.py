@@ -46,7 +46,7 @@ def tables(after, reviewers=("zhang", "li"), **more):
 
 
 def states(found):
-    return {each.question_id: each.state for each in review.settle_questions(found, PARAMS).standings}
+    return {each.question_id: each.state for each in review.settle_questions(found, PARAMS).statuses}
 
 
 TYPOGRAPHY = [STEM.replace("，", "、", 1), STEM + "（ ）", STEM + "："]
@@ -80,10 +80,10 @@ def test_reviews_stand_where_only_typography_changed(stem, question_id):
 def test_one_expert_confirms_where_words_changed(stem, question_id):
     found = tables([changed(stem, question_id=question_id)])
     settled = review.settle_questions(found, PARAMS)
-    assert [each.state for each in settled.standings] == [State.CHANGED]
+    assert [each.state for each in settled.statuses] == [State.CHANGED]
     assert {each.status for each in settled.labels} == {LabelStatus.SINGLE}
     assert {each.dimension: each.label for each in settled.labels} == FIRST
-    assert "{+" in settled.standings[0].detail()
+    assert "{+" in settled.statuses[0].detail()
 
 
 @pytest.mark.parametrize("stem", WORDS)
@@ -98,7 +98,7 @@ def test_after_the_confirmation_all_reviews_count(stem):
     found["pulled"] = pl.concat([found["pulled"], ExpertReview.to_frame(rows)])
     found["asked"] = pl.concat([found["asked"], version])
     settled = review.settle_questions(found, PARAMS)
-    assert [each.state for each in settled.standings] == [State.DONE]
+    assert [each.state for each in settled.statuses] == [State.DONE]
     assert {(each.status, len(each.reviewers)) for each in settled.labels} == {(LabelStatus.AGREED, 3)}
 
 
@@ -109,7 +109,7 @@ def test_a_question_that_asks_something_else_is_asked_anew_and_told(after, reaso
     after = after.model_copy(update={"question_id": question_id})
     found = tables([after])
     settled = review.settle_questions(found, PARAMS)
-    assert [each.state for each in settled.standings] == [State.UNREVIEWED]
+    assert [each.state for each in settled.statuses] == [State.UNREVIEWED]
     assert settled.ignored == {"changed_question": 2 * len(FIRST)}
     [change] = trace(found).changes
     assert change.kind == "meaning"

@@ -13,7 +13,7 @@ from build_dataset.annotation.label_studio.editable import whole_text
 from build_dataset.annotation.label_studio.read import read_task
 from build_dataset.annotation.label_studio.tasks import choice
 from build_dataset.annotation.params import ReviewParams
-from build_dataset.pipeline.review import folder, sheets, verified
+from build_dataset.pipeline.review import decisions, folder, sheets
 from build_dataset.pipeline.review.decisions import DecidedRow
 from build_dataset.pipeline.review.settled import count_by_reason, remember
 from build_dataset.pipeline.review.waiting import waiting_rows
@@ -68,31 +68,31 @@ def verdicts(context) -> dict[str, str]:
 
 def test_one_verdict_for_all_decides_those_of_the_file_that_wait_for_the_same_reason(room):
     answer(room, 1, KEEP, for_all=True)
-    assert verified.take_up(ReviewParams(), room) == 2
+    assert decisions.take_up(ReviewParams(), room) == 2
     assert verdicts(room) == {"d-1-001": "keep", "d-1-002": "keep", "d-1-003": "keep"}
     notes = read_table(room.build / CORRECTIONS).filter(pl.col("question_id") == "d-1-002")["note"].to_list()
     assert notes == ["同 as d-1-001"]
-    assert verified.take_up(ReviewParams(), room) == 0  # once
+    assert decisions.take_up(ReviewParams(), room) == 0  # once
 
 
 def test_what_somebody_decided_otherwise_stays_so(room):
     answer(room, 1, KEEP, for_all=True)
     answer(room, 2, DROP)
-    verified.take_up(ReviewParams(), room)
+    decisions.take_up(ReviewParams(), room)
     assert verdicts(room) == {"d-1-001": "keep", "d-1-002": "drop", "d-1-003": "keep"}
 
 
 @pytest.mark.parametrize("more", [{"key": "B"}, {}])
 def test_a_correction_and_a_plain_verdict_hold_for_their_question_alone(room, more):
     answer(room, 1, KEEP, for_all=bool(more), **more)
-    assert verified.take_up(ReviewParams(), room) == 0
+    assert decisions.take_up(ReviewParams(), room) == 0
     assert [*verdicts(room)] == ["d-1-001"]
 
 
 def test_verdicts_are_counted_by_reason(room):
     answer(room, 1, DROP, for_all=True)
     answer(room, 4, KEEP, key="B")
-    verified.take_up(ReviewParams(), room)
+    decisions.take_up(ReviewParams(), room)
     rows = {each["reason"]: each for each in count_by_reason(read_table(room.build / SETTLED))}
     assert (rows["foot_inside"]["settled"], rows["foot_inside"]["rejected"]) == (3, 3)
     assert (rows["no_answer"]["settled"], rows["no_answer"]["corrected"]) == (1, 1)
@@ -104,7 +104,7 @@ def test_a_question_that_has_changed_since_is_neither_counted_nor_an_example(roo
     items = [changed.model_copy(update={"item": json.dumps(text)}), waits(2, "a.pdf", "foot_inside")]
     ReviewItem.to_frame(items).write_parquet(room.build / "parse" / "review.parquet")
     answer(room, 1, KEEP, for_all=True)
-    assert verified.take_up(ReviewParams(), room) == 0
+    assert decisions.take_up(ReviewParams(), room) == 0
     assert not (room.build / SETTLED).exists()
 
 
@@ -115,6 +115,6 @@ def test_the_later_of_a_verdict_and_a_decision_in_the_workbook_is_counted(room, 
     [own] = [each for each in waiting_rows(room.build)[0] if each.question.question_id == "d-1-001"]
     answer(room, 1, DROP)
     remember(room.build, DecidedRow.of(own, "keep").settled("wang", workbook))
-    verified.take_up(ReviewParams(), room)
+    decisions.take_up(ReviewParams(), room)
     rows = read_table(room.build / SETTLED)
     assert rows["decision"].to_list() == [counted]

@@ -128,7 +128,7 @@ def test_a_kept_question_is_released_as_it_stands(build, book, others, word):
     question_id = ids(build)["low_confidence"]
     edit(book, (question_id, "decision", word))
     outcome = take(build, book)
-    assert (dict(outcome.decided), outcome.told) == ({"keep": 1, "open": others}, [])
+    assert (dict(outcome.decided), outcome.notes) == ({"keep": 1, "open": others}, [])
     assert said(build) == {(question_id, "verdict"): "keep"}
 
 
@@ -183,7 +183,7 @@ def test_an_emptied_explanation_is_as_it_was_and_the_row_says_how_to_remove_it(b
     edit(book, (own, "decision", "改正"), (own, "explanation", None))
     outcome = take(build, book)
     assert (dict(outcome.decided), said(build)) == ({"open": others}, {})
-    assert "write 无 in its cell" in outcome.told[0]
+    assert "write 无 in its cell" in outcome.notes[0]
 
 
 def test_columns_by_one_of_their_two_names_below_a_title_are_read(build, explained, book, others):
@@ -236,7 +236,7 @@ def test_of_a_workbook_in_which_a_column_was_sorted_alone_nothing_is_taken(build
     opened.save(book)
     outcome = take(build, book)
     assert (dict(outcome.decided), said(build)) == ({}, {})
-    assert "was a column sorted or moved alone?" in outcome.told[-1]
+    assert "was a column sorted or moved alone?" in outcome.notes[-1]
 
 
 def test_a_missing_key_is_written_and_keep_with_a_change_is_a_correction(build, book, others):
@@ -277,7 +277,7 @@ def test_a_file_saved_as_csv_with_rows_sorted_and_removed_is_read(build, book, o
         csv.writer(out).writerows([rows[0], *sorted(left, key=lambda row: str(row[2]))])
     assert decisions.is_waiting(path)
     outcome = take(build, path)
-    assert (dict(outcome.decided), outcome.told) == ({"keep": 1, "open": others - 1}, [])
+    assert (dict(outcome.decided), outcome.notes) == ({"keep": 1, "open": others - 1}, [])
 
 
 def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, others):
@@ -286,7 +286,10 @@ def test_a_text_that_was_sorted_away_from_its_question_is_refused(build, book, o
     edit(book, (one, "text", texts[other]), (one, "decision", "保留"), (other, "text", texts[one]))
     outcome = take(build, book)
     assert dict(outcome.decided) == {"open": others - 1}
-    assert [f"is that of {name}" in line for line, name in zip(outcome.told, (other, one), strict=True)] == [True, True]
+    assert [f"is that of {name}" in line for line, name in zip(outcome.notes, (other, one), strict=True)] == [
+        True,
+        True,
+    ]
     assert said(build) == {}
 
 
@@ -312,7 +315,7 @@ def test_what_cannot_be_taken_is_told_by_row_and_not_applied(build, book, change
     question_id = ids(build)["low_confidence"]
     edit(book, *((question_id, column, value) for column, value in changes))
     outcome = take(build, book)
-    [line] = outcome.told
+    [line] = outcome.notes
     assert told in line
     assert f"{book}, row " in line
     assert said(build) == {}
@@ -337,7 +340,7 @@ def test_a_question_of_another_dataset_is_told_and_a_row_twice_counts_once(build
     opened.save(book)
     edit(book, (question_id, "decision", None))
     outcome = take(build, book)
-    twice, other = outcome.told
+    twice, other = outcome.notes
     assert f"{question_id} stands twice" in twice
     assert "ffffffff-1-001: no question that waits in this build" in other
 
@@ -436,7 +439,7 @@ def test_a_key_that_names_no_option_is_told_and_nothing_of_the_row_is_applied(bu
     changed = own.base.text.replace("\nA. ", "\nA. 改")
     edit(book, (question_id, "decision", "改正"), (question_id, "text", changed), (question_id, "key", "K"))
     outcome = take(build, book)
-    assert "names an option that is not there" in outcome.told[0]
+    assert "names an option that is not there" in outcome.notes[0]
     assert (dict(outcome.decided), said(build)) == ({"open": others}, {})
 
 
@@ -445,6 +448,6 @@ def test_a_kept_question_that_cleaning_takes_out_all_the_same_is_told_by_row(bui
     edit(book, (question_id, "decision", "保留"))
     outcome = import_decisions([book], BY, ReviewParams(), build, CleanParams(min_options=9))
     assert dict(outcome.decided) == {"keep": 1, "open": others}
-    (told,) = outcome.told
+    (told,) = outcome.notes
     assert "stays out until it is corrected" in told
     assert "too_few_options" in told

@@ -20,7 +20,7 @@ from tests.annotation import records
 
 PARAMS = ReviewParams(bootstrap=100)
 COUNT = 40
-MAIN = "复核 review"
+MAIN, HEAD = "复核 review", "改正题干与选项 corrected text"
 soffice = pytest.mark.skipif(shutil.which("soffice") is None, reason="LibreOffice is not installed")
 
 
@@ -283,7 +283,8 @@ def test_the_protection_allows_no_sort(path):
 @soffice
 @pytest.mark.parametrize("suffix", ["xlsx", "ods", "csv"])
 def test_a_workbook_saved_by_libreoffice_in_another_format_says_the_same(path, context, tmp_path, suffix):
-    changed(path, lambda rows: [rows[0] | {"备注 note": '第一行\n第二行，有"引号"'}, *rows[1:]])
+    note, text = '第一行\n第二行，有"引号"', "改好的题干\nA. 甲\nB. 丙"
+    changed(path, lambda rows: [rows[0] | {"备注 note": note, "题干有误": "是", HEAD: text}, *rows[1:]])
     kind = {
         "xlsx": "xlsx:Calc MS Excel 2007 XML",
         "csv": "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false,false,2",
@@ -293,7 +294,16 @@ def test_a_workbook_saved_by_libreoffice_in_another_format_says_the_same(path, c
     assert (sheet.expert, told, len(found)) == ("zhang", [], COUNT * 5)
     assert_right(found)
     pulled = read_table(context.build / "reviews" / "pulled.parquet")
-    assert pulled.filter(question_id="q00")["note"][0] == '第一行\n第二行，有"引号"'
+    assert pulled.filter(question_id="q00")["note"][0] == note
+    corrections = read_table(context.build / "reviews" / "corrections.parquet")
+    assert dict(corrections.select("field", "after").iter_rows()) == {"stem": "改好的题干", "option:B": "丙"}
+    if suffix == "xlsx":
+        book = load_workbook(saved)
+        sheet = book[MAIN]
+        assert sheet.protection.sheet
+        assert sheet["B2"].protection.locked
+        assert len(sheet.data_validations.dataValidation) == len(dimensions()) + 4
+        assert book["data"].sheet_state != "visible"
 
 
 def converted(path, tmp_path, kind):
