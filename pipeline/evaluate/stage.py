@@ -22,7 +22,6 @@ from build_dataset.pipeline.evaluate.results.build import Evaluated
 from build_dataset.pipeline.evaluate.scoring import by_slice, human_scores
 from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, task_work
 from build_dataset.pipeline.rendering.markdown import notes
-from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas import evaluation as records
 from build_dataset.schemas.dataset import DatasetParams
@@ -86,13 +85,6 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
 
 
 def estimate(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
-    """Return what a run would cost; of the reader, for the outputs of the last evaluation."""
-    last = find_table(context.build, "evaluate/predictions")
-    predictions = records.Prediction.to_frame([]) if last is None else last
-    return estimate_evaluation({**tables, "predictions": predictions}, params, context)
-
-
-def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
     """Return a line a model: the prompts that are not stored, with tokens and cost of an endpoint; asks nobody."""
     source = PromptSource(_splits(tables), params, context.seed)
     lines = []
