@@ -8,19 +8,18 @@ from pathlib import Path
 from typing import Any
 
 from build_dataset.annotation.estimate import estimate_requests
-from build_dataset.pipeline.evaluate import grading, llm
+from build_dataset.pipeline.evaluate import grading
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
-from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
-from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
+from build_dataset.pipeline.evaluate.judging.scores import RUBRIC, Verdicts, judge, judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, OpenAiModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import failed_item, load_template
 from build_dataset.pipeline.evaluate.results import build as results
 from build_dataset.pipeline.evaluate.results.build import Evaluated
 from build_dataset.pipeline.evaluate.scoring import by_slice, human_scores
-from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, task_work
+from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, load_cases, task_work
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas import evaluation as records
@@ -40,7 +39,7 @@ class _Evaluation:
     questions: str  # see ``grading.fingerprint``
     open_questions: list[records.OpenQuestion]
     scores: list[records.Score]
-    verdicts: llm.Verdicts
+    verdicts: Verdicts
     stray: int = 0  # experts' scores of answers that no run gives any more
 
     @cached_property
@@ -124,13 +123,13 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     return made
 
 
-def _judge(params: EvaluateParams, runs: Iterable[RunOutcome], context: Context) -> llm.Verdicts:
+def _judge(params: EvaluateParams, runs: Iterable[RunOutcome], context: Context) -> Verdicts:
     """Return the judge's verdicts on the free texts."""
     texts = [text for made in runs for text in made.written]
     if params.judge is None or not texts:
-        return llm.Verdicts()
+        return Verdicts()
     with context.progress(len(texts), "verdicts") as advance:
-        return llm.judge(texts, params.judge, context.store, advance)
+        return judge(texts, params.judge, context.store, advance)
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
@@ -156,7 +155,7 @@ def _judge_facts(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     if params.judge is None:
         return {}
     found = made.verdicts
-    told = {"name": params.judge.judge_name(), "rubric": llm.RUBRIC["version"], "requests": found.requests}
+    told = {"name": params.judge.judge_name(), "rubric": RUBRIC["version"], "requests": found.requests}
     return {"judge": told | {"without_verdict": len(found.waiting), "cost": found.cost}}
 
 

@@ -13,8 +13,7 @@ from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.extraction import visible_output
 from build_dataset.pipeline.evaluate.grading import from_facts
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT
-from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, table_groups, unreviewed_warning
-from build_dataset.pipeline.evaluate.results.figures import plots
+from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, plots, table_groups, unreviewed_warning
 from build_dataset.pipeline.evaluate.results.papers import table_name
 from build_dataset.pipeline.evaluate.results.view import REFERENCES, run_name
 from build_dataset.pipeline.evaluate.scoring import accepted_answers

@@ -14,11 +14,11 @@ from build_dataset.annotation.label_studio.push import PushReport
 from build_dataset.annotation.label_studio.tasks import scoring_tasks
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.annotation.rubric import ShownAnswer, aspects
-from build_dataset.pipeline.evaluate.clinical import Case, item_id, load_cases
 from build_dataset.pipeline.evaluate.extraction import visible_output
 from build_dataset.pipeline.evaluate.grading import READABLE
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT, judge_agreement
 from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.evaluate.tasks import Case, item_id, load_cases
 from build_dataset.pipeline.review.exchange import connect, send
 from build_dataset.pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
 from build_dataset.pipeline.runtime.publish import read_table

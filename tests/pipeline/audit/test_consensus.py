@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from build_dataset.pipeline.audit import consensus as module
-from build_dataset.pipeline.audit.consensus import consensus
+from build_dataset.pipeline.audit import weighing as module
+from build_dataset.pipeline.audit.weighing import consensus
 
 
 def votes(*rows: str, letters: str = "ABCDE"):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from build_dataset.pipeline.evaluate.llm import WrittenText, judge
+from build_dataset.pipeline.evaluate.judging.scores import WrittenText, judge
 from build_dataset.pipeline.evaluate.params import EvaluateParams, JudgeOptions
 from build_dataset.pipeline.evaluate.prompting import Prompt
 from build_dataset.pipeline.evaluate.stage import estimate, run

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.split import margins
+from build_dataset.pipeline.split import draw as margins
 from build_dataset.schemas.errors import UserError
 
 DISEASES = [f"病组{number}" for number in range(12)]
