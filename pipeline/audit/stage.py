@@ -20,6 +20,7 @@ from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
 
 STAGE, REASON = "audit", "suspicious_key"
@@ -230,7 +231,7 @@ def _page(audited: Audited, answers: Answers, params: AuditParams, context: Cont
     shown = doubted[: params.shown]  # the most suspicious ones
     wanted = [case.question for case, row in shown if row.suspicion >= params.verify]
     left, pictures = _PICTURES, crops(wanted, context, _PICTURE) if wanted else {}
-    for name in [case.question.question_id for case, _ in shown if case.question.question_id in pictures]:
+    for name in [row.question_id for _, row in shown if row.question_id in pictures]:
         left -= len(pictures[name])
         if left < 0:  # the page stays small enough for a browser
             del pictures[name]
@@ -256,7 +257,5 @@ def _page(audited: Audited, answers: Answers, params: AuditParams, context: Cont
 
 def _votes(said: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:
     """Answers, and who gave each, the commonest first."""
-    voters: dict[str, list[str]] = {}
-    for name, letters in sorted(said.items()):
-        voters.setdefault("".join(sorted(letters)), []).append(name)
+    voters = group_values(("".join(sorted(letters)), name) for name, letters in sorted(said.items()))
     return sorted(voters.items(), key=lambda pair: (-len(pair[1]), pair[0]))

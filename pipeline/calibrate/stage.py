@@ -58,6 +58,8 @@ class CalibrationRows:
 
 def calibration_page(found: CalibrationRows, opinions: Opinions, target: float, name: str) -> bytes:
     """Return the page of a dataset called ``name``, in UTF-8."""
+    against = (row for row in found.confusions if row.reference == EXPERTS)
+    groups = groupby(against, lambda row: (row.annotator, row.dimension))  # the commonest come first
     return html.render(
         "build_dataset.pipeline.calibrate:calibration.html",
         name=name,
@@ -66,16 +68,9 @@ def calibration_page(found: CalibrationRows, opinions: Opinions, target: float, 
         against=_by_dimension(row for row in found.calibration if row.reference == EXPERTS),
         reviewed=opinions.experts.height > 0,
         pairs=_by_dimension(row for row in found.calibration if row.reference != EXPERTS),
-        confusions=_by_dimension(_worst(found.confusions)),
+        confusions=_by_dimension(row for _, rows in groups for row in islice(rows, _SHOWN)),
         dimensions=dimensions(),
     )
-
-
-def _worst(rows: Sequence[Confusion]) -> list[Confusion]:
-    """The commonest confusions with experts' labels."""
-    against = (row for row in rows if row.reference == EXPERTS)
-    groups = groupby(against, lambda row: (row.annotator, row.dimension))
-    return [row for _, own in groups for row in islice(own, _SHOWN)]  # the commonest come first
 
 
 def _by_dimension(rows: Iterable[Item]) -> list[Item]:

@@ -149,12 +149,6 @@ def fingerprint(questions: Iterable[ReleaseRow]) -> str:
     return sha256(*sorted(lines))
 
 
-def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, RunSettings]:
-    """Read the settings of runs from a manifest; a run without an entry is a model of its own."""
-    known: dict[str, dict[str, Any]] = {run: {"model": run} | dict(told.get(run, {})) for run in runs}
-    return {run: RunSettings(**found) for run, found in known.items()}
-
-
 def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:
     """Return what is known of a run's model: what it is, what its server calls it, what its outputs were made with."""
     names: set[str] = set()

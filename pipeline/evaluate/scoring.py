@@ -76,7 +76,7 @@ class Versions:
 
     @property
     def cluster(self) -> str:
-        """See the function ``cluster_id``."""
+        """The question's cluster."""
         return self.items[0].cluster
 
     def alike(self, kind: str) -> bool | None:

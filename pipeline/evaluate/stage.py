@@ -71,7 +71,10 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         raise ended[0]
     scores = [score for made in runs.values() for score in made.scores]
     scores += [score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)]
-    verdicts = _judge(params, runs.values(), context)
+    verdicts, texts = Verdicts(), [text for made in runs.values() for text in made.written]
+    if params.judge is not None and texts:
+        with context.progress(len(texts), "verdicts") as advance:
+            verdicts = judge(texts, params.judge, context.store, advance)
     made = _Evaluation(works, runs, grading.fingerprint(source.questions), asked, scores, verdicts)
     if "answer_scores" in tables and not tables["answer_scores"].is_empty():
         # What experts said in Label Studio counts wherever the answer still reads as they saw it.
@@ -121,15 +124,6 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     made.ended, made.facts = ended, _facts(given.values())
     made.told = grading.describe_run(backend.identity, given.values())
     return made
-
-
-def _judge(params: EvaluateParams, runs: Iterable[RunOutcome], context: Context) -> Verdicts:
-    """Return the judge's verdicts on the free texts."""
-    texts = [text for made in runs for text in made.written]
-    if params.judge is None or not texts:
-        return Verdicts()
-    with context.progress(len(texts), "verdicts") as advance:
-        return judge(texts, params.judge, context.store, advance)
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:

@@ -72,13 +72,13 @@ def score_file(path_in: Path, path_out: Path, params: ScoreParams = DEFAULT) -> 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
     """Write rows with ``correct`` as JSONL, whole or not at all, and count them."""
-    write_lines(rows, path_out)
-    write_lines(filter(is_unsure, rows), unsure_file(path_out))
+    _write_lines(rows, path_out)
+    _write_lines(filter(_is_unsure, rows), unsure_file(path_out))
     told = Counter({True: "correct", False: "wrong", None: "no_answer"}[row["correct"]] for row in rows)
     return {"rows": len(rows)} | {name: told[name] for name in ("correct", "wrong", "no_answer")}
 
 
-def is_unsure(row: Mapping[str, Any]) -> bool:
+def _is_unsure(row: Mapping[str, Any]) -> bool:
     """Return whether a person should look at an output: it holds text, and was read weakly or not at all."""
     text = row.get("raw_output", row.get("model_answer"))
     return bool((text or "").strip()) and (row["extracted"] is None or row["sureness"] == Sureness.WEAK)
@@ -89,8 +89,7 @@ def unsure_file(path_out: Path) -> Path:
     return path_out.with_suffix(".unsure.jsonl")
 
 
-def write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
-    """Write rows as JSONL, whole or not at all."""
+def _write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
     partial = path_out.with_name(path_out.name + ".partial")
     try:
@@ -204,12 +203,11 @@ def score_submission(path: Path, key: Path, name: str | None = None, params: Sco
 def submission(predictions: Sequence[Prediction], run: str) -> bytes:
     """Return a run's first answers to the printed questions as a submission: letters, or the raw output."""
     answered = [row for row in predictions if row.task is Task.ANSWER]
-    own = [row for row in answered if row.run == run and row.repeat == 0 and row.variant is None]
-    if not own:
+    first = [row for row in answered if row.run == run and row.repeat == 0 and row.variant is None]
+    if not first:
         runs = sorted({row.run for row in answered})
         raise UserError(f"no run {run!r} answered questions; there are {', '.join(runs) or 'none'}")
-    answers = ("".join(row.extracted) if row.extracted else row.raw_output or "" for row in own)
-    rows = ({"id": row.question_id, "model_answer": said} for row, said in zip(own, answers, strict=True))
+    rows = ({"id": row.question_id, "model_answer": "".join(row.extracted or row.raw_output or "")} for row in first)
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f"[\n{lines}\n]\n".encode(errors="backslashreplace")
 

@@ -30,6 +30,7 @@ from build_dataset.pipeline.evaluate.prompting import (
 from build_dataset.pipeline.evaluate.submission import read_items, validate
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Task
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.release import ReleaseRow
@@ -167,9 +168,7 @@ class AnswerWork:
         reading.graded = [item for item in everything if item.variant is None]
         slices = scoring.by_slice(reading.graded).items()
         reading.scores = [score for part, items in slices for score in score_items(run, part, items)]
-        by_question: dict[str, list[scoring.Graded]] = defaultdict(list)
-        for item in everything:
-            by_question[item.item_id].append(item)
+        by_question = group_values((item.item_id, item) for item in everything)
         asked = [scoring.Versions(tuple(items)) for items in by_question.values()]
         reading.scores += score_items(run, scoring.OVERALL, asked, "versions")
         return reading

@@ -255,8 +255,8 @@ def _weak(whole: pl.DataFrame) -> list[Notice]:
         known = dimensions().get(name)  # of another label set: none
         english.append(f"{known.en if known else name} {number(alpha, 2)}")
         chinese.append(f"{known.zh if known else ''} {number(alpha, 2)}")
-    told = notice("weak_agreement", limit=_TENTATIVE, english=", ".join(english), chinese="，".join(chinese))
-    return [told] if english else []
+    names = {"english": ", ".join(english), "chinese": "，".join(chinese)}
+    return [notice("weak_agreement", limit=_TENTATIVE, **names)] if english else []
 
 
 def calibration(build: Build) -> Section | None:

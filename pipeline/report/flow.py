@@ -101,8 +101,7 @@ def doubt_notices(found: Iterable[DoubtedSource]) -> list[Notice]:
 
 def loss_notices(found: Iterable[SourceLoss], threshold: float) -> list[Notice]:
     """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
-    alarming = [loss for loss in found if loss.share > threshold]
-    return [_alarm(loss) for loss in sorted(alarming, key=lambda loss: -loss.lost)]
+    return [_alarm(loss) for loss in sorted(found, key=lambda loss: -loss.lost) if loss.share > threshold]
 
 
 def _alarm(loss: SourceLoss) -> Notice:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -106,12 +107,9 @@ def cmb_table1(splits: Splits) -> Table | None:
         "exam_type", "exam_type_en", "exam_class", "exam_class_en", "subjects", *splits, "total"
     )
     rows: list[tuple[str, ...]] = []
-    above = ""
-    for kind, kind_en, subcategory, subcategory_en, *figures in counts.iter_rows():
-        category = _both(kind, kind_en)
-        shown = "" if category == above else category  # a category stands once
-        rows.append((shown, _both(subcategory, subcategory_en), *map(number, figures)))
-        above = category
+    for names, group in groupby(counts.iter_rows(), lambda row: _both(*row[:2])):  # a category stands once
+        lines = ((_both(subcategory, english), *map(number, figures)) for _, _, subcategory, english, *figures in group)
+        rows += [("" if at else names, *line) for at, line in enumerate(lines)]
     sums = counts.select(pl.col("subjects", *splits, "total").sum()).row(0)
     rows.append(("总计 Total", number(counts["exam_class"].count()), *map(number, sums)))
     return titled("cmb_table1", counts, map(_split_name, (*splits, "total")), rows, 2)

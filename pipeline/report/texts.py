@@ -123,9 +123,7 @@ def source_place(question: Mapping[str, Any]) -> str:
 
 def key_letters(given: Any) -> str:
     """Return an answer key as letters."""
-    if isinstance(given, list):
-        return "".join(map(str, given))
-    return str(given or "")
+    return "".join(map(str, given)) if isinstance(given, list) else str(given or "")
 
 
 def _options(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -8,8 +8,8 @@ most of a draft when a question is added.)
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations, combinations_with_replacement, permutations
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations, combinations_with_replacement, permutations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,7 +161,9 @@ class SplitDraw:
 
     def _best(self, kinds: _Kinds) -> tuple[_Move, ...]:
         """The one or two moves that help most; none when none helps."""
-        possible = [*self._possible(kinds)]
+        sources = {content: {self.split[unit] for unit in units} for content, units in kinds.items()}
+        ways = product(kinds, permutations(range(len(SPLITS)), 2))
+        possible = [_Move(content, source, target) for content, (source, target) in ways if source in sources[content]]
         units, surplus = Counter(self.split.values()), self._surpluses(kinds)
         best: tuple[_Move, ...] = ()
         least = 0  # a move must help
@@ -170,14 +172,6 @@ class SplitDraw:
             if change < least and self._allowed(moves, kinds, units):
                 best, least = moves, change
         return best
-
-    def _possible(self, kinds: _Kinds) -> Iterator[_Move]:
-        """Return all moves of units of these kinds."""
-        for content, units in kinds.items():
-            there = {self.split[unit] for unit in units}
-            for source, target in permutations(range(len(SPLITS)), 2):
-                if source in there:
-                    yield _Move(content, source, target)
 
     def _allowed(self, moves: Sequence[_Move], kinds: _Kinds, units: Counter[int]) -> bool:
         """Return whether no split is emptied, and there are two units where both moves take the same kind."""

@@ -80,16 +80,15 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     if params.method == "per_subcategory":
         facts["subcategories"] = len({stratum[:1] for stratum in numbers})
         facts["without_subcategory"] = sum(stratum[0] == NONE for stratum in of_row)
+    left_out = [(row, "released_elsewhere", _RETIRED) for row in retired]
+    left_out += [(row, "twin_in_test", _TWIN.format(name=ids[kept])) for row, kept in twins.items()]
     received = [sum(column) for column in zip(*quotas, strict=True)]
     return Result(
         tables={"assignments": assignments},
         counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired) + len(twins)),
         rejects=[
             Rejection(item_id=ids[row], stage="split", reason=reason, detail=detail)
-            for row, reason, detail in sorted(
-                [(row, "released_elsewhere", _RETIRED) for row in retired]
-                + [(row, "twin_in_test", _TWIN.format(name=ids[kept])) for row, kept in twins.items()]
-            )
+            for row, reason, detail in sorted(left_out)
         ],
         facts=facts,
         notes=notes("build_dataset.pipeline.split", params=params, got=received, OTHER=OTHER, **facts),

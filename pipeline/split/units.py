@@ -52,8 +52,7 @@ def twins_in_test(
     questions: pl.DataFrame, clusters: pl.DataFrame, splits: Mapping[int, str], known: Mapping[int, int]
 ) -> dict[int, int]:
     """The rows of test of which a twin stays there, and that twin's row: the one released before, else the first."""
-    families: dict[str, int] = {}
-    leaving: dict[int, int] = {}
+    families, leaving = dict[str, int](), dict[int, int]()
     twins = questions.select("question_id").with_row_index("row").join(twins_of(clusters), on="question_id")
     rows = [(row not in known, row, family) for row, family in twins.select("row", "cluster_id").iter_rows()]
     for _, row, family in sorted(rows):

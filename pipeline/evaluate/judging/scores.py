@@ -136,7 +136,10 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
         asked = {row.question_id for rows in given.values() for row in rows}
         about = {"run": run, "task": task, "questions": len(asked)}
         parts = {f"{name} ({who})": given[name] for name in names if given[name]}
-        values = {metric: _means(rows) for metric, rows in parts.items()}
+        values = {
+            metric: [mean(row.score for row in rows if row.repeat == each) for each in sorted({r.repeat for r in rows})]
+            for metric, rows in parts.items()
+        }
         if len(parts) == len(names):  # an aspect that nobody scored leaves no mean
             overall = f"judged ({who})"
             values[overall] = [mean(each) for each in zip(*values.values(), strict=False)]
@@ -149,12 +152,6 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
             interval = interval_of_mean(units)
             scores.append(mean_score(values[metric], interval, part=OVERALL, metric=metric, **about))
     return scores
-
-
-def _means(rows: Sequence[Judgement]) -> list[float]:
-    """Of every repetition."""
-    rounds = sorted({row.repeat for row in rows})
-    return [mean(row.score for row in rows if row.repeat == repeat) for repeat in rounds]
 
 
 def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:

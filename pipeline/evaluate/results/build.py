@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from build_dataset.pipeline.evaluate.grading import RunSettings, from_facts
+from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.results import papers
 from build_dataset.pipeline.evaluate.results.papers import LABELLED
 from build_dataset.pipeline.evaluate.results.view import (
@@ -35,7 +35,6 @@ from build_dataset.schemas.wording import Notice, counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,8 @@ class Evaluated:
 
     def __post_init__(self) -> None:
         """A run without further facts is a model of its own."""
-        runs = list(dict.fromkeys(score.run for score in self.scores))
-        object.__setattr__(self, "askings", from_facts({}, runs) | dict(self.askings))
+        alone = {score.run: RunSettings(score.run) for score in self.scores}
+        object.__setattr__(self, "askings", alone | dict(self.askings))
 
 
 def table_groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
@@ -81,8 +80,8 @@ def table_groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
             ("评分一致性 Agreement of judges", papers.agreement(found.agreement)),
         ],
     }
-    kept = ((group, [(name, t) for name, t in own if t is not None]) for group, own in made.items())
-    return [(group, entries) for group, entries in kept if entries]
+    filled = ((group, [(name, table) for name, table in each if table is not None]) for group, each in made.items())
+    return [(group, entries) for group, entries in filled if entries]
 
 
 def tables(found: Evaluated) -> list[tuple[str, Table]]:
@@ -95,11 +94,9 @@ def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
     view = View(score for score in scores if score.run != HUMAN)
     labels = view.labels("label_status").items()
     asked = {english: view.asked("label_status", label) for label, english in labels}
-    open_ = sum(count for status, count in asked.items() if status != REVIEWED)
-    if not open_:
-        return None
-    counts = {"open": open_, "asked": sum(asked.values())}
-    return Notice(*(WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese")))
+    counts = {"open": sum(asked.values()) - asked.get(REVIEWED, 0), "asked": sum(asked.values())}
+    texts = (WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese"))
+    return Notice(*texts) if counts["open"] else None
 
 
 NOTES = WORDS["notes"]["under_title"].strip()  # notes on how to read the tables
@@ -142,6 +139,7 @@ def headlines(scores: Sequence[Score]) -> list[str]:
 
 
 MOST_RUNS = 6  # Models drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all.
+_LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 3, "fontsize": 8}
 _NAME = 40  # characters of a run's name in a plot
 _HUMAN = "#8a8f98"  # grey: people are no model
 
@@ -197,7 +195,7 @@ def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> di
         axes.set(xlim=(0, 100), ylim=(len(labels) - 0.4, -0.6), xlabel="accuracy 准确率, %")
         axes.set_title(plot_name(title(dimension)))
         axes.grid(visible=False, axis="y")
-        _legend(drawn)
+        drawn.legend(**_LEGEND)
         return both_formats(f"accuracy_by_{dimension}", drawn)
 
 
@@ -216,7 +214,7 @@ def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
         axes.set_xticks(range(len(labels)), counts, fontsize=7.5)
         said = {"xlabel": "question length in characters 题目字数", "ylabel": "accuracy 准确率, %"}
         axes.set(ylim=(0, 100), **said)
-        _legend(drawn)
+        drawn.legend(**_LEGEND)
         return both_formats("accuracy_by_length", drawn)
 
 
@@ -225,10 +223,6 @@ def _coloured(runs: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield from zip(models, COLOURS, strict=False)
     if HUMAN in runs:
         yield HUMAN, _HUMAN
-
-
-def _legend(drawn: Figure) -> None:
-    drawn.legend(loc="outside lower center", ncols=3, fontsize=8)
 
 
 def _shown(run: str) -> str:

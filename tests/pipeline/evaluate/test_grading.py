@@ -11,7 +11,6 @@ from build_dataset.pipeline.evaluate.backends import Generation
 from build_dataset.pipeline.evaluate.grading import (
     RunSettings,
     describe_run,
-    from_facts,
     grade,
     read_output,
     run_file,
@@ -89,14 +88,10 @@ def test_runs_of_a_model_share_its_name(options, model):
     assert (found.model, found.task, found.shots, found.repeats) == (model, "answer", 0, 1)
 
 
-def test_settings_of_a_run_are_read_back():
+def test_the_settings_of_a_run_are_those_of_its_model():
     options = OpenAiModel(model="b", shots=2, repeats=3, shuffles=1, temperature=0.5)
     found = run_settings(options)
     assert found == RunSettings("b", "answer", "answer_only", 2, 3, 1, 0.5)
-    assert from_facts({"r": {"model": "b", "shots": 2}}, ["r", "s"]) == {
-        "r": RunSettings("b", shots=2),
-        "s": RunSettings("s"),
-    }
 
 
 def test_names_and_libraries_of_a_run_are_told_once_and_in_order():

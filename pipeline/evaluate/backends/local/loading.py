@@ -31,15 +31,10 @@ def fingerprint(folder: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
-    size = path.stat().st_size
     with path.open("rb") as file:
-        if size <= 3 * _SAMPLE:
+        if (size := path.stat().st_size) <= 3 * _SAMPLE:
             return file.read()
-        parts = []
-        for start in (0, size // 2, size - _SAMPLE):
-            file.seek(start)
-            parts.append(file.read(_SAMPLE))
-        return b"".join(parts)
+        return b"".join(os.pread(file.fileno(), _SAMPLE, start) for start in (0, size // 2, size - _SAMPLE))
 
 
 def missing_packages(options: TransformersModel) -> str | None:

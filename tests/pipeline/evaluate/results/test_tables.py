@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import asdict
 
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.evaluate.grading import RunSettings, from_facts
+from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.results.build import Evaluated, files, headlines, markdown, tables
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
@@ -226,8 +227,8 @@ def test_names_that_are_markup_stay_names():
 
 def test_how_runs_were_asked_survives_the_manifest():
     askings = {"m 3": asking("m", shots=3)}
-    assert from_facts({run: asdict(one) for run, one in askings.items()}, ["m 3"]) == askings
-    assert from_facts({}, ["x"])["x"].model == "x"
+    assert {run: RunSettings(**json.loads(json.dumps(asdict(one)))) for run, one in askings.items()} == askings
+    assert Evaluated([score("x", 0.5)]).askings["x"].model == "x", "a run without further facts is a model of its own"
 
 
 def test_a_line_a_run_for_the_terminal():
