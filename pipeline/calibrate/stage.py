@@ -56,18 +56,18 @@ class CalibrationRows:
     reliability: list[ReliabilityBin] = field(default_factory=list)
 
 
-def calibration_page(found: CalibrationRows, opinions: Opinions, target: float, name: str) -> bytes:
+def calibration_page(tables: CalibrationRows, opinions: Opinions, target: float, name: str) -> bytes:
     """Return the page of a dataset called ``name``, in UTF-8."""
-    against = (row for row in found.confusions if row.reference == EXPERTS)
+    against = (row for row in tables.confusions if row.reference == EXPERTS)
     groups = groupby(against, lambda row: (row.annotator, row.dimension))  # the commonest come first
     return html.render(
         "build_dataset.pipeline.calibrate:calibration.html",
         name=name,
         opinions=opinions,
         target=target,
-        against=_by_dimension(row for row in found.calibration if row.reference == EXPERTS),
+        against=_by_dimension(row for row in tables.calibration if row.reference == EXPERTS),
         reviewed=opinions.experts.height > 0,
-        pairs=_by_dimension(row for row in found.calibration if row.reference != EXPERTS),
+        pairs=_by_dimension(row for row in tables.calibration if row.reference != EXPERTS),
         confusions=_by_dimension(row for _, rows in groups for row in islice(rows, _SHOWN)),
         dimensions=dimensions(),
     )
@@ -125,8 +125,8 @@ def _compared(opinions: Opinions, name: str, reference: str) -> Iterator[tuple[s
     both = opinions.annotators[name].join(others.select(*KEY, expected="label"), on=KEY).sort(KEY)
     both = both.with_columns(right=pl.col("label") == pl.col("expected"))
     for dimension in dimensions():
-        if not (own := both.filter(dimension=dimension)).is_empty():
-            yield dimension, own
+        if not (judged := both.filter(dimension=dimension)).is_empty():
+            yield dimension, judged
 
 
 def _against_experts(
@@ -206,8 +206,8 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     asked = ((each.identity.name, each.annotations(compared)) for each in offline)
     labelled |= {name: records.Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
     for path in others:
-        for name, own in _by_annotator(_read(path).filter(wanted)).items():
-            labelled.setdefault(name, own)
+        for name, opinion in _by_annotator(_read(path).filter(wanted)).items():
+            labelled.setdefault(name, opinion)
     schema = {name: records.Annotation.polars_schema()[name] for name in _SAID}
     labels = [(item.question.question_id, pair) for item in reviewed for pair in item.labels.items()]
     experts = [(question_id, name, label.zh, None) for question_id, (name, label) in labels]
@@ -219,24 +219,24 @@ def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
     # difficulty from people is no label of a model
     stated = annotations.filter(pl.col("annotator") != MEASURED)
     groups = stated.group_by("annotator", maintain_order=True)
-    return {str(name): own.select(_SAID) for (name,), own in groups}
+    return {str(name): rows.select(_SAID) for (name,), rows in groups}
 
 
 def _read(path: Path) -> pl.DataFrame:
     try:
         return records.Annotation.to_frame(records.Annotation.from_frame(pl.read_parquet(path, glob=False)))
     except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        told = f"{path} is no table of annotations ({type(error).__name__})"
-        raise UserError(f"{told}: correct [calibrate] others") from None
+        problem = f"{path} is no table of annotations ({type(error).__name__})"
+        raise UserError(f"{problem}: correct [calibrate] others") from None
 
 
 def _costs(requests: pl.DataFrame, annotators: Iterable[str], free: set[str]) -> dict[str, float | None]:
     """Return the cost of one label: all requests of an annotator over all labels of the questions it was asked."""
     costs: dict[str, float | None] = dict.fromkeys(annotators)
     costs |= dict.fromkeys(free, 0.0)
-    for (name,), own in requests.group_by("annotator"):
-        labels = len(dimensions()) * own["question_id"].n_unique()  # one request asks for all dimensions
+    for (name,), billed in requests.group_by("annotator"):
+        labels = len(dimensions()) * billed["question_id"].n_unique()  # one request asks for all dimensions
         if name in costs:
             # a part without a price makes the whole unknown
-            costs[str(name)] = None if own["cost"].null_count() else float(own["cost"].sum()) / labels
+            costs[str(name)] = None if billed["cost"].null_count() else float(billed["cost"].sum()) / labels
     return costs

@@ -80,8 +80,8 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         # What experts said in Label Studio counts wherever the answer still reads as they saw it.
         sent = [each.sent for each in answers_given(made.predictions, asked)]
         given = records.AnswerScore.from_frame(tables["answer_scores"])
-        found, made.stray = expert_judgements(given, sent, params.scoring.experts)
-        made.verdicts.judgements += found
+        judgements, made.stray = expert_judgements(given, sent, params.scoring.experts)
+        made.verdicts.judgements += judgements
     made.scores += judged_scores(made.verdicts.judgements)
     return _result(params, made)
 
@@ -92,11 +92,11 @@ def estimate(tables: Tables, params: EvaluateParams, context: Context) -> list[s
     lines = []
     for options in params.all_models():
         prompts = task_work(options, source).prompts
-        told = f"{len(prompts):,} prompts, on this machine"
+        line = f"{len(prompts):,} prompts, on this machine"
         if isinstance(options, OpenAiModel):
             what = "prompts to ask, with outputs at their longest"
-            told = estimate_requests(options, chat_requests(prompts), context.store, what, options.max_tokens)
-        lines.append(f"{options.run_name()}: {told}")
+            line = estimate_requests(options, chat_requests(prompts), context.store, what, options.max_tokens)
+        lines.append(f"{options.run_name()}: {line}")
     return lines
 
 
@@ -109,8 +109,8 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     given: dict[str, Generation] = {}
     ended = None
     try:
-        for one in backend.generate(work.prompts, advance):
-            given[one.prompt_id] = one
+        for generation in backend.generate(work.prompts, advance):
+            given[generation.prompt_id] = generation
     except UserError as error:
         # What ends one model, such as a key that is refused, must not end the others.
         ended = error
@@ -148,9 +148,9 @@ def _judge_facts(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     """Return the judge with its rubric, and the number and cost of its verdicts."""
     if params.judge is None:
         return {}
-    found = made.verdicts
-    told = {"name": params.judge.judge_name(), "rubric": RUBRIC["version"], "requests": found.requests}
-    return {"judge": told | {"without_verdict": len(found.waiting), "cost": found.cost}}
+    verdicts = made.verdicts
+    facts = {"name": params.judge.judge_name(), "rubric": RUBRIC["version"], "requests": verdicts.requests}
+    return {"judge": facts | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}}
 
 
 def _cost(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
@@ -175,8 +175,8 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
-    told = {run: each.told for run, each in made.runs.items()}
-    found = Evaluated(made.scores, comparisons, agreement, askings=askings)
+    descriptions = {run: each.told for run, each in made.runs.items()}
+    evaluated = Evaluated(made.scores, comparisons, agreement, askings=askings)
     return Result(
         tables={
             "predictions": records.Prediction.to_frame(made.predictions),
@@ -190,16 +190,16 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
         rejects=rejects,
         review=made.waiting,
         files={
-            "run.json": grading.run_file(params, told, made.predictions, made.questions),
-            "results.md": results.markdown(found, f"Results on the {params.split} split 评测结果").encode(),
+            "run.json": grading.run_file(params, descriptions, made.predictions, made.questions),
+            "results.md": results.markdown(evaluated, f"Results on the {params.split} split 评测结果").encode(),
             "unsure.jsonl": grading.unsure_file(made.predictions),
-            **results.files(found),
+            **results.files(evaluated),
         },
         facts={
             "split": params.split,
             "questions": made.questions,
             "models": {run: each.facts for run, each in made.runs.items()},
-            "asked": {run: asdict(found) for run, found in askings.items()},
+            "asked": {run: asdict(evaluated) for run, evaluated in askings.items()},
             **_judge_facts(params, made),
             **_cost(params, made),
         },
@@ -224,25 +224,25 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
         models = params.all_models()
     except UserError as error:
         return [str(error)]
-    found: list[str] = []
+    lines: list[str] = []
     for model in models:
         if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
-            found.append(f"evaluate, {model.run_name()}: {missing}")
-        found += _unusable(model, params.cases)
+            lines.append(f"evaluate, {model.run_name()}: {missing}")
+        lines += _unusable(model, params.cases)
     if params.judge is not None and (missing := params.judge.missing()) is not None:
-        found.append(f"evaluate.judge: {missing}")
-    return list(dict.fromkeys(found))  # two models may lack the same package
+        lines.append(f"evaluate.judge: {missing}")
+    return list(dict.fromkeys(lines))  # two models may lack the same package
 
 
 def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
     """Return the problems of the files that a model is asked with."""
-    found = _said(partial(load_template, model.template(), model.task))
+    lines = _said(partial(load_template, model.template(), model.task))
     if isinstance(model, TransformersModel):
         if (missing := missing_packages(model)) is not None:
-            found.append(missing)
+            lines.append(missing)
         elif (away := missing_model(model)) is not None:
-            found.append(f"evaluate, {model.run_name()}: {away}")
-    return found + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
+            lines.append(f"evaluate, {model.run_name()}: {away}")
+    return lines + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
 
 
 def _said(attempt: Callable[[], object]) -> list[str]:

@@ -161,9 +161,9 @@ class AnswerWork:
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id; scores are of the printed question alone."""
         graded = partial(grade, run, answer_first=self._answers_first(made))
-        found = [graded(one, made[one.id], expected=backend.expected(one)) for one in self.prompts]
-        reading = RunOutcome([prediction for prediction, _ in found])
-        everything = [item for _, item in found if item is not None]
+        graded_pairs = [graded(prompt, made[prompt.id], expected=backend.expected(prompt)) for prompt in self.prompts]
+        reading = RunOutcome([prediction for prediction, _ in graded_pairs])
+        everything = [item for _, item in graded_pairs if item is not None]
         # scores are of printed questions alone
         reading.graded = [item for item in everything if item.variant is None]
         slices = scoring.by_slice(reading.graded).items()
@@ -248,9 +248,9 @@ class TextWork:
         graded: dict[scoring.Slice, list[scoring.GradedText]] = defaultdict(list)
         for prompt, about in self._asked:
             given, name = made[prompt.id], about.prompt.id
-            outcome, said = Outcome.FAILED, ""
+            outcome, visible = Outcome.FAILED, ""
             if given.text is not None:
-                outcome, said = read_text(given.text, given.finish)
+                outcome, visible = read_text(given.text, given.finish)
             row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct"))
             row |= {"task": self._task, "question_id": name, "outcome": outcome}
             row |= provenance(run, prompt, given)
@@ -258,9 +258,9 @@ class TextWork:
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:
-                text = WrittenText(run, self._task, name, prompt, said, about.reference)
+                text = WrittenText(run, self._task, name, prompt, visible, about.reference)
                 reading.written.append(text)
-            counts = scoring.count_overlap(said, about.reference)
+            counts = scoring.count_overlap(visible, about.reference)
             item = scoring.GradedText(name, about.cluster, outcome, counts, prompt.repeat)
             for part in about.slices:
                 graded[part].append(item)

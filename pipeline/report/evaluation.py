@@ -73,7 +73,7 @@ def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
     }
 
 
-def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
+def _notices(rows: list[dict[str, Any]], results: Evaluated) -> list[Notice]:
     notices = []
     asked = max((row["questions"] for row in rows), default=0)
     if rows and asked < _FEW:
@@ -81,13 +81,13 @@ def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
     lost = {row["run"]: sum(row["rates"].get(name) or 0.0 for name in _RATES) for row in rows}
     if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
         notices.append(notice("no_answers", runs=", ".join(much)))
-    if doubt := unreviewed_warning(found.scores):
+    if doubt := unreviewed_warning(results.scores):
         notices.append(doubt)
     return notices
 
 
 def _runs(view: View) -> list[dict[str, Any]]:
-    """Return a row a run that has an accuracy, in the tables' order; what guessing gives and its lost answers in ``rates``."""
+    """Return a row a run that has an accuracy; what guessing gives and the shares of lost answers in ``rates``."""
     rows = []
     for run in view.runs:
         if (score := view.accuracy(run)) is not None:
@@ -149,8 +149,8 @@ def _kinds(kept: pl.DataFrame) -> dict[str, str]:
     models = kept.filter(~pl.col("run").is_in(REFERENCES))  # guesses would disagree with every model
     right = pl.col("correct").fill_null(value=False)  # no answer is not right
     by_question = (kept if models.is_empty() else models).group_by("question_id", maintain_order=True)
-    found = by_question.agg(everyone=right.all(), anyone=right.any()).iter_rows()
-    return {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in found}
+    verdicts = by_question.agg(everyone=right.all(), anyone=right.any()).iter_rows()
+    return {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in verdicts}
 
 
 def _card(
@@ -163,8 +163,8 @@ def _card(
         "right": frozenset().union(*keys) if keys else frozenset(),
         "key": " / ".join(sorted("".join(sorted(key)) for key in keys)),
         "answers": [
-            (one, None if one.raw_output is None else unfold(one.raw_output, limit, whole, one.span))
-            for one in predictions
+            (row, None if row.raw_output is None else unfold(row.raw_output, limit, whole, row.span))
+            for row in predictions
         ],
     }
 
@@ -203,7 +203,7 @@ def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]
             who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge  # people unnamed
             by_judge = scores.setdefault((row.run, row.task, row.question_id), {})
             by_judge.setdefault(who, defaultdict(list))[row.aspect].append(row.score)
-    return {key: [_grade(who, own) for who, own in by_judge.items()] for key, by_judge in scores.items()}
+    return {key: [_grade(who, scores_of) for who, scores_of in by_judge.items()] for key, by_judge in scores.items()}
 
 
 def _grade(who: str, scores: Mapping[str, Sequence[int]]) -> dict[str, Any]:

@@ -237,13 +237,13 @@ def even_out(
     places = there[order]
     off = np.stack([held.T @ (there == split) for split in range(len(SPLITS))], axis=1) - wanted
     weights = 1 / np.maximum(wanted.sum(axis=1), 1)
-    own = rows.power(2) @ weights
+    own_weight = rows.power(2) @ weights
     for _ in range(max(1, _WORK // len(order))):
         before = places.copy()
         for one, other in combinations(range(len(SPLITS)), 2):
             gain = rows @ (weights * (off[:, other] - off[:, one]))  # of going from `one` to `other`, halved
             leaving, coming = (
-                _lowest(np.where(places == split, sign * gain + own, np.inf), starts)
+                _lowest(np.where(places == split, sign * gain + own_weight, np.inf), starts)
                 for split, sign in ((one, 1), (other, -1))
             )
             for first, second in zip(leaving, coming, strict=True):

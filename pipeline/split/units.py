@@ -43,8 +43,8 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     drawn = []
     for rows in units.group_by("unit").agg("row")["row"].to_list():
         lowest = min(hashes[row] for row in rows)
-        lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
-        drawn.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
+        digest = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
+        drawn.append(SplitUnit(tuple(rows), int.from_bytes(digest)))
     return sorted(drawn, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
 
 

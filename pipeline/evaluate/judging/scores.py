@@ -65,17 +65,17 @@ def _scoring(text: WrittenText) -> ChatRequest:
 
 def read_scores(text: str) -> dict[str, int]:
     """Return the scores of a reply, by aspect; raise ``BadAnswerError`` where one is missing or off the scale."""
-    said = json_object(text)
-    found = {}
+    reply = json_object(text)
+    scores = {}
     for aspect in aspects():
-        score = said.get(aspect.name)
+        score = reply.get(aspect.name)
         # true is an int too
         if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
             detail = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
             hint = f"{aspect.name}必须是{LEAST}到{MOST}的整数。"
             raise BadAnswerError(Reason.INVALID_LABEL, detail, hint)
-        found[aspect.name] = score
-    return found
+        scores[aspect.name] = score
+    return scores
 
 
 @dataclass
@@ -100,8 +100,8 @@ def judge(
     for outcome in LlmClient(options).complete_many(requests, store, advance):
         name = outcome.request.id
         if isinstance(outcome, Failed):
-            told = f"no verdict on {asked[name].run}: {outcome.detail}"
-            item = failed_item(name, f"judge_{outcome.reason}", told)
+            detail = f"no verdict on {asked[name].run}: {outcome.detail}"
+            item = failed_item(name, f"judge_{outcome.reason}", detail)
             made.waiting.append(item.model_copy(update={"question_ids": [asked[name].item_id]}))
         else:
             replies[name] = outcome.text
@@ -126,13 +126,13 @@ _Given = dict[tuple[str, str], dict[_Key, float]]  # scores of answers, by judge
 
 def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
     """Return every run's mean by judge, in each aspect and over all, with bootstrap intervals over cases."""
-    found: dict[tuple[str, Task, str], dict[str, list[Judgement]]] = {}
+    by_judge: dict[tuple[str, Task, str], dict[str, list[Judgement]]] = {}
     for row in judgements:
         who = EXPERTS if row.judge.startswith(EXPERT) else row.judge
-        found.setdefault((row.run, row.task, who), defaultdict(list))[row.aspect].append(row)
+        by_judge.setdefault((row.run, row.task, who), defaultdict(list))[row.aspect].append(row)
     names = [aspect.name for aspect in aspects()]
     scores = []
-    for (run, task, who), given in found.items():
+    for (run, task, who), given in by_judge.items():
         asked = {row.question_id for rows in given.values() for row in rows}
         about = {"run": run, "task": task, "questions": len(asked)}
         parts = {f"{name} ({who})": given[name] for name in names if given[name]}
@@ -157,13 +157,13 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
 def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
     """Return the agreement of judges with experts, and among experts (CMB, section 5.3, figure 3), by aspect."""
     given, people, judges = _by_judge(judgements)
-    found = []
+    rows = []
     for aspect in _aspects():
         if len(people) > 1:
-            found.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
+            rows.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
         if theirs := given[EXPERTS, aspect]:
-            found += [_agreement(who, aspect, given.get((who, aspect), {}), theirs) for who in judges]
-    return found
+            rows += [_agreement(who, aspect, given.get((who, aspect), {}), theirs) for who in judges]
+    return rows
 
 
 def _aspects() -> list[str]:
@@ -175,26 +175,26 @@ def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[
     scores: dict[tuple[str, str], dict[_Key, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in judgements:
         scores[row.judge, row.aspect][row.run, row.question_id, str(row.repeat)].append(row.score)
-    found = {pair: {key: mean(values) for key, values in given.items()} for pair, given in scores.items()}
+    by_aspect = {pair: {key: mean(values) for key, values in given.items()} for pair, given in scores.items()}
     judges = list(dict.fromkeys(who for who, _ in scores))
     for who in judges:
-        parts = [found.get((who, aspect.name), {}) for aspect in aspects()]
+        parts = [by_aspect.get((who, aspect.name), {}) for aspect in aspects()]
         whole = set.intersection(*map(set, parts))  # answers with all aspects
-        found[who, AVERAGE] = {key: mean(part[key] for part in parts) for key in sorted(whole)}
+        by_aspect[who, AVERAGE] = {key: mean(part[key] for part in parts) for key in sorted(whole)}
     people = [who for who in judges if who.startswith(EXPERT)]
     for aspect in _aspects():
-        own = [found.get((who, aspect), {}) for who in people]
-        keys = sorted(set(chain.from_iterable(own)))
-        found[EXPERTS, aspect] = {key: mean(one[key] for one in own if key in one) for key in keys}
-    return found, people, [who for who in judges if who not in people]
+        people_scores = [by_aspect.get((who, aspect), {}) for who in people]
+        keys = sorted(set(chain.from_iterable(people_scores)))
+        by_aspect[EXPERTS, aspect] = {key: mean(one[key] for one in people_scores if key in one) for key in keys}
+    return by_aspect, people, [who for who in judges if who not in people]
 
 
-def _agreement(who: str, aspect: str, own: Mapping[_Key, float], theirs: Mapping[_Key, float]) -> JudgeAgreement:
+def _agreement(who: str, aspect: str, scores: Mapping[_Key, float], theirs: Mapping[_Key, float]) -> JudgeAgreement:
     """Return how a judge's scores agree with those that the experts gave the same answers on average."""
-    shared = sorted(own.keys() & theirs.keys())
-    one, other = [own[key] for key in shared], [theirs[key] for key in shared]
+    shared = sorted(scores.keys() & theirs.keys())
+    one, other = [scores[key] for key in shared], [theirs[key] for key in shared]
     runs = dict.fromkeys(run for run, *_ in shared)
-    means = [[mean(side[key] for key in shared if key[0] == run) for run in runs] for side in (own, theirs)]
+    means = [[mean(side[key] for key in shared if key[0] == run) for run in runs] for side in (scores, theirs)]
     return JudgeAgreement(
         judge=who,
         aspect=aspect,

@@ -54,39 +54,39 @@ class Evaluated:
         object.__setattr__(self, "askings", alone | dict(self.askings))
 
 
-def table_groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
+def table_groups(results: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
     """Every table with its title, by what it is about; those without content are absent."""
-    answers = View(found.scores)
-    texts, cases = (View(found.scores, task) for task in (Task.EXPLANATION, Task.CLINICAL))
+    answers = View(results.scores)
+    texts, cases = (View(results.scores, task) for task in (Task.EXPLANATION, Task.CLINICAL))
 
     def by(name: str) -> tuple[str, Table | None]:
-        return title(name), papers.by_dimension(answers, name, found.more_than.get(name, 0))
+        return title(name), papers.by_dimension(answers, name, results.more_than.get(name, 0))
 
     made: dict[str, list[tuple[str, Table | None]]] = {
         "作答 Answers": [
             ("总体 Overall", papers.by_metric(answers, "answers", "cmexam_table3")),
-            ("两两比较 Pairs of models", papers.pairs(found.comparisons)),
-            ("考试类别 Exam categories", papers.categories(answers, found.askings)),
+            ("两两比较 Pairs of models", papers.pairs(results.comparisons)),
+            ("考试类别 Exam categories", papers.categories(answers, results.askings)),
             ("考试 Exam subcategories", papers.subcategories(answers)),
             *map(by, ("exam_subject", "question_type", "length")),
-            ("排名相关 Rankings compared", papers.settings(found.scores, found.askings)),
+            ("排名相关 Rankings compared", papers.settings(results.scores, results.askings)),
         ],
         "按标签 By label": [*map(by, dimensions()), by("label_status")],
         "自由作答 Free text": [
             ("解析 Explanations", papers.by_metric(texts, "texts", "cmexam_table3_explanations")),
             ("病例 Clinical answers", papers.by_metric(cases, "texts", "cmb_clin_texts")),
-            ("解析评分 Judged explanations", papers.judged(found.scores, Task.EXPLANATION, "judged_explanations")),
-            ("病例评分 Judged clinical answers", papers.judged(found.scores, Task.CLINICAL, "cmb_table5")),
-            ("评分一致性 Agreement of judges", papers.agreement(found.agreement)),
+            ("解析评分 Judged explanations", papers.judged(results.scores, Task.EXPLANATION, "judged_explanations")),
+            ("病例评分 Judged clinical answers", papers.judged(results.scores, Task.CLINICAL, "cmb_table5")),
+            ("评分一致性 Agreement of judges", papers.agreement(results.agreement)),
         ],
     }
     filled = ((group, [(name, table) for name, table in each if table is not None]) for group, each in made.items())
     return [(group, entries) for group, entries in filled if entries]
 
 
-def tables(found: Evaluated) -> list[tuple[str, Table]]:
+def tables(results: Evaluated) -> list[tuple[str, Table]]:
     """Every table with its title, in the order in which they are shown."""
-    return [entry for _, entries in table_groups(found) for entry in entries]
+    return [entry for _, entries in table_groups(results) for entry in entries]
 
 
 def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
@@ -102,16 +102,16 @@ def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
 NOTES = WORDS["notes"]["under_title"].strip()  # notes on how to read the tables
 
 
-def markdown(found: Evaluated, title: str) -> str:
+def markdown(results: Evaluated, title: str) -> str:
     """All tables as one Markdown document."""
-    values = {"doubt": unreviewed_warning(found.scores), "tables": tables(found), "notes": WORDS["notes"]}
-    asked = bool(found.scores)
+    values = {"doubt": unreviewed_warning(results.scores), "tables": tables(results), "notes": WORDS["notes"]}
+    asked = bool(results.scores)
     return rendered("build_dataset.pipeline.evaluate:results.md", title=title, asked=asked, **values).rstrip() + "\n"
 
 
-def files(found: Evaluated) -> Mapping[str, bytes]:
+def files(results: Evaluated) -> Mapping[str, bytes]:
     """Every table as Parquet, CSV, Markdown and LaTeX, by path."""
-    return {name: data for _, table in tables(found) for name, data in table.files().items()}
+    return {name: data for _, table in tables(results) for name, data in table.files().items()}
 
 
 def rich_table(name: str, table: Table) -> RichTable:
@@ -144,33 +144,33 @@ _NAME = 40  # characters of a run's name in a plot
 _HUMAN = "#8a8f98"  # grey: people are no model
 
 
-def plots(found: Evaluated) -> dict[str, bytes]:
+def plots(results: Evaluated) -> dict[str, bytes]:
     """``figures/<name>.svg`` and ``.png`` of every plot that has something to show."""
-    view = View(found.scores)
-    runs = _drawn(view, found)
+    view = View(results.scores)
+    runs = _drawn(view, results)
     if not runs:
         return {}
     files: dict[str, bytes] = {}
     for dimension in LABELLED:
-        files |= _bars(view, runs, dimension, found.more_than.get(dimension, 0))
+        files |= _bars(view, runs, dimension, results.more_than.get(dimension, 0))
     return files | _lengths(view, runs)
 
 
-def _drawn(view: View, found: Evaluated) -> list[str]:
+def _drawn(view: View, results: Evaluated) -> list[str]:
     """Models by accuracy, the best first, each as it was asked best; baselines where there are none; people last."""
     scored = [run for run in view.runs if run != HUMAN and view.overall(run, "accuracy")]
     models = [run for run in scored if run not in REFERENCES] or scored
     best: dict[str, str] = {}
     for run in sorted(models, key=lambda run: -(value(view.accuracy(run)) or 0.0)):
-        best.setdefault(found.askings[run].model, run)
+        best.setdefault(results.askings[run].model, run)
     return [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
 
 
 def _shares(view: View, run: str, dimension: str, labels: Iterable[str]) -> Floats:
     """Accuracy in every label with the ends of its interval (labels × 3), in percent; NaN for what is not known."""
     scores = (view.accuracy(run, dimension, label) for label in labels)
-    told = [(score.value, score.low, score.high) if score else (None, None, None) for score in scores]
-    return 100 * np.array(told, dtype=float)
+    ends = [(score.value, score.low, score.high) if score else (None, None, None) for score in scores]
+    return 100 * np.array(ends, dtype=float)
 
 
 def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> dict[str, bytes]:
@@ -212,8 +212,8 @@ def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
             axes.fill_between(range(len(labels)), lows, highs, color=colour, alpha=0.13, linewidth=0)
         counts = [f"{label}\nn = {view.asked('length', label):,}" for label in labels]
         axes.set_xticks(range(len(labels)), counts, fontsize=7.5)
-        said = {"xlabel": "question length in characters 题目字数", "ylabel": "accuracy 准确率, %"}
-        axes.set(ylim=(0, 100), **said)
+        words = {"xlabel": "question length in characters 题目字数", "ylabel": "accuracy 准确率, %"}
+        axes.set(ylim=(0, 100), **words)
         drawn.legend(**_LEGEND)
         return both_formats("accuracy_by_length", drawn)
 
@@ -232,5 +232,5 @@ def _shown(run: str) -> str:
 
 def _label(dimension: str, label: str) -> str:
     known = dimensions().get(dimension)
-    found = known.find(label) if known else None
-    return f"{label} {found.abbr}" if found and found.abbr else label
+    entry = known.find(label) if known else None
+    return f"{label} {entry.abbr}" if entry and entry.abbr else label

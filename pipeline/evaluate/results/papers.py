@@ -49,14 +49,14 @@ def by_metric(view: View, table: Shown, name: str) -> Table | None:
         return None
     rows: list[list[str | Rival]] = []
     scored = {run: [view.overall(run, each.name) for each in metrics] for run in runs}
-    counts = {run: max(score.questions for score in own if score is not None) for run, own in scored.items()}
+    counts = {run: max(score.questions for score in row if score is not None) for run, row in scored.items()}
     whole = max((count for run, count in counts.items() if run not in REFERENCES), default=0)
     apart = {run for run in runs if run not in REFERENCES and counts[run] < whole}  # requests that failed
     for run in sorted(runs, key=lambda run: run in apart):
-        found, asked = scored[run], counts[run]
-        told = f" · 未完成 incomplete, of {whole:,}" if run in apart else ""
-        row: list[str | Rival] = [run_name(run) + told, number(asked)]
-        for each, score in zip(metrics, found, strict=True):
+        scores, asked = scored[run], counts[run]
+        note = f" · 未完成 incomplete, of {whole:,}" if run in apart else ""
+        row: list[str | Rival] = [run_name(run) + note, number(asked)]
+        for each, score in zip(metrics, scores, strict=True):
             text = cell(score, asked) if each.brackets else mean(score)
             merit = None if run in apart else value(score)
             if merit is not None and not each.higher:
@@ -80,8 +80,8 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
         for row in rows:
             rivals = (each for each in row if isinstance(each, Rival) and each.run not in REFERENCES)
             row.append(_average([each.value for each in rivals if each.value is not None], 1))
-    told = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
-    caption = f"Accuracy by {title(dimension)}{told}."
+    paper = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
+    caption = f"Accuracy by {title(dimension)}{paper}."
     if left_out := len(labels) - len(kept):
         count = counted(left_out, "label")
         caption += f" Left out, with {more_than} questions or fewer: {count}; see the data beside this table."
@@ -124,13 +124,13 @@ def categories(view: View, askings: Mapping[str, RunSettings]) -> Table | None:
         row: list[str | Rival] = [name]
         both = (_columns(view, run, list(labels)) for run in (without, shown))
         for column, ((zero, one), (several, other)) in enumerate(zip(*both, strict=True)):
-            best = max((found for found in (one, other) if found is not None), default=None)
+            best = max((merit for merit in (one, other) if merit is not None), default=None)
             text = f"{zero or '–'} ({several})" if several else zero
             row.append(Rival(text, column, without or shown or "", best))
         rows.append(row)
     shots = sorted({asked.shots for asked in askings.values() if asked.shots})
-    told = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
-    caption = WORDS["cmb_table3"]["caption"].format(told=told)
+    note = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
+    caption = WORDS["cmb_table3"]["caption"].format(told=note)
     names = [label_name(label, english) for label, english in labels.items()]
     head = ["模型 Model", *names, "平均 Average", "全部题目 All questions"]
     return ranked_table("cmb_table3", _shared(view, "exam_type", "overall"), head, rows, caption=caption)
@@ -168,19 +168,19 @@ def _pairs(runs: Iterable[str], askings: Mapping[str, RunSettings]) -> list[tupl
 
 def subcategories(view: View) -> Table | None:
     """Accuracy by subcategory, in the catalogue's order: a row a subcategory, a column a run."""
-    found = view.labels("exam_class")
-    if not found:
+    classes = view.labels("exam_class")
+    if not classes:
         return None
     category = {
         subcategory.zh: label_name(part.zh, part.en) for part in cmb_catalogue() for subcategory in part.subcategories
     }
-    shares = zip(found, _shares(view, "exam_class", found), strict=True)
+    shares = zip(classes, _shares(view, "exam_class", classes), strict=True)
     rows = [[category.get(label, "–"), *row] for label, row in shares]
     runs = [run_name(run) for run in view.runs_of("exam_class")]
     return ranked_table("cmb_subcategories", _shared(view, "exam_class"), runs, rows, left=2)
 
 
-def pairs(found: Sequence[Comparison]) -> Table | None:
+def pairs(comparisons: Sequence[Comparison]) -> Table | None:
     """Every two runs on the questions both were asked: the difference, and its test."""
     rows = [
         (
@@ -189,11 +189,11 @@ def pairs(found: Sequence[Comparison]) -> Table | None:
             bracketed(f"{100 * row.difference:+.1f}", row, "+.1f"),
             *map(p_value, (row.p_value, row.p_adjusted)),
         )
-        for row in found
+        for row in comparisons
     ]
     # the column of the difference
-    sure = frozenset((at, 5) for at, row in enumerate(found) if row.p_adjusted < 0.05)
-    return _table("pairs", Comparison.to_frame(found), rows, left=2, best=sure)
+    sure = frozenset((at, 5) for at, row in enumerate(comparisons) if row.p_adjusted < 0.05)
+    return _table("pairs", Comparison.to_frame(comparisons), rows, left=2, best=sure)
 
 
 def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Table | None:
@@ -202,17 +202,17 @@ def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Tab
     for name, by_setting in _measured(scores, askings).items():
         for one, other in combinations(by_setting, 2):
             shared = [model for model in by_setting[one] if model in by_setting[other]]
-            found = ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
-            if found is not None:
-                rows.append((name, one, other, len(shared), found))
+            correlation = ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
+            if correlation is not None:
+                rows.append((name, one, other, len(shared), correlation))
     names = ("score", "setting_a", "setting_b", "models", "rank_correlation")
-    cells = [(*texts, number(models), number(found, 3)) for *texts, models, found in rows]
+    cells = [(*texts, number(models), number(correlation, 3)) for *texts, models, correlation in rows]
     return _table("cmb_table7", pl.DataFrame(rows, schema=names, orient="row"), cells)
 
 
 def _measured(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> dict[str, dict[str, dict[str, float]]]:
     """Return the measures that rank models: by name, setting and model."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    measures: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         judged = score.metric.startswith("judged (")
         ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
@@ -221,8 +221,8 @@ def _measured(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> di
         of_judge = f"平均评分 Mean score{score.metric.removeprefix('judged')}"
         name = of_judge if judged else metric("accuracy").title
         asked = askings[score.run]
-        found.setdefault(name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
-    return found
+        measures.setdefault(name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
+    return measures
 
 
 def aspect_titles(average: str) -> dict[str, str]:
@@ -233,18 +233,18 @@ def aspect_titles(average: str) -> dict[str, str]:
 def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
     """Tables 5, 6 and 8: what a judge gave, from 1 to 5, an aspect a column; None where nothing was judged."""
     columns = aspect_titles("judged")
-    own: dict[tuple[str, str], dict[str, Score]] = {}
+    by_run: dict[tuple[str, str], dict[str, Score]] = {}
     for score in scores:
         metric, _, who = score.metric.partition(" (")
         if score.task is task and who and metric in columns:
-            own.setdefault((who.rstrip(")"), score.run), {})[metric] = score
+            by_run.setdefault((who.rstrip(")"), score.run), {})[metric] = score
     rows: list[list[str | Rival]] = []
-    for (who, run), given in own.items():
+    for (who, run), given in by_run.items():
         asked = max(score.questions for score in given.values())
-        found = [(aspect, given.get(aspect)) for aspect in columns]
-        grades = (Rival(cell(s, places=2, scale=1), (who, aspect), run, value(s)) for aspect, s in found)
+        given_scores = [(aspect, given.get(aspect)) for aspect in columns]
+        grades = (Rival(cell(s, places=2, scale=1), (who, aspect), run, value(s)) for aspect, s in given_scores)
         rows.append([run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
-    data = Score.to_frame([score for found in own.values() for score in found.values()])
+    data = Score.to_frame([score for given_scores in by_run.values() for score in given_scores.values()])
     return ranked_table(name, data, list(columns.values()), rows, left=2) if rows else None
 
 
@@ -256,7 +256,7 @@ def _table(
     return Table(name, words["caption"], frame, words["head"], rows, left=left, best=best) if rows else None
 
 
-def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
+def agreement(agreements: Sequence[JudgeAgreement]) -> Table | None:
     """Return the agreement of judges with experts by aspect (the paper's section 5.3)."""
     names = aspect_titles(AVERAGE)
     rows = [
@@ -265,6 +265,6 @@ def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
             *(number(value, 3) for value in (row.pearson, row.spearman, row.alpha)),
             *(number(row.models), number(row.ranking, 3)),
         )
-        for row in found
+        for row in agreements
     ]
-    return _table("judge_agreement", JudgeAgreement.to_frame(found), rows)
+    return _table("judge_agreement", JudgeAgreement.to_frame(agreements), rows)

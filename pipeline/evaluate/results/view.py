@@ -70,8 +70,8 @@ class View:
 
     def accuracy(self, run: str, dimension: str = OVERALL.dimension, label: str = OVERALL.label) -> Score | None:
         """Accuracy; of people whose number is not known, the mean over questions."""
-        found = (self._found.get((run, dimension, label, name)) for name in ("accuracy", "mean_accuracy"))
-        return next(filter(None, found), None)
+        scores = (self._found.get((run, dimension, label, name)) for name in ("accuracy", "mean_accuracy"))
+        return next(filter(None, scores), None)
 
     def labels(self, dimension: str) -> dict[str, str | None]:
         """The labels of a dimension in order, with their English names."""
@@ -88,8 +88,8 @@ class View:
 
     def data(self, dimensions: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
         """The numbers behind a table: a row a run, label and metric."""
-        own = (score for score in self.scores if score.dimension in dimensions)
-        return Score.to_frame(score for score in own if score.metric in metrics)
+        scores = (score for score in self.scores if score.dimension in dimensions)
+        return Score.to_frame(score for score in scores if score.metric in metrics)
 
 
 def cell(score: Score | None, questions: int | None = None, places: int = 1, scale: int = 100) -> str:
@@ -104,11 +104,11 @@ def cell(score: Score | None, questions: int | None = None, places: int = 1, sca
     return text if questions in (None, score.questions) else f"{text} (n = {score.questions:,})"
 
 
-def bracketed(text: str, found: Score | Comparison, form: str, scale: int = 100) -> str:
+def bracketed(text: str, figure: Score | Comparison, form: str, scale: int = 100) -> str:
     """A figure with its 95 % interval behind it, where there is one."""
-    if found.low is None or found.high is None:
+    if figure.low is None or figure.high is None:
         return text
-    return f"{text} [{scale * found.low:{form}}, {scale * found.high:{form}}]"
+    return f"{text} [{scale * figure.low:{form}}, {scale * figure.high:{form}}]"
 
 
 def mean(score: Score | None, places: int = 1, scale: int = 100) -> str:

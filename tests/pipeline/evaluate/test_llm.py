@@ -70,3 +70,18 @@ def test_the_cost_of_all_verdicts_is_their_sum_or_unknown(serve, options, cost):
     made = judge(texts, asked, MemoryStore(), lambda _: None)
     assert (made.requests, len(made.judgements)) == (3, 3 * len(FULL))
     assert made.cost == (pytest.approx(cost) if cost else None)
+
+
+@pytest.mark.parametrize(("changes", "sent"), [({"seed": 5}, [5, 6, 7]), ({}, [None] * 3)])
+def test_each_repetition_is_sent_the_seed_plus_its_number_and_none_where_none_is_set(
+    context, splits, serve, changes, sent
+):
+    seeds: dict[str, list[int | None]] = {}
+
+    def keep_seed(question, earlier, body):
+        seeds.setdefault(question, []).append(body.get("seed"))
+        return Reply(content="答案是A")
+
+    result = run(splits(TEST), asking(serve(keep_seed), repeats=3, **changes), context)
+    assert [sorted(each, key=str) for each in seeds.values()] == [sent] * len(TEST)
+    assert result.tables["predictions"].sort("question_id", "repeat")["seed"].to_list() == sent * len(TEST)

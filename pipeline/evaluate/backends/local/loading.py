@@ -84,7 +84,7 @@ def _version(name: str) -> str | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that answer for a model."""
-    return {name: found for name in ("peft", "torch", "transformers") if (found := _version(name)) is not None}
+    return {name: installed for name in ("peft", "torch", "transformers") if (installed := _version(name)) is not None}
 
 
 def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> str:
