@@ -38,33 +38,25 @@ LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]  # Number of the table that
 
 
 def by_metric(view: View, table: Shown, name: str) -> Table | None:
-    """Table 3: a row a run, a column a metric of a table; None where no question was asked.
-
-    Runs that were not asked all questions stand below the others and do not compete.
-    """
+    """Table 3: a row a run, a column a metric of a table; None where no question was asked."""
     wanted = shown_in(table)
     runs = [run for run in view.runs if any(view.overall(run, each.name) for each in wanted)]
     metrics = [each for each in wanted if any(view.overall(run, each.name) for run in runs)]
     if not runs:
         return None
     rows: list[list[str | Rival]] = []
-    scored = {run: [view.overall(run, each.name) for each in metrics] for run in runs}
-    counts = {run: max(score.questions for score in row if score is not None) for run, row in scored.items()}
-    whole = max((count for run, count in counts.items() if run not in REFERENCES), default=0)
-    apart = {run for run in runs if run not in REFERENCES and counts[run] < whole}  # requests that failed
-    for run in sorted(runs, key=lambda run: run in apart):
-        scores, asked = scored[run], counts[run]
-        note = f" · 未完成 incomplete, of {whole:,}" if run in apart else ""
-        row: list[str | Rival] = [run_name(run) + note, number(asked)]
-        for each, score in zip(metrics, scores, strict=True):
-            text = cell(score, asked) if each.brackets else mean(score)
-            merit = None if run in apart else value(score)
+    for run in runs:
+        row: list[str | Rival] = [view.name(run), number(view.sizes[run])]
+        for each in metrics:
+            score = view.overall(run, each.name)
+            text = cell(score, view.sizes[run]) if each.brackets else mean(score)
+            merit = value(score)
             if merit is not None and not each.higher:
-                merit = -merit  # no answer, refused: fewer is better
+                merit = -merit  # fewer is better
             row.append(text if each.higher is None else Rival(text, each.name, run, merit))
         rows.append(row)
     data = view.data(["overall"], [each.name for each in metrics])
-    return ranked_table(name, data, [each.title for each in metrics], rows)
+    return ranked_table(name, data, [each.title for each in metrics], rows, apart=view.incomplete)
 
 
 def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:
@@ -74,11 +66,12 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
         return None
     kept = {label: en for label, en in labels.items() if view.asked(dimension, label) > more_than} or labels
     rows = _shares(view, dimension, kept)
-    head = [title(dimension), "题数 n", *map(run_name, runs)]
-    if sum(run not in REFERENCES for run in runs) > 1:  # one model is its own average
+    head = [title(dimension), "题数 n", *map(view.name, runs)]
+    models = [run for run in runs if run not in (*REFERENCES, *view.incomplete)]
+    if len(models) > 1:  # one model is its own average
         head.append("平均 Average of models")
         for row in rows:
-            rivals = (each for each in row if isinstance(each, Rival) and each.run not in REFERENCES)
+            rivals = (each for each in row if isinstance(each, Rival) and each.run in models)
             row.append(_average([each.value for each in rivals if each.value is not None], 1))
     paper = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
     caption = f"Accuracy by {title(dimension)}{paper}."
@@ -87,7 +80,8 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
         caption += f" Left out, with {more_than} questions or fewer: {count}; see the data beside this table."
     if HUMAN in runs:
         caption += " People are those who sat the exam."
-    return ranked_table(table_name(dimension), _shared(view, dimension), head, rows, caption=caption)
+    shared = _shared(view, dimension)
+    return ranked_table(table_name(dimension), shared, head, rows, caption=caption, apart=view.incomplete)
 
 
 def _shared(view: View, *dimensions: str) -> pl.DataFrame:
@@ -121,19 +115,21 @@ def categories(view: View, askings: Mapping[str, RunSettings]) -> Table | None:
         return None
     rows: list[list[str | Rival]] = []
     for name, without, shown in _pairs(view.runs_of("exam_type"), askings):
-        row: list[str | Rival] = [name]
+        partly = next((run for run in (without, shown) if run in view.incomplete), None)
+        row: list[str | Rival] = [name + view.name(partly).removeprefix(run_name(partly)) if partly else name]
         both = (_columns(view, run, list(labels)) for run in (without, shown))
         for column, ((zero, one), (several, other)) in enumerate(zip(*both, strict=True)):
             best = max((merit for merit in (one, other) if merit is not None), default=None)
             text = f"{zero or '–'} ({several})" if several else zero
-            row.append(Rival(text, column, without or shown or "", best))
+            row.append(Rival(text, column, partly or without or shown or "", best))
         rows.append(row)
     shots = sorted({asked.shots for asked in askings.values() if asked.shots})
     note = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
     caption = WORDS["cmb_table3"]["caption"].format(told=note)
     names = [label_name(label, english) for label, english in labels.items()]
     head = ["模型 Model", *names, "平均 Average", "全部题目 All questions"]
-    return ranked_table("cmb_table3", _shared(view, "exam_type", "overall"), head, rows, caption=caption)
+    shared = _shared(view, "exam_type", "overall")
+    return ranked_table("cmb_table3", shared, head, rows, caption=caption, apart=view.incomplete)
 
 
 def _columns(view: View, run: str | None, labels: Sequence[str]) -> list[tuple[str, float | None]]:
@@ -176,8 +172,8 @@ def subcategories(view: View) -> Table | None:
     }
     shares = zip(classes, _shares(view, "exam_class", classes), strict=True)
     rows = [[category.get(label, "–"), *row] for label, row in shares]
-    runs = [run_name(run) for run in view.runs_of("exam_class")]
-    return ranked_table("cmb_subcategories", _shared(view, "exam_class"), runs, rows, left=2)
+    runs, shared = [view.name(run) for run in view.runs_of("exam_class")], _shared(view, "exam_class")
+    return ranked_table("cmb_subcategories", shared, runs, rows, left=2, apart=view.incomplete)
 
 
 def pairs(comparisons: Sequence[Comparison]) -> Table | None:

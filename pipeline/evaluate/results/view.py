@@ -1,6 +1,6 @@
 """Scores looked up by run, slice and metric, written as cells, with names in both languages."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,8 +61,26 @@ class View:
 
     @cached_property
     def runs(self) -> list[str]:
-        """In the scores' order: models as configured, then people."""
-        return list(dict.fromkeys(score.run for score in self.scores))
+        """In the scores' order: models as configured, then people; incomplete runs at the end."""
+        return sorted(dict.fromkeys(score.run for score in self.scores), key=lambda run: run in self.incomplete)
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """The questions that each run was asked in all."""
+        overall = sorted((s.run, s.questions) for s in self.scores if s.dimension == OVERALL.dimension)
+        return dict(overall)  # the most, where metrics differ
+
+    @cached_property
+    def incomplete(self) -> Mapping[str, int]:
+        """Models that were asked less than others, as requests failed, and how many others were asked."""
+        models = {run: size for run, size in self.sizes.items() if run not in REFERENCES}
+        whole = max(models.values(), default=0)
+        return {run: whole for run, size in models.items() if size < whole}
+
+    def name(self, run: str) -> str:
+        """A run as tables call it, which says where it is incomplete."""
+        whole = self.incomplete.get(run)
+        return run_name(run) + (f" · 未完成 incomplete, of {whole:,}" if whole else "")
 
     def overall(self, run: str, metric: str) -> Score | None:
         """A score over everything that was asked; None where there is none."""
@@ -143,16 +161,18 @@ def ranked_table(
     *,
     left: int = 1,
     caption: str | None = None,
+    apart: Iterable[str] = (),
 ) -> Table:
     """Return a table with the best and the second best cell of every line marked.
 
-    Its words in ``tables.toml`` are the first part of its head, and its caption where none is given. Baselines and
-    people do not compete; a line with fewer than two models has no best, ties share their rank.
+    Its words in ``tables.toml`` are the first part of its head, and its caption where none is given. Baselines,
+    people and runs that stand ``apart`` do not compete; a line with fewer than two models has no best, ties share their
+    rank.
     """
     lines: dict[Hashable, list[tuple[Cell, float]]] = {}
     for at, row in enumerate(rows):
         for column, each in enumerate(row):
-            if isinstance(each, Rival) and each.run not in REFERENCES and each.value is not None:
+            if isinstance(each, Rival) and each.value is not None and each.run not in (*REFERENCES, *apart):
                 lines.setdefault(each.line, []).append(((at, column), each.value))
     marked: list[set[Cell]] = [set(), set()]
     for cells in lines.values():

@@ -67,11 +67,22 @@ def test_a_small_set_has_no_table_without_rows():
     assert "Left out" not in table.caption
 
 
-def test_an_incomplete_run_stands_below_the_others_and_does_not_compete():
+@pytest.mark.parametrize("name", ["cmexam_table3", "cmb_table3"])
+def test_an_incomplete_run_stands_below_the_others_and_does_not_compete(name):
     found = [score("part", 0.9, questions=8), score("one", 0.5, questions=10), score("two", 0.4, questions=10)]
-    table = named(Evaluated(found))["cmexam_table3"]
+    found += [each.model_copy(update={"dimension": "exam_type", "label": "医师考试"}) for each in found]
+    table = named(Evaluated(found))[name]
     assert [row[0] for row in table.rows] == ["one", "two", "part · 未完成 incomplete, of 10"]
     assert {row for row, _ in table.best} == {0}
+
+
+def test_an_incomplete_run_is_the_last_column_of_a_label_and_in_no_average():
+    found = [score("part", 0.9, questions=8), score("one", 0.5, questions=10), score("two", 0.4, questions=10)]
+    found += [each.model_copy(update={"dimension": "difficulty", "label": "易"}) for each in found]
+    table = named(Evaluated(found))["cmexam_table8"]
+    assert table.head[2:] == ["one", "two", "part · 未完成 incomplete, of 10", "平均 Average of models"]
+    assert table.rows[0][-1] == "45.0"
+    assert table.best == {(0, 2)}
 
 
 def test_a_department_needs_more_than_fifty_and_other_dimensions_nothing():
