@@ -70,15 +70,17 @@ class LlmClient:
     ) -> Generator[wire.Ended, None, None]:
         """Ask for what is missing, many at once; yields what has just ended."""
         ended = _ClientRun(self._options, store, bills).ended(missing)
+
+        async def next_batch() -> wire.Ended | None:
+            return await anext(ended, None)
+
         # Not runner.run: it looks up the handler of SIGINT each time, and on Python 3.11 that writes out the last
         # task with its result, for half of our CPU time.
         with asyncio.Runner() as runner:
             loop = runner.get_loop()
-            try:
-                while batch := loop.run_until_complete(anext(ended, None)):
-                    yield batch
-            finally:
-                loop.run_until_complete(ended.aclose())
+            # Leaving the runner closes what is still open, also where Ctrl-C came while it was waiting.
+            while batch := loop.run_until_complete(next_batch()):
+                yield batch
 
 
 @dataclass
@@ -190,7 +192,7 @@ class _ClientRun:
         self.bills.sent(key)
         try:
             completion = await self._create(sdk, request.body(self.options))
-        except asyncio.CancelledError:
+        except (asyncio.CancelledError, KeyboardInterrupt):
             self.bills.unseen(key, request)  # it goes on at the endpoint
             raise
         except Exception as error:

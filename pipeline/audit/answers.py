@@ -76,8 +76,8 @@ def gather_answers(
     merges = {} if merges is None or cleaned is None else merges
     here = set(questions["question_id"].to_list())
     gone = {name: leader for name, leader in merges.items() if leader in here and name not in here}
-    own = _of_runs(predictions) if predictions is not None else []
-    rows = [row for row in own if row.id in here or row.id in gone]
+    runs = _of_runs(predictions) if predictions is not None else []
+    rows = [row for row in runs if row.id in here or row.id in gone]
     rows += [_AnswerRow(**row) for path in paths for row in checked_rows(path, _AnswerRow)]
     known = comparable(questions)
     if cleaned is not None and gone:
@@ -88,13 +88,13 @@ def gather_answers(
     through_copies: Answers = {}
     unknown = unread = 0
     for row in rows:
-        said = theirs.get(row.text)
-        name = row.id if row.id in known else by_text.get(said.exact) if said and row.question else None
+        asked = theirs.get(row.text)
+        name = row.id if row.id in known else by_text.get(asked.exact) if asked and row.question else None
         if name is None:
             unknown += 1  # a question of another bank, or one that was rejected here
             continue
         home = gone.get(name, name)  # the survivor of a question that was merged
-        letters = _letters(row.answer, said or known[name], known[home])
+        letters = _letters(row.answer, asked or known[name], known[home])
         if letters is None:
             unread += 1  # "不知道", or a letter that the question does not have
         else:
@@ -143,7 +143,7 @@ def _as_asked(rows: Sequence[_AnswerRow]) -> dict[tuple[str, ...], ComparedOptio
     """Return the questions of others, where they tell the options."""
     asked = {row.text: row for row in rows if row.options}
     texts = [
-        {"stem": text[0], "options": [{"label": label, "text": said} for label, said in row.options.items()]}
+        {"stem": text[0], "options": [{"label": label, "text": wording} for label, wording in row.options.items()]}
         for text, row in asked.items()
     ]
     schema = Question.polars_schema()

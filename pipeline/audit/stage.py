@@ -20,6 +20,7 @@ from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas.evaluation import AuditItem, AuditRespondent
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, Question, ReviewItem
 
 STAGE, REASON = "audit", "suspicious_key"
@@ -95,8 +96,8 @@ def audit(
         for rule, (total, same) in sorted(explained.items())
     ]
     for name, right in reliability.items():
-        said = [(case.key, answers.get(case.question.question_id, {}).get(name)) for case in cases]
-        same = [key == letters for key, letters in said if letters is not None]
+        responses = [(case.key, answers.get(case.question.question_id, {}).get(name)) for case in cases]
+        same = [key == letters for key, letters in responses if letters is not None]
         respondents.append(_respondent(name, "model", len(same), sum(same), right))
     cases.sort(key=lambda case: (-case.odds, case.question.question_id))
     items = [_item(case, answers.get(case.question.question_id, {})) for case in cases]
@@ -141,24 +142,24 @@ def _read(cases: Sequence[AuditCase], context: Context | None) -> tuple[dict[str
         for size in (_BATCH, 1):  # a batch that failed is read again one by one
             batches = [todo[at : at + size] for at in range(0, len(todo), size)]
             todo = []
-            for batch, said in context.map(read_explanations, batches):
-                if isinstance(said, Failure):
+            for batch, batch_stated in context.map(read_explanations, batches):
+                if isinstance(batch_stated, Failure):
                     todo += batch  # its worker died or took too long
                 else:
-                    stated |= said
+                    stated |= batch_stated
                     advance(len(batch))
     return {name: stated[name] for name in order if name in stated}, sorted(each.question_id for each in todo)
 
 
-def _item(case: AuditCase, said: Mapping[str, Letters]) -> AuditItem:
+def _item(case: AuditCase, answers: Mapping[str, Letters]) -> AuditItem:
     return AuditItem(
         question_id=case.question.question_id,
         content_hash=case.question.content_hash,
         suspicion=case.suspicion,
         key=sorted(case.key),
         suggested=sorted(case.suggested) if case.suggested else None,
-        respondents=len(said),
-        right=round(sum(letters == case.key for letters in said.values()) / len(said), 4) if said else None,
+        respondents=len(answers),
+        right=round(sum(letters == case.key for letters in answers.values()) / len(answers), 4) if answers else None,
         evidence=case.evidence,
     )
 
@@ -230,7 +231,7 @@ def _page(audited: Audited, answers: Answers, params: AuditParams, context: Cont
     shown = doubted[: params.shown]  # the most suspicious ones
     wanted = [case.question for case, row in shown if row.suspicion >= params.verify]
     left, pictures = _PICTURES, crops(wanted, context, _PICTURE) if wanted else {}
-    for name in [case.question.question_id for case, _ in shown if case.question.question_id in pictures]:
+    for name in [row.question_id for _, row in shown if row.question_id in pictures]:
         left -= len(pictures[name])
         if left < 0:  # the page stays small enough for a browser
             del pictures[name]
@@ -254,9 +255,7 @@ def _page(audited: Audited, answers: Answers, params: AuditParams, context: Cont
     return {PAGE: html.render("build_dataset.pipeline.audit:audit.html", **values)}
 
 
-def _votes(said: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:
+def _votes(responses: Mapping[str, frozenset[str]]) -> list[tuple[str, list[str]]]:
     """Answers, and who gave each, the commonest first."""
-    voters: dict[str, list[str]] = {}
-    for name, letters in sorted(said.items()):
-        voters.setdefault("".join(sorted(letters)), []).append(name)
+    voters = group_values(("".join(sorted(letters)), name) for name, letters in sorted(responses.items()))
     return sorted(voters.items(), key=lambda pair: (-len(pair[1]), pair[0]))

@@ -1,4 +1,12 @@
-"""All evidence on a question put together: how probable every answer is, and with it that the key is wrong. Pure."""
+"""All evidence on a question put together: how probable every answer is, and with it that the key is wrong. Pure.
+
+Models' answers are weighed by their abilities. For every answer that could be right: how probable is what the
+respondents said, if it were? A respondent gets a question right by its ability and the question's difficulty, which is
+not known and integrated over; those who miss it share a misconception more often than not, so their answers are a
+Dirichlet-multinomial draw: nine votes for one wrong answer count for far less than nine independent ones (Dawid and
+Skene 1979; difficulty as in Whitehill et al. 2009). From eight respondents on the mean is taken of this and of what a
+regression learns from keys replaced on purpose.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
@@ -7,14 +15,113 @@ from itertools import combinations
 from math import log
 
 import numpy as np
-from scipy.special import expit, logsumexp
+from numpy.typing import NDArray
+from scipy.special import expit, gammaln, log_expit, logit, logsumexp, softmax
 
 from build_dataset.pipeline.audit.answers import Answers, Letters
-from build_dataset.pipeline.audit.consensus import consensus
 from build_dataset.pipeline.claims.explanations import Stated
 from build_dataset.pipeline.stats.intervals import ENOUGH, Floats, wilson
 from build_dataset.schemas.evaluation import Evidence
 from build_dataset.schemas.questions import Question
+
+_SPREAD = 2.0  # standard deviation of difficulties, in the unit of abilities' log-odds
+_CONCENTRATION = 0.3  # Concentration of the Dirichlet distribution of wrong answers; below 1 they tend to be the same.
+_GRID = np.linspace(-3, 3, 13) * _SPREAD  # difficulties that are integrated over
+_DENSITY = -0.5 * (_GRID / _SPREAD) ** 2 - logsumexp(-0.5 * (_GRID / _SPREAD) ** 2)
+_TURNS, _STEPS = 6, 3  # rounds over answers and abilities; steps of Newton in each
+_RIDGE = 0.3  # Inverse strength of the penalty on the regression's weights; from .1 to 1 the figures hardly change.
+_TENTHS = np.eye(11)
+FEWEST = 8  # respondents from which the regression is heard
+
+
+def consensus(responses: Floats, alternatives: NDArray[np.int64], prior: Floats) -> tuple[Floats, Floats]:
+    """Weigh what respondents said.
+
+    Args:
+        responses: questions × respondents × answers: 1 where that one gave that answer, or a share where several people
+            stand for one; all 0 where it was not asked. Answer 0 is the key.
+        alternatives: by question, how many wrong answers there are to give.
+        prior: questions × answers: log-probability of being right by all other evidence; -inf for none.
+
+    Returns:
+        Questions × answers: log-likelihood of what they said if that answer were right; and the share that each
+        respondent gets right, by all evidence.
+    """
+    asked = responses.sum(2)
+    wrong = _wrong(responses, alternatives)
+    abilities = logit((responses[:, :, 0].sum(0) + 1) / (asked.sum(0) + 2))  # Laplace: nobody is at 0 or 1
+    evidence = np.zeros_like(prior)
+    for _ in range(_TURNS):
+        terms = _terms(responses, asked, abilities)
+        evidence = logsumexp(terms, axis=2) + wrong
+        chances = softmax(prior + evidence, axis=1)
+        at = np.einsum("qa,qag->qg", chances, softmax(terms, axis=2))
+        right = np.einsum("qa,qra->r", chances, responses)
+        abilities = _fit_abilities(abilities, right, asked, at)
+    heard = asked.any(1)  # questions that somebody answered
+    if responses.shape[1] >= FEWEST and heard.any():
+        rest = logsumexp(evidence[:, 1:], axis=1, b=np.isfinite(prior[:, 1:])) - np.log(alternatives)
+        learned = _key_log_odds(responses[heard], evidence[heard])
+        evidence[heard, 0] += ((rest - evidence[:, 0])[heard] - learned) / 2  # the mean of both log-ratios
+    return evidence, right / np.maximum(asked.sum(0), 1)
+
+
+def _key_log_odds(responses: Floats, evidence: Floats) -> Floats:
+    """Return the log-ratio of a wrong key to a right one, by a regression that tells keys from replaced keys.
+
+    Every key is replaced by each answer that some respondent gave. Who gave the key, who gave the best other answer,
+    and what share of all each of them has, are what the regression sees. It learns whose votes tell keys apart, and
+    that all respondents together may err where a question misleads.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    asked = responses.sum((1, 2))
+
+    def seen(rows: NDArray[np.int64], keys: NDArray[np.int64]) -> Floats:
+        others = evidence[rows]
+        others[np.arange(len(rows)), keys] = -np.inf
+        votes = [responses[rows, :, keys], responses[rows, :, others.argmax(1)]]
+        shares = [_TENTHS[np.rint(10 * given.sum(1) / asked[rows]).astype(int)] for given in votes]
+        return np.hstack([*votes, *shares])
+
+    given: NDArray[np.bool_] = responses[:, :, 1:].sum(1) > 0
+    given[~given.any(1), 0] = True  # all gave the key: an answer that nobody gave
+    rows, columns = np.nonzero(given)
+    keys = seen(np.arange(len(responses)), np.zeros(len(responses), np.int64))
+    replaced = np.repeat([False, True], [len(responses), len(rows)])
+    model = LogisticRegression(C=_RIDGE, class_weight="balanced", max_iter=1000)
+    learned: Floats = model.fit(np.vstack([keys, seen(rows, columns + 1)]), replaced).decision_function(keys)
+    return learned
+
+
+def _terms(responses: Floats, asked: Floats, abilities: Floats) -> Floats:
+    """Return the log-probability of who was right and who was not: questions × answers × difficulties."""
+    logits = abilities[:, None] - _GRID
+    hit, miss = log_expit(logits), log_expit(-logits)
+    terms: Floats = np.einsum("qra,rg->qag", responses, hit - miss) + (asked @ miss)[:, None] + _DENSITY
+    return terms
+
+
+def _wrong(responses: Floats, alternatives: NDArray[np.int64]) -> Floats:
+    """Return the log-probability of the wrong answers if one answer is right: questions × answers."""
+    counts = responses.sum(1)  # votes by question and answer
+    alpha = _CONCENTRATION  # by answer; the sum over all wrong answers is `total`
+    share = gammaln(counts + alpha) - gammaln(alpha)
+    missed = counts.sum(1, keepdims=True) - counts
+    total = alpha * alternatives[:, None]
+    probabilities: Floats = gammaln(total) - gammaln(missed + total) + share.sum(1, keepdims=True) - share
+    return probabilities
+
+
+def _fit_abilities(abilities: Floats, right: Floats, asked: Floats, at: Floats) -> Floats:
+    """Return abilities that predict the observed numbers of right answers; a weak prior steadies few answers."""
+    for _ in range(_STEPS):
+        expected = expit(abilities[:, None] - _GRID)
+        weight = asked.T @ at
+        surplus = right - (weight * expected).sum(1) - 0.1 * abilities  # .1: the weak prior about 0
+        abilities = abilities + surplus / ((weight * expected * (1 - expected)).sum(1) + 1)
+    return abilities
+
 
 _COPIED = 0.5  # share of wrong keys that the explanation supports anyway, because its author saw the key
 _RULES = {"all judged": 0.999, "marked": 0.995, "stated": 0.98, "slipped": 0.93, "quoted": 0.75}
@@ -53,8 +160,8 @@ class AuditCase:
 
     def tell(self, kind: str, source: str, detail: str, answer: Letters | None, weight: float) -> None:
         """Record evidence; its ``weight`` is against the key where it is above 0."""
-        said = None if answer is None else sorted(answer)
-        self.evidence.append(Evidence(kind=kind, source=source, answer=said, weight=round(weight, 2), detail=detail))
+        letters = None if answer is None else sorted(answer)
+        self.evidence.append(Evidence(kind=kind, source=source, answer=letters, weight=round(weight, 2), detail=detail))
 
 
 def weigh_explanations(
@@ -63,19 +170,19 @@ def weigh_explanations(
     """Add the evidence of explanations; return how many of each kind there are, and how many argue for the key."""
     known = {case.question.question_id: case for case in cases}
     counts: dict[str, tuple[int, int]] = {}
-    for name, said in stated.items():
-        total, same = counts.get(said.rule, (0, 0))
-        counts[said.rule] = total + 1, same + (said.answer == known[name].key)
-    for name, said in stated.items():
-        case, (total, same) = known[name], counts[said.rule]
-        if said.answer is None:
-            case.add("explanation", said.rule, said.detail, None, _SEVERAL)
+    for name, argument in stated.items():
+        total, same = counts.get(argument.rule, (0, 0))
+        counts[argument.rule] = total + 1, same + (argument.answer == known[name].key)
+    for name, argument in stated.items():
+        case, (total, same) = known[name], counts[argument.rule]
+        if argument.answer is None:
+            case.add("explanation", argument.rule, argument.detail, None, _SEVERAL)
             continue
         seen = total - same - wrong * total  # what wrong keys do not account for
-        slips = max(1 - _RULES[said.rule], (seen + (1 - _RULES[said.rule]) * _LIKE) / (total + _LIKE))
+        slips = max(1 - _RULES[argument.rule], (seen + (1 - _RULES[argument.rule]) * _LIKE) / (total + _LIKE))
         against, agrees = log(_COPIED * case.alternatives / slips), log((1 - slips) / _COPIED)
-        weight = agrees if said.answer == case.key else against
-        case.add("explanation", said.rule, said.detail, said.answer, weight)
+        weight = agrees if argument.answer == case.key else against
+        case.add("explanation", argument.rule, argument.detail, argument.answer, weight)
     return counts
 
 
@@ -117,27 +224,27 @@ def weigh_experts(case: AuditCase, people: Sequence[str]) -> None:
 
 def weigh_answers(cases: Sequence[AuditCase], answers: Answers, wrong: float) -> dict[str, float]:
     """Add the answers of models, rate each question, and return the share that each model gets right by all of it."""
-    models = sorted({name for own in answers.values() for name in own})
+    models = sorted({name for possible in answers.values() for name in possible})
     place = {name: at for at, name in enumerate(models)}
     choices = [_choices(case, answers.get(case.question.question_id, {})) for case in cases]
     width = max(map(len, choices), default=1)  # the table is as wide as the question with most answers
     prior = np.full((len(cases), width), -np.inf)  # -inf: no such answer
-    said = np.zeros((len(cases), len(models), width))
-    for row, (case, own) in enumerate(zip(cases, choices, strict=True)):
-        prior[row, : len(own)] = _prior(case, own, wrong)
+    responses = np.zeros((len(cases), len(models), width))
+    for row, (case, possible) in enumerate(zip(cases, choices, strict=True)):
+        prior[row, : len(possible)] = _prior(case, possible, wrong)
         for name, answer in answers.get(case.question.question_id, {}).items():
-            said[row, place[name], own.index(answer)] = 1
+            responses[row, place[name], possible.index(answer)] = 1
     counts = np.array([case.alternatives for case in cases], dtype=np.int64)
-    evidence, reliability = consensus(said, counts, prior) if models else (np.zeros_like(prior), np.zeros(0))
-    for row, (case, own) in enumerate(zip(cases, choices, strict=True)):
-        _tell(case, own, evidence[row, : len(own)], answers.get(case.question.question_id, {}))
-        _settle(case, own, (prior[row] + evidence[row])[: len(own)])
+    evidence, reliability = consensus(responses, counts, prior) if models else (np.zeros_like(prior), np.zeros(0))
+    for row, (case, possible) in enumerate(zip(cases, choices, strict=True)):
+        _tell(case, possible, evidence[row, : len(possible)], answers.get(case.question.question_id, {}))
+        _settle(case, possible, (prior[row] + evidence[row])[: len(possible)])
     return dict(zip(models, reliability.tolist(), strict=True))
 
 
-def _choices(case: AuditCase, said: Mapping[str, Letters]) -> list[Letters | None]:
+def _choices(case: AuditCase, responses: Mapping[str, Letters]) -> list[Letters | None]:
     """Return the possible answers: the key first, then those with evidence, and None last."""
-    named = {answer for answer in (*case.scores, *said.values()) if answer is not None and answer != case.key}
+    named = {answer for answer in (*case.scores, *responses.values()) if answer is not None and answer != case.key}
     return [case.key, *sorted(named, key=sorted), None]
 
 
@@ -149,17 +256,19 @@ def _prior(case: AuditCase, choices: Sequence[Letters | None], wrong: float) -> 
     return [log(chance) + case.scores[answer] for chance, answer in zip(start, choices, strict=True)]
 
 
-def _tell(case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, said: Mapping[str, Letters]) -> None:
+def _tell(
+    case: AuditCase, choices: Sequence[Letters | None], evidence: Floats, responses: Mapping[str, Letters]
+) -> None:
     """Record the models' consensus as evidence: against the key if another answer fits better, otherwise for it."""
-    if not said:
+    if not responses:
         return
     best = int(np.argmax(evidence[1:-1])) + 1 if len(choices) > 2 else 0
     against = evidence[best] - evidence[0] if best else -np.log(case.alternatives)
     answer = choices[best] if against > 0 else case.key
-    votes = Counter("".join(sorted(letters)) for letters in said.values())
+    votes = Counter("".join(sorted(letters)) for letters in responses.values())
     tally = ", ".join(f"{letters} {count}" for letters, count in votes.most_common())
-    agree = ", ".join(sorted(name for name, letters in said.items() if letters == answer))
-    case.tell("models", agree, f"{len(said)} models answered: {tally}", answer or frozenset(), float(against))
+    agree = ", ".join(sorted(name for name, letters in responses.items() if letters == answer))
+    case.tell("models", agree, f"{len(responses)} models answered: {tally}", answer or frozenset(), float(against))
 
 
 def _settle(case: AuditCase, choices: Sequence[Letters | None], scores: Floats) -> None:

@@ -1,9 +1,12 @@
-"""The calibrate stage: how far each annotator's labels and confidences can be trusted, by what experts say."""
+"""The calibrate stage: how far each annotator's labels and confidences can be trusted; its page."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import combinations
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import combinations, groupby, islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import polars as pl
 
@@ -12,16 +15,69 @@ from build_dataset.annotation.annotator import MEASURED, Annotator
 from build_dataset.annotation.learned_annotator import LearnedAnnotator
 from build_dataset.annotation.lexicon_annotator import LexiconAnnotator
 from build_dataset.annotation.params import CalibrateParams
-from build_dataset.pipeline.calibrate.page import EXPERTS, CalibrationRows, Opinions, calibration_page
+from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.rendering.markdown import notes
 from build_dataset.pipeline.review.lineage import trace
 from build_dataset.pipeline.stage import Context, Counts, Result, Tables
 from build_dataset.pipeline.stats.agreement import cohen_kappa, pair_table, value_of
 from build_dataset.pipeline.stats.intervals import wilson
 from build_dataset.schemas import annotations as records
+from build_dataset.schemas.annotations import Calibration, Confusion, ReliabilityBin
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.questions import Question
 from build_dataset.schemas.taxonomy import dimensions
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+Item = TypeVar("Item", Calibration, Confusion)
+
+EXPERTS = "experts"  # the reference that stands for all people
+_SHOWN = 5  # confusions of an annotator in a dimension
+
+
+class Opinions(NamedTuple):
+    """Labels of all annotators for the compared questions: a row for each question and dimension."""
+
+    questions: int
+    experts: pl.DataFrame
+    annotators: Mapping[str, pl.DataFrame]
+    """By name: those of the annotate stage first, then the offline ones, then the given."""
+    costs: Mapping[str, float | None]  # of one label; None where unknown
+
+
+@dataclass
+class CalibrationRows:
+    """The rows of all tables."""
+
+    calibration: list[Calibration] = field(default_factory=list)
+    confusions: list[Confusion] = field(default_factory=list)
+    reliability: list[ReliabilityBin] = field(default_factory=list)
+
+
+def calibration_page(tables: CalibrationRows, opinions: Opinions, target: float, name: str) -> bytes:
+    """Return the page of a dataset called ``name``, in UTF-8."""
+    against = (row for row in tables.confusions if row.reference == EXPERTS)
+    groups = groupby(against, lambda row: (row.annotator, row.dimension))  # the commonest come first
+    return html.render(
+        "build_dataset.pipeline.calibrate:calibration.html",
+        name=name,
+        opinions=opinions,
+        target=target,
+        against=_by_dimension(row for row in tables.calibration if row.reference == EXPERTS),
+        reviewed=opinions.experts.height > 0,
+        pairs=_by_dimension(row for row in tables.calibration if row.reference != EXPERTS),
+        confusions=_by_dimension(row for _, rows in groups for row in islice(rows, _SHOWN)),
+        dimensions=dimensions(),
+    )
+
+
+def _by_dimension(rows: Iterable[Item]) -> list[Item]:
+    """Rows about one dimension together, so that annotators stand below each other."""
+    order = list(dimensions())
+    return sorted(rows, key=lambda row: order.index(row.dimension))
+
 
 MOST_UNREVIEWED = 2000  # questions on which annotators are compared where no expert has reviewed any
 KEY = ["question_id", "dimension"]
@@ -69,8 +125,8 @@ def _compared(opinions: Opinions, name: str, reference: str) -> Iterator[tuple[s
     both = opinions.annotators[name].join(others.select(*KEY, expected="label"), on=KEY).sort(KEY)
     both = both.with_columns(right=pl.col("label") == pl.col("expected"))
     for dimension in dimensions():
-        if not (own := both.filter(dimension=dimension)).is_empty():
-            yield dimension, own
+        if not (judged := both.filter(dimension=dimension)).is_empty():
+            yield dimension, judged
 
 
 def _against_experts(
@@ -150,8 +206,8 @@ def gather(tables: Tables, others: Sequence[Path]) -> Opinions:
     asked = ((each.identity.name, each.annotations(compared)) for each in offline)
     labelled |= {name: records.Annotation.to_frame(rows).select(_SAID) for name, rows in asked}
     for path in others:
-        for name, own in _by_annotator(_read(path).filter(wanted)).items():
-            labelled.setdefault(name, own)
+        for name, opinion in _by_annotator(_read(path).filter(wanted)).items():
+            labelled.setdefault(name, opinion)
     schema = {name: records.Annotation.polars_schema()[name] for name in _SAID}
     labels = [(item.question.question_id, pair) for item in reviewed for pair in item.labels.items()]
     experts = [(question_id, name, label.zh, None) for question_id, (name, label) in labels]
@@ -163,24 +219,24 @@ def _by_annotator(annotations: pl.DataFrame) -> dict[str, pl.DataFrame]:
     # difficulty from people is no label of a model
     stated = annotations.filter(pl.col("annotator") != MEASURED)
     groups = stated.group_by("annotator", maintain_order=True)
-    return {str(name): own.select(_SAID) for (name,), own in groups}
+    return {str(name): rows.select(_SAID) for (name,), rows in groups}
 
 
 def _read(path: Path) -> pl.DataFrame:
     try:
         return records.Annotation.to_frame(records.Annotation.from_frame(pl.read_parquet(path, glob=False)))
     except (pl.exceptions.PolarsError, ValueError, OSError) as error:
-        told = f"{path} is no table of annotations ({type(error).__name__})"
-        raise UserError(f"{told}: correct [calibrate] others") from None
+        problem = f"{path} is no table of annotations ({type(error).__name__})"
+        raise UserError(f"{problem}: correct [calibrate] others") from None
 
 
 def _costs(requests: pl.DataFrame, annotators: Iterable[str], free: set[str]) -> dict[str, float | None]:
     """Return the cost of one label: all requests of an annotator over all labels of the questions it was asked."""
     costs: dict[str, float | None] = dict.fromkeys(annotators)
     costs |= dict.fromkeys(free, 0.0)
-    for (name,), own in requests.group_by("annotator"):
-        labels = len(dimensions()) * own["question_id"].n_unique()  # one request asks for all dimensions
+    for (name,), billed in requests.group_by("annotator"):
+        labels = len(dimensions()) * billed["question_id"].n_unique()  # one request asks for all dimensions
         if name in costs:
             # a part without a price makes the whole unknown
-            costs[str(name)] = None if own["cost"].null_count() else float(own["cost"].sum()) / labels
+            costs[str(name)] = None if billed["cost"].null_count() else float(billed["cost"].sum()) / labels
     return costs

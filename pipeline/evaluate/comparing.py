@@ -19,16 +19,14 @@ def compare_runs(runs: Mapping[str, Sequence[Graded]]) -> list[Comparison]:
     The test looks at the first answer of each run alone. Test and interval keep the questions of a case together.
     """
     firsts = {run: {item.item_id: item for item in items if item.repeat == 0} for run, items in runs.items()}
-    found = [_compare(one, other, firsts) for one, other in combinations(firsts, 2)]
-    compared = [comparison for comparison in found if comparison is not None]
+    shared = ((one, other, firsts[one].keys() & firsts[other].keys()) for one, other in combinations(firsts, 2))
+    compared = [_compare(one, other, firsts) for one, other, questions in shared if questions]
     adjusted = holm([comparison.p_value for comparison in compared])
     return [each.model_copy(update={"p_adjusted": p}) for each, p in zip(compared, adjusted, strict=True)]
 
 
-def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -> Comparison | None:
+def _compare(one: str, other: str, firsts: Mapping[str, Mapping[str, Graded]]) -> Comparison:
     pairs = [(item, firsts[other][key]) for key, item in firsts[one].items() if key in firsts[other]]
-    if not pairs:
-        return None
     tally = Counter((a.correct, b.correct) for a, b in pairs)
     only_one, only_other = tally[True, False], tally[False, True]
     spread = interval_of_mean(Unit(a.cluster, a.correct - b.correct) for a, b in pairs)
@@ -79,11 +77,10 @@ def holm(values: Sequence[float]) -> list[float]:
 
 def correlation(one: Sequence[float], other: Sequence[float], *, ranks: bool = False) -> float | None:
     """Pearson's, or of ranks, ties sharing their mean, which is Spearman's; None where either does not vary."""
-    from scipy.stats import pearsonr, rankdata
+    from scipy.stats import pearsonr, spearmanr
 
-    if len(set(one)) < 2 or len(set(other)) < 2:
-        return None
-    return float(pearsonr(*map(rankdata, (one, other)) if ranks else (one, other)).statistic)
+    varies = len(set(one)) > 1 and len(set(other)) > 1
+    return float((spearmanr if ranks else pearsonr)(one, other).statistic) if varies else None
 
 
 def ranking(one: Sequence[float], other: Sequence[float]) -> float | None:

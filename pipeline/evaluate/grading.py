@@ -57,34 +57,34 @@ def read_output(made: Generation, asked: ReleaseRow, *, answer_first: bool | Non
 
 def read_text(text: str, finish: str) -> tuple[Outcome, str]:
     """Return the outcome of an output in free text, and the part that a reader is meant to see."""
-    said = visible_output(text)
-    if finish == "refusal" or _REFUSAL.search(said, 0, _OPENING):
-        return Outcome.REFUSED, said
+    visible = visible_output(text)
+    if finish == "refusal" or _REFUSAL.search(visible, 0, _OPENING):
+        return Outcome.REFUSED, visible
     if finish == "length":
-        return Outcome.TRUNCATED, said
-    return (Outcome.ANSWERED if said else Outcome.NO_ANSWER), said
+        return Outcome.TRUNCATED, visible
+    return (Outcome.ANSWERED if visible else Outcome.NO_ANSWER), visible
 
 
 def grade(
     run: str, prompt: Prompt, made: Generation, *, answer_first: bool | None, expected: float | None
 ) -> tuple[Prediction, Graded | None]:
     """Return the prediction of one generation, and its grade; None when the request failed."""
-    outcome, found = read_output(made, prompt.asked(), answer_first=answer_first)
-    letters, question = found.letters, prompt.printed
+    outcome, extraction = read_output(made, prompt.asked(), answer_first=answer_first)
+    letters, question = extraction.letters, prompt.printed
     if prompt.shown is not None and letters is not None:
         letters = prompt.shown.as_printed(letters)
-    graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant, found.sureness)
+    graded = Graded(question, outcome, letters, expected, prompt.repeat, prompt.variant, extraction.sureness)
     failed = outcome is Outcome.FAILED
     prediction = Prediction(
         task=Task.ANSWER,
         question_id=question.question_id,
         cluster=graded.cluster,
         extracted=None if letters is None else list(letters),
-        rule=found.rule,
-        sureness=found.sureness,
+        rule=extraction.rule,
+        sureness=extraction.sureness,
         outcome=outcome,
         correct=None if failed or letters is None else graded.correct,
-        span=None if found.span is None else list(found.span),
+        span=None if extraction.span is None else list(extraction.span),
         **provenance(run, prompt, made),
     )
     return prediction, None if failed else graded
@@ -143,27 +143,21 @@ def fingerprint(questions: Iterable[ReleaseRow]) -> str:
     """Return a hash of the questions: ids, texts and the answers that earn the mark, wherever they are stored."""
     lines = []
     for row in questions:
-        said = content_hash(row.stem, (option.text for option in row.options), row.shared_stem)
+        content = content_hash(row.stem, (option.text for option in row.options), row.shared_stem)
         keys = sorted("".join(sorted(key)) for key in accepted_answers(row))
-        lines.append(" ".join((row.question_id, said, *keys)))
+        lines.append(" ".join((row.question_id, content, *keys)))
     return sha256(*sorted(lines))
-
-
-def from_facts(told: Mapping[str, Any], runs: Sequence[str]) -> dict[str, RunSettings]:
-    """Read the settings of runs from a manifest; a run without an entry is a model of its own."""
-    known: dict[str, dict[str, Any]] = {run: {"model": run} | dict(told.get(run, {})) for run in runs}
-    return {run: RunSettings(**found) for run, found in known.items()}
 
 
 def describe_run(identity: Mapping[str, Any], made: Iterable[Generation]) -> dict[str, Any]:
     """Return what is known of a run's model: what it is, what its server calls it, what its outputs were made with."""
     names: set[str] = set()
     versions: dict[str, set[str]] = defaultdict(set)  # by library: torch, transformers …
-    for one in made:
-        names |= {one.model} if one.model else set()
-        for library, version_ in (one.made_with or {}).items():
+    for generation in made:
+        names |= {generation.model} if generation.model else set()
+        for library, version_ in (generation.made_with or {}).items():
             versions[library].add(version_)
-    made_with = {library: sorted(found) for library, found in sorted(versions.items())}
+    made_with = {library: sorted(used) for library, used in sorted(versions.items())}
     return {"identity": dict(identity), "reported": sorted(names), "made_with": made_with}
 
 
@@ -188,7 +182,7 @@ def _is_unread(prediction: Prediction) -> bool:
 
 
 def run_file(
-    params: EvaluateParams, told: Mapping[str, Mapping[str, Any]], predictions: Sequence[Prediction], questions: str
+    params: EvaluateParams, models: Mapping[str, Mapping[str, Any]], predictions: Sequence[Prediction], questions: str
 ) -> bytes:
     """Return the file: what was asked, and of each run its options, template, model and prompts."""
     runs: dict[str, Any] = {}
@@ -199,7 +193,7 @@ def run_file(
         runs[name] = {
             "options": options.semantic(),
             "template": {"name": options.template(), **shape, "sha256": sha256(repr(template))},
-            **told[name],
+            **models[name],
             # The endpoint answers; the library only carries.
             **({"client": {"openai": version("openai")}} if isinstance(options, OpenAiModel) else {}),
             "prompts": len(prompts),

@@ -74,18 +74,18 @@ class Total:
 
 def _f1_rows(items: Sequence[Graded]) -> intervals.Floats:
     """Return by answer string of keys: whether it is the item's key (an accepted answer is), its answer, and both."""
-    said = ["".join(sorted(item.letters or ())) for item in items]
+    answers = ["".join(sorted(item.letters or ())) for item in items]
     truth = [
         given
         if item.correct
         else "".join(sorted(item.question.answer))
         or min("".join(sorted(answer)) for answer in accepted_answers(item.question))
-        for item, given in zip(items, said, strict=True)
+        for item, given in zip(items, answers, strict=True)
     ]
     # Counted here: scikit-learn takes 16 ms a slice and would be called a thousand times for an interval.
     place = {key: number for number, key in enumerate(sorted(set(truth)))}
     rows = np.zeros((len(items), 3, len(place)))
-    for row, key, given in zip(rows, truth, said, strict=True):
+    for row, key, given in zip(rows, truth, answers, strict=True):
         row[0, place[key]] = 1
         if given in place:  # another answer string is a false positive of no class
             row[1, place[given]] = 1
@@ -100,8 +100,8 @@ def _class_f1(sums: intervals.Floats, *, weighted: bool) -> intervals.Floats:
         # 0 for a class that was neither key nor answer
         values = np.nan_to_num(2 * right / (support + predicted))
     weights = support if weighted else support > 0  # macro: every class that is some key counts once
-    found: intervals.Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
-    return found
+    mean: intervals.Floats = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
+    return mean
 
 
 def _rouge(column: int) -> Mean:

@@ -189,14 +189,14 @@ class EvaluateParams(AskOptions):
         models = [*self.models]
         if self.model:
             # A key is demanded where a variable is named, so it is passed on only when the user named one.
-            own = {"model", "base_url", "max_tokens", *AskOptions.model_fields}
-            own |= {"api_key_env"} & self.model_fields_set
-            models.append(OpenAiModel.model_validate(self.model_dump(include=own)))
+            fields = {"model", "base_url", "max_tokens", *AskOptions.model_fields}
+            fields |= {"api_key_env"} & self.model_fields_set
+            models.append(OpenAiModel.model_validate(self.model_dump(include=fields)))
         names = [model.run_name() for model in models]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            told = f"two models are called {twice[0]!r}: give one of them another name"
-            raise UserError(f"[[evaluate.models]]: {told}")
+            problem = f"two models are called {twice[0]!r}: give one of them another name"
+            raise UserError(f"[[evaluate.models]]: {problem}")
         return models
 
     def ignores(self) -> frozenset[str]:

@@ -6,7 +6,6 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
-from importlib.resources.abc import Traversable
 from itertools import chain
 from pathlib import Path
 from string import Formatter
@@ -99,10 +98,7 @@ def is_multiple(question: ReleaseRow) -> bool:
 
 def load_template(name: str, task: Task = Task.ANSWER) -> Template:
     """Return a shipped template by name, or one of the user's own by path, with its keys and fields checked."""
-    content, fields = (
-        shipped_or_own(files("build_dataset.pipeline.evaluate") / "prompts", name, "prompt"),
-        _FIELDS[task],
-    )
+    content, fields = _shipped_or_own(name), _FIELDS[task]
     if (meant := content.pop("task", Task.ANSWER)) != task:
         raise UserError(f"prompt {name!r}: is for the task {meant!r}, not for {task.value!r}")
     if unknown := sorted(set(content) - _SETTINGS - set(fields)):
@@ -123,18 +119,18 @@ def load_template(name: str, task: Task = Task.ANSWER) -> Template:
     return template
 
 
-def shipped_or_own(folder: Traversable, name: str, what: str) -> dict[str, Any]:
-    """Return the content of a TOML file that is shipped in ``folder``, by name, or of the user's own, by path."""
+def _shipped_or_own(name: str) -> dict[str, Any]:
+    """Return the content of a template that is shipped, by name, or of the user's own, by path."""
+    folder = files("build_dataset.pipeline.evaluate") / "prompts"
     names = sorted(entry.name for entry in folder.iterdir())
     known = [name.removesuffix(".toml") for name in names if name.endswith(".toml")]
     source = folder / f"{name}.toml" if name in known else Path(name)
     try:
         return tomllib.loads(source.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        told = f"there is none; there are {', '.join(known)}, or give a path"
-        raise UserError(f"{what} {name!r}: {told}") from None
+        raise UserError(f"prompt {name!r}: there is none; there are {', '.join(known)}, or give a path") from None
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise UserError(f"{what} {name!r}: cannot be read: {error}") from None
+        raise UserError(f"prompt {name!r}: cannot be read: {error}") from None
 
 
 def messages(template: Template, question: ReleaseRow, examples: Sequence[ReleaseRow]) -> tuple[Message, ...]:
@@ -179,18 +175,13 @@ class Examples:
         return self._chosen.get(key, [])
 
 
-def whole_stem(question: ReleaseRow) -> str:
-    """Return the stem of a question below the case that it shares with others."""
-    return question.stem if question.shared_stem is None else f"{question.shared_stem}\n{question.stem}"
-
-
 def fill(template: str, question: ReleaseRow, **more: str) -> str:
     """Return a text of a template with what it says of a question."""
     explanation = (question.explanation or "").strip()
     return template.strip("\n").format(
         exam=_exam(question),
         question_type="多项选择题" if is_multiple(question) else "单项选择题",
-        stem=whole_stem(question),
+        stem=question.stem if question.shared_stem is None else f"{question.shared_stem}\n{question.stem}",
         options="\n".join(f"{option.label}. {option.text}" for option in question.options),
         answer="".join(question.answer),
         explanation=f"{explanation}\n" if explanation else "",
@@ -214,12 +205,8 @@ _REFERS = re.compile(
 
 def shufflable(question: ReleaseRow) -> bool:
     """Return whether the options mean the same in any order: neither they nor the stem name one by letter."""
-    texts = [option.text for option in question.options]
-    return (
-        len(texts) > 1
-        and not any(_REFERS.search(text) for text in texts)
-        and not re.search(r"选项\s*[A-K]", question.stem)
-    )
+    named = any(_REFERS.search(option.text) for option in question.options)
+    return len(question.options) > 1 and not named and not re.search(r"选项\s*[A-K]", question.stem)
 
 
 def shuffle_options(question: ReleaseRow, number: int, seed: int) -> Variant | None:

@@ -76,7 +76,7 @@ class Versions:
 
     @property
     def cluster(self) -> str:
-        """See the function ``cluster_id``."""
+        """The question's cluster."""
         return self.items[0].cluster
 
     def alike(self, kind: str) -> bool | None:
@@ -134,14 +134,14 @@ def human_scores(part: Slice, questions: Sequence[ReleaseRow]) -> list[Score]:
     known = [(row.human_accuracy, row.respondents) for row in questions if row.human_accuracy is not None]
     # accuracy without a number of people has no weight
     counted = [(share, people) for share, people in known if people]
-    told = partial(mean_score, part=part, run=HUMAN)
+    score_of = partial(mean_score, part=part, run=HUMAN)
     scores = []
     if counted:
         right = sum(share * people for share, people in counted) / sum(people for _, people in counted)
-        scores.append(told([right], metric="accuracy", questions=len(counted)))
+        scores.append(score_of([right], metric="accuracy", questions=len(counted)))
     if known:
         average = mean(share for share, _ in known)
-        scores.append(told([average], metric="mean_accuracy", questions=len(known)))
+        scores.append(score_of([average], metric="mean_accuracy", questions=len(known)))
     return scores
 
 
@@ -183,17 +183,17 @@ class TextCounts:
 
 def count_overlap(text: str, reference: str) -> TextCounts:
     """Count what a text shares with its reference."""
-    said, wanted = tokens(text), tokens(reference)
-    shared = (_ngrams(said, order) & _ngrams(wanted, order) for order in range(1, _ORDERS + 1))
+    words, wanted = tokens(text), tokens(reference)
+    shared = (_ngrams(words, order) & _ngrams(wanted, order) for order in range(1, _ORDERS + 1))
     matches = tuple(sum(counts.values()) for counts in shared)
-    longest = LCSseq.similarity(said, wanted)
-    possible = (max(len(said) - index, 0) for index in range(_ORDERS))
+    longest = LCSseq.similarity(words, wanted)
+    possible = (max(len(words) - index, 0) for index in range(_ORDERS))
     return TextCounts(
         (*matches, *possible, len(wanted)),
         (
-            _f1(matches[0], len(said), len(wanted)),
-            _f1(matches[1], len(said) - 1, len(wanted) - 1),
-            _f1(longest, len(said), len(wanted)),
+            _f1(matches[0], len(words), len(wanted)),
+            _f1(matches[1], len(words) - 1, len(wanted) - 1),
+            _f1(longest, len(words), len(wanted)),
         ),
     )
 
@@ -201,13 +201,13 @@ def count_overlap(text: str, reference: str) -> TextCounts:
 def bleu(sums: Floats, orders: int = _ORDERS) -> Floats:
     """Return corpus BLEU (Papineni et al. 2002) from ``TextCounts.sums`` (…, 9), smoothed as in sacreBLEU."""
     matched, possible = sums[..., :orders], sums[..., _ORDERS : _ORDERS + orders]
-    said, reference = sums[..., _ORDERS], sums[..., -1]
+    length, reference = sums[..., _ORDERS], sums[..., -1]
     missed = matched == 0
     halvings = 2.0 ** np.cumsum(missed, axis=-1)  # 1/2, 1/4 … of a match for orders without one
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(np.where(missed, 1 / halvings, matched) / possible).mean(axis=-1)
         # short texts are easy to get right
-        brevity = np.where(said > reference, 1.0, np.exp(1 - reference / said))
+        brevity = np.where(length > reference, 1.0, np.exp(1 - reference / length))
         whole = (possible > 0).all(axis=-1) & ~missed.all(axis=-1)
         return np.where(whole, brevity * np.exp(logs), 0.0)
 
@@ -216,8 +216,8 @@ def _ngrams(words: list[str], order: int) -> Counter[tuple[str, ...]]:
     return Counter(zip(*(words[start:] for start in range(order)), strict=False))
 
 
-def _f1(matched: int, said: int, wanted: int) -> float:
-    return 2 * matched / (said + wanted) if matched else 0.0
+def _f1(matched: int, length: int, wanted: int) -> float:
+    return 2 * matched / (length + wanted) if matched else 0.0
 
 
 OVERALL = Slice("overall", "全部", "all")
@@ -237,15 +237,15 @@ def dimension_names() -> dict[str, str]:
 
 def slices_of(question: ReleaseRow) -> list[Slice]:
     """The slices a question belongs to; none for what is not known of it."""
-    found = [OVERALL, Slice("question_type", question.question_type, question.question_type)]
+    slices = [OVERALL, Slice("question_type", question.question_type, question.question_type)]
     english = {name: getattr(question, f"{name}_en") for name in dimensions()}
     english |= {name: exam_names().get(getattr(question, name)) for name in ("exam_type", "exam_class")}
     labels = {name: getattr(question, name) for name in (*english, "exam_subject")}
-    found += [Slice(name, label, english.get(name)) for name, label in labels.items() if label is not None]
+    slices += [Slice(name, label, english.get(name)) for name, label in labels.items() if label is not None]
     length = len(question.stem) + len(question.shared_stem or "")  # as people read it, the case included
     span = _LENGTHS[min(length // _LENGTH_STEP, len(_LENGTHS) - 1)]
     status = review_status(question)
-    return [*found, Slice("length", span, None), Slice("label_status", _STATUS[status], status)]
+    return [*slices, Slice("length", span, None), Slice("label_status", _STATUS[status], status)]
 
 
 def review_status(question: ReleaseRow) -> str:
@@ -261,10 +261,10 @@ Sliced = TypeVar("Sliced", ReleaseRow, Graded)
 
 def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
     """The questions, or graded answers to questions, of every slice; slices in the order of tables."""
-    found: dict[Slice, list[Sliced]] = {}
+    parts: dict[Slice, list[Sliced]] = {}
     for item in items:
         for part in slices_of(item.question if isinstance(item, Graded) else item):
-            found.setdefault(part, []).append(item)
+            parts.setdefault(part, []).append(item)
     names, exams = list(dimension_names()), list(exam_names())
     # as the label set and the catalogue list them
     known = {name: dimension.zh_names() for name, dimension in dimensions().items()}
@@ -275,4 +275,4 @@ def by_slice(items: Iterable[Sliced]) -> dict[Slice, list[Sliced]]:
         place = places.get((part.dimension, part.label), len(places))
         return names.index(part.dimension), place, part.label
 
-    return {part: found[part] for part in sorted(found, key=order)}
+    return {part: parts[part] for part in sorted(parts, key=order)}

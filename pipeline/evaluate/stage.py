@@ -8,21 +8,19 @@ from pathlib import Path
 from typing import Any
 
 from build_dataset.annotation.llm_annotator import estimate_requests
-from build_dataset.pipeline.evaluate import grading, llm
+from build_dataset.pipeline.evaluate import grading
 from build_dataset.pipeline.evaluate.backends import Backend, Generation, Setting, chat_requests, open_backend
 from build_dataset.pipeline.evaluate.backends.local.loading import missing_model, missing_packages
-from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.judging.project import answers_given, expert_judgements, open_questions
-from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
+from build_dataset.pipeline.evaluate.judging.scores import RUBRIC, Verdicts, judge, judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, OpenAiModel, TransformersModel
 from build_dataset.pipeline.evaluate.prompting import failed_item, load_template
 from build_dataset.pipeline.evaluate.results import build as results
 from build_dataset.pipeline.evaluate.results.build import Evaluated
 from build_dataset.pipeline.evaluate.scoring import by_slice, human_scores
-from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, task_work
+from build_dataset.pipeline.evaluate.tasks import PromptSource, RunOutcome, TaskWork, load_cases, task_work
 from build_dataset.pipeline.rendering.markdown import notes
-from build_dataset.pipeline.runtime.publish import find_table
 from build_dataset.pipeline.stage import Context, Counts, Failure, Result, Tables
 from build_dataset.schemas import evaluation as records
 from build_dataset.schemas.dataset import DatasetParams
@@ -41,7 +39,7 @@ class _Evaluation:
     questions: str  # see ``grading.fingerprint``
     open_questions: list[records.OpenQuestion]
     scores: list[records.Score]
-    verdicts: llm.Verdicts
+    verdicts: Verdicts
     stray: int = 0  # experts' scores of answers that no run gives any more
 
     @cached_property
@@ -73,36 +71,32 @@ def run(tables: Tables, params: EvaluateParams, context: Context) -> Result:
         raise ended[0]
     scores = [score for made in runs.values() for score in made.scores]
     scores += [score for part, rows in by_slice(source.questions).items() for score in human_scores(part, rows)]
-    verdicts = _judge(params, runs.values(), context)
+    verdicts, texts = Verdicts(), [text for made in runs.values() for text in made.written]
+    if params.judge is not None and texts:
+        with context.progress(len(texts), "verdicts") as advance:
+            verdicts = judge(texts, params.judge, context.store, advance)
     made = _Evaluation(works, runs, grading.fingerprint(source.questions), asked, scores, verdicts)
     if "answer_scores" in tables and not tables["answer_scores"].is_empty():
         # What experts said in Label Studio counts wherever the answer still reads as they saw it.
         sent = [each.sent for each in answers_given(made.predictions, asked)]
         given = records.AnswerScore.from_frame(tables["answer_scores"])
-        found, made.stray = expert_judgements(given, sent, params.scoring.experts)
-        made.verdicts.judgements += found
+        judgements, made.stray = expert_judgements(given, sent, params.scoring.experts)
+        made.verdicts.judgements += judgements
     made.scores += judged_scores(made.verdicts.judgements)
     return _result(params, made)
 
 
 def estimate(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
-    """Return what a run would cost; of the reader, for the outputs of the last evaluation."""
-    last = find_table(context.build, "evaluate/predictions")
-    predictions = records.Prediction.to_frame([]) if last is None else last
-    return estimate_evaluation({**tables, "predictions": predictions}, params, context)
-
-
-def estimate_evaluation(tables: Tables, params: EvaluateParams, context: Context) -> list[str]:
     """Return a line a model: the prompts that are not stored, with tokens and cost of an endpoint; asks nobody."""
     source = PromptSource(_splits(tables), params, context.seed)
     lines = []
     for options in params.all_models():
         prompts = task_work(options, source).prompts
-        told = f"{len(prompts):,} prompts, on this machine"
+        line = f"{len(prompts):,} prompts, on this machine"
         if isinstance(options, OpenAiModel):
             what = "prompts to ask, with outputs at their longest"
-            told = estimate_requests(options, chat_requests(prompts), context.store, what, options.max_tokens)
-        lines.append(f"{options.run_name()}: {told}")
+            line = estimate_requests(options, chat_requests(prompts), context.store, what, options.max_tokens)
+        lines.append(f"{options.run_name()}: {line}")
     return lines
 
 
@@ -115,8 +109,8 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     given: dict[str, Generation] = {}
     ended = None
     try:
-        for one in backend.generate(work.prompts, advance):
-            given[one.prompt_id] = one
+        for generation in backend.generate(work.prompts, advance):
+            given[generation.prompt_id] = generation
     except UserError as error:
         # What ends one model, such as a key that is refused, must not end the others.
         ended = error
@@ -130,15 +124,6 @@ def _ask(run: str, backend: Backend, work: TaskWork, advance: Callable[[int], No
     made.ended, made.facts = ended, _facts(given.values())
     made.told = grading.describe_run(backend.identity, given.values())
     return made
-
-
-def _judge(params: EvaluateParams, runs: Iterable[RunOutcome], context: Context) -> llm.Verdicts:
-    """Return the judge's verdicts on the free texts."""
-    texts = [text for made in runs for text in made.written]
-    if params.judge is None or not texts:
-        return llm.Verdicts()
-    with context.progress(len(texts), "verdicts") as advance:
-        return llm.judge(texts, params.judge, context.store, advance)
 
 
 def _facts(generations: Iterable[Generation]) -> dict[str, Any]:
@@ -163,9 +148,9 @@ def _judge_facts(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
     """Return the judge with its rubric, and the number and cost of its verdicts."""
     if params.judge is None:
         return {}
-    found = made.verdicts
-    told = {"name": params.judge.judge_name(), "rubric": llm.RUBRIC["version"], "requests": found.requests}
-    return {"judge": told | {"without_verdict": len(found.waiting), "cost": found.cost}}
+    verdicts = made.verdicts
+    facts = {"name": params.judge.judge_name(), "rubric": RUBRIC["version"], "requests": verdicts.requests}
+    return {"judge": facts | {"without_verdict": len(verdicts.waiting), "cost": verdicts.cost}}
 
 
 def _cost(params: EvaluateParams, made: _Evaluation) -> dict[str, Any]:
@@ -190,8 +175,8 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
     comparisons = compare_runs({run: each.graded for run, each in made.runs.items() if each.graded})
     askings = {options.run_name(): grading.run_settings(options) for options in params.all_models()}
     agreement = judge_agreement(verdicts.judgements)
-    told = {run: each.told for run, each in made.runs.items()}
-    found = Evaluated(made.scores, comparisons, agreement, askings=askings)
+    descriptions = {run: each.told for run, each in made.runs.items()}
+    evaluated = Evaluated(made.scores, comparisons, agreement, askings=askings)
     return Result(
         tables={
             "predictions": records.Prediction.to_frame(made.predictions),
@@ -205,16 +190,16 @@ def _result(params: EvaluateParams, made: _Evaluation) -> Result:
         rejects=rejects,
         review=made.waiting,
         files={
-            "run.json": grading.run_file(params, told, made.predictions, made.questions),
-            "results.md": results.markdown(found, f"Results on the {params.split} split 评测结果").encode(),
+            "run.json": grading.run_file(params, descriptions, made.predictions, made.questions),
+            "results.md": results.markdown(evaluated, f"Results on the {params.split} split 评测结果").encode(),
             "unsure.jsonl": grading.unsure_file(made.predictions),
-            **results.files(found),
+            **results.files(evaluated),
         },
         facts={
             "split": params.split,
             "questions": made.questions,
             "models": {run: each.facts for run, each in made.runs.items()},
-            "asked": {run: asdict(found) for run, found in askings.items()},
+            "asked": {run: asdict(evaluated) for run, evaluated in askings.items()},
             **_judge_facts(params, made),
             **_cost(params, made),
         },
@@ -239,25 +224,25 @@ def problems(params: EvaluateParams, dataset: DatasetParams) -> list[str]:  # no
         models = params.all_models()
     except UserError as error:
         return [str(error)]
-    found: list[str] = []
+    lines: list[str] = []
     for model in models:
         if isinstance(model, OpenAiModel) and (missing := model.missing()) is not None:
-            found.append(f"evaluate, {model.run_name()}: {missing}")
-        found += _unusable(model, params.cases)
+            lines.append(f"evaluate, {model.run_name()}: {missing}")
+        lines += _unusable(model, params.cases)
     if params.judge is not None and (missing := params.judge.missing()) is not None:
-        found.append(f"evaluate.judge: {missing}")
-    return list(dict.fromkeys(found))  # two models may lack the same package
+        lines.append(f"evaluate.judge: {missing}")
+    return list(dict.fromkeys(lines))  # two models may lack the same package
 
 
 def _unusable(model: AskOptions, cases: Path | None) -> list[str]:
     """Return the problems of the files that a model is asked with."""
-    found = _said(partial(load_template, model.template(), model.task))
+    lines = _said(partial(load_template, model.template(), model.task))
     if isinstance(model, TransformersModel):
         if (missing := missing_packages(model)) is not None:
-            found.append(missing)
+            lines.append(missing)
         elif (away := missing_model(model)) is not None:
-            found.append(f"evaluate, {model.run_name()}: {away}")
-    return found + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
+            lines.append(f"evaluate, {model.run_name()}: {away}")
+    return lines + (_said(partial(load_cases, cases)) if model.task is records.Task.CLINICAL else [])
 
 
 def _said(attempt: Callable[[], object]) -> list[str]:

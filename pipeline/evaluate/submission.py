@@ -65,20 +65,20 @@ def score_file(path_in: Path, path_out: Path, params: ScoreParams = DEFAULT) -> 
     Those that were read weakly or not at all stand in ``PATH.unsure.jsonl`` too.
     """
     if _text(path_in).startswith("["):
-        told = "is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
-        raise UserError(f"{path_in}: {told}")
+        problem = "is a JSON array, not rows line by line; CMB's form needs --key ANSWERS.json"
+        raise UserError(f"{path_in}: {problem}")
     return write_rows(_scored(list(checked_rows(path_in, _OutputRow)), params), path_out)
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path_out: Path) -> dict[str, int]:
     """Write rows with ``correct`` as JSONL, whole or not at all, and count them."""
-    write_lines(rows, path_out)
-    write_lines(filter(is_unsure, rows), unsure_file(path_out))
-    told = Counter({True: "correct", False: "wrong", None: "no_answer"}[row["correct"]] for row in rows)
-    return {"rows": len(rows)} | {name: told[name] for name in ("correct", "wrong", "no_answer")}
+    _write_lines(rows, path_out)
+    _write_lines(filter(_is_unsure, rows), unsure_file(path_out))
+    counts = Counter({True: "correct", False: "wrong", None: "no_answer"}[row["correct"]] for row in rows)
+    return {"rows": len(rows)} | {name: counts[name] for name in ("correct", "wrong", "no_answer")}
 
 
-def is_unsure(row: Mapping[str, Any]) -> bool:
+def _is_unsure(row: Mapping[str, Any]) -> bool:
     """Return whether a person should look at an output: it holds text, and was read weakly or not at all."""
     text = row.get("raw_output", row.get("model_answer"))
     return bool((text or "").strip()) and (row["extracted"] is None or row["sureness"] == Sureness.WEAK)
@@ -89,8 +89,7 @@ def unsure_file(path_out: Path) -> Path:
     return path_out.with_suffix(".unsure.jsonl")
 
 
-def write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
-    """Write rows as JSONL, whole or not at all."""
+def _write_lines(rows: Iterable[Mapping[str, Any]], path_out: Path) -> None:
     lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
     partial = path_out.with_name(path_out.name + ".partial")
     try:
@@ -192,24 +191,23 @@ def score_submission(path: Path, key: Path, name: str | None = None, params: Sco
     given = _by_id(path, _Given)
     if strange := sorted(set(given) - set(keys)):  # answers to another exam, or ids of another form
         raise UserError(f"{path}: {len(strange)} ids are not in {key}, the first is {strange[0][:40]!r}")
-    scored = _scored([_row(item, given.get(found), key) for found, item in keys.items()], params)
+    scored = _scored([_row(item, given.get(name_of), key) for name_of, item in keys.items()], params)
     graded = [_graded(item, row) for item, row in zip(keys.values(), scored, strict=True)]
     parts = [(part, items) for part, items in by_slice(graded).items() if part.dimension in _SLICES]
     scores = [score for part, items in parts for score in score_items(name or path.stem, part, items)]
-    told = ("id", "answer", "extracted", "rule", "sureness", "correct")
-    shown = [{"model_answer": row["raw_output"], **{name: row[name] for name in told}} for row in scored]
+    columns = ("id", "answer", "extracted", "rule", "sureness", "correct")
+    shown = [{"model_answer": row["raw_output"], **{name: row[name] for name in columns}} for row in scored]
     return Submitted(shown, scores, len(keys) - len(given))
 
 
 def submission(predictions: Sequence[Prediction], run: str) -> bytes:
     """Return a run's first answers to the printed questions as a submission: letters, or the raw output."""
     answered = [row for row in predictions if row.task is Task.ANSWER]
-    own = [row for row in answered if row.run == run and row.repeat == 0 and row.variant is None]
-    if not own:
+    first = [row for row in answered if row.run == run and row.repeat == 0 and row.variant is None]
+    if not first:
         runs = sorted({row.run for row in answered})
         raise UserError(f"no run {run!r} answered questions; there are {', '.join(runs) or 'none'}")
-    answers = ("".join(row.extracted) if row.extracted else row.raw_output or "" for row in own)
-    rows = ({"id": row.question_id, "model_answer": said} for row, said in zip(own, answers, strict=True))
+    rows = ({"id": row.question_id, "model_answer": "".join(row.extracted or row.raw_output or "")} for row in first)
     lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
     return f"[\n{lines}\n]\n".encode(errors="backslashreplace")
 
@@ -259,25 +257,25 @@ class _Key(_Item):
 
 
 def _by_id(path: Path, form: type[_FormT]) -> dict[str, _FormT]:
-    found: dict[str, _FormT] = {}
+    items: dict[str, _FormT] = {}
     for number, content in enumerate(read_items(path), start=1):
         place = f"{path}, item {number}"
         item = validate(form, content, place)
         name = str(content["id"])
-        if name in found:
+        if name in items:
             raise UserError(f"{place}: the id {name[:40]!r} stands twice")
-        found[name] = item
-    if not found:
+        items[name] = item
+    if not items:
         raise UserError(f"{path}: holds no rows")
-    return found
+    return items
 
 
 def read_items(path: Path) -> Iterator[Any]:
     """The objects of a JSON array or of JSONL."""
     text = _text(path)
     lines = [text] if text.lstrip().startswith("[") else text.split("\n")
-    for _, found in _json_lines(path, lines):
-        yield from found if isinstance(found, list) else [found]
+    for _, value in _json_lines(path, lines):
+        yield from value if isinstance(value, list) else [value]
 
 
 def _row(item: _Key, given: _Given | None, key: Path) -> dict[str, Any]:

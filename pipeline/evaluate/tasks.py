@@ -1,33 +1,90 @@
 """Tasks that models are given: choosing the right options, explanations (CMExam), clinical cases (CMB-Clin)."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
+
+from pydantic import AliasChoices, BaseModel, Field
 
 from build_dataset.pipeline.evaluate import scoring
 from build_dataset.pipeline.evaluate.backends import Backend, Generation
-from build_dataset.pipeline.evaluate.clinical import conversation, item_id, load_cases
 from build_dataset.pipeline.evaluate.extraction import answers_first
 from build_dataset.pipeline.evaluate.grading import READABLE, grade, provenance, read_text
-from build_dataset.pipeline.evaluate.llm import WrittenText
+from build_dataset.pipeline.evaluate.judging.scores import WrittenText
 from build_dataset.pipeline.evaluate.metrics import score_items
 from build_dataset.pipeline.evaluate.params import AskOptions, EvaluateParams, ModelOptions
 from build_dataset.pipeline.evaluate.prompting import (
     Examples,
+    Message,
     Prompt,
     Template,
+    chat,
     load_template,
     messages,
     shuffle_options,
 )
+from build_dataset.pipeline.evaluate.submission import read_items, validate
 from build_dataset.schemas.errors import UserError
 from build_dataset.schemas.evaluation import Outcome, Prediction, Score, Task
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import sha256
 from build_dataset.schemas.questions import Rejection, ReviewItem
 from build_dataset.schemas.release import ReleaseRow
+
+_LARGEST = 64 * 1024 * 1024  # bytes of a file of cases; CMB's 74 take 0.4 million
+
+
+class Turn(BaseModel, extra="ignore"):
+    """A question about a case and its solution."""
+
+    question: str = Field(min_length=1)
+    solution: str = Field(min_length=1, validation_alias=AliasChoices("answer", "solution"))
+
+
+class Case(BaseModel, extra="ignore", coerce_numbers_to_str=True):
+    """A patient's case, as CMB-Clin has it."""
+
+    id: str
+    title: str | None = None
+    description: str = Field(min_length=1)
+    turns: list[Turn] = Field(validation_alias="QA_pairs", min_length=1)
+
+
+def load_cases(path: Path | None) -> list[Case]:
+    """Return the cases of a file in CMB-Clin's format; raise ``UserError`` where it is none."""
+    if path is None:
+        raise UserError("the clinical task needs cases: set evaluate.cases to a file like CMB-Clin-qa.json")
+    if path.is_file() and path.stat().st_size > _LARGEST:
+        raise UserError(f"{path}: larger than {_LARGEST >> 20} MiB, so it is no file of cases")
+    cases = [validate(Case, row, f"{path}, item {at}") for at, row in enumerate(read_items(path), start=1)]
+    if twice := [name for name, count in Counter(case.id for case in cases).items() if count > 1]:
+        raise UserError(f"{path}: two cases have the id {twice[0]!r}")
+    return cases
+
+
+def item_id(case: Case, number: int) -> str:
+    """The name of a case's question in every table; ``number`` counts from 0."""
+    return f"clin-{case.id}-{number + 1}"
+
+
+def conversation(template: Template, case: Case, number: int) -> tuple[Message, ...]:
+    """The case, what was asked of it before and the solutions, and question ``number``."""
+    asked = [
+        _fill(template.question if index == 0 else template.follow_up or template.question, case, turn)
+        for index, turn in enumerate(case.turns[: number + 1])
+    ]
+    answers = [_fill(template.answer, case, turn) for turn in case.turns[:number]]
+    return chat(template.system, zip(asked, answers, strict=False), asked[-1])
+
+
+def _fill(template: str, case: Case, turn: Turn) -> str:
+    return template.strip("\n").format(
+        title=case.title or "", description=case.description, question=turn.question, solution=turn.solution
+    )
 
 
 @dataclass(frozen=True)
@@ -104,16 +161,14 @@ class AnswerWork:
     def read(self, run: str, backend: Backend, made: Mapping[str, Generation]) -> RunOutcome:
         """Read and score generations by prompt id; scores are of the printed question alone."""
         graded = partial(grade, run, answer_first=self._answers_first(made))
-        found = [graded(one, made[one.id], expected=backend.expected(one)) for one in self.prompts]
-        reading = RunOutcome([prediction for prediction, _ in found])
-        everything = [item for _, item in found if item is not None]
+        graded_pairs = [graded(prompt, made[prompt.id], expected=backend.expected(prompt)) for prompt in self.prompts]
+        reading = RunOutcome([prediction for prediction, _ in graded_pairs])
+        everything = [item for _, item in graded_pairs if item is not None]
         # scores are of printed questions alone
         reading.graded = [item for item in everything if item.variant is None]
         slices = scoring.by_slice(reading.graded).items()
         reading.scores = [score for part, items in slices for score in score_items(run, part, items)]
-        by_question: dict[str, list[scoring.Graded]] = defaultdict(list)
-        for item in everything:
-            by_question[item.item_id].append(item)
+        by_question = group_values((item.item_id, item) for item in everything)
         asked = [scoring.Versions(tuple(items)) for items in by_question.values()]
         reading.scores += score_items(run, scoring.OVERALL, asked, "versions")
         return reading
@@ -193,9 +248,9 @@ class TextWork:
         graded: dict[scoring.Slice, list[scoring.GradedText]] = defaultdict(list)
         for prompt, about in self._asked:
             given, name = made[prompt.id], about.prompt.id
-            outcome, said = Outcome.FAILED, ""
+            outcome, visible = Outcome.FAILED, ""
             if given.text is not None:
-                outcome, said = read_text(given.text, given.finish)
+                outcome, visible = read_text(given.text, given.finish)
             row: dict[str, Any] = dict.fromkeys(("extracted", "rule", "correct"))
             row |= {"task": self._task, "question_id": name, "outcome": outcome}
             row |= provenance(run, prompt, given)
@@ -203,9 +258,9 @@ class TextWork:
             if outcome is Outcome.FAILED:
                 continue
             if outcome in READABLE:
-                text = WrittenText(run, self._task, name, prompt, said, about.reference)
+                text = WrittenText(run, self._task, name, prompt, visible, about.reference)
                 reading.written.append(text)
-            counts = scoring.count_overlap(said, about.reference)
+            counts = scoring.count_overlap(visible, about.reference)
             item = scoring.GradedText(name, about.cluster, outcome, counts, prompt.repeat)
             for part in about.slices:
                 graded[part].append(item)

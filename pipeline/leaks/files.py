@@ -39,17 +39,12 @@ def read_texts(path: Path) -> Iterator[BenchmarkText]:
         ) from None
 
 
-def _record(line: int, value: Any) -> BenchmarkText:
-    return BenchmarkText(line, "\n".join(_strings(value)))
-
-
 def _strings(value: Any) -> Iterator[str]:
     """All texts in a JSON value; of an object, the question and its options before everything else."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for _, part in sorted(value.items(), key=_rank):
-            yield from _strings(part)
+        yield from _strings([part for _, part in sorted(value.items(), key=_rank)])
     elif isinstance(value, list | tuple):
         for part in value:
             yield from _strings(part)
@@ -83,7 +78,7 @@ def _jsonl(path: Path) -> Iterator[BenchmarkText]:
             if len(line) > _LONGEST:
                 raise ValueError(f"line {number} is longer than {_LONGEST:,} characters")
             if line.strip():
-                yield _record(number, json.loads(line))
+                yield BenchmarkText(number, "\n".join(_strings(json.loads(line))))
 
 
 def _json(path: Path) -> Iterator[BenchmarkText]:
@@ -97,7 +92,7 @@ def _json(path: Path) -> Iterator[BenchmarkText]:
         value = json.loads(head + stream.read(_LONGEST))
         for item in value.values() if isinstance(value, Mapping) else [value]:
             for part in item if isinstance(item, list) else [item]:
-                yield _record(1, part)
+                yield BenchmarkText(1, "\n".join(_strings(part)))
 
 
 def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText]:
@@ -118,7 +113,7 @@ def _items(stream: TextIO, buffer: str, position: int) -> Iterator[BenchmarkText
                 raise
             buffer, position, counted = buffer[position:] + more, 0, 0  # read records are forgotten
         else:
-            yield _record(line, value)
+            yield BenchmarkText(line, "\n".join(_strings(value)))
 
 
 def _csv(path: Path) -> Iterator[BenchmarkText]:
@@ -142,7 +137,7 @@ def _parquet(path: Path) -> Iterator[BenchmarkText]:
     with pq.ParquetFile(path) as file:
         batches = file.iter_batches(batch_size=2_000)
         for row, value in enumerate((value for batch in batches for value in batch.to_pylist()), start=1):
-            yield _record(row, value)
+            yield BenchmarkText(row, "\n".join(_strings(value)))
 
 
 def _plain(path: Path) -> Iterator[BenchmarkText]:

@@ -110,8 +110,8 @@ class Index:
             .agg(size, "place", "place_there", shared=pl.min_horizontal(steps, size).sum())
         )
         shares = pairs["shared"].to_numpy() / self.tokens[pairs["row"].to_numpy()]
-        found = pairs.with_columns(share=shares, records=pl.len().over("row"))
-        ordered = found.sort("row", -pl.col("share"), maintain_order=True)
+        shares_of = pairs.with_columns(share=shares, records=pl.len().over("row"))
+        ordered = shares_of.sort("row", -pl.col("share"), maintain_order=True)
         for row in ordered.unique("row", keep="first", maintain_order=True).iter_rows(named=True):
             first, last, start = _longest(np.array(row["place"]), row["size"])
             text = block[row["row_there"]]

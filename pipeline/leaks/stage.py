@@ -96,11 +96,10 @@ def _in_benchmarks(
 
 
 def _file(name: str, path: Path, records: int, leaks: Sequence[Leak]) -> BenchmarkFile:
-    counts = _counted(leaks)
+    overlaps, copies = _counted(leaks).values()
     return BenchmarkFile(
-        file=name, sha256=file_sha256(path), records=records,
-        overlaps=sum(counts["overlap"].values()), copies=sum(counts["copy"].values()),
-        test_overlaps=counts["overlap"]["test"], test_copies=counts["copy"]["test"],
+        file=name, sha256=file_sha256(path), records=records, overlaps=sum(overlaps.values()),
+        copies=sum(copies.values()), test_overlaps=overlaps["test"], test_copies=copies["test"],
     )  # fmt: skip
 
 
@@ -117,17 +116,10 @@ def _overlap(
         asked = text[start : min(end, text.index(stem) + len(stem))]
         if match.records > params.common or is_phrase(asked):
             return None
-    kind = "copy" if copied else "overlap"
-    return _leak(questions, file, match, kind, share, text[start:end], start=start, end=end)
-
-
-def _leak(
-    questions: pl.DataFrame, file: str, match: BenchmarkMatch, kind: str, score: float, span: str, **place: int
-) -> Leak:
     question_id, split = questions.select("question_id", "split").row(match.row)
     return Leak(
-        question_id=question_id, split=split, kind=kind, score=round(score, 4), file=file, line=match.line,
-        rows=match.records, span=span[:_SPAN], **place,
+        question_id=question_id, split=split, kind="copy" if copied else "overlap", score=round(share, 4),
+        file=file, line=match.line, rows=match.records, span=text[start:end][:_SPAN], start=start, end=end,
     )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ class _Counting(string.Formatter):
 
 def notice(name: str, /, *, lost: int = 0, **values: Any) -> Notice:
     """Return a notice of ``words.toml`` with its placeholders filled in; ``lost`` questions are missing for it."""
-    english, chinese = (_Counting().format(said, lost=lost, **values) for said in WORDS["notices"][name])
+    english, chinese = (_Counting().format(text, lost=lost, **values) for text in WORDS["notices"][name])
     return Notice(english, chinese, lost)
 
 
@@ -63,8 +63,8 @@ class StageRun:
 
     def table(self, name: str) -> dict[str, Any]:
         """Return the entry of one of its tables in the manifest; an empty one when there is no such table."""
-        found: dict[str, Any] = self.manifest.get("outputs", {}).get(f"{name}.parquet", {})
-        return found
+        entry: dict[str, Any] = self.manifest.get("outputs", {}).get(f"{name}.parquet", {})
+        return entry
 
 
 class Build:
@@ -96,8 +96,8 @@ class Build:
     def filled(self, reference: str, *where: pl.Expr) -> pl.DataFrame | None:
         """Return the rows of the table ``stage/table``, those ``where`` all is true; None when there are none."""
         frame = self.table(reference)
-        found = frame.filter(*where) if where and frame is not None else frame
-        return None if found is None or found.is_empty() else found
+        rows = frame.filter(*where) if where and frame is not None else frame
+        return None if rows is None or rows.is_empty() else rows
 
     def records(self, reference: str, record: type[Row]) -> list[Row]:
         """Return the rows of the table ``stage/table``; none when it was not made."""
@@ -107,16 +107,16 @@ class Build:
     @cached_property
     def splits(self) -> dict[str, pl.DataFrame]:
         """The released rows of each split; empty when there is no row."""
-        found = {name: frame for name in SPLITS if (frame := self.table(f"export/{name}")) is not None}
-        return found if any(rows.height for rows in found.values()) else {}
+        frames = {name: frame for name in SPLITS if (frame := self.table(f"export/{name}")) is not None}
+        return frames if any(rows.height for rows in frames.values()) else {}
 
     @cached_property
     def outdated(self) -> dict[str, list[str]]:
         """Stages whose inputs were made anew since they ran: stage → the stages that made them."""
-        found: dict[str, set[str]] = {}
+        makers_of: dict[str, set[str]] = {}
         for stage in self.ran:
             for reference, used in stage.manifest.get("inputs", {}).items():
                 maker, _, table = reference.partition("/")
                 if self.stage(maker).table(table).get("sha256", used) != used:  # raw files have no manifest
-                    found.setdefault(stage.name, set()).add(maker)
-        return {name: sorted(makers) for name, makers in found.items()}
+                    makers_of.setdefault(stage.name, set()).add(maker)
+        return {name: sorted(makers) for name, makers in makers_of.items()}

@@ -58,7 +58,7 @@ def lengths(build: Build) -> Section | None:
         "types": types,
         "shares": shares,
         "bins": _BINS,
-        "largest": max(share for found in shares.values() for share in found),
+        "largest": max(share for shares_of in shares.values() for share in shares_of),
     }
     return Section(values, files={**table.files(), **types.files()})
 
@@ -165,11 +165,11 @@ def leaking(build: Build) -> Section | None:
 
 def changes(build: Build) -> Section | None:
     """Questions by kind of change, with a few ids of each; None without an earlier release or a difference."""
-    found = build.filled("export/changes")
-    if found is None:
+    changed = build.filled("export/changes")
+    if changed is None:
         return None
     kinds = []
-    for (kind,), part in found.sort("change", "question_id").group_by("change", maintain_order=True):
+    for (kind,), part in changed.sort("change", "question_id").group_by("change", maintain_order=True):
         columns = tally(part["columns"].explode())[:_COLUMNS]  # a question may change in several
         kinds.append(
             {
@@ -179,7 +179,7 @@ def changes(build: Build) -> Section | None:
                 "ids": spread_evenly(part, build.params.examples)["question_id"].to_list(),
             }
         )
-    moved = found.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height
+    moved = changed.filter((pl.col("previous_split") == "test") & (pl.col("split") == "train")).height
     notices = [notice("moved", n=moved)] if moved else []
     return Section({"kinds": kinds}, notices)
 
@@ -201,31 +201,31 @@ def labelling(build: Build) -> Section | None:
 
 
 def _by_dimension(labels: pl.DataFrame, column: str) -> dict[tuple[str, str], int]:
-    found = labels.group_by("dimension", column).len().sort("dimension", column)
-    return {(dimension, value): int(count) for dimension, value, count in found.iter_rows()}
+    counts = labels.group_by("dimension", column).len().sort("dimension", column)
+    return {(dimension, value): int(count) for dimension, value, count in counts.iter_rows()}
 
 
 def _unreviewed(labels: pl.DataFrame) -> list[Notice]:
     guessed = (pl.col("dimension") == DIFFICULTY) & pl.col("estimate") & pl.col("label").is_not_null()
-    told = {
+    conditions = {
         "unreviewed": pl.col("status") == LabelStatus.UNREVIEWED.value,
         "lexicon": pl.col("annotator") == "lexicon",
         "estimates": guessed,
     }
-    counts = {name: labels.filter(condition).height for name, condition in told.items()}
+    counts = {name: labels.filter(condition).height for name, condition in conditions.items()}
     share = percent(counts["unreviewed"], labels.height, 0)
     return [notice(name, n=n, share=share, total=labels.height) for name, n in counts.items() if n]
 
 
 def agreement(build: Build) -> Section | None:
     """Agreement by dimension and pair, then by slice and label; None where no question was judged by two."""
-    found = build.table("review/agreement")
-    if found is None:
+    table = build.table("review/agreement")
+    if table is None:
         return None
     names = list(dimensions())
     place = pl.col("dimension").replace_strict(names, list(range(len(names))), default=len(names))
     order = (place, pl.col("reviewers") != _ALL, "reviewers", "slice", "label")  # all experts before pairs
-    judged = found.filter(pl.col("items") > 0).sort(order, nulls_last=False)  # pairs that share no question
+    judged = table.filter(pl.col("items") > 0).sort(order, nulls_last=False)  # pairs that share no question
     no_label, no_slice = pl.col("label").is_null(), pl.col("slice").is_null()
     whole = judged.filter(no_label & no_slice)
     if whole.is_empty():
@@ -255,8 +255,8 @@ def _weak(whole: pl.DataFrame) -> list[Notice]:
         known = dimensions().get(name)  # of another label set: none
         english.append(f"{known.en if known else name} {number(alpha, 2)}")
         chinese.append(f"{known.zh if known else ''} {number(alpha, 2)}")
-    told = notice("weak_agreement", limit=_TENTATIVE, english=", ".join(english), chinese="，".join(chinese))
-    return [told] if english else []
+    names: dict[str, Any] = {"english": ", ".join(english), "chinese": "，".join(chinese)}
+    return [notice("weak_agreement", limit=_TENTATIVE, **names)] if english else []
 
 
 def calibration(build: Build) -> Section | None:

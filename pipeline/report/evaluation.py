@@ -11,22 +11,21 @@ from markupsafe import Markup
 
 from build_dataset.annotation.rubric import aspects
 from build_dataset.pipeline.evaluate.extraction import visible_output
-from build_dataset.pipeline.evaluate.grading import from_facts
+from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT
-from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, table_groups, unreviewed_warning
-from build_dataset.pipeline.evaluate.results.figures import plots
+from build_dataset.pipeline.evaluate.results.build import NOTES, Evaluated, plots, table_groups, unreviewed_warning
 from build_dataset.pipeline.evaluate.results.papers import table_name
-from build_dataset.pipeline.evaluate.results.view import REFERENCES, run_name
+from build_dataset.pipeline.evaluate.results.view import REFERENCES, View, run_name, value
 from build_dataset.pipeline.evaluate.scoring import accepted_answers
 from build_dataset.pipeline.rendering import html
 from build_dataset.pipeline.report.build import WORDS, Build, Section, notice
 from build_dataset.pipeline.report.texts import unfold
 from build_dataset.schemas import evaluation as records
+from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.release import ReleaseRow
 from build_dataset.schemas.wording import Notice
 
 PAGE = "answers.html"
-_OVERALL = "overall"
 _FEW = 100  # questions below which the interval of an accuracy is wider than 20 points
 _RATES = ("no_answer_rate", "refused_rate", "truncated_rate")  # all count as not right
 _MUCH = 0.05
@@ -42,33 +41,26 @@ def evaluation(build: Build) -> Section | None:
     """Scores of all runs with tables and plots; None where nothing was evaluated."""
     if (frame := build.filled("evaluate/scores")) is None:
         return None
-    found = _evaluated(build, frame)
-    overall = (pl.col("dimension") == _OVERALL) & (pl.col("task") == records.Task.ANSWER.value)
-    rows = _runs(frame.filter(overall))
-    drawn = plots(found) if build.params.figures else {}
+    settings = build.stage("evaluate").facts.get("asked", {}).items()
+    results = Evaluated(
+        list(records.Score.from_frame(frame)),
+        build.records("evaluate/comparisons", records.Comparison),
+        build.records("evaluate/judge_agreement", records.JudgeAgreement),
+        {run: RunSettings(**about) for run, about in settings},
+    )
+    rows = _runs(View(results.scores))
+    drawn = plots(results) if build.params.figures else {}
     page = answers_page(build)
     values = {
         "rows": rows,
         "split": build.stage("evaluate").params.get("split", ""),
-        "groups": table_groups(found),
+        "groups": table_groups(results),
         "plots": _plots(drawn),
         "notes": NOTES,
         "page": PAGE if page else None,
     }
     files = {**drawn, **({PAGE: page} if page else {})}
-    return Section(values, _notices(rows, found), files)
-
-
-def _evaluated(build: Build, frame: pl.DataFrame) -> Evaluated:
-    facts = build.stage("evaluate").facts
-    scores = list(records.Score.from_frame(frame))
-    runs = list(dict.fromkeys(score.run for score in scores))
-    return Evaluated(
-        scores,
-        build.records("evaluate/comparisons", records.Comparison),
-        build.records("evaluate/judge_agreement", records.JudgeAgreement),
-        from_facts(facts.get("asked", {}), runs),
-    )
+    return Section(values, _notices(rows, results), files)
 
 
 def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
@@ -81,7 +73,7 @@ def _plots(drawn: Mapping[str, bytes]) -> dict[str, Markup]:
     }
 
 
-def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
+def _notices(rows: list[dict[str, Any]], results: Evaluated) -> list[Notice]:
     notices = []
     asked = max((row["questions"] for row in rows), default=0)
     if rows and asked < _FEW:
@@ -89,21 +81,20 @@ def _notices(rows: list[dict[str, Any]], found: Evaluated) -> list[Notice]:
     lost = {row["run"]: sum(row["rates"].get(name) or 0.0 for name in _RATES) for row in rows}
     if much := [f"{run} {100 * share:.0f} %" for run, share in lost.items() if share > _MUCH]:
         notices.append(notice("no_answers", runs=", ".join(much)))
-    if doubt := unreviewed_warning(found.scores):
+    if doubt := unreviewed_warning(results.scores):
         notices.append(doubt)
     return notices
 
 
-def _runs(overall: pl.DataFrame) -> list[dict[str, Any]]:
-    """One row a run that has an accuracy, in the table's order; its other metrics by name in ``rates``."""
-    found = []
-    for (run,), rows in overall.group_by("run", maintain_order=True):
-        rates = dict(rows.select("metric", "value").iter_rows())
-        accuracy = pl.col("metric").is_in(["accuracy", "mean_accuracy"]) & pl.col("value").is_not_null()
-        for row in rows.filter(accuracy).head(1).iter_rows(named=True):
-            shown = {name: row[name] for name in ("low", "high", "questions")}
-            found.append({"run": run_name(str(run)), "accuracy": row["value"], "rates": rates, **shown})
-    return found
+def _runs(view: View) -> list[dict[str, Any]]:
+    """Return a row a run that has an accuracy; what guessing gives and the shares of lost answers in ``rates``."""
+    rows = []
+    for run in view.runs:
+        if (score := view.accuracy(run)) is not None:
+            rates = {name: value(view.overall(run, name)) for name in ("expected_accuracy", *_RATES)}
+            shown = score.model_dump(include={"low", "high", "questions"})
+            rows.append({"run": run_name(run), "accuracy": score.value, "rates": rates, **shown})
+    return rows
 
 
 def answers_page(build: Build) -> bytes | None:
@@ -146,9 +137,8 @@ def _cards(build: Build, kept: pl.DataFrame) -> tuple[list[dict[str, Any]], Sequ
     shown = ordered[: min(build.params.answers, _ANSWERS // max(1, kept["run"].n_unique()))]
     is_shown = pl.col("question_id").is_in(shown)
     asked = {row.question_id: row for row in ReleaseRow.from_frame(rows.filter(is_shown))}
-    by_question: dict[str, list[records.Prediction]] = defaultdict(list)
-    for prediction in records.Prediction.from_frame(kept.filter(is_shown)):
-        by_question[prediction.question_id].append(prediction)
+    predictions = records.Prediction.from_frame(kept.filter(is_shown))
+    by_question = group_values((prediction.question_id, prediction) for prediction in predictions)
     limit, whole = _lengths(build, sum(map(len, by_question.values())))
     cards = [_card(asked[name], by_question[name], kinds[name], limit, whole) for name in shown]
     return cards, [kinds[name] for name in ordered]
@@ -159,8 +149,8 @@ def _kinds(kept: pl.DataFrame) -> dict[str, str]:
     models = kept.filter(~pl.col("run").is_in(REFERENCES))  # guesses would disagree with every model
     right = pl.col("correct").fill_null(value=False)  # no answer is not right
     by_question = (kept if models.is_empty() else models).group_by("question_id", maintain_order=True)
-    found = by_question.agg(everyone=right.all(), anyone=right.any()).iter_rows()
-    return {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in found}
+    verdicts = by_question.agg(everyone=right.all(), anyone=right.any()).iter_rows()
+    return {name: _RIGHT if everyone else _MIXED if anyone else _WRONG for name, everyone, anyone in verdicts}
 
 
 def _card(
@@ -173,8 +163,8 @@ def _card(
         "right": frozenset().union(*keys) if keys else frozenset(),
         "key": " / ".join(sorted("".join(sorted(key)) for key in keys)),
         "answers": [
-            (one, None if one.raw_output is None else unfold(one.raw_output, limit, whole, one.span))
-            for one in predictions
+            (row, None if row.raw_output is None else unfold(row.raw_output, limit, whole, row.span))
+            for row in predictions
         ],
     }
 
@@ -186,9 +176,8 @@ def _open_cards(build: Build, predictions: pl.DataFrame) -> tuple[list[dict[str,
         return [], 0
     asked = table.join(predictions, on=["task", "question_id"], how="semi", maintain_order="left")
     kept = asked.head(build.params.answers)
-    given: dict[tuple[str, str], list[records.Prediction]] = defaultdict(list)
-    for one in records.Prediction.from_frame(predictions.join(kept, on=["task", "question_id"], how="semi")):
-        given[one.task, one.question_id].append(one)
+    shown = records.Prediction.from_frame(predictions.join(kept, on=["task", "question_id"], how="semi"))
+    given = group_values(((prediction.task, prediction.question_id), prediction) for prediction in shown)
     limit, whole = _lengths(build, kept.height + sum(map(len, given.values())))
     cards = [
         {
@@ -214,7 +203,7 @@ def _grades(build: Build) -> Mapping[tuple[str, str, str], list[dict[str, Any]]]
             who = "专家 experts" if row.judge.startswith(EXPERT) else row.judge  # people unnamed
             by_judge = scores.setdefault((row.run, row.task, row.question_id), {})
             by_judge.setdefault(who, defaultdict(list))[row.aspect].append(row.score)
-    return {key: [_grade(who, own) for who, own in by_judge.items()] for key, by_judge in scores.items()}
+    return {key: [_grade(who, scores_of) for who, scores_of in by_judge.items()] for key, by_judge in scores.items()}
 
 
 def _grade(who: str, scores: Mapping[str, Sequence[int]]) -> dict[str, Any]:

@@ -22,8 +22,8 @@ _SHOWN_APART = "conflicting_answers"
 
 def overview(build: Build) -> Section:
     """Figures at a glance: questions, whose parts add up, then files, pages and reviewed labels."""
-    found = source_losses(build.table)
-    parts = {name: sum(getattr(loss, name) for loss in found) for name in OUTCOMES}
+    losses = source_losses(build.table)
+    parts = {name: sum(getattr(loss, name) for loss in losses) for name in OUTCOMES}
     sizes = [build.stage("export").table(name).get("rows") for name in SPLITS]  # None before the export
     labels = build.filled("review/labels")
     values = {
@@ -61,8 +61,8 @@ def funnel(build: Build) -> Section:
 def _splits(build: Build) -> dict[str, int]:
     """Questions by split, as exported, else as assigned."""
     sizes = {name: table["rows"] for name in SPLITS if (table := build.stage("export").table(name))}
-    found = sizes if len(sizes) == len(SPLITS) else build.stage("split").facts.get("splits", {})
-    return {name: found[name] for name in SPLITS if name in found}
+    counts = sizes if len(sizes) == len(SPLITS) else build.stage("split").facts.get("splits", {})
+    return {name: counts[name] for name in SPLITS if name in counts}
 
 
 def _unfinished(build: Build) -> Iterator[Notice]:
@@ -77,44 +77,48 @@ def _unfinished(build: Build) -> Iterator[Notice]:
 
 def sources(build: Build) -> Section | None:
     """A row a source; None before anything was read."""
-    found = source_losses(build.table)
-    if not found:
+    losses = source_losses(build.table)
+    if not losses:
         return None
-    values = {"sources": found[:_SOURCES], "more": max(0, len(found) - _SOURCES)}
+    values = {"sources": losses[:_SOURCES], "more": max(0, len(losses) - _SOURCES)}
     left_out: Mapping[str, list[str]] = build.stage("ocr").facts.get("left_out", {})
-    lost = loss_notices(found, build.dataset.loss_alarm)
+    lost = loss_notices(losses, build.dataset.loss_alarm)
     notices = lost[:_ALARMS]
     if len(lost) > _ALARMS:
         notices.append(notice("more_files", n=len(lost) - _ALARMS))
-    for name, told in [*left_out.items()][:_ALARMS]:
-        notices.append(notice("left_out", file=name, told="; ".join(told)))
+    for name, names in [*left_out.items()][:_ALARMS]:
+        notices.append(notice("left_out", file=name, told="; ".join(names)))
     return Section(values, notices)
 
 
-def doubt_notices(found: Iterable[DoubtedSource]) -> list[Notice]:
+def doubt_notices(doubts: Iterable[DoubtedSource]) -> list[Notice]:
     """Return a notice for every doubt about a source, which stand before all others."""
     return [
-        notice("source_doubt", lost=one.questions, name=reason_names().get(one.reason, one.reason), detail=one.detail)
-        for one in found
+        notice(
+            "source_doubt",
+            lost=doubt.questions,
+            name=reason_names().get(doubt.reason, doubt.reason),
+            detail=doubt.detail,
+        )
+        for doubt in doubts
     ]
 
 
-def loss_notices(found: Iterable[SourceLoss], threshold: float) -> list[Notice]:
+def loss_notices(losses: Iterable[SourceLoss], threshold: float) -> list[Notice]:
     """Return a notice for every source that lost more than ``threshold``, the largest loss first."""
-    alarming = [loss for loss in found if loss.share > threshold]
-    return [_alarm(loss) for loss in sorted(alarming, key=lambda loss: -loss.lost)]
+    return [_alarm(loss) for loss in sorted(losses, key=lambda loss: -loss.lost) if loss.share > threshold]
 
 
 def _alarm(loss: SourceLoss) -> Notice:
     """Say how many are missing, why most of them, and what to do."""
     [(reason, n)] = [(loss.refused, 0)] if loss.refused else loss.reasons.most_common(1)
     english, chinese = remedy(reason, loss.document)
-    told: dict[str, Any] = {"file": loss.document, "reason": reason, "chinese": chinese, "lost": loss.lost}
-    told["name"] = reason_names().get(reason, reason)  # in Chinese
+    values: dict[str, Any] = {"file": loss.document, "reason": reason, "chinese": chinese, "lost": loss.lost}
+    values["name"] = reason_names().get(reason, reason)  # in Chinese
     if loss.refused:
         detail = loss.detail.replace('"FILE"', f'"{loss.document}"') or english
-        return notice("refused", detail=detail, **told)
-    return notice("losses", remedy=english, of=loss.n_input, n=n, share=loss.share, **told)
+        return notice("refused", detail=detail, **values)
+    return notice("losses", remedy=english, of=loss.n_input, n=n, share=loss.share, **values)
 
 
 def rejected(build: Build) -> Section | None:
@@ -140,8 +144,8 @@ def _unsettled(build: Build) -> Iterator[Notice]:
     for stage in ran:
         if stage not in before:
             count, chinese = stage.counts["waiting"], WORDS["stages"].get(stage.name, stage.name)
-            said = counted(count, stage.counts["unit"].removesuffix("s"))
-            yield notice("unsettled", stage=stage.name, chinese=chinese, n=count, said=said)
+            items = counted(count, stage.counts["unit"].removesuffix("s"))
+            yield notice("unsettled", stage=stage.name, chinese=chinese, n=count, said=items)
 
 
 def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
@@ -163,12 +167,12 @@ def _groups(build: Build, outcome: str, table: str) -> Iterator[dict[str, Any]]:
 
 def _examples(frame: pl.DataFrame, build: Build) -> Mapping[str, list[dict[str, Any]]]:
     """A few items of each reason, evenly spread over all in the order of their ids."""
-    found, limit = defaultdict(list), build.params.characters
+    examples, limit = defaultdict(list), build.params.characters
     for part in frame.sort("item_id", "detail").partition_by("reason"):
         shown = spread_evenly(part, build.params.examples).select("item_id", "reason", "detail", "item")
         for item_id, reason, detail, item in shown.iter_rows():
-            found[reason].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
-    return found
+            examples[reason].append({"id": item_id, "detail": detail[:limit], "item": item_text(item, limit)})
+    return examples
 
 
 def provenance(build: Build) -> Section:
@@ -180,7 +184,7 @@ def provenance(build: Build) -> Section:
             versions.setdefault(name, set()).add(version)
     engines = None if pages is None else pages.select("engine", "engine_version").unique().sort(pl.all())
     values = {
-        "versions": [(name, ", ".join(sorted(found))) for name, found in versions.items()],
+        "versions": [(name, ", ".join(sorted(numbers))) for name, numbers in versions.items()],
         "engines": [] if engines is None else engines.rows(),
         "stages": build.ran,
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -36,9 +37,9 @@ def text_lengths(rows: pl.DataFrame) -> pl.Series:
 
 def table2(splits: Splits) -> Table:
     """CMExam's table 2, with the average over all questions beside the one that the paper prints."""
-    found = statistics(splits)
-    paper = found.pop("total_as_published")["mean"]  # only its means differ
-    every = found.values()
+    parts = statistics(splits)
+    paper = parts.pop("total_as_published")["mean"]  # only its means differ
+    every = parts.values()
     rows = [
         ("Questions 题数", *(number(part["questions"]) for part in every), ""),
         ("Vocabulary 字表", *(number(part["vocabulary"]) for part in every), ""),
@@ -50,16 +51,16 @@ def table2(splits: Splits) -> Table:
         rows.append((f"Mean {short} {zh}平均", *means, number(paper[name], 2)))
     for name, short, zh in _TEXTS:
         rows.append((f"Median (Q1, Q3) {short} {zh}中位数", *(_quartiles(part[name]) for part in every), ""))
-    data = pl.DataFrame([_flat(name, part) for name, part in found.items()], infer_schema_length=None)
-    return titled("table2", data, map(_split_name, found), rows)
+    data = pl.DataFrame([_flat(name, part) for name, part in parts.items()], infer_schema_length=None)
+    return titled("table2", data, map(_split_name, parts), rows)
 
 
 def titled(
     name: str, data: pl.DataFrame, columns: Iterable[str], rows: Sequence[Sequence[str]], left: int = 1
 ) -> Table:
     """Return a table with the caption and the heads around ``columns`` that ``words.toml`` has for it."""
-    told = WORDS["tables"][name]
-    return Table(name, told["caption"], data, (*told["before"], *columns, *told.get("after", ())), rows, left)
+    words = WORDS["tables"][name]
+    return Table(name, words["caption"], data, (*words["before"], *columns, *words.get("after", ())), rows, left)
 
 
 def _flat(name: str, part: Mapping[str, Any]) -> dict[str, Any]:
@@ -106,12 +107,9 @@ def cmb_table1(splits: Splits) -> Table | None:
         "exam_type", "exam_type_en", "exam_class", "exam_class_en", "subjects", *splits, "total"
     )
     rows: list[tuple[str, ...]] = []
-    above = ""
-    for kind, kind_en, subcategory, subcategory_en, *figures in counts.iter_rows():
-        category = _both(kind, kind_en)
-        shown = "" if category == above else category  # a category stands once
-        rows.append((shown, _both(subcategory, subcategory_en), *map(number, figures)))
-        above = category
+    for names, group in groupby(counts.iter_rows(), lambda row: _both(*row[:2])):  # a category stands once
+        lines = ((_both(subcategory, english), *map(number, figures)) for _, _, subcategory, english, *figures in group)
+        rows += [("" if at else names, *line) for at, line in enumerate(lines)]
     sums = counts.select(pl.col("subjects", *splits, "total").sum()).row(0)
     rows.append(("总计 Total", number(counts["exam_class"].count()), *map(number, sums)))
     return titled("cmb_table1", counts, map(_split_name, (*splits, "total")), rows, 2)
@@ -203,7 +201,7 @@ def _draw_lengths(axes: Axes, splits: Splits) -> None:
 def _draw_labels(axes: Axes, dimension: Dimension, splits: Splits) -> None:
     """Questions by label, the most frequent at the top; difficulty in its own order."""
     axes.set_title(f"{dimension.en}\n{dimension.zh}", fontsize=9)
-    counts = {label: found for label, found in distribution(splits, dimension.name).items() if label}
+    counts = {label: sizes for label, sizes in distribution(splits, dimension.name).items() if label}
     if not counts:
         axes.text(0.5, 0.5, "no label 无标签", ha="center", transform=axes.transAxes)
         axes.set_axis_off()
@@ -232,6 +230,6 @@ def _bars(axes: Axes, places: Sequence[int], parts: Sequence[Sequence[int]], *, 
 
 def _label_name(dimension: Dimension, label: str) -> str:
     """A label's Chinese name, cut, and its abbreviation; ``$`` would begin a formula."""
-    found = dimension.find(label)
+    entry = dimension.find(label)
     chinese = label if len(label) <= _LONGEST else f"{label[:_LONGEST]}…"
-    return f"{chinese} {found.abbr if found else ''}".strip().replace("$", r"\$")
+    return f"{chinese} {entry.abbr if entry else ''}".strip().replace("$", r"\$")

@@ -90,15 +90,15 @@ def item_text(item: str | None, limit: int) -> QuestionCard | None:
     """Return the stem and options of a rejected or waiting item; its JSON where it has none."""
     if not item or item.startswith("["):  # reviews of a question, which the detail sums up
         return None
-    found: Any = None
+    content: Any = None
     with suppress(ValueError):
-        found = json.loads(item)
-    names = [name for name in _PARTS if isinstance(found, dict) and isinstance(found.get(name), str)]
+        content = json.loads(item)
+    names = [name for name in _PARTS if isinstance(content, dict) and isinstance(content.get(name), str)]
     if not names:
         return QuestionCard("", "", clip(item, limit), [], ("", False))
-    options = [((label, False), clip(text, limit)) for label, text in _options(found)]
-    stem = clip(_stem_of({**found, "stem": found[names[0]]}), limit)
-    return QuestionCard("", source_place(found), stem, options, (key_letters(found.get("answer")), False))
+    options = [((label, False), clip(text, limit)) for label, text in _options(content)]
+    stem = clip(_stem_of({**content, "stem": content[names[0]]}), limit)
+    return QuestionCard("", source_place(content), stem, options, (key_letters(content.get("answer")), False))
 
 
 def spread_evenly(rows: pl.DataFrame, most: int) -> pl.DataFrame:
@@ -123,13 +123,11 @@ def source_place(question: Mapping[str, Any]) -> str:
 
 def key_letters(given: Any) -> str:
     """Return an answer key as letters."""
-    if isinstance(given, list):
-        return "".join(map(str, given))
-    return str(given or "")
+    return "".join(map(str, given)) if isinstance(given, list) else str(given or "")
 
 
-def _options(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    options = found.get("options")
+def _options(question: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    options = question.get("options")
     for option in options if isinstance(options, list) else ():
         if isinstance(option, dict):
             yield str(option.get("label") or ""), str(option.get("text") or "")
@@ -163,7 +161,7 @@ def side_by_side(one: Row, other: Row, limit: int) -> tuple[QuestionCard, Questi
 
 def _option(label: str, text: str, place: int, beside: Sequence[tuple[str, str]], limit: int) -> tuple[Piece, CutText]:
     """Return an option with its differences; of one that has only moved the letter alone is marked."""
-    same = next((other for other, said in beside if said == text), None)  # options in another order
+    same = next((other for other, wording in beside if wording == text), None)  # options in another order
     if same is not None:
         return (label, same != label), clip(text, limit)
     opposite = beside[place][1] if place < len(beside) else ""  # compared with what stands at its place
@@ -237,18 +235,18 @@ def _changes(build: Build, reference: str, field: str) -> dict[str, Any] | None:
 
 def conflicts(build: Build) -> Section | None:
     """Copies of a question whose keys contradict each other; None when there are none."""
-    found = build.filled("dedup/review", pl.col("reason") == "conflicting_answers")
-    if found is None:
+    rows = build.filled("dedup/review", pl.col("reason") == "conflicting_answers")
+    if rows is None:
         return None
-    shown = found.sort("item_id").head(build.params.conflicts).select("detail", "item")
-    copies = int(found["question_ids"].list.len().sum())
+    shown = rows.sort("item_id").head(build.params.conflicts).select("detail", "item")
+    copies = int(rows["question_ids"].list.len().sum())
     values = {
-        "count": found.height,
+        "count": rows.height,
         "all_copies": copies,
         "shown": shown.height,
         "conflicts": [_conflict(detail, item, build.params.characters) for detail, item in shown.iter_rows()],
     }
-    return Section(values, [notice("conflicts", n=found.height, lost=copies)])
+    return Section(values, [notice("conflicts", n=rows.height, lost=copies)])
 
 
 def _conflict(detail: str, item: str | None, limit: int) -> dict[str, Any]:
@@ -275,10 +273,10 @@ def duplicates(build: Build) -> Section | None:
         pairs[kind] = [
             (row["survivor_id"], row["question_id"], f"score {row['score']:.3f} · {row['reason']}") for row in worst
         ]
-    wanted = {name for found in pairs.values() for pair in found for name in pair[:2]}
+    wanted = {name for kept in pairs.values() for pair in kept for name in pair[:2]}
     wanted |= set(related["question_id"].to_list())
-    found = questions.filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS)
-    rows = {row["question_id"]: row for row in found.iter_rows(named=True)}
+    kept = questions.filter(pl.col("question_id").is_in(sorted(wanted))).select(_COLUMNS)
+    rows = {row["question_id"]: row for row in kept.iter_rows(named=True)}
     pairs |= {kind: _twin_pairs(part.head(most), related, rows) for kind, part in twins.items()}
     values = {
         "merged": [_kind(kind, part, pairs[kind], rows, build) for kind, part in merged.items()],
@@ -291,8 +289,8 @@ def duplicates(build: Build) -> Section | None:
 def _by_kind(frame: pl.DataFrame, known: Iterable[str]) -> dict[str, pl.DataFrame]:
     """Rows by kind, known kinds first in their order."""
     parts = frame.sort("question_id").partition_by("kind", as_dict=True)
-    found = {str(kind): part for (kind,), part in parts.items()}
-    return {kind: found[kind] for kind in [*known, *sorted(found)] if kind in found}
+    by_name = {str(kind): part for (kind,), part in parts.items()}
+    return {kind: by_name[kind] for kind in [*known, *sorted(by_name)] if kind in by_name}
 
 
 def _twin_pairs(chosen: pl.DataFrame, related: pl.DataFrame, rows: Mapping[str, Row]) -> list[Pair]:
@@ -307,8 +305,8 @@ def _twin_pairs(chosen: pl.DataFrame, related: pl.DataFrame, rows: Mapping[str, 
         if name not in rows or not others:
             continue
         texts = [rows[other]["stem"] for other in others]
-        found = process.extractOne(rows[name]["stem"], texts, scorer=Indel.normalized_similarity)
-        other = others[found[2]] if found else others[0]
+        nearest = process.extractOne(rows[name]["stem"], texts, scorer=Indel.normalized_similarity)
+        other = others[nearest[2]] if nearest else others[0]
         pairs.setdefault(frozenset((name, other)), (name, other, f"cluster {cluster}"))
     return list(pairs.values())
 
@@ -318,8 +316,8 @@ def _kind(kind: str, part: pl.DataFrame, pairs: list[Pair], rows: Mapping[str, R
         "kind": kind,
         "count": part.height,
         "pairs": [
-            {"said": said, "cards": side_by_side(rows[one], rows[other], build.params.characters)}
-            for one, other, said in pairs
+            {"said": remark, "cards": side_by_side(rows[one], rows[other], build.params.characters)}
+            for one, other, remark in pairs
             if one in rows and other in rows
         ],
     }

@@ -14,7 +14,7 @@ import polars as pl
 
 from build_dataset.pipeline.releases import every_release
 from build_dataset.pipeline.rendering.markdown import notes
-from build_dataset.pipeline.split import margins
+from build_dataset.pipeline.split import draw
 from build_dataset.pipeline.split import units as parts
 from build_dataset.pipeline.split.draw import Contents, SplitDraw
 from build_dataset.pipeline.split.params import SplitParams
@@ -48,13 +48,13 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     known = parts.find_splits(questions, tables["merges"], parts.read_splits(releases)) if releases else {}
     units, given, retired = parts.keep_released(units, known)
     of_row, pooled = _strata(questions, tables["labels"], params)
-    labels = margins.labels_of(questions, tables["labels"], [name for name in params.stratify_by if name in _EXAM])
+    labels = draw.labels_of(questions, tables["labels"], [name for name in params.stratify_by if name in _EXAM])
     state, numbers, quotas = _draw(units, given, of_row, params, labels)
     names = {stratum: stratum_name(stratum) for stratum in numbers}
     chosen = {row: SPLITS[state.split[number]] for number, unit in enumerate(units) for row in unit.rows}
     ids = questions["question_id"].to_list()
     twins = parts.twins_in_test(questions, tables["clusters"], chosen, known) if params.one_per_cluster_in_test else {}
-    shares = margins.deviations(labels, chosen)
+    shares = draw.deviations(labels, chosen)
     chosen = {row: split for row, split in chosen.items() if row not in twins}
     table = [(ids[row], chosen[row], names[of_row[row]]) for row in sorted(chosen)]
     assignments = pl.DataFrame(table, Assignment.polars_schema(), orient="row")
@@ -80,16 +80,15 @@ def run(tables: Tables, params: SplitParams, context: Context) -> Result:
     if params.method == "per_subcategory":
         facts["subcategories"] = len({stratum[:1] for stratum in numbers})
         facts["without_subcategory"] = sum(stratum[0] == NONE for stratum in of_row)
+    left_out = [(row, "released_elsewhere", _RETIRED) for row in retired]
+    left_out += [(row, "twin_in_test", _TWIN.format(name=ids[kept])) for row, kept in twins.items()]
     received = [sum(column) for column in zip(*quotas, strict=True)]
     return Result(
         tables={"assignments": assignments},
         counts=Counts(n_input=questions.height, kept=assignments.height, rejected=len(retired) + len(twins)),
         rejects=[
             Rejection(item_id=ids[row], stage="split", reason=reason, detail=detail)
-            for row, reason, detail in sorted(
-                [(row, "released_elsewhere", _RETIRED) for row in retired]
-                + [(row, "twin_in_test", _TWIN.format(name=ids[kept])) for row, kept in twins.items()]
-            )
+            for row, reason, detail in sorted(left_out)
         ],
         facts=facts,
         notes=notes("build_dataset.pipeline.split", params=params, got=received, OTHER=OTHER, **facts),
@@ -146,8 +145,8 @@ def _draw(
     state.balance()
     if quotas:
         strata = [numbers.get(stratum, 0) for stratum in of_row]  # those of retired questions do not count
-        held, wanted = margins.ideals(labels, [unit.rows for unit in units], strata, quotas)
-        margins.even_out(state, contents, held, wanted, given)
+        held, wanted = draw.ideals(labels, [unit.rows for unit in units], strata, quotas)
+        draw.even_out(state, contents, held, wanted, given)
     return state, numbers, quotas
 
 

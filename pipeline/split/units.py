@@ -43,8 +43,8 @@ def find_units(questions: pl.DataFrame, clusters: pl.DataFrame, seed: int) -> li
     drawn = []
     for rows in units.group_by("unit").agg("row")["row"].to_list():
         lowest = min(hashes[row] for row in rows)
-        lot = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
-        drawn.append(SplitUnit(tuple(rows), int.from_bytes(lot)))
+        digest = hashlib.sha256(f"{seed}:{lowest}".encode()).digest()[:8]  # 64 bits: no ties
+        drawn.append(SplitUnit(tuple(rows), int.from_bytes(digest)))
     return sorted(drawn, key=lambda unit: (unit.rank, min(ids[row] for row in unit.rows)))
 
 
@@ -52,8 +52,7 @@ def twins_in_test(
     questions: pl.DataFrame, clusters: pl.DataFrame, splits: Mapping[int, str], known: Mapping[int, int]
 ) -> dict[int, int]:
     """The rows of test of which a twin stays there, and that twin's row: the one released before, else the first."""
-    families: dict[str, int] = {}
-    leaving: dict[int, int] = {}
+    families, leaving = dict[str, int](), dict[int, int]()
     twins = questions.select("question_id").with_row_index("row").join(twins_of(clusters), on="question_id")
     rows = [(row not in known, row, family) for row, family in twins.select("row", "cluster_id").iter_rows()]
     for _, row, family in sorted(rows):

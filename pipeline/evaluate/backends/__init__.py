@@ -105,8 +105,7 @@ class RandomBackend(LetterBackend):
 
     def expected(self, prompt: Prompt) -> float | None:
         """The share of possible guesses that are right."""
-        choices = _choices(prompt.asked())
-        right = accepted_answers(prompt.asked())
+        choices, right = _choices(prompt.asked()), accepted_answers(prompt.asked())
         return sum(frozenset(letters) in right for letters in choices) / len(choices)
 
 

@@ -14,11 +14,11 @@ from build_dataset.annotation.label_studio.push import PushReport
 from build_dataset.annotation.label_studio.tasks import scoring_tasks
 from build_dataset.annotation.params import ReviewParams
 from build_dataset.annotation.rubric import ShownAnswer, aspects
-from build_dataset.pipeline.evaluate.clinical import Case, item_id, load_cases
 from build_dataset.pipeline.evaluate.extraction import visible_output
 from build_dataset.pipeline.evaluate.grading import READABLE
 from build_dataset.pipeline.evaluate.judging.scores import EXPERT, judge_agreement
 from build_dataset.pipeline.evaluate.params import EvaluateParams
+from build_dataset.pipeline.evaluate.tasks import Case, item_id, load_cases
 from build_dataset.pipeline.review.exchange import connect, send
 from build_dataset.pipeline.review.folder import FOLDER, owner_of, read_pulled, replace_table, write_pulled
 from build_dataset.pipeline.runtime.publish import read_table
@@ -47,10 +47,10 @@ def open_questions(
     tasks: Container[records.Task], rows: Iterable[ReleaseRow], cases: Path | None
 ) -> list[records.OpenQuestion]:
     """Return the questions in free text as people see them."""
-    found = [_of_row(row) for row in rows if row.explanation] if records.Task.EXPLANATION in tasks else []
+    questions = [_of_row(row) for row in rows if row.explanation] if records.Task.EXPLANATION in tasks else []
     if records.Task.CLINICAL in tasks:
-        found += _of_cases(load_cases(cases))
-    return found
+        questions += _of_cases(load_cases(cases))
+    return questions
 
 
 def answers_given(
@@ -58,15 +58,15 @@ def answers_given(
 ) -> list[GivenAnswer]:
     """Return the answers in free text that can be scored, in the order of the predictions."""
     asked = {(question.task, question.question_id): question for question in questions}
-    found = []
+    answers = []
     for row in predictions:
         about = asked.get((row.task, row.question_id))
         if about is not None and row.outcome in READABLE:
-            said = visible_output(row.raw_output or "")
-            screen = ShownAnswer(about.case, about.conversation or "", about.question, said, about.reference)
+            visible = visible_output(row.raw_output or "")
+            screen = ShownAnswer(about.case, about.conversation or "", about.question, visible, about.reference)
             given = {name: getattr(row, name) for name in ("run", "task", "question_id", "repeat")}
-            found.append(GivenAnswer(records.SentAnswer(answer_id=screen.id, **given), screen))
-    return found
+            answers.append(GivenAnswer(records.SentAnswer(answer_id=screen.id, **given), screen))
+    return answers
 
 
 def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnswer]:
@@ -75,7 +75,7 @@ def sample(given: Sequence[GivenAnswer], size: int, seed: int) -> list[GivenAnsw
     ordered = sorted(given, key=lambda each: (each.sent.repeat, drawn[each.sent.question_id]))
     runs = dict.fromkeys(each.sent.run for each in given)
     by_run = ([each for each in ordered if each.sent.run == run] for run in runs)
-    return [each for own in by_run for each in own[:size]]
+    return [each for answers in by_run for each in answers[:size]]
 
 
 def expert_judgements(
@@ -85,18 +85,18 @@ def expert_judgements(
     gave: dict[str, list[records.SentAnswer]] = defaultdict(list)
     for answer in sent:
         gave[answer.answer_id].append(answer)
-    found: list[records.Judgement] = []
+    judgements: list[records.Judgement] = []
     stray = 0
     for score in scores:
         if counted and score.expert not in counted:
             continue
         stray += score.answer_id not in gave  # the run was made anew and says something else
-        said = {"judge": EXPERT + score.expert, "aspect": score.aspect, "score": score.score}
-        found += [
-            records.Judgement(**answer.model_dump(exclude={"answer_id"}), **said)
+        verdict = {"judge": EXPERT + score.expert, "aspect": score.aspect, "score": score.score}
+        judgements += [
+            records.Judgement(**answer.model_dump(exclude={"answer_id"}), **verdict)
             for answer in gave.get(score.answer_id, [])
         ]
-    return found, stray
+    return judgements, stray
 
 
 def _of_row(row: ReleaseRow) -> records.OpenQuestion:

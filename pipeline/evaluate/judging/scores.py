@@ -1,18 +1,121 @@
-"""Judges' and experts' verdicts as scores of runs, and the agreement of the two."""
+"""A language model that judges texts; judges' and experts' verdicts as scores of runs, and their agreement."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from statistics import mean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from build_dataset.annotation.rubric import aspects
+from build_dataset.annotation.llm.client import LlmClient
+from build_dataset.annotation.llm.messages import (
+    AnswerStore,
+    BadAnswerError,
+    ChatRequest,
+    Failed,
+    Reason,
+    json_object,
+    strict_form,
+)
+from build_dataset.annotation.rubric import LEAST, MOST, aspects
 from build_dataset.pipeline.evaluate.comparing import correlation, ranking
+from build_dataset.pipeline.evaluate.params import JudgeOptions
+from build_dataset.pipeline.evaluate.prompting import Prompt, chat, failed_item
 from build_dataset.pipeline.evaluate.scoring import OVERALL, mean_score
 from build_dataset.pipeline.stats.intervals import Unit, interval_of_mean
+from build_dataset.schemas.data import shipped_toml
 from build_dataset.schemas.evaluation import JudgeAgreement, Judgement, Score, Task
+from build_dataset.schemas.questions import ReviewItem
+
+
+@dataclass(frozen=True)
+class WrittenText:
+    """A text that a run wrote, and what it is to be compared with."""
+
+    run: str
+    task: Task
+    item_id: str
+    prompt: Prompt
+    said: str  # the part that a reader is meant to see
+    reference: str
+
+
+RUBRIC = shipped_toml("build_dataset.pipeline.evaluate", "rubric.toml")  # everything a judge is told, and its version
+_SPEAKERS = {"user": "问", "assistant": "答"}
+
+
+def _scoring(text: WrittenText) -> ChatRequest:
+    """Ask for the four scores of one answer."""
+    scales = "\n".join(
+        f"{aspect.zh}（{aspect.name}）："
+        + "；".join(f"{score} {meaning}" for score, meaning in enumerate(aspect.scale, start=LEAST))
+        for aspect in aspects()
+    )
+    system = f"{RUBRIC['system'].strip()}\n{scales}"
+    score = {"type": "integer", "enum": list(range(LEAST, MOST + 1))}
+    form = strict_form("scores", {aspect.name: score for aspect in aspects()})
+    turns = (turn for turn in text.prompt.messages if turn["role"] in _SPEAKERS)
+    conversation = "\n".join(f"{_SPEAKERS[turn['role']]}：{turn['content']}" for turn in turns)
+    question = RUBRIC["question"].strip("\n")
+    asked = question.format(conversation=conversation, reference=text.reference, answer=text.said)
+    return ChatRequest(f"{text.run}|{text.prompt.id}", chat(system, (), asked), form, check=read_scores)
+
+
+def read_scores(text: str) -> dict[str, int]:
+    """Return the scores of a reply, by aspect; raise ``BadAnswerError`` where one is missing or off the scale."""
+    reply = json_object(text)
+    scores = {}
+    for aspect in aspects():
+        score = reply.get(aspect.name)
+        # true is an int too
+        if not isinstance(score, int) or isinstance(score, bool) or not LEAST <= score <= MOST:
+            detail = f"{aspect.name} is no whole number from {LEAST} to {MOST}"
+            hint = f"{aspect.name}必须是{LEAST}到{MOST}的整数。"
+            raise BadAnswerError(Reason.INVALID_LABEL, detail, hint)
+        scores[aspect.name] = score
+    return scores
+
+
+@dataclass
+class Verdicts:
+    """Scores that a judge and experts gave, and what the judge took."""
+
+    judgements: list[Judgement] = field(default_factory=list)
+    requests: int = 0
+    cost: float | None = 0.0  # None where a reply has no price
+    waiting: list[ReviewItem] = field(default_factory=list)  # texts without a usable reply: the next run asks again
+
+
+def judge(
+    texts: Sequence[WrittenText], options: JudgeOptions, store: AnswerStore, advance: Callable[[int], None]
+) -> Verdicts:
+    """Return a model's scores of every text, in every aspect."""
+    requests = [_scoring(text) for text in texts]
+    asked = dict(zip((request.id for request in requests), texts, strict=True))
+    made = Verdicts(requests=len(asked))
+    replies: dict[str, str] = {}
+    costs: list[float | None] = []
+    for outcome in LlmClient(options).complete_many(requests, store, advance):
+        name = outcome.request.id
+        if isinstance(outcome, Failed):
+            detail = f"no verdict on {asked[name].run}: {outcome.detail}"
+            item = failed_item(name, f"judge_{outcome.reason}", detail)
+            made.waiting.append(item.model_copy(update={"question_ids": [asked[name].item_id]}))
+        else:
+            replies[name] = outcome.text
+            costs.append(outcome.cost)
+    known = [cost for cost in costs if cost is not None]
+    made.cost = sum(known) if len(known) == len(costs) else None
+    made.waiting.sort(key=lambda item: item.item_id)
+    for name in filter(replies.__contains__, asked):
+        text = asked[name]
+        about = {"run": text.run, "task": text.task, "question_id": text.item_id, "repeat": text.prompt.repeat}
+        scores = read_scores(replies[name]).items()
+        made.judgements += [Judgement(judge=options.judge_name(), aspect=a, score=n, **about) for a, n in scores]
+    return made
+
 
 EXPERT = "expert:"  # prefix of the name of a judge who is a person
 AVERAGE = "average"  # the aspect that is the mean of all
@@ -23,17 +126,20 @@ _Given = dict[tuple[str, str], dict[_Key, float]]  # scores of answers, by judge
 
 def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
     """Return every run's mean by judge, in each aspect and over all, with bootstrap intervals over cases."""
-    found: dict[tuple[str, Task, str], dict[str, list[Judgement]]] = {}
+    by_judge: dict[tuple[str, Task, str], dict[str, list[Judgement]]] = {}
     for row in judgements:
         who = EXPERTS if row.judge.startswith(EXPERT) else row.judge
-        found.setdefault((row.run, row.task, who), defaultdict(list))[row.aspect].append(row)
+        by_judge.setdefault((row.run, row.task, who), defaultdict(list))[row.aspect].append(row)
     names = [aspect.name for aspect in aspects()]
     scores = []
-    for (run, task, who), given in found.items():
+    for (run, task, who), given in by_judge.items():
         asked = {row.question_id for rows in given.values() for row in rows}
         about = {"run": run, "task": task, "questions": len(asked)}
         parts = {f"{name} ({who})": given[name] for name in names if given[name]}
-        values = {metric: _means(rows) for metric, rows in parts.items()}
+        values = {
+            metric: [mean(row.score for row in rows if row.repeat == each) for each in sorted({r.repeat for r in rows})]
+            for metric, rows in parts.items()
+        }
         if len(parts) == len(names):  # an aspect that nobody scored leaves no mean
             overall = f"judged ({who})"
             values[overall] = [mean(each) for each in zip(*values.values(), strict=False)]
@@ -48,22 +154,16 @@ def judged_scores(judgements: Sequence[Judgement]) -> list[Score]:
     return scores
 
 
-def _means(rows: Sequence[Judgement]) -> list[float]:
-    """Of every repetition."""
-    rounds = sorted({row.repeat for row in rows})
-    return [mean(row.score for row in rows if row.repeat == repeat) for repeat in rounds]
-
-
 def judge_agreement(judgements: Sequence[Judgement]) -> list[JudgeAgreement]:
     """Return the agreement of judges with experts, and among experts (CMB, section 5.3, figure 3), by aspect."""
     given, people, judges = _by_judge(judgements)
-    found = []
+    rows = []
     for aspect in _aspects():
         if len(people) > 1:
-            found.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
+            rows.append(_among_experts(aspect, [given.get((who, aspect), {}) for who in people]))
         if theirs := given[EXPERTS, aspect]:
-            found += [_agreement(who, aspect, given.get((who, aspect), {}), theirs) for who in judges]
-    return found
+            rows += [_agreement(who, aspect, given.get((who, aspect), {}), theirs) for who in judges]
+    return rows
 
 
 def _aspects() -> list[str]:
@@ -75,26 +175,26 @@ def _by_judge(judgements: Iterable[Judgement]) -> tuple[_Given, list[str], list[
     scores: dict[tuple[str, str], dict[_Key, list[int]]] = defaultdict(lambda: defaultdict(list))
     for row in judgements:
         scores[row.judge, row.aspect][row.run, row.question_id, str(row.repeat)].append(row.score)
-    found = {pair: {key: mean(values) for key, values in given.items()} for pair, given in scores.items()}
+    by_aspect = {pair: {key: mean(values) for key, values in given.items()} for pair, given in scores.items()}
     judges = list(dict.fromkeys(who for who, _ in scores))
     for who in judges:
-        parts = [found.get((who, aspect.name), {}) for aspect in aspects()]
+        parts = [by_aspect.get((who, aspect.name), {}) for aspect in aspects()]
         whole = set.intersection(*map(set, parts))  # answers with all aspects
-        found[who, AVERAGE] = {key: mean(part[key] for part in parts) for key in sorted(whole)}
+        by_aspect[who, AVERAGE] = {key: mean(part[key] for part in parts) for key in sorted(whole)}
     people = [who for who in judges if who.startswith(EXPERT)]
     for aspect in _aspects():
-        own = [found.get((who, aspect), {}) for who in people]
-        keys = sorted(set(chain.from_iterable(own)))
-        found[EXPERTS, aspect] = {key: mean(one[key] for one in own if key in one) for key in keys}
-    return found, people, [who for who in judges if who not in people]
+        people_scores = [by_aspect.get((who, aspect), {}) for who in people]
+        keys = sorted(set(chain.from_iterable(people_scores)))
+        by_aspect[EXPERTS, aspect] = {key: mean(one[key] for one in people_scores if key in one) for key in keys}
+    return by_aspect, people, [who for who in judges if who not in people]
 
 
-def _agreement(who: str, aspect: str, own: Mapping[_Key, float], theirs: Mapping[_Key, float]) -> JudgeAgreement:
+def _agreement(who: str, aspect: str, scores: Mapping[_Key, float], theirs: Mapping[_Key, float]) -> JudgeAgreement:
     """Return how a judge's scores agree with those that the experts gave the same answers on average."""
-    shared = sorted(own.keys() & theirs.keys())
-    one, other = [own[key] for key in shared], [theirs[key] for key in shared]
+    shared = sorted(scores.keys() & theirs.keys())
+    one, other = [scores[key] for key in shared], [theirs[key] for key in shared]
     runs = dict.fromkeys(run for run, *_ in shared)
-    means = [[mean(side[key] for key in shared if key[0] == run) for run in runs] for side in (own, theirs)]
+    means = [[mean(side[key] for key in shared if key[0] == run) for run in runs] for side in (scores, theirs)]
     return JudgeAgreement(
         judge=who,
         aspect=aspect,

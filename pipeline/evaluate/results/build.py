@@ -1,20 +1,40 @@
-"""All tables of an evaluation in the order in which they are shown, as files, Markdown and text."""
+"""All tables of an evaluation in their order, as files, Markdown and text; plots: accuracy by label and length."""
 
-from collections.abc import Mapping, Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from build_dataset.pipeline.evaluate.grading import RunSettings, from_facts
+from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.results import papers
-from build_dataset.pipeline.evaluate.results.view import WORDS, View, cell, title
+from build_dataset.pipeline.evaluate.results.papers import LABELLED
+from build_dataset.pipeline.evaluate.results.view import (
+    REFERENCES,
+    WORDS,
+    View,
+    cell,
+    plot_name,
+    run_name,
+    title,
+    value,
+)
 from build_dataset.pipeline.evaluate.scoring import HUMAN, REVIEWED
+from build_dataset.pipeline.rendering.figures import COLOURS, INK, both_formats, figure
 from build_dataset.pipeline.rendering.markdown import rendered
 from build_dataset.pipeline.rendering.tables import Table
+from build_dataset.pipeline.stats.intervals import Floats
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
 from build_dataset.schemas.taxonomy import dimensions
 from build_dataset.schemas.wording import Notice, counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True)
@@ -30,43 +50,43 @@ class Evaluated:
 
     def __post_init__(self) -> None:
         """A run without further facts is a model of its own."""
-        runs = list(dict.fromkeys(score.run for score in self.scores))
-        object.__setattr__(self, "askings", from_facts({}, runs) | dict(self.askings))
+        alone = {score.run: RunSettings(score.run) for score in self.scores}
+        object.__setattr__(self, "askings", alone | dict(self.askings))
 
 
-def table_groups(found: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
+def table_groups(results: Evaluated) -> list[tuple[str, list[tuple[str, Table]]]]:
     """Every table with its title, by what it is about; those without content are absent."""
-    answers = View(found.scores)
-    texts, cases = (View(found.scores, task) for task in (Task.EXPLANATION, Task.CLINICAL))
+    answers = View(results.scores)
+    texts, cases = (View(results.scores, task) for task in (Task.EXPLANATION, Task.CLINICAL))
 
     def by(name: str) -> tuple[str, Table | None]:
-        return title(name), papers.by_dimension(answers, name, found.more_than.get(name, 0))
+        return title(name), papers.by_dimension(answers, name, results.more_than.get(name, 0))
 
     made: dict[str, list[tuple[str, Table | None]]] = {
         "作答 Answers": [
             ("总体 Overall", papers.by_metric(answers, "answers", "cmexam_table3")),
-            ("两两比较 Pairs of models", papers.pairs(found.comparisons)),
-            ("考试类别 Exam categories", papers.categories(answers, found.askings)),
+            ("两两比较 Pairs of models", papers.pairs(results.comparisons)),
+            ("考试类别 Exam categories", papers.categories(answers, results.askings)),
             ("考试 Exam subcategories", papers.subcategories(answers)),
             *map(by, ("exam_subject", "question_type", "length")),
-            ("排名相关 Rankings compared", papers.settings(found.scores, found.askings)),
+            ("排名相关 Rankings compared", papers.settings(results.scores, results.askings)),
         ],
         "按标签 By label": [*map(by, dimensions()), by("label_status")],
         "自由作答 Free text": [
             ("解析 Explanations", papers.by_metric(texts, "texts", "cmexam_table3_explanations")),
             ("病例 Clinical answers", papers.by_metric(cases, "texts", "cmb_clin_texts")),
-            ("解析评分 Judged explanations", papers.judged(found.scores, Task.EXPLANATION, "judged_explanations")),
-            ("病例评分 Judged clinical answers", papers.judged(found.scores, Task.CLINICAL, "cmb_table5")),
-            ("评分一致性 Agreement of judges", papers.agreement(found.agreement)),
+            ("解析评分 Judged explanations", papers.judged(results.scores, Task.EXPLANATION, "judged_explanations")),
+            ("病例评分 Judged clinical answers", papers.judged(results.scores, Task.CLINICAL, "cmb_table5")),
+            ("评分一致性 Agreement of judges", papers.agreement(results.agreement)),
         ],
     }
-    kept = ((group, [(name, t) for name, t in own if t is not None]) for group, own in made.items())
-    return [(group, entries) for group, entries in kept if entries]
+    filled = ((group, [(name, table) for name, table in each if table is not None]) for group, each in made.items())
+    return [(group, entries) for group, entries in filled if entries]
 
 
-def tables(found: Evaluated) -> list[tuple[str, Table]]:
+def tables(results: Evaluated) -> list[tuple[str, Table]]:
     """Every table with its title, in the order in which they are shown."""
-    return [entry for _, entries in table_groups(found) for entry in entries]
+    return [entry for _, entries in table_groups(results) for entry in entries]
 
 
 def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
@@ -74,26 +94,24 @@ def unreviewed_warning(scores: Sequence[Score]) -> Notice | None:
     view = View(score for score in scores if score.run != HUMAN)
     labels = view.labels("label_status").items()
     asked = {english: view.asked("label_status", label) for label, english in labels}
-    open_ = sum(count for status, count in asked.items() if status != REVIEWED)
-    if not open_:
-        return None
-    counts = {"open": open_, "asked": sum(asked.values())}
-    return Notice(*(WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese")))
+    counts = {"open": sum(asked.values()) - asked.get(REVIEWED, 0), "asked": sum(asked.values())}
+    texts = (WORDS["unreviewed"][name].format(**counts) for name in ("english", "chinese"))
+    return Notice(*texts) if counts["open"] else None
 
 
 NOTES = WORDS["notes"]["under_title"].strip()  # notes on how to read the tables
 
 
-def markdown(found: Evaluated, title: str) -> str:
+def markdown(results: Evaluated, title: str) -> str:
     """All tables as one Markdown document."""
-    values = {"doubt": unreviewed_warning(found.scores), "tables": tables(found), "notes": WORDS["notes"]}
-    asked = bool(found.scores)
+    values = {"doubt": unreviewed_warning(results.scores), "tables": tables(results), "notes": WORDS["notes"]}
+    asked = bool(results.scores)
     return rendered("build_dataset.pipeline.evaluate:results.md", title=title, asked=asked, **values).rstrip() + "\n"
 
 
-def files(found: Evaluated) -> Mapping[str, bytes]:
+def files(results: Evaluated) -> Mapping[str, bytes]:
     """Every table as Parquet, CSV, Markdown and LaTeX, by path."""
-    return {name: data for _, table in tables(found) for name, data in table.files().items()}
+    return {name: data for _, table in tables(results) for name, data in table.files().items()}
 
 
 def rich_table(name: str, table: Table) -> RichTable:
@@ -118,3 +136,101 @@ def headlines(scores: Sequence[Score]) -> list[str]:
             asked = counted(score.questions, "question")
             lines.append(f"{run}: accuracy {cell(score)} % of {asked}{guess}")
     return lines
+
+
+MOST_RUNS = 6  # Models drawn side by side; more cannot be told apart. The best are drawn, and tables hold them all.
+_LEGEND: dict[str, Any] = {"loc": "outside lower center", "ncols": 3, "fontsize": 8}
+_NAME = 40  # characters of a run's name in a plot
+_HUMAN = "#8a8f98"  # grey: people are no model
+
+
+def plots(results: Evaluated) -> dict[str, bytes]:
+    """``figures/<name>.svg`` and ``.png`` of every plot that has something to show."""
+    view = View(results.scores)
+    runs = _drawn(view, results)
+    if not runs:
+        return {}
+    files: dict[str, bytes] = {}
+    for dimension in LABELLED:
+        files |= _bars(view, runs, dimension, results.more_than.get(dimension, 0))
+    return files | _lengths(view, runs)
+
+
+def _drawn(view: View, results: Evaluated) -> list[str]:
+    """Models by accuracy, the best first, each as it was asked best; baselines where there are none; people last."""
+    scored = [run for run in view.runs if run != HUMAN and view.overall(run, "accuracy")]
+    models = [run for run in scored if run not in REFERENCES] or scored
+    best: dict[str, str] = {}
+    for run in sorted(models, key=lambda run: -(value(view.accuracy(run)) or 0.0)):
+        best.setdefault(results.askings[run].model, run)
+    return [*[*best.values()][:MOST_RUNS], *([HUMAN] if HUMAN in view.runs else [])]
+
+
+def _shares(view: View, run: str, dimension: str, labels: Iterable[str]) -> Floats:
+    """Accuracy in every label with the ends of its interval (labels × 3), in percent; NaN for what is not known."""
+    scores = (view.accuracy(run, dimension, label) for label in labels)
+    ends = [(score.value, score.low, score.high) if score else (None, None, None) for score in scores]
+    return 100 * np.array(ends, dtype=float)
+
+
+def _bars(view: View, runs: Sequence[str], dimension: str, more_than: int) -> dict[str, bytes]:
+    """Accuracy of every run in every label that has enough questions, with 95 % intervals."""
+    labels = [label for label in view.labels(dimension) if view.asked(dimension, label) > more_than]
+    if not labels:
+        return {}
+    height = 1.4 + len(labels) * (0.2 + 0.13 * len(runs))  # inches: a gap and a bar a run for each label
+    with figure(8.0, height) as drawn:
+        axes: Axes = drawn.subplots()
+        thick = 0.84 / len(runs)  # of the space of a label; the rest parts it from the next
+        for number, (run, colour) in enumerate(_coloured(runs)):
+            places = [row + (number - (len(runs) - 1) / 2) * thick for row in range(len(labels))]
+            shares = _shares(view, run, dimension, labels)
+            axes.barh(places, shares[:, 0], height=0.9 * thick, color=colour, label=_shown(run))
+            for place, (_, low, high) in zip(places, shares, strict=True):
+                if not isnan(low):
+                    axes.plot([low, high], [place, place], color=INK, linewidth=1.1)
+        counts = {label: f"n = {view.asked(dimension, label):,}" for label in labels}
+        names = [plot_name(f"{_label(dimension, label)}  {count}") for label, count in counts.items()]
+        axes.set_yticks(range(len(labels)), names, color=INK)
+        axes.set(xlim=(0, 100), ylim=(len(labels) - 0.4, -0.6), xlabel="accuracy 准确率, %")
+        axes.set_title(plot_name(title(dimension)))
+        axes.grid(visible=False, axis="y")
+        drawn.legend(**_LEGEND)
+        return both_formats(f"accuracy_by_{dimension}", drawn)
+
+
+def _lengths(view: View, runs: Sequence[str]) -> dict[str, bytes]:
+    """CMExam's figure 3: accuracy by question length, intervals as bands."""
+    labels = list(view.labels("length"))
+    if len(labels) < 2:
+        return {}
+    with figure(7.6, 4.2) as drawn:
+        axes: Axes = drawn.subplots()
+        for run, colour in _coloured(runs):
+            values, lows, highs = _shares(view, run, "length", labels).T
+            axes.plot(range(len(labels)), values, color=colour, marker="o", markersize=3.5, label=_shown(run))
+            axes.fill_between(range(len(labels)), lows, highs, color=colour, alpha=0.13, linewidth=0)
+        counts = [f"{label}\nn = {view.asked('length', label):,}" for label in labels]
+        axes.set_xticks(range(len(labels)), counts, fontsize=7.5)
+        words = {"xlabel": "question length in characters 题目字数", "ylabel": "accuracy 准确率, %"}
+        axes.set(ylim=(0, 100), **words)
+        drawn.legend(**_LEGEND)
+        return both_formats("accuracy_by_length", drawn)
+
+
+def _coloured(runs: Sequence[str]) -> Iterator[tuple[str, str]]:
+    models = [run for run in runs if run != HUMAN]
+    yield from zip(models, COLOURS, strict=False)
+    if HUMAN in runs:
+        yield HUMAN, _HUMAN
+
+
+def _shown(run: str) -> str:
+    name = run_name(run)
+    return plot_name(name if len(name) <= _NAME else f"{name[: _NAME - 1]}…")
+
+
+def _label(dimension: str, label: str) -> str:
+    known = dimensions().get(dimension)
+    entry = known.find(label) if known else None
+    return f"{label} {entry.abbr}" if entry and entry.abbr else label

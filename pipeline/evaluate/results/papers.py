@@ -38,33 +38,25 @@ LABELLED: Mapping[str, int] = WORDS["cmexam_tables"]  # Number of the table that
 
 
 def by_metric(view: View, table: Shown, name: str) -> Table | None:
-    """Table 3: a row a run, a column a metric of a table; None where no question was asked.
-
-    Runs that were not asked all questions stand below the others and do not compete.
-    """
+    """Table 3: a row a run, a column a metric of a table; None where no question was asked."""
     wanted = shown_in(table)
     runs = [run for run in view.runs if any(view.overall(run, each.name) for each in wanted)]
     metrics = [each for each in wanted if any(view.overall(run, each.name) for run in runs)]
     if not runs:
         return None
     rows: list[list[str | Rival]] = []
-    scored = {run: [view.overall(run, each.name) for each in metrics] for run in runs}
-    counts = {run: max(score.questions for score in own if score is not None) for run, own in scored.items()}
-    whole = max((count for run, count in counts.items() if run not in REFERENCES), default=0)
-    apart = {run for run in runs if run not in REFERENCES and counts[run] < whole}  # requests that failed
-    for run in sorted(runs, key=lambda run: run in apart):
-        found, asked = scored[run], counts[run]
-        told = f" · 未完成 incomplete, of {whole:,}" if run in apart else ""
-        row: list[str | Rival] = [run_name(run) + told, number(asked)]
-        for each, score in zip(metrics, found, strict=True):
-            text = cell(score, asked) if each.brackets else mean(score)
-            merit = None if run in apart else value(score)
+    for run in runs:
+        row: list[str | Rival] = [view.name(run), number(view.sizes[run])]
+        for each in metrics:
+            score = view.overall(run, each.name)
+            text = cell(score, view.sizes[run]) if each.brackets else mean(score)
+            merit = value(score)
             if merit is not None and not each.higher:
-                merit = -merit  # no answer, refused: fewer is better
+                merit = -merit  # fewer is better
             row.append(text if each.higher is None else Rival(text, each.name, run, merit))
         rows.append(row)
     data = view.data(["overall"], [each.name for each in metrics])
-    return ranked_table(name, data, [each.title for each in metrics], rows)
+    return ranked_table(name, data, [each.title for each in metrics], rows, apart=view.incomplete)
 
 
 def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None:
@@ -74,20 +66,22 @@ def by_dimension(view: View, dimension: str, more_than: int = 0) -> Table | None
         return None
     kept = {label: en for label, en in labels.items() if view.asked(dimension, label) > more_than} or labels
     rows = _shares(view, dimension, kept)
-    head = [title(dimension), "题数 n", *map(run_name, runs)]
-    if sum(run not in REFERENCES for run in runs) > 1:  # one model is its own average
+    head = [title(dimension), "题数 n", *map(view.name, runs)]
+    models = [run for run in runs if run not in (*REFERENCES, *view.incomplete)]
+    if len(models) > 1:  # one model is its own average
         head.append("平均 Average of models")
         for row in rows:
-            rivals = (each for each in row if isinstance(each, Rival) and each.run not in REFERENCES)
+            rivals = (each for each in row if isinstance(each, Rival) and each.run in models)
             row.append(_average([each.value for each in rivals if each.value is not None], 1))
-    told = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
-    caption = f"Accuracy by {title(dimension)}{told}."
+    paper = f" (CMExam's table {LABELLED[dimension]})" if dimension in LABELLED else ""
+    caption = f"Accuracy by {title(dimension)}{paper}."
     if left_out := len(labels) - len(kept):
         count = counted(left_out, "label")
         caption += f" Left out, with {more_than} questions or fewer: {count}; see the data beside this table."
     if HUMAN in runs:
         caption += " People are those who sat the exam."
-    return ranked_table(table_name(dimension), _shared(view, dimension), head, rows, caption=caption)
+    shared = _shared(view, dimension)
+    return ranked_table(table_name(dimension), shared, head, rows, caption=caption, apart=view.incomplete)
 
 
 def _shared(view: View, *dimensions: str) -> pl.DataFrame:
@@ -121,19 +115,21 @@ def categories(view: View, askings: Mapping[str, RunSettings]) -> Table | None:
         return None
     rows: list[list[str | Rival]] = []
     for name, without, shown in _pairs(view.runs_of("exam_type"), askings):
-        row: list[str | Rival] = [name]
+        partly = next((run for run in (without, shown) if run in view.incomplete), None)
+        row: list[str | Rival] = [name + view.name(partly).removeprefix(run_name(partly)) if partly else name]
         both = (_columns(view, run, list(labels)) for run in (without, shown))
         for column, ((zero, one), (several, other)) in enumerate(zip(*both, strict=True)):
-            best = max((found for found in (one, other) if found is not None), default=None)
+            best = max((merit for merit in (one, other) if merit is not None), default=None)
             text = f"{zero or '–'} ({several})" if several else zero
-            row.append(Rival(text, column, without or shown or "", best))
+            row.append(Rival(text, column, partly or without or shown or "", best))
         rows.append(row)
     shots = sorted({asked.shots for asked in askings.values() if asked.shots})
-    told = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
-    caption = WORDS["cmb_table3"]["caption"].format(told=told)
+    note = f" In parentheses with {' or '.join(map(str, shots))} examples." if shots else ""
+    caption = WORDS["cmb_table3"]["caption"].format(told=note)
     names = [label_name(label, english) for label, english in labels.items()]
     head = ["模型 Model", *names, "平均 Average", "全部题目 All questions"]
-    return ranked_table("cmb_table3", _shared(view, "exam_type", "overall"), head, rows, caption=caption)
+    shared = _shared(view, "exam_type", "overall")
+    return ranked_table("cmb_table3", shared, head, rows, caption=caption, apart=view.incomplete)
 
 
 def _columns(view: View, run: str | None, labels: Sequence[str]) -> list[tuple[str, float | None]]:
@@ -168,19 +164,19 @@ def _pairs(runs: Iterable[str], askings: Mapping[str, RunSettings]) -> list[tupl
 
 def subcategories(view: View) -> Table | None:
     """Accuracy by subcategory, in the catalogue's order: a row a subcategory, a column a run."""
-    found = view.labels("exam_class")
-    if not found:
+    classes = view.labels("exam_class")
+    if not classes:
         return None
     category = {
         subcategory.zh: label_name(part.zh, part.en) for part in cmb_catalogue() for subcategory in part.subcategories
     }
-    shares = zip(found, _shares(view, "exam_class", found), strict=True)
+    shares = zip(classes, _shares(view, "exam_class", classes), strict=True)
     rows = [[category.get(label, "–"), *row] for label, row in shares]
-    runs = [run_name(run) for run in view.runs_of("exam_class")]
-    return ranked_table("cmb_subcategories", _shared(view, "exam_class"), runs, rows, left=2)
+    runs, shared = [view.name(run) for run in view.runs_of("exam_class")], _shared(view, "exam_class")
+    return ranked_table("cmb_subcategories", shared, runs, rows, left=2, apart=view.incomplete)
 
 
-def pairs(found: Sequence[Comparison]) -> Table | None:
+def pairs(comparisons: Sequence[Comparison]) -> Table | None:
     """Every two runs on the questions both were asked: the difference, and its test."""
     rows = [
         (
@@ -189,11 +185,11 @@ def pairs(found: Sequence[Comparison]) -> Table | None:
             bracketed(f"{100 * row.difference:+.1f}", row, "+.1f"),
             *map(p_value, (row.p_value, row.p_adjusted)),
         )
-        for row in found
+        for row in comparisons
     ]
     # the column of the difference
-    sure = frozenset((at, 5) for at, row in enumerate(found) if row.p_adjusted < 0.05)
-    return _table("pairs", Comparison.to_frame(found), rows, left=2, best=sure)
+    sure = frozenset((at, 5) for at, row in enumerate(comparisons) if row.p_adjusted < 0.05)
+    return _table("pairs", Comparison.to_frame(comparisons), rows, left=2, best=sure)
 
 
 def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Table | None:
@@ -202,17 +198,17 @@ def settings(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> Tab
     for name, by_setting in _measured(scores, askings).items():
         for one, other in combinations(by_setting, 2):
             shared = [model for model in by_setting[one] if model in by_setting[other]]
-            found = ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
-            if found is not None:
-                rows.append((name, one, other, len(shared), found))
+            correlation = ranking(*([by_setting[each][model] for model in shared] for each in (one, other)))
+            if correlation is not None:
+                rows.append((name, one, other, len(shared), correlation))
     names = ("score", "setting_a", "setting_b", "models", "rank_correlation")
-    cells = [(*texts, number(models), number(found, 3)) for *texts, models, found in rows]
+    cells = [(*texts, number(models), number(correlation, 3)) for *texts, models, correlation in rows]
     return _table("cmb_table7", pl.DataFrame(rows, schema=names, orient="row"), cells)
 
 
 def _measured(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> dict[str, dict[str, dict[str, float]]]:
     """Return the measures that rank models: by name, setting and model."""
-    found: dict[str, dict[str, dict[str, float]]] = {}
+    measures: dict[str, dict[str, dict[str, float]]] = {}
     for score in scores:
         judged = score.metric.startswith("judged (")
         ranks = score.dimension == "overall" and (judged or score.metric == "accuracy")
@@ -221,8 +217,8 @@ def _measured(scores: Sequence[Score], askings: Mapping[str, RunSettings]) -> di
         of_judge = f"平均评分 Mean score{score.metric.removeprefix('judged')}"
         name = of_judge if judged else metric("accuracy").title
         asked = askings[score.run]
-        found.setdefault(name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
-    return found
+        measures.setdefault(name, {}).setdefault(asked.setting, {}).setdefault(asked.model, score.value)
+    return measures
 
 
 def aspect_titles(average: str) -> dict[str, str]:
@@ -233,18 +229,18 @@ def aspect_titles(average: str) -> dict[str, str]:
 def judged(scores: Sequence[Score], task: Task, name: str) -> Table | None:
     """Tables 5, 6 and 8: what a judge gave, from 1 to 5, an aspect a column; None where nothing was judged."""
     columns = aspect_titles("judged")
-    own: dict[tuple[str, str], dict[str, Score]] = {}
+    by_run: dict[tuple[str, str], dict[str, Score]] = {}
     for score in scores:
         metric, _, who = score.metric.partition(" (")
         if score.task is task and who and metric in columns:
-            own.setdefault((who.rstrip(")"), score.run), {})[metric] = score
+            by_run.setdefault((who.rstrip(")"), score.run), {})[metric] = score
     rows: list[list[str | Rival]] = []
-    for (who, run), given in own.items():
+    for (who, run), given in by_run.items():
         asked = max(score.questions for score in given.values())
-        found = [(aspect, given.get(aspect)) for aspect in columns]
-        grades = (Rival(cell(s, places=2, scale=1), (who, aspect), run, value(s)) for aspect, s in found)
+        given_scores = [(aspect, given.get(aspect)) for aspect in columns]
+        grades = (Rival(cell(s, places=2, scale=1), (who, aspect), run, value(s)) for aspect, s in given_scores)
         rows.append([run_name(run), "专家 experts" if who == "experts" else who, number(asked), *grades])
-    data = Score.to_frame([score for found in own.values() for score in found.values()])
+    data = Score.to_frame([score for given_scores in by_run.values() for score in given_scores.values()])
     return ranked_table(name, data, list(columns.values()), rows, left=2) if rows else None
 
 
@@ -256,7 +252,7 @@ def _table(
     return Table(name, words["caption"], frame, words["head"], rows, left=left, best=best) if rows else None
 
 
-def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
+def agreement(agreements: Sequence[JudgeAgreement]) -> Table | None:
     """Return the agreement of judges with experts by aspect (the paper's section 5.3)."""
     names = aspect_titles(AVERAGE)
     rows = [
@@ -265,6 +261,6 @@ def agreement(found: Sequence[JudgeAgreement]) -> Table | None:
             *(number(value, 3) for value in (row.pearson, row.spearman, row.alpha)),
             *(number(row.models), number(row.ranking, 3)),
         )
-        for row in found
+        for row in agreements
     ]
-    return _table("judge_agreement", JudgeAgreement.to_frame(found), rows)
+    return _table("judge_agreement", JudgeAgreement.to_frame(agreements), rows)

@@ -1,6 +1,6 @@
 """Scores looked up by run, slice and metric, written as cells, with names in both languages."""
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,8 +61,26 @@ class View:
 
     @cached_property
     def runs(self) -> list[str]:
-        """In the scores' order: models as configured, then people."""
-        return list(dict.fromkeys(score.run for score in self.scores))
+        """In the scores' order: models as configured, then people; incomplete runs at the end."""
+        return sorted(dict.fromkeys(score.run for score in self.scores), key=lambda run: run in self.incomplete)
+
+    @cached_property
+    def sizes(self) -> Mapping[str, int]:
+        """The questions that each run was asked in all."""
+        overall = sorted((s.run, s.questions) for s in self.scores if s.dimension == OVERALL.dimension)
+        return dict(overall)  # the most, where metrics differ
+
+    @cached_property
+    def incomplete(self) -> Mapping[str, int]:
+        """Models that were asked less than others, as requests failed, and how many others were asked."""
+        models = {run: size for run, size in self.sizes.items() if run not in REFERENCES}
+        whole = max(models.values(), default=0)
+        return {run: whole for run, size in models.items() if size < whole}
+
+    def name(self, run: str) -> str:
+        """A run as tables call it, which says where it is incomplete."""
+        whole = self.incomplete.get(run)
+        return run_name(run) + (f" · 未完成 incomplete, of {whole:,}" if whole else "")
 
     def overall(self, run: str, metric: str) -> Score | None:
         """A score over everything that was asked; None where there is none."""
@@ -70,8 +88,8 @@ class View:
 
     def accuracy(self, run: str, dimension: str = OVERALL.dimension, label: str = OVERALL.label) -> Score | None:
         """Accuracy; of people whose number is not known, the mean over questions."""
-        found = (self._found.get((run, dimension, label, name)) for name in ("accuracy", "mean_accuracy"))
-        return next(filter(None, found), None)
+        scores = (self._found.get((run, dimension, label, name)) for name in ("accuracy", "mean_accuracy"))
+        return next(filter(None, scores), None)
 
     def labels(self, dimension: str) -> dict[str, str | None]:
         """The labels of a dimension in order, with their English names."""
@@ -88,8 +106,8 @@ class View:
 
     def data(self, dimensions: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
         """The numbers behind a table: a row a run, label and metric."""
-        own = (score for score in self.scores if score.dimension in dimensions)
-        return Score.to_frame(score for score in own if score.metric in metrics)
+        scores = (score for score in self.scores if score.dimension in dimensions)
+        return Score.to_frame(score for score in scores if score.metric in metrics)
 
 
 def cell(score: Score | None, questions: int | None = None, places: int = 1, scale: int = 100) -> str:
@@ -104,11 +122,11 @@ def cell(score: Score | None, questions: int | None = None, places: int = 1, sca
     return text if questions in (None, score.questions) else f"{text} (n = {score.questions:,})"
 
 
-def bracketed(text: str, found: Score | Comparison, form: str, scale: int = 100) -> str:
+def bracketed(text: str, figure: Score | Comparison, form: str, scale: int = 100) -> str:
     """A figure with its 95 % interval behind it, where there is one."""
-    if found.low is None or found.high is None:
+    if figure.low is None or figure.high is None:
         return text
-    return f"{text} [{scale * found.low:{form}}, {scale * found.high:{form}}]"
+    return f"{text} [{scale * figure.low:{form}}, {scale * figure.high:{form}}]"
 
 
 def mean(score: Score | None, places: int = 1, scale: int = 100) -> str:
@@ -143,16 +161,18 @@ def ranked_table(
     *,
     left: int = 1,
     caption: str | None = None,
+    apart: Iterable[str] = (),
 ) -> Table:
     """Return a table with the best and the second best cell of every line marked.
 
-    Its words in ``tables.toml`` are the first part of its head, and its caption where none is given. Baselines and
-    people do not compete; a line with fewer than two models has no best, ties share their rank.
+    Its words in ``tables.toml`` are the first part of its head, and its caption where none is given. Baselines,
+    people and runs that stand ``apart`` do not compete; a line with fewer than two models has no best, ties share their
+    rank.
     """
     lines: dict[Hashable, list[tuple[Cell, float]]] = {}
     for at, row in enumerate(rows):
         for column, each in enumerate(row):
-            if isinstance(each, Rival) and each.run not in REFERENCES and each.value is not None:
+            if isinstance(each, Rival) and each.value is not None and each.run not in (*REFERENCES, *apart):
                 lines.setdefault(each.line, []).append(((at, column), each.value))
     marked: list[set[Cell]] = [set(), set()]
     for cells in lines.values():

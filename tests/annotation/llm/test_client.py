@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
+import threading
 from collections import Counter
 
 import pytest
@@ -271,6 +273,21 @@ def test_answers_are_in_the_store_before_they_are_yielded_and_stopping_midway_is
             break
     stream.close()
     assert sum(server.asked.values()) < 300
+
+
+@pytest.mark.timeout(60)
+def test_ctrl_c_while_replies_are_awaited_is_clean_and_their_calls_are_accounted(serve):
+    def stop_at_the_last(question, earlier, body):
+        if server.asked.total() == 4:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        return Reply(stall=0.5)
+
+    server, store = serve(stop_at_the_last), Store()
+    with pytest.raises(KeyboardInterrupt):
+        ask(server, 4, store)
+    assert not store.answers()
+    server.script = lambda question, earlier, body: Reply()
+    assert [outcome.waste.unseen for outcome in ask(server, 4, store)] == [1] * 4
 
 
 def test_a_request_without_a_model_or_key_is_a_users_error(monkeypatch):

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from build_dataset.pipeline.evaluate.clinical import Case, conversation, item_id, load_cases
 from build_dataset.pipeline.evaluate.prompting import Template
+from build_dataset.pipeline.evaluate.tasks import Case, conversation, item_id, load_cases
 
 PAIRS = [{"question": f"问{number}", "answer": f"答{number}"} for number in range(3)]
 

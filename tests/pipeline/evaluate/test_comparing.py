@@ -16,10 +16,10 @@ from build_dataset.schemas.evaluation import Outcome
 from tests.pipeline.evaluate.conftest import make_question
 
 
-def answers(said: str, **changes) -> list[Graded]:
-    return [
-        Graded(make_question(number, "A", **changes), Outcome.ANSWERED, (letter,)) for number, letter in enumerate(said)
-    ]
+def answers(said: str, of_a_case: int = 1) -> list[Graded]:
+    """Answers to questions with the key A, so many of them in each case."""
+    asked = (make_question(number, "A", group_id=f"case{number // of_a_case}") for number in range(len(said)))
+    return [Graded(question, Outcome.ANSWERED, (letter,)) for question, letter in zip(asked, said, strict=True)]
 
 
 def mcnemar(only_one: int, only_other: int) -> float:
@@ -56,15 +56,9 @@ def test_p_values_are_corrected_for_the_number_of_pairs():
 
 
 def test_questions_of_one_case_widen_the_interval_of_the_difference():
-    def run(said, size):
-        return [
-            Graded(make_question(number, "A", group_id=f"case{number // size}"), Outcome.ANSWERED, (letter,))
-            for number, letter in enumerate(said)
-        ]
-
     said = "AAAABBBB" * 5
-    (alone,) = compare_runs({"one": run(said, 1), "other": run("B" * 40, 1)})
-    (cases,) = compare_runs({"one": run(said, 4), "other": run("B" * 40, 4)})
+    (alone,) = compare_runs({"one": answers(said), "other": answers("B" * 40)})
+    (cases,) = compare_runs({"one": answers(said, 4), "other": answers("B" * 40, 4)})
     assert cases.high - cases.low > 1.5 * (alone.high - alone.low)
 
 
@@ -107,14 +101,8 @@ def test_the_test_over_cases_counts_every_choice_of_signs(pairs):
 
 
 def test_what_a_case_decides_at_once_is_weighed_as_one():
-    def run(said, size):
-        return [
-            Graded(make_question(number, "A", group_id=f"case{number // size}"), Outcome.ANSWERED, (letter,))
-            for number, letter in enumerate(said)
-        ]
-
     said = "A" * 12
-    (alone,) = compare_runs({"one": run(said, 1), "other": run("B" * 12, 1)})
-    (cases,) = compare_runs({"one": run(said, 4), "other": run("B" * 12, 4)})
+    (alone,) = compare_runs({"one": answers(said), "other": answers("B" * 12)})
+    (cases,) = compare_runs({"one": answers(said, 4), "other": answers("B" * 12, 4)})
     assert alone.p_value == pytest.approx(2 / 2**12)
     assert cases.p_value == pytest.approx(2 / 2**3)

@@ -7,9 +7,9 @@ import json
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.evaluate.clinical import load_cases
 from build_dataset.pipeline.evaluate.params import EvaluateParams
 from build_dataset.pipeline.evaluate.stage import problems, run
+from build_dataset.pipeline.evaluate.tasks import load_cases
 from build_dataset.schemas.errors import UserError
 from tests.annotation.scripted_server import Reply
 from tests.pipeline.evaluate.conftest import make_question

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from build_dataset.annotation.llm.messages import BadAnswerError
-from build_dataset.pipeline.evaluate.llm import read_scores
+from build_dataset.pipeline.evaluate.judging.scores import read_scores
 from build_dataset.pipeline.evaluate.params import EvaluateParams, JudgeOptions, OpenAiModel
 from build_dataset.pipeline.evaluate.stage import problems, run
 from tests.annotation.scripted_server import Reply

@@ -80,7 +80,7 @@ class Engine:
         labels = [label for label, _ in batch.letters]
         shares = [dict(zip(labels, row, strict=True)) for row in rows]
         sizes = [len(batch.head) + len(tail.tokens) for tail in batch.tails]
-        return [likeliest_letter(own, size) for own, size in zip(shares, sizes, strict=True)]
+        return [likeliest_letter(likelihoods, size) for likelihoods, size in zip(shares, sizes, strict=True)]
 
     def _inputs(self, batch: PromptBatch, *, whole: bool) -> dict[str, Any]:
         """Input tensors (prompts, width), padded between head and tails; ``whole``: with the head's own tokens."""
@@ -217,10 +217,10 @@ class TransformersBackend(Backend):
         self._options = options
         self._store = setting.context.store
         self._tokenizer = loading.load_tokenizer(options)
-        told = options.model_dump(include={"kind", "revision", "gguf_file"})
+        options_named = options.model_dump(include={"kind", "revision", "gguf_file"})
         folders = {"model": options.model, "adapter": options.adapter}.items()
         hashed = {what: loading.fingerprint(Path(n)) for what, n in folders if n and Path(n).is_dir()}
-        self.identity = told | dict(folders) | hashed
+        self.identity = options_named | dict(folders) | hashed
 
     def generate(self, prompts: Sequence[Prompt], advance: Callable[[int], None]) -> Iterator[Generation]:
         """See ``Backend``."""
@@ -294,14 +294,14 @@ class TransformersBackend(Backend):
         ends = text[len(context) :]
         read, *wholes = self._encoded([context, *(context + ends + label for label in labels)], special=special)
         # at least one token is compared
-        cut = own = min(len(read), *(len(whole) - 1 for whole in wholes))
+        cut = shared = min(len(read), *(len(whole) - 1 for whole in wholes))
         while min(map(len, wholes)) > cut + 1 and len({whole[cut] for whole in wholes}) == 1:
             cut += 1
         letters = tuple((label, whole[cut]) for label, whole in zip(labels, wholes, strict=True))
         if len({token for _, token in letters}) < len(letters):
-            told = "its tokenizer writes letters in several tokens, so that they cannot be compared"
-            raise UserError(f'{self._options.model}: {told}; set answer_by = "text"')
-        return read[:own] + wholes[0][own:cut], letters
+            problem = "its tokenizer writes letters in several tokens, so that they cannot be compared"
+            raise UserError(f'{self._options.model}: {problem}; set answer_by = "text"')
+        return read[:shared] + wholes[0][shared:cut], letters
 
     def _make(self, asked: Sequence[PreparedPrompt]) -> Iterator[tuple[PreparedPrompt, Output | Failure]]:
         """Batch by batch; one that is too large for the device is halved until it fits."""
@@ -314,7 +314,7 @@ class TransformersBackend(Backend):
         for batch, made in run_jobs(self._options, devices, jobs, self._tokenizer):
             tails = batch.tails
             if made != "out of memory":
-                yield from ((asked[tail.index], one) for tail, one in zip(tails, made, strict=True))
+                yield from ((asked[tail.index], output) for tail, output in zip(tails, made, strict=True))
             elif len(tails) > 1:
                 jobs.extendleft(reversed(batch.halves()))  # first half first: order stays by length
             else:

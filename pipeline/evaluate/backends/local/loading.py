@@ -31,15 +31,10 @@ def fingerprint(folder: Path) -> str:
 
 
 def _content(path: Path) -> bytes:
-    size = path.stat().st_size
     with path.open("rb") as file:
-        if size <= 3 * _SAMPLE:
+        if (size := path.stat().st_size) <= 3 * _SAMPLE:
             return file.read()
-        parts = []
-        for start in (0, size // 2, size - _SAMPLE):
-            file.seek(start)
-            parts.append(file.read(_SAMPLE))
-        return b"".join(parts)
+        return b"".join(os.pread(file.fileno(), _SAMPLE, start) for start in (0, size // 2, size - _SAMPLE))
 
 
 def missing_packages(options: TransformersModel) -> str | None:
@@ -89,7 +84,7 @@ def _version(name: str) -> str | None:
 
 def versions() -> dict[str, str]:
     """Return the versions of the libraries that answer for a model."""
-    return {name: found for name in ("peft", "torch", "transformers") if (found := _version(name)) is not None}
+    return {name: installed for name in ("peft", "torch", "transformers") if (installed := _version(name)) is not None}
 
 
 def render(messages: Sequence[Message], tokenizer: Any, *, template: bool) -> str:

@@ -11,7 +11,10 @@ import httpx
 import pytest
 
 from build_dataset.pipeline.evaluate.backends.local import loading
-from build_dataset.pipeline.evaluate.params import TransformersModel
+from build_dataset.pipeline.evaluate.backends.local import loading as needs
+from build_dataset.pipeline.evaluate.params import EvaluateParams, TransformersModel
+from build_dataset.pipeline.evaluate.stage import problems
+from build_dataset.schemas.dataset import DatasetParams
 from build_dataset.schemas.errors import UserError
 
 HERE = "org/m: no such folder here, nor in the cache of models"
@@ -260,3 +263,28 @@ def test_what_cannot_be_loaded_is_told_with_where_it_was_looked_for(tmp_path: Pa
     told = r"^m: no model could be loaded \(no such folder here, nor such a model within reach\): odd$"
     with pytest.raises(UserError, match=told):
         loading.pretrained(kind, TransformersModel(model="m"), "model")
+
+
+@pytest.fixture
+def bare(monkeypatch):
+    """An environment in which no package for local models is installed."""
+    monkeypatch.setattr(needs, "find_spec", lambda name: None)
+
+
+@pytest.mark.parametrize(
+    ("model", "absent", "remedy"),
+    [
+        (TransformersModel(model="m"), "torch, transformers", "pip install -e '.[local]'"),
+        (TransformersModel(model="m", adapter="a"), "torch, transformers, peft", "pip install -e '.[local]'"),
+        (TransformersModel(model="m", gguf_file="f"), "torch, transformers, gguf", "pip install -e '.[local]'"),
+    ],
+)
+def test_what_must_be_installed_is_named_with_the_command(bare, model, absent, remedy):
+    line = f'kind = "{model.kind}" needs {absent}: {remedy}'
+    assert needs.missing_packages(model) == line
+    assert problems(EvaluateParams(models=[model]), DatasetParams(name="d")) == [line]
+
+
+def test_nothing_is_said_where_all_is_installed(monkeypatch):
+    monkeypatch.setattr(needs, "find_spec", lambda name: object())
+    assert needs.missing_packages(TransformersModel(model="m", adapter="a")) is None

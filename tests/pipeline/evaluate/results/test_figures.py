@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from build_dataset.pipeline.evaluate.grading import RunSettings
-from build_dataset.pipeline.evaluate.results.build import Evaluated
-from build_dataset.pipeline.evaluate.results.figures import _drawn, plots
+from build_dataset.pipeline.evaluate.results.build import Evaluated, _drawn, plots
 from build_dataset.pipeline.evaluate.results.view import View
 
 from .test_tables import score

@@ -18,7 +18,7 @@ from build_dataset.pipeline.evaluate.comparing import compare_runs
 from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.judging.scores import judge_agreement, judged_scores
 from build_dataset.pipeline.evaluate.metrics import score_items
-from build_dataset.pipeline.evaluate.results import figures
+from build_dataset.pipeline.evaluate.results import build as figures
 from build_dataset.pipeline.evaluate.results.build import Evaluated, headlines, markdown
 from build_dataset.pipeline.evaluate.scoring import (
     OVERALL,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import io
+import json
 from dataclasses import asdict
 
 import polars as pl
 import pytest
 
-from build_dataset.pipeline.evaluate.grading import RunSettings, from_facts
+from build_dataset.pipeline.evaluate.grading import RunSettings
 from build_dataset.pipeline.evaluate.results.build import Evaluated, files, headlines, markdown, tables
 from build_dataset.pipeline.rendering.tables import Table
 from build_dataset.schemas.evaluation import Comparison, JudgeAgreement, Score, Task
@@ -66,11 +67,22 @@ def test_a_small_set_has_no_table_without_rows():
     assert "Left out" not in table.caption
 
 
-def test_an_incomplete_run_stands_below_the_others_and_does_not_compete():
+@pytest.mark.parametrize("name", ["cmexam_table3", "cmb_table3"])
+def test_an_incomplete_run_stands_below_the_others_and_does_not_compete(name):
     found = [score("part", 0.9, questions=8), score("one", 0.5, questions=10), score("two", 0.4, questions=10)]
-    table = named(Evaluated(found))["cmexam_table3"]
+    found += [each.model_copy(update={"dimension": "exam_type", "label": "医师考试"}) for each in found]
+    table = named(Evaluated(found))[name]
     assert [row[0] for row in table.rows] == ["one", "two", "part · 未完成 incomplete, of 10"]
     assert {row for row, _ in table.best} == {0}
+
+
+def test_an_incomplete_run_is_the_last_column_of_a_label_and_in_no_average():
+    found = [score("part", 0.9, questions=8), score("one", 0.5, questions=10), score("two", 0.4, questions=10)]
+    found += [each.model_copy(update={"dimension": "difficulty", "label": "易"}) for each in found]
+    table = named(Evaluated(found))["cmexam_table8"]
+    assert table.head[2:] == ["one", "two", "part · 未完成 incomplete, of 10", "平均 Average of models"]
+    assert table.rows[0][-1] == "45.0"
+    assert table.best == {(0, 2)}
 
 
 def test_a_department_needs_more_than_fifty_and_other_dimensions_nothing():
@@ -226,8 +238,8 @@ def test_names_that_are_markup_stay_names():
 
 def test_how_runs_were_asked_survives_the_manifest():
     askings = {"m 3": asking("m", shots=3)}
-    assert from_facts({run: asdict(one) for run, one in askings.items()}, ["m 3"]) == askings
-    assert from_facts({}, ["x"])["x"].model == "x"
+    assert {run: RunSettings(**json.loads(json.dumps(asdict(one)))) for run, one in askings.items()} == askings
+    assert Evaluated([score("x", 0.5)]).askings["x"].model == "x", "a run without further facts is a model of its own"
 
 
 def test_a_line_a_run_for_the_terminal():
