@@ -38,6 +38,11 @@ class Patterns:
         setattr(self, name, pattern)
         return pattern
 
+    def fitting(self, name: str, text: str) -> re.Pattern[str]:
+        """Return a pattern for a text: of one in ASCII ``NAME_latin``, the part of it that such a text can match."""
+        found: re.Pattern[str] = getattr(self, f"{name}_latin" if text.isascii() else name)
+        return found
+
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
         """Several patterns by their names, in their order."""
         return {key: re.compile(self.whole(row)) for key, row in self._rows[name].items()}

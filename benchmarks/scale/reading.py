@@ -41,8 +41,8 @@ class _Context:
     map = staticmethod(here)
 
     @contextmanager
-    def progress(self, total: int | None, what: str) -> Iterator[Callable[[int], None]]:
-        yield lambda count: None
+    def progress(self, *_: Any) -> Iterator[Callable[[int], None]]:
+        yield lambda _: None
 
 
 class _Clock:

@@ -247,7 +247,7 @@ class Text:
 
 def _other(gap: str) -> str:
     """Return the token of other text; nothing for blanks and signs."""
-    said = sum(char.isalnum() for char in gap)
+    said = sum(map(str.isalnum, gap))
     # a Chinese word is two characters, an English one five
     weight = said if not gap.isascii() else said / 2.5
     # "D in fact is wrong" is short, a clause is long

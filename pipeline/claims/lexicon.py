@@ -36,7 +36,7 @@ class Lexicon:
         end = 0
         while found := self._find(text, end):
             start, end = found.start(), found.end()
-            for at in self._rows.get(text[start : start + 2]) or self._rows.get(found[0], ()):
+            for at in self._rows.get(text[start : start + 2]) or self._rows.get(found[0], []):
                 if match := self._match[at](text, start):
                     yield at, start, (end := match.end())
                     break
@@ -48,13 +48,11 @@ def _finds(rows: Iterable[str]) -> str:
     for begins in rows:
         after[begins[0]].add(begins[1:])
     alike: dict[str, str] = defaultdict(str)  # first characters, by those that may follow
-    for first, following in after.items():
-        plain = "" in following or first > "\x7f"  # one look at the table is as fast for other scripts
-        alike["" if plain else f"(?=[{re.escape(''.join(sorted(following)))}])"] += first
-    letters, others = [], []
-    for following, firsts in alike.items():
-        (letters if firsts.isascii() and firsts.isalpha() else others).append(f"[{re.escape(firsts)}]{following}")
-    return f"(?<![A-Za-z])(?:{'|'.join(letters)})|{'|'.join(others)}"
+    for first, then in after.items():
+        plain = "" in then or first > "\x7f"  # one look at the table is as fast for other scripts
+        alike["" if plain else f"(?=[{re.escape(''.join(sorted(then)))}])"] += first
+    forms = [f"[{re.escape(firsts)}]{following}" for following, firsts in alike.items()]
+    return f"(?:(?<![A-Za-z])|(?![A-Za-z]))(?:{'|'.join(forms)})"
 
 
 def _beginnings(parts: Any, folded: bool = False) -> set[str]:

@@ -154,9 +154,8 @@ def needs_formula(question: Question, params: CleanParams) -> str | None:
 def _evidence(question: Question, kind: str) -> str | None:
     if kind in (question.attachments or []):
         return f"a {kind} stands inside the question on its page"
-    phrase = getattr(PATTERNS, f"needs_{kind}")
     for part, text in _parts(question):
-        found = phrase.search(text)
+        found = PATTERNS.fitting(f"needs_{kind}", text).search(text)
         # an option that speaks of tables in general: 表内数据不留空格
         if found and not (part.startswith("option") and PATTERNS.in_general.match(text, found.start())):
             around = text[max(0, found.start() - 6) : found.end() + 6].replace("\n", " ")

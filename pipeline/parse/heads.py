@@ -258,8 +258,8 @@ def tells_of_patient(line: str) -> bool:
 
 
 def is_case(stem: str) -> bool:
-    """Return whether a stem tells of a patient."""
-    return len(stem) >= 20 and _P.patient.search(stem) is not None
+    """Return whether a stem tells of a patient, in Chinese words."""
+    return len(stem) >= 20 and not stem.isascii() and _P.patient.search(stem) is not None
 
 
 def question_type(

@@ -127,7 +127,8 @@ class Furniture:
         ]
         for at, row in ((place, one) for one in known for place in one["at"]):
             form = re.compile(row["pattern"])
-            said = [found[0] for text in texts[at] if (found := form.search(text))]
+            likely = (text for text in texts[at] if not (row.get("chinese") and text.isascii()))
+            said = [found[0] for text in likely if (found := form.search(text))]
             times = len(said)
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", one)) for one in said] if row.get("rises") else []
