@@ -9,7 +9,6 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
-
 _NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
 
 

@@ -26,7 +26,7 @@ class Lexicon:
         rows: dict[str, set[int]] = defaultdict(set)  # by the first character, and by the first two
         for at, pattern in enumerate(patterns):
             for begins in _beginnings(_parser.parse(pattern, re.ASCII)):
-                assert begins.strip(_ANY), "a word that may be empty, or begin with anything"
+                assert begins[:1] not in ("", _ANY), "a word that may be empty, or begin with anything"
                 rows[begins.rstrip(_ANY)].add(at)
         self._rows = {begins: sorted(found | rows.get(begins[0], set())) for begins, found in rows.items()}
         self._find = re.compile(_finds(self._rows)).search
@@ -74,6 +74,8 @@ def _of_part(operator: str, value: Any, folded: bool) -> set[str]:
     if operator == "SUBPATTERN":
         _, on, off, inner = value
         return _beginnings(inner, (folded or bool(on & re.IGNORECASE)) and not off & re.IGNORECASE)
+    if operator == "ATOMIC_GROUP":
+        return _beginnings(value, folded)
     if operator == "BRANCH":
         return {begins for inner in value[1] for begins in _beginnings(inner, folded)}
     if operator in ("MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"):
