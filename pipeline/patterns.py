@@ -9,6 +9,13 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+_NOT_LATIN = re.compile("[\u2460-\U0010ffff]")
+
+
+def is_latin(text: str) -> bool:
+    """Return whether a text has no character of Chinese, Japanese or Korean, and no circled one: “an ECG – 38°C”."""
+    return text.isascii() or _NOT_LATIN.search(text) is None
+
 
 @cache
 def _tables(file: Path) -> dict[str, Any]:
@@ -37,6 +44,11 @@ class Patterns:
         pattern = re.compile(self.whole(row))
         setattr(self, name, pattern)
         return pattern
+
+    def fitting(self, name: str, text: str) -> re.Pattern[str]:
+        """Return a pattern for a text: for one that ``is_latin`` the part of it that can match, ``NAME_latin``."""
+        found: re.Pattern[str] = getattr(self, f"{name}_latin" if is_latin(text) else name)
+        return found
 
     def table(self, name: str) -> dict[str, re.Pattern[str]]:
         """Several patterns by their names, in their order."""

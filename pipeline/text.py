@@ -30,7 +30,7 @@ _TABLE: dict[int, str | None] = {
 _PUNCTUATION = "，。、；：？！“”‘’《》【】（）〈〉「」『』"
 _SPACES = r"[^\S\n]"
 _DECIMAL = re.compile(r"(?<=[0-9])．(?=[0-9])")  # 3．5
-_RUN = re.compile(rf"{_SPACES}+")
+_RUN = re.compile(rf"{_SPACES}{{2,}}|[^\S\n ]")  # a space alone is as it should be
 _AROUND_BREAK = re.compile(r" *\n\s*")  # spaces at line ends, empty lines
 # Not between brackets: （ ） is a blank to be filled in.
 _BESIDE_PUNCTUATION = re.compile(rf"(?<=[{_PUNCTUATION}]) (?=[^\s）)])|(?<=[^\s（(]) (?=[{_PUNCTUATION}])")
@@ -50,7 +50,11 @@ _APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)
 _BREAK = re.compile(r"<br\s?/?>")
 _MARKUP_ROUNDS = 5  # largest depth of nested tags, and of entities that are escaped twice (&amp;lt;)
 
-TIDIABLE = r"[\s．&<" + "".join(rf"\x{{{code:X}}}" for code in _TABLE) + "]"
+TIDIABLE = (
+    r"[^\S \n]|[ \n][ \n]|^\s|\s$|[^\x00-\x7f] | [^\x00-\x7f]|[．&<"
+    + "".join(rf"\x{{{code:X}}}" for code in _TABLE)
+    + "]"
+)
 """Matches every text that ``tidy`` may change, NFC apart; for engines of regular expressions that read many texts."""
 
 
@@ -63,8 +67,8 @@ def tidy(text: str) -> str:
     """
     text = unicodedata.normalize("NFC", _without_markup(text.translate(_TABLE)))
     text = _RUN.sub(" ", _DECIMAL.sub(".", text))
-    text = _AROUND_BREAK.sub("\n", text).strip()
-    if " " not in text:
+    text = (_AROUND_BREAK.sub("\n", text) if "\n" in text else text).strip()
+    if " " not in text or text.isascii():
         return text
     return _LIST_OR_SPACE.sub(r"\1", _BESIDE_PUNCTUATION.sub("", text))  # a list stays as it is
 

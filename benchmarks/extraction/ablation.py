@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 from benchmarks.extraction import measure
 from build_dataset.pipeline.claims import Text, fold, grammar
 from build_dataset.pipeline.claims import mentions as named
+from build_dataset.pipeline.claims.lexicon import Lexicon
 from build_dataset.pipeline.evaluate import extraction
 from build_dataset.pipeline.evaluate.extraction import rules
 
@@ -89,10 +90,8 @@ def without(kind: str, at: int | str) -> Iterator[None]:
     elif kind == "claims":
         grammar.PRODUCTIONS = [row for place, row in enumerate(productions) if place != at]
     elif kind == "words":
-        # fmt: off
-        rest = "|".join(f"(?P<w{place}>{row['pattern']})" for place, row in enumerate(grammar._WORDS) if place != at)
-        # fmt: on
-        grammar.LEXICON = re.compile(f"(?=(?<![A-Za-z])|[^A-Za-z])(?:{rest})", re.ASCII)
+        words = ["\x01" if place == at else row["pattern"] for place, row in enumerate(grammar._WORDS)]
+        grammar.LEXICON = Lexicon(words)
     try:
         yield
     finally:
@@ -114,8 +113,8 @@ def speaks(output: Output, rule: str | None) -> Iterator[tuple[str, int | str]]:
     for mention in said.mentions:
         masked += [said.text[end : mention.start], "\ue000" * (mention.end - mention.start)]
         end = mention.end
-    for name in {found.lastgroup for found in grammar.LEXICON.finditer("".join([*masked, said.text[end:]]))}:
-        yield "words", int((name or "w0")[1:])
+    for at in {word for word, *_ in grammar.LEXICON.words("".join([*masked, said.text[end:]]))}:
+        yield "words", at
 
 
 def main(folder: Path | None, kinds: list[str]) -> None:

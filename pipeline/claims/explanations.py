@@ -145,7 +145,7 @@ def asks_for_wrong(stem: str) -> bool:
     # 除休息外，还应选用 asks for what is right
     asked = _P.inclusive.sub("", "".join(folded.split())[-_ENDS:])
     # two negations, 不正确 and 除外, cancel out
-    return meaning(asked).asks_for_wrong % 2 == 1 or _P.asks_for_wrong.search(folded) is not None
+    return meaning(asked).asks_for_wrong % 2 == 1 or _P.fitting("asks_for_wrong", folded).search(folded) is not None
 
 
 def asks_for_several(stem: str) -> bool | None:

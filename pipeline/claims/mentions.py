@@ -4,7 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import NamedTuple
 from unicodedata import normalize
 
@@ -52,7 +52,7 @@ def may_name(text: str, options: Mapping[str, str], key: str) -> bool:
     """Return whether a text may name an option beside the key, at a glance: if not, it argues for no other."""
     text = fold(text)
     named = "".join(found[0] for found in _P.letters.finditer(text) if not _is_article(text, found)).upper()
-    if {*named} & options.keys() - {key} or "\\%" in text or _P.ordinal.search(text):
+    if {*named} & options.keys() - {key} or "\\%" in text or _P.fitting("ordinal", text).search(text):
         return True
     compact = _compact(text)
     others = (_compact(fold(body)).rstrip("。.") for label, body in options.items() if label != key)
@@ -81,9 +81,9 @@ def _apart(found: list[Mention]) -> Iterator[Mention]:
 
 def _quotes(text: str, options: Mapping[str, str]) -> dict[int, Mention]:
     """Options named by their texts, whatever the white space and case, by where they begin."""
-    # The backslash of LaTeX's per cent sign counts as white space.
-    kept = [at for at, char in enumerate(text) if not char.isspace() and text[at : at + 2] != "\\%"]
-    compact = "".join(text[at] for at in kept).lower()
+    bare = text.replace("\\%", " %")  # the backslash of LaTeX's per cent sign counts as white space
+    kept = [*chain.from_iterable(range(*word.span()) for word in re.finditer(r"\S+", bare))]
+    compact = "".join(bare.split()).lower()
     if len(compact) != len(kept):  # lower() of a few letters is longer
         compact = "".join(text[at] if len(text[at].lower()) > 1 else text[at].lower() for at in kept)
     compact = compact.translate(_ALIKE)
@@ -225,7 +225,7 @@ def _in_word(text: str, match: re.Match[str]) -> str:
 
 
 def _ordinals(text: str, labels: tuple[str, ...]) -> Iterator[Mention]:
-    for match in _P.ordinal.finditer(text):
+    for match in _P.fitting("ordinal", text).finditer(text):
         word = next(filter(None, match.groups())).lower()
         # 第三个选项, option 3, the third
         at = len(labels) - 1 if word in ("last", "最后") else int(word) - 1 if word.isdecimal() else _NTH[word]

@@ -21,7 +21,7 @@ def labelled_pairs(value: str) -> tuple[Pairs, list[str]]:
     """Return the options of a text by their labels, and the labels of options that may contain another label."""
     _, pairs = cut_at_labels(value)
     text = broken_lines(value).strip()
-    marks, doubtful = _touching(text), hidden(pairs)  # A.甲B.乙
+    marks, doubtful = _touching(text, len(pairs)), hidden(pairs)  # A.甲B.乙
     if len(marks) > len(pairs):
         # Some labels apart and others not (A.甲 B.乙型C.丙): one may belong to a text.
         mixed = len({_is_apart(text, mark) for mark in marks[1:]}) > 1 or _goes_on(text, marks)
@@ -115,12 +115,14 @@ def _chain(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
     return found[::-1]
 
 
-def _touching(text: str) -> list[re.Match[str]]:
-    """The labels of a text that is one run of them: from the first on, each once, all printed alike.
+def _touching(text: str, known: int) -> list[re.Match[str]]:
+    """The labels of a text that is one run of more than are ``known``: from the first on, each once, all printed alike.
 
     Where some stand apart, one that touches a word such as 维生素 belongs to it.
     """
     every = list(_P.anywhere.finditer(text))
+    if len(every) <= known:
+        return []
     run = _longest_run(every)
     if any(_is_apart(text, mark) for mark in run[1:]):
         run = _longest_run([mark for mark in every if not _ends_term(text, mark)])

@@ -22,6 +22,7 @@ _LONGEST_ABSENT = 4
 _SEPARATORS = ("///", "||", "|", "；", ";", "\t", "  ")  # between options without labels, the surest first: 甲|乙|丙
 READ = 1 << 14
 """Size of the caches of parsed cells: columns are judged by a sample of rows, which are read again after it."""
+_NESTED = (dict, list)  # a union of the two would be made anew at every cell
 _MOST_PEOPLE = 2**31 - 1  # larger numbers are typing errors and overflow 32-bit integers
 
 
@@ -53,7 +54,7 @@ def first(fields: Fields, names: Iterable[str]) -> Any:
 
 def string(value: Any) -> str | None:
     """Text without surrounding space; None for what means absent, and for lists and objects."""
-    if value is None or isinstance(value, dict | list):
+    if value is None or isinstance(value, _NESTED):
         return None
     text = str(value).strip()
     absent = len(text) <= _LONGEST_ABSENT and text.casefold() in ABSENT and text != "Na"  # sodium is something
@@ -78,7 +79,7 @@ def whole_of(fields: Fields, names: Iterable[str]) -> str | None:
 def filled(value: Any) -> bool:
     """Return whether a cell holds something; an empty list, also one written out, is nothing."""
     value = unpacked(value)
-    return bool(value) if isinstance(value, dict | list) else string(value) is not None
+    return bool(value) if isinstance(value, _NESTED) else string(value) is not None
 
 
 def is_picture(value: Any) -> bool:
@@ -176,7 +177,7 @@ def _own(label: str) -> re.Pattern[str]:
 
 def _option(value: Any) -> str | None:
     """Return the text of an option. 无 and None are valid texts of an option; only an empty cell is absent."""
-    return None if value is None or isinstance(value, dict | list) else str(value).strip() or None
+    return None if value is None or isinstance(value, _NESTED) else str(value).strip() or None
 
 
 def _from_mapping(value: Mapping[Any, Any]) -> Options:

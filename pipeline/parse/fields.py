@@ -226,6 +226,8 @@ def repeats_answer(explanation: str, answer: str, options: Sequence[tuple[str, s
 
 def concluded_answer(explanation: str | None) -> str | None:
     """The letters an explanation concludes with, as in …，故选C or 故选：C。; None where two differ."""
-    said = (re.findall("[A-K]", found[1]) for found in _P.concludes.finditer(explanation or ""))
+    if not explanation or not any(word in explanation for word in ("选", "選", "答案")):  # as one of them says it
+        return None
+    said = (re.findall("[A-K]", found[1]) for found in _P.concludes.finditer(explanation))
     letters = {"".join(sorted(set(found))) for found in said}
     return letters.pop() if len(letters) == 1 else None

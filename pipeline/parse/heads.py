@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from build_dataset.pipeline.parse.folding import CJK, structural
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.patterns import Patterns, is_latin
 from build_dataset.schemas.questions import SEVERAL_ANSWERS, SHARING, QuestionType
 
 _P = Patterns(__name__)
@@ -258,8 +258,8 @@ def tells_of_patient(line: str) -> bool:
 
 
 def is_case(stem: str) -> bool:
-    """Return whether a stem tells of a patient."""
-    return len(stem) >= 20 and _P.patient.search(stem) is not None
+    """Return whether a stem tells of a patient, in Chinese words."""
+    return len(stem) >= 20 and not is_latin(stem) and _P.patient.search(stem) is not None
 
 
 def question_type(

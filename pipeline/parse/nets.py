@@ -21,7 +21,7 @@ from typing import NamedTuple, get_args
 from build_dataset.pipeline.parse.folding import without_digits
 from build_dataset.pipeline.parse.heads import is_case
 from build_dataset.pipeline.parse.passages import speaks_of_text
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.patterns import Patterns, is_latin
 from build_dataset.schemas.dataset import Acceptable, SourceParams
 from build_dataset.schemas.grouping import group_values
 from build_dataset.schemas.identity import content_hash
@@ -125,9 +125,11 @@ class Furniture:
         known += [
             {"name": text, "at": PLACES, "pattern": _at_the_edge(text), "least": 1, "share": 0} for text in declared
         ]
+        chinese = {at: [text for text in said if not is_latin(text)] for at, said in texts.items()}
         for at, row in ((place, one) for one in known for place in one["at"]):
             form = re.compile(row["pattern"])
-            said = [found[0] for text in texts[at] if (found := form.search(text))]
+            likely = chinese if row.get("chinese") else texts
+            said = [found[0] for text in likely[at] if (found := form.search(text))]
             times = len(said)
             # … in Passage 1., … in Zone 2. end with a number that is none of the next item
             numbers = [int(re.sub(r"\D", "", one)) for one in said] if row.get("rises") else []

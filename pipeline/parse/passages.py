@@ -53,10 +53,10 @@ def speaks_of_text(stem: str) -> str:
 
     因此该患者首选 speaks of somebody; 男，45岁。… 该患者首选 tells who it is.
     """
-    found = _P.text_outside.search(stem)
+    found = _P.fitting("text_outside", stem).search(stem)
     if found and not _P.told_here.search(stem, found.end()) and weight(stem[: found.start()]) < LONG:
         return found[0]
-    person = _P.person_outside.search(stem)
+    person = _P.fitting("person_outside", stem).search(stem)
     if person and not _P.person_told.search(stem[: person.start()]) and weight(stem[: person.start()]) < 2 * LONG:
         return person[0]
     return ""

@@ -7,8 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.clean.params import PATTERNS
+from build_dataset.pipeline.patterns import Patterns, is_latin
 from build_dataset.pipeline.runtime.fingerprint import _module
 from build_dataset.schemas.data import shipped_toml
 
@@ -37,7 +40,36 @@ def test_every_pattern_of_a_module_compiles_and_is_used(module):
             assert f'"{name}"' in source
         else:
             assert getattr(patterns, name).pattern
-            assert f"_P.{name}" in source, f"{module}.{name} has no user"
+            assert f"_P.{name}" in source or f'_P.fitting("{name}"' in source, f"{module}.{name} has no user"
+
+
+FITTED = [
+    (PATTERNS, "needs_figure"),
+    (PATTERNS, "needs_table"),
+    *((Patterns("build_dataset.pipeline.parse.passages"), name) for name in ("text_outside", "person_outside")),
+    (Patterns("build_dataset.pipeline.claims.mentions"), "ordinal"),
+    (Patterns("build_dataset.pipeline.claims.explanations"), "asks_for_wrong"),
+]
+WORDS = re.findall(
+    r"[a-zA-Z]+|\W",
+    "Shown in the image below, an ECG is shown: labeled A (a.png) ![x]( fig. 2 marked with an arrow; this x-ray finding "
+    "the table 3 shows; which of the following structure is NOT correct except? Diagnosis of the patient above “–” "
+    "according to the passage 5° of this case the third option\n",
+)
+
+
+@given(
+    st.lists(st.sampled_from([*WORDS, " the ", " is ", " in the ", " image ", "①", "如图"]), max_size=16).map("".join)
+)
+def test_of_a_text_in_latin_letters_the_latin_part_of_a_pattern_finds_the_same(text):
+    for patterns, name in FITTED:
+        found, whole = patterns.fitting(name, text).search(text), getattr(patterns, name).search(text)
+        assert (found and found.span()) == (whole and whole.span())
+
+
+@pytest.mark.parametrize(("text", "latin"), [("an ECG – 38°C “x” ≥ 5", True), ("一", False), ("①", False), ("", True)])
+def test_chinese_and_circled_signs_are_not_latin(text, latin):
+    assert is_latin(text) is latin
 
 
 def test_a_pattern_that_is_not_there_is_an_error():

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from build_dataset.pipeline.text import tidy
+from build_dataset.pipeline.text import TIDIABLE, tidy
 
 ALPHABET = (
     "高血压 \u3000\n\t（）()，。:：Ａ１ａ9．.%％⁹₂Ⅱ℃≥㎍_＿\uf061\uf0b3\ue18c\u200b\ufeff\u0301e\u00a0\uf967&<>/;subplt"
@@ -54,6 +57,17 @@ def test_what_carries_meaning_stays(text: str) -> None:
 @given(st.text(st.sampled_from(ALPHABET), max_size=30) | st.text(max_size=30))
 def test_tidying_twice_changes_nothing(text: str) -> None:
     assert tidy(tidy(text)) == tidy(text)
+
+
+@given(st.lists(st.text(st.sampled_from(ALPHABET), max_size=30) | st.text(max_size=30), max_size=20))
+def test_what_a_glance_at_a_column_passes_over_is_tidy(texts: list[str]) -> None:
+    looked_at = pl.Series(texts, dtype=pl.String).str.contains(TIDIABLE).to_list()
+    passed = [text for text, look in zip(texts, looked_at, strict=True) if not look]
+    assert [tidy(text) for text in passed] == [unicodedata.normalize("NFC", text) for text in passed]
+
+
+def test_a_single_space_between_words_needs_no_second_look() -> None:
+    assert not pl.Series(["A 45-year-old man has\nchest pain."]).str.contains(TIDIABLE).any()
 
 
 @given(st.text(st.sampled_from("高血压 ，。\n（）Ⅱ⁹"), max_size=30))
