@@ -45,6 +45,8 @@ class Columns:
     flags: dict[str, str] = field(default_factory=dict)
     """Columns that say of each option whether it is right, by its label."""
     separator: str = ""  # a comma between the options in one cell, where the keys' texts are never cut by it
+    decoration: set[str] = field(default_factory=set)
+    """Cells that name a picture which many rows have: a logo, a placeholder."""
     unused: dict[str, str] = field(default_factory=dict)
     """Filled columns that are no part of a question; of those with long texts what they are."""
 

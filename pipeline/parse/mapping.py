@@ -3,6 +3,7 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -18,6 +19,8 @@ from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
+_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
+_FIGURES = 3  # least number of such rows, and of other pictures
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -136,12 +139,16 @@ class _Search(TableCells):
 
     def _pictures(self) -> None:
         """Take columns that name pictures of the question: LK0944.jpg."""
-        for name in self._free():
+        for name in [*self._free(), *self.found.roles.get("link", ())]:
             of_answer = any(word in name.casefold() for word in vocabulary()["words"]["of_answer"])
             values = self._values(name)
             if not of_answer and all(map(cells.is_picture, values)):
                 self.found.roles.setdefault("image", []).append(name)
                 self.found.found_by.setdefault("image", "content")
+        for name in self.found.roles.get("image", ()):
+            times = Counter(map(str, self._values(name)))
+            shown = {one for one, count in times.items() if count >= max(_FIGURES, _DECORATES * len(self.rows))}
+            self.found.decoration |= shown if len(times) - len(shown) >= _FIGURES else set()
 
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
@@ -217,7 +224,7 @@ class _Search(TableCells):
             keys = self.found.roles.get("answer", ())
             lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
-            cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in asked]
+            cut = [cells.labelled(cell_labels.cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
@@ -347,12 +354,17 @@ class _Search(TableCells):
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
 
     def _find_lists(self) -> None:
-        """Find lists or objects that name the letter of each option; two columns of them may not differ."""
+        """Find lists, objects or texts that name the letter of each option; two columns of them may not differ.
+
+        Else the one column of lists whose texts seldom repeat, as tags do, beside a key.
+        """
         columns = [name for name in self._free() if not roles_of(name)]
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
         # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.
         alone = [name for name in columns if option_of(name)]
         listed = listed or [one for one in alone if all(isinstance(cells.unpacked(v), list) for v in self._values(one))]
+        bare = [one for one in columns if self._lists_texts(one)] if "answer" in self.found.roles else []
+        listed = listed or (bare if len(bare) == 1 else [])
         if not listed:
             return
         self._take("options", listed[:1], "content")
@@ -362,6 +374,12 @@ class _Search(TableCells):
         if any(texts != row[0] for row in said for texts in row):  # ["A、甲", "B、乙"] says 甲, 乙
             self._stop(f"the options may be {' or '.join(listed)}", "options", listed[0])
         self._settle_encoding()
+
+    def _lists_texts(self, name: str) -> bool:
+        """Return whether nearly all cells of a column are lists of texts, half of which stand nowhere else."""
+        values = [cells.unpacked(value) for value in self._values(name)]
+        texts = [text for value in values if isinstance(value, list) for _, text in cells.read_options(value).pairs]
+        return self._share_of_options([name]) >= answers.MOST and 2 * len({*texts}) > len(texts) > 2 * len(values)
 
     def _find_options(self) -> None:
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""
