@@ -137,7 +137,7 @@ def _with_texts(rows: Sequence[Any], value: dict[str, Any]) -> Iterator[Any]:
             items = {next((str(one[key]) for key in one if "id" in roles_of(key)), ""): one for one in part}
         texts = {key: "\n".join(_texts_of(one)) for key, one in items.items()}
         known[plain_header(name)] = {key: text for key, text in texts.items() if key and len(text) > _LONG}
-    asked = [row for row in rows if isinstance(row, dict)]
+    asked = [row for row in rows if is_asked(row)]
     names = [key for key in (asked[0] if asked else ()) if not roles_of(key) or "shared" in roles_of(key)]
     named = {
         key: texts
@@ -145,9 +145,11 @@ def _with_texts(rows: Sequence[Any], value: dict[str, Any]) -> Iterator[Any]:
         for name, texts in known.items()
         # 1, 2, 3 may be levels: numbers count under a name like that of the texts, passage_id of passages
         if texts and (name[:4] == plain_header(key)[:4] or not any(map(str.isdecimal, texts)))
-        if all(str(row.get(key)) in texts for row in asked if row.get(key) is not None)
+        if all(str(row.get(key)) in texts for row in asked if row.get(key) is not None) and key in asked[0]
     }
     for row in rows:
+        if isinstance(row, dict) and not is_asked(row) and any(str(row.get("id")) in one for one in named.values()):
+            continue  # the text itself
         found = {key: texts[str(row[key])] for key, texts in named.items() if row.get(key) is not None}
         yield {**row, **({"context": "\n".join(found.values())} if found else {})} if isinstance(row, dict) else row
 
