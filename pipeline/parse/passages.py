@@ -101,7 +101,8 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
         return Use.UNCLEAR if whole else Use.OTHER
     if shared or lacking:
         prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
-        keyed = any(asked.key for asked, _ in checked)  # without a key nobody sees what explains it
+        # Without a key nobody sees what explains it, but for a column whose name is one of stems.
+        keyed = not least or any(asked.key for asked, _ in checked)
         return Use.UNCLEAR if explains or prompts or not keyed else Use.JOINS
     if explains or not long:
         return Use.EXPLAINS if explains else None
