@@ -223,11 +223,12 @@ def _label(key: str) -> str:
 def _from_list(value: list[Any]) -> Options:
     if value and all(isinstance(item, Mapping) for item in value):
         return _from_objects(value)
-    if value and all(isinstance(item, list) and len(item) == 2 for item in value):
-        firsts, seconds = zip(*value, strict=True)
+    if value and all(isinstance(item, list) and len(item) > 1 for item in value):
+        firsts, seconds, *more = zip(*value, strict=False)
         if all(isinstance(flag, bool) for flag in seconds):  # ["甲", true]
             return _flagged(firsts, seconds)
-        return labelled((_label(str(label)), text) for label, text in value)
+        if not more:
+            return labelled((_label(str(label)), text) for label, text in value)
     texts = [_option(item) for item in value]
     if run := signed([text for text in texts if text]):
         return labelled(run)

@@ -3,7 +3,6 @@
 A mapping that could be two things is no mapping: the table is stopped with one line that names both readings.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -19,8 +18,7 @@ from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
-_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
-_FIGURES = 3  # least number of such rows, and of other pictures
+_LONGER = 4  # how much longer than others the stem is, where no name tells it for sure
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -78,6 +76,11 @@ class _Search(TableCells):
             order = [plain_header(one) for one in vocabulary()["roles"][role]]
             if role not in self.found.found_by:
                 self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
+        alone = [
+            name for name in self._free() if option_of(name) and not isinstance(self._values(name)[0], list | dict)
+        ]
+        if "answer" not in by_role and [*map(plain_header, alone)] == ["a"]:  # {"q": "…", "o": […], "a": 1}
+            self._take("answer", alone, "name")
 
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
@@ -146,9 +149,7 @@ class _Search(TableCells):
                 self.found.roles.setdefault("image", []).append(name)
                 self.found.found_by.setdefault("image", "content")
         for name in self.found.roles.get("image", ()):
-            times = Counter(map(str, self._values(name)))
-            shown = {one for one, count in times.items() if count >= max(_FIGURES, _DECORATES * len(self.rows))}
-            self.found.decoration |= shown if len(times) - len(shown) >= _FIGURES else set()
+            self.found.decoration |= sources.decorating([str(one) for one in self._values(name)], len(self.rows))
 
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
@@ -204,6 +205,11 @@ class _Search(TableCells):
             weak = {plain_header(one) for one in vocabulary()["weak"]["stem"]}
             strong = [name for name in texts if plain_header(name) not in weak] or texts
             pairs = [[(name, cells.string(row.get(name))) for name in strong] for row in self.rows]
+            longest, *others = sorted(strong, key=self._length, reverse=True)
+            if plain_header(longest) in weak and all(
+                _LONGER * self._length(one) < self._length(longest) for one in others
+            ):
+                strong, pairs = [longest], []  # text, and the topic that it is about
             said = [{name: text for name, text in row if text} for row in pairs]
             differ = [row for row in said if len(set(row.values())) > 1]
             if 2 * len(differ) > len(self.rows):
@@ -253,17 +259,6 @@ class _Search(TableCells):
         # A few corrections under a name of the key do not tell how they are given: as the key is.
         for name in (one for one, (found, _) in read.items() if isinstance(found, Unclear)):
             self._require_agreement({best: clear[best], name: clear[best]})
-
-    def _later_keys(self) -> list[str]:
-        """Columns of letters whose headers speak of a key as well: 更正答案, final_answer; not 考生答案."""
-        words = vocabulary()["words"]
-        return [
-            name
-            for name in self._free()
-            if any(word in plain_header(name) for word in words["key"])
-            and not any(word in plain_header(name) for word in words["no_key"])
-            and all(answers.letters_of(str(value), []) for value in self._values(name))
-        ]
 
     def _stop(self, told: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
         """Object, and say what to write."""
@@ -327,11 +322,6 @@ class _Search(TableCells):
             told = f"{empty[0]} is empty in every row" if empty else told
             self.problems.append(Unclear("no_options", told))
 
-    def _free(self) -> list[str]:
-        """Columns that hold something and have no role."""
-        taken = self.found.names()
-        return [name for name in self.names if self.filled[name] and name not in taken]
-
     def _find_answer(self) -> None:
         """Find a column of letters, or of texts each of which is an option's."""
         never = vocabulary()["words"]["no_key"]  # 考生答案, my_answer
@@ -363,7 +353,7 @@ class _Search(TableCells):
         # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.
         alone = [name for name in columns if option_of(name)]
         listed = listed or [one for one in alone if all(isinstance(cells.unpacked(v), list) for v in self._values(one))]
-        bare = [one for one in columns if self._lists_texts(one)] if "answer" in self.found.roles else []
+        bare = [one for one in columns if self._lists_texts(one, keyed="answer" in self.found.roles)]
         listed = listed or (bare if len(bare) == 1 else [])
         if not listed:
             return
@@ -374,12 +364,6 @@ class _Search(TableCells):
         if any(texts != row[0] for row in said for texts in row):  # ["A、甲", "B、乙"] says 甲, 乙
             self._stop(f"the options may be {' or '.join(listed)}", "options", listed[0])
         self._settle_encoding()
-
-    def _lists_texts(self, name: str) -> bool:
-        """Return whether nearly all cells of a column are lists of texts, half of which stand nowhere else."""
-        values = [cells.unpacked(value) for value in self._values(name)]
-        texts = [text for value in values if isinstance(value, list) for _, text in cells.read_options(value).pairs]
-        return self._share_of_options([name]) >= answers.MOST and 2 * len({*texts}) > len(texts) > 2 * len(values)
 
     def _find_options(self) -> None:
         """Find columns side by side, as many as the key has letters; or those in which the key's text is found."""

@@ -103,6 +103,16 @@ LINES: dict[str, Callable[[int, str, list[str], int], dict[str, Any]]] = {
         "id": n, "topic": q, "ans_content": [{"key": x, "text": t} for x, t in by_letter(o).items()],
         "ans_right": "ABCD"[a],
     },
+    "verdicts-beside-texts": lambda _, q, o, a: {
+        "question": q, "possible_answers": [[t, t == o[a], t.upper()] for t in o], "translated": q.upper()
+    },
+    "one-letter-each": lambda _, q, o, a: {"q": q, "o": o, "a": a},
+    "text-and-topic": lambda n, q, o, a: {"topic": f"Sign {n}", "text": q, "options": o, "correct": a},
+    "objects-in-vietnamese": lambda _, q, o, a: {
+        "cauHoi": q, "dapAn": [
+            {"luaChon": x, "noiDung": t, "dung": t == o[a], "giaiThich": f"Of {t}."} for x, t in by_letter(o).items()
+        ],
+    },
     "list-under-any-name": lambda n, q, o, a: {"question": q, "xx1": o, "tags": ["eye", "ear"], "answer": str(a)},
     "text-under-any-name": lambda _, q, o, a: {
         "question": q, "k2": " ".join(f"{x}. {t}" for x, t in by_letter(o).items()), "answer": "ABCD"[a]
