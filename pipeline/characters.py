@@ -26,9 +26,10 @@ INVISIBLE: tuple[int, ...] = (
     *range(0x202A, 0x202F),
     0x2060,
     0xFEFF,
-    *range(0xFE00, 0xFE10),
+    *range(0xFE00, 0xFE0F),
 )
-"""Soft hyphens, joiners, marks of direction, variation selectors: they change nothing that is printed."""
+"""Soft hyphens, joiners, marks of direction, variation selectors but that of pictures (⚠️): nothing is printed for
+them."""
 
 UNREADABLE = "[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f-\\x9f\ue000-\uf8ff\ufff0-\uffff\U000e0000-\U0010ffff]"
 """Matches characters without a visible meaning: controls, private use, U+FFFD; for Python's and for Rust's regular

@@ -44,7 +44,8 @@ _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}
 _ENTITY = re.compile(r"&(?:[A-Za-z]{2,8}|#\d{2,6});")  # A character as web pages write it: &gt;300 mg/dL, &nbsp;
 _SHIFTED = re.compile(r"<(su[bp])>([^<>]{0,40})</\1>")
 """SpO<sub>2</sub>, 10<sup>9</sup>/L; a tag without its end may be what a question asks for."""
-_TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
+_READING = re.compile(r"<r[tp]>[^<>]{0,80}</r[tp]>")  # <ruby>漢字<rt>かんじ</rt></ruby>
+_TAGGED = re.compile(r"<(p|b|i|u|em|strong|span|font|div|label|ruby|rb)(?:\s[^<>]{0,200})?>([^<>]{0,5000})</\1>")
 _APART = re.compile(r"(?<=\S)(?=<(?:p|div)[\s>])|(?<=</p>)(?=[^<\s])|(?<=</div>)(?=[^<\s])")
 """A place between a paragraph and other text: <p>甲</p><p>乙</p> are two lines."""
 _BREAK = re.compile(r"<br\s?/?>")
@@ -78,7 +79,7 @@ def _without_markup(text: str) -> str:
     shown = text
     for _ in range(_MARKUP_ROUNDS if "<" in text or "&" in text else 0):
         before = shown
-        shown = _SHIFTED.sub(lambda match: _SHIFTS[match[1]](match[2]), _BREAK.sub("\n", shown))
+        shown = _SHIFTED.sub(lambda match: _SHIFTS[match[1]](match[2]), _READING.sub("", _BREAK.sub("\n", shown)))
         # a paragraph is a line of its own: <p>甲</p><p>乙</p>
         shown = _TAGGED.sub(lambda match: f"\n{match[2]}\n" if match[1] in ("p", "div") else match[2], shown)
         shown = _ENTITY.sub(lambda match: html.unescape(match[0]), shown).translate(_TABLE)

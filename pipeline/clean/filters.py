@@ -56,7 +56,7 @@ def truncated(question: Question, _: CleanParams) -> str | None:
 
 def _breaks_off(stem: str) -> bool:
     if stem.endswith(("“", "‘")):  # A mark that opens and closes, as typists have it: 称为“血府“.
-        return stem.count(stem[-1]) % 2 == 1  # 称为“血府 breaks off
+        return "„" not in stem and stem.count(stem[-1]) % 2 == 1  # 称为“血府 breaks off, „Ein Satz“ does not
     if PATTERNS.no_content.search(stem):  # 下列关于
         return True
     return bool(PATTERNS.open_end.search(stem) and PATTERNS.case.search(stem) and not PATTERNS.asks.search(stem))

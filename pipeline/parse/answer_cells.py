@@ -1,5 +1,6 @@
 """Answers in the cells of a tabular source: letters, numbers, or texts of options. Pure."""
 
+import html
 import re
 from collections.abc import Sequence
 from enum import StrEnum
@@ -13,7 +14,7 @@ from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
-_BETWEEN_HEADERS = r"[,，、;；|]"  # marks between the headers that an answer names: option1,option3
+_BETWEEN_HEADERS = r"[,，、;；|・]"  # marks between the headers that an answer names: option1,option3
 _BETWEEN_TEXTS = ("\n", "|", ";", "；")  # marks between the texts of several right options: 甲;丙
 _CHINESE = re.compile("[\u4e00-\u9fff]")
 _FOLDED = 8  # characters, spaces and stops included, of a text that may be one letter
@@ -190,8 +191,8 @@ def _counted(value: Any, options: Options, encoding: AnswerEncoding) -> list[str
 
 @lru_cache(1 << 12)
 def _bare(text: str) -> str:
-    """Fold a text for comparison with answers: width, case, spaces and a final stop do not count."""
-    return "".join(fold(text).split()).rstrip("。．.").casefold()
+    """Fold a text for comparison with answers: width, case, spaces, marks around it and &lt; for < do not count."""
+    return "".join(fold(html.unescape(text)).split()).strip("。．.'\"“”").casefold()
 
 
 def quoted_of(text: str, options: Pairs) -> list[str] | None:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from build_dataset.pipeline.parse.options import TERMS
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import vocabulary
 from build_dataset.schemas.grouping import group_values
 
 _P = Patterns(__name__)
@@ -63,7 +64,20 @@ def cut_stem(value: str) -> tuple[str, Pairs]:
             before, pairs = text[: marks[0].start()], _between(text, marks)
     if len(pairs) < 2 and (counted := _P.counted.search(text)):  # …옳은 것은?⏎1) 희소성⏎2) 유연성⏎3) 직관성
         before, pairs = text[: counted.start()], _between(text, [*_P.counted_label.finditer(text, counted.start())])
+    if len(pairs) < 2 and (first := _P.first_signed.search(text)):  # … относится: А) вода Б) воздух В) почва
+        parts = _P.before_sign.split(text[first.start() :].strip())
+        before, pairs = (text[: first.start()], run) if (run := signed(parts)) else (before, pairs)
     return without_announcement(before), pairs
+
+
+def signed(texts: Sequence[str]) -> Pairs:
+    """Return texts that all begin with the signs of another alphabet in its order as options: ア　甲, イ　乙; А) 甲."""
+    for signs in vocabulary()["options"]["alphabets"]:
+        marks = [_P.sign.match(text) for text in texts]
+        found = [(mark["sign"], mark.string[mark.end() :]) for mark in marks if mark]
+        if 2 < len(found) == len(texts) and signs.startswith("".join(sign for sign, _ in found)):
+            return found
+    return []
 
 
 def without_announcement(stem: str) -> str:

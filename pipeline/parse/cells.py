@@ -9,7 +9,16 @@ from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from typing import Any
 
-from build_dataset.pipeline.parse.cell_labels import AFTER, CLOSE, OPEN, Pairs, broken_lines, label_in, labelled_pairs
+from build_dataset.pipeline.parse.cell_labels import (
+    AFTER,
+    CLOSE,
+    OPEN,
+    Pairs,
+    broken_lines,
+    label_in,
+    labelled_pairs,
+    signed,
+)
 from build_dataset.pipeline.patterns import Patterns
 from build_dataset.schemas.columns import option_of, plain_header, vocabulary
 
@@ -215,12 +224,15 @@ def _label(key: str) -> str:
 def _from_list(value: list[Any]) -> Options:
     if value and all(isinstance(item, Mapping) for item in value):
         return _from_objects(value)
-    if value and all(isinstance(item, list) and len(item) == 2 for item in value):
-        firsts, seconds = zip(*value, strict=True)
+    if value and all(isinstance(item, list) and len(item) > 1 for item in value):
+        firsts, seconds, *more = zip(*value, strict=False)
         if all(isinstance(flag, bool) for flag in seconds):  # ["甲", true]
             return _flagged(firsts, seconds)
-        return labelled((_label(str(label)), text) for label, text in value)
+        if not more:
+            return labelled((_label(str(label)), text) for label, text in value)
     texts = [_option(item) for item in value]
+    if run := signed([text for text in texts if text]):
+        return labelled(run)
     for pattern in (_P.in_list, _P.numbered):
         if run := _printed(texts, pattern):
             marks = [pattern.match(text) for text in texts if text is not None]
@@ -264,11 +276,14 @@ def _from_objects(value: list[Any]) -> Options:
     said = {key: [item.get(key) for item in items] for key in keys}
     letters = [key for key in keys if [str(one).upper() for one in said[key]] == [*LABELS[: len(items)]]]
     counts = [[str(at + start) for at in range(len(items))] for start in (0, 1)]  # {"value": "0", "label": "甲"}
-    letters = letters or [key for key in keys if len(keys) > 1 and [*map(str, said[key])] in counts][:1]
+    texts_of = [key for key in keys if any(isinstance(one, str) for one in said[key])]  # not {"text": "1", "score": 0}
+    letters = letters or [key for key in keys if {*texts_of} - {key} and [*map(str, said[key])] in counts][:1]
     labels = letters or [key for key in known["label"] if all(_is_label(item.get(key)) for item in items)]
+    ids = [str(item[labels[0]]) for item in items] if labels else []  # 4, 5, 6: they count through the source
+    counted_on = bool(ids) and all(map(str.isdecimal, ids)) and not {"0", "1"} & {*ids}
     others = [key for key in keys if key not in letters]
     named = [key for key in known["text"] if key in others]
-    worded = [key for key in others if any(isinstance(one, str) for one in said[key])]
+    worded = [key for key in others if key in texts_of]
     texts = named or [key for key in worded if key not in labels]
     if not named and len(texts) > 1:  # {"choiceId": "c1", "choiceText": "甲"}: either may be the text
         return Options([])
@@ -281,6 +296,10 @@ def _from_objects(value: list[Any]) -> Options:
         if any(str(item.get(key)).casefold() in vocabulary()["words"]["right"] for key in marks):
             right.append(name)
     found = labelled(pairs)
+    if counted_on and found.pairs:
+        by_id = {one: label for one, label in zip(ids, LABELS, strict=False) if one in dict(pairs)}
+        texts_by_id = [(by_id[name], text) for (name, _), (_, text) in zip(pairs, found.pairs, strict=False)]
+        found = Options(texts_by_id, printed=by_id)
     return Options(found.pairs, found.printed, [found.printed.get(name, name) for name in right] or None)
 
 
@@ -294,13 +313,17 @@ def _says_right(key: str) -> bool:
 def names_letters(value: Any) -> bool:
     """Return whether an object or a list names the letter of each option: ``[{"ans": "A", "item": "甲"}]``."""
     value, pairs = unpacked(value), read_options(value).pairs
-    if isinstance(value, str) or [label for label, _ in pairs] != [*LABELS[: len(pairs)]] or len(pairs) < 2:
+    if [label for label, _ in pairs] != [*LABELS[: len(pairs)]] or len(pairs) < 2:
         return False
-    return isinstance(value, Mapping) or all(
-        label in [*item, *item.values()] or without_label(text, label) != text
-        if isinstance(item, Mapping)
-        else without_label(item, label) != item
-        for (label, text), item in zip(pairs, value, strict=False)
+    return (
+        isinstance(value, Mapping)
+        or (isinstance(value, str) and len(labelled_in(value).pairs) > 2)
+        or all(
+            label in [*item, *item.values()] or without_label(text, label) != text
+            if isinstance(item, Mapping)
+            else without_label(item, label) != item
+            for (label, text), item in zip(pairs, value, strict=False)
+        )
     )
 
 

@@ -1,5 +1,6 @@
 """Roles of a table's columns, options read from them, and columns of options that no header names."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
@@ -17,6 +18,8 @@ _LIKE = 60  # least likeness (0..100) of a header to the one expected next: D项
 _TOLERATED = 0.02  # share of keys that may name an option no column holds: typing errors
 _TYPED = 10  # keys of which one alone that names the next label, E of A to D, is a typing error
 _COMMON = "E"  # the last label that exams use: one key F is a typing error where no column is left that could hold it
+_DECORATES = 0.2  # share of rows with one picture, beside others, that decorates them and shows nothing
+_FIGURES = 3  # least number of such rows, and of other pictures
 _SHOWN = 20
 """Least number of keys for a label that none of them names to be no option; each of four options is the key 1 time in
 4."""
@@ -45,6 +48,8 @@ class Columns:
     flags: dict[str, str] = field(default_factory=dict)
     """Columns that say of each option whether it is right, by its label."""
     separator: str = ""  # a comma between the options in one cell, where the keys' texts are never cut by it
+    decoration: set[str] = field(default_factory=set)
+    """Cells that name a picture which many rows have: a logo, a placeholder."""
     unused: dict[str, str] = field(default_factory=dict)
     """Filled columns that are no part of a question; of those with long texts what they are."""
 
@@ -206,6 +211,13 @@ def around_key(rows: Sequence[Fields], columns: Sequence[str], answer: Sequence[
     once = all(sum(hit(row, name, text) for name in run) == 1 for row, text in told)
     alone = not any(looks_like(name, rows, run) for name in beside)
     return run if len(run) > 1 and run == [*columns[at : at + len(run)]] and once and alone else []
+
+
+def decorating(pictures: Sequence[str], rows: int) -> set[str]:
+    """Return the pictures of a column that many rows have, beside others that few have."""
+    times = Counter(pictures)
+    shown = {one for one, count in times.items() if count >= max(_FIGURES, _DECORATES * rows)}
+    return shown if len(times) - len(shown) >= _FIGURES else set()
 
 
 def flags_beside(rows: Sequence[Fields], names: Sequence[str], options: Mapping[str, str]) -> dict[str, str]:

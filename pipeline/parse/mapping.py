@@ -18,6 +18,7 @@ from build_dataset.schemas.dataset import SourceParams
 from build_dataset.schemas.grouping import group_values
 
 SAMPLE = 2000  # number of rows, spread over the table, by which columns are judged
+_LONGER = 4  # how much longer than others the stem is, where no name tells it for sure
 _FEW = 10  # least number of rows for letters under a meaningless header to be a key
 
 
@@ -75,6 +76,11 @@ class _Search(TableCells):
             order = [plain_header(one) for one in vocabulary()["roles"][role]]
             if role not in self.found.found_by:
                 self._take(role, sorted(names, key=lambda name: order.index(plain_header(name))), "name")
+        alone = [
+            name for name in self._free() if option_of(name) and not isinstance(self._values(name)[0], list | dict)
+        ]
+        if "answer" not in by_role and [*map(plain_header, alone)] == ["a"]:  # {"q": "…", "o": […], "a": 1}
+            self._take("answer", alone, "name")
 
     def _option_columns(self) -> None:
         """Find columns of one option each: opa to ope, 选项A, A B C D, option1, distractor1."""
@@ -136,12 +142,14 @@ class _Search(TableCells):
 
     def _pictures(self) -> None:
         """Take columns that name pictures of the question: LK0944.jpg."""
-        for name in self._free():
+        for name in [*self._free(), *self.found.roles.get("link", ())]:
             of_answer = any(word in name.casefold() for word in vocabulary()["words"]["of_answer"])
             values = self._values(name)
             if not of_answer and all(map(cells.is_picture, values)):
                 self.found.roles.setdefault("image", []).append(name)
                 self.found.found_by.setdefault("image", "content")
+        for name in self.found.roles.get("image", ()):
+            self.found.decoration |= sources.decorating([str(one) for one in self._values(name)], len(self.rows))
 
     def _left_over(self) -> None:
         """Let long texts that stems rest on join these, or stop the table where that is open; tell of the others."""
@@ -197,6 +205,11 @@ class _Search(TableCells):
             weak = {plain_header(one) for one in vocabulary()["weak"]["stem"]}
             strong = [name for name in texts if plain_header(name) not in weak] or texts
             pairs = [[(name, cells.string(row.get(name))) for name in strong] for row in self.rows]
+            longest, *others = sorted(strong, key=self._length, reverse=True)
+            if plain_header(longest) in weak and all(
+                _LONGER * self._length(one) < self._length(longest) for one in others
+            ):
+                strong, pairs = [longest], []  # text, and the topic that it is about
             said = [{name: text for name, text in row if text} for row in pairs]
             differ = [row for row in said if len(set(row.values())) > 1]
             if 2 * len(differ) > len(self.rows):
@@ -217,7 +230,7 @@ class _Search(TableCells):
             keys = self.found.roles.get("answer", ())
             lettered = [row for row in self.rows if answers.read_answer(cells.first(row, keys), cells.Options([]))]
             asked = lettered if len(self._letters_in(keys)) > 1 else self.rows
-            cut = [cell_labels.cut_stem(cells.text_of(row, names) or "")[1] for row in asked]
+            cut = [cells.labelled(cell_labels.cut_stem(cells.text_of(row, names) or "")[1]).pairs for row in asked]
             runs = ["".join(label for label, _ in pairs) for pairs in cut]
             whole = [run for run in runs if len(run) > 2 and (cells.LABELS + "|123456789").find(run) in (0, 12)]
             self.found.options_in_stem = 2 * len(whole) > len(runs)
@@ -246,17 +259,6 @@ class _Search(TableCells):
         # A few corrections under a name of the key do not tell how they are given: as the key is.
         for name in (one for one, (found, _) in read.items() if isinstance(found, Unclear)):
             self._require_agreement({best: clear[best], name: clear[best]})
-
-    def _later_keys(self) -> list[str]:
-        """Columns of letters whose headers speak of a key as well: 更正答案, final_answer; not 考生答案."""
-        words = vocabulary()["words"]
-        return [
-            name
-            for name in self._free()
-            if any(word in plain_header(name) for word in words["key"])
-            and not any(word in plain_header(name) for word in words["no_key"])
-            and all(answers.letters_of(str(value), []) for value in self._values(name))
-        ]
 
     def _stop(self, told: str, role: str, name: str | list[str], reason: str = "columns_unclear") -> None:
         """Object, and say what to write."""
@@ -320,11 +322,6 @@ class _Search(TableCells):
             told = f"{empty[0]} is empty in every row" if empty else told
             self.problems.append(Unclear("no_options", told))
 
-    def _free(self) -> list[str]:
-        """Columns that hold something and have no role."""
-        taken = self.found.names()
-        return [name for name in self.names if self.filled[name] and name not in taken]
-
     def _find_answer(self) -> None:
         """Find a column of letters, or of texts each of which is an option's."""
         never = vocabulary()["words"]["no_key"]  # 考生答案, my_answer
@@ -347,12 +344,17 @@ class _Search(TableCells):
         self.found.encoding = AnswerEncoding.LETTERS if used else AnswerEncoding.TEXTS
 
     def _find_lists(self) -> None:
-        """Find lists or objects that name the letter of each option; two columns of them may not differ."""
+        """Find lists, objects or texts that name the letter of each option; two columns of them may not differ.
+
+        Else the one column of lists whose texts seldom repeat, as tags do, beside a key.
+        """
         columns = [name for name in self._free() if not roles_of(name)]
         listed = [name for name in columns if all(map(cells.names_letters, self._values(name)))]
         # Options under the name of one: {"q": "…", "a": ["甲", "乙"], "correct": 1}.
         alone = [name for name in columns if option_of(name)]
         listed = listed or [one for one in alone if all(isinstance(cells.unpacked(v), list) for v in self._values(one))]
+        bare = [one for one in columns if self._lists_texts(one, keyed="answer" in self.found.roles)]
+        listed = listed or (bare if len(bare) == 1 else [])
         if not listed:
             return
         self._take("options", listed[:1], "content")

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from build_dataset.pipeline.parse.cells import Fields, whole_text
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.schemas.columns import plain_header, vocabulary
 
 _P = Patterns(__name__)
 LONG, SENTENCE = 60, 24  # least weight of a text that may be a passage, and of one that stems are seen to lack
@@ -86,16 +87,23 @@ def use_of(name: str, rows: Sequence[Fields], ask: Callable[[Fields], Asked], le
         or len({*rests}) < max(3, 0.05 * len(rests))
     ):
         return Use.COPY
+    words = vocabulary()["words"]
+    if any(word in plain_header(name) for word in words["of_answer"]):
+        return Use.EXPLAINS
     long = median(sizes) >= LONG
     shared = long and len(runs) <= 0.7 * len(texts) and max(runs) <= 0.5 * len(texts)
     lacking, bare = _lacking([asked for asked, _ in checked])
     explains = _telling(checked) >= _TELLS_KEY
     whole = len(told) >= 0.5 * len(rows)
-    if bare and not (shared or lacking):
+    if not lacking and plain_header(name) in words["cited"]:
+        return Use.OTHER  # Driver Guide §2.5, lines 71–75, of several questions
+    if bare and not (shared or lacking or explains):
         return Use.UNCLEAR if whole else Use.OTHER
     if shared or lacking:
         prompts = sum(rest != text for rest, (_, text) in zip(rests, checked, strict=True)) > 0.5 * len(checked)
-        return Use.UNCLEAR if explains or prompts else Use.JOINS
+        # Without a key nobody sees what explains it, but for a column whose name is one of stems.
+        keyed = not least or any(asked.key for asked, _ in checked)
+        return Use.UNCLEAR if explains or prompts or not keyed else Use.JOINS
     if explains or not long:
         return Use.EXPLAINS if explains else None
     whole = whole and len({*texts}) >= 0.5 * len(texts)

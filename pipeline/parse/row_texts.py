@@ -10,6 +10,7 @@ from build_dataset.pipeline.parse.cell_labels import Pairs, without_announcement
 from build_dataset.pipeline.parse.cells import Options
 from build_dataset.pipeline.parse.nets import Doubts, Furniture
 from build_dataset.pipeline.patterns import Patterns
+from build_dataset.pipeline.text import tidy
 from build_dataset.schemas.columns import vocabulary
 
 _P = Patterns(__name__)
@@ -128,8 +129,14 @@ def bare_stem(stem: str, number: int, options: Options, doubts: Doubts) -> str:
 def labelled_once(options: Options, doubts: Doubts) -> Options:
     """The options without labels of their own before their texts; another's label there is a doubt."""
     found = [(label, text, _P.label_again.match(text)) for label, text in options.pairs]
-    if sum(mark is not None for *_, mark in found) == 1:  # D. Lister, under D, among other names
-        found = [(label, text, mark and (None if _P.initial.match(text) else mark)) for label, text, mark in found]
+    # D. Lister under D, among other names; J.N. Bush, T.15 and I. Selim: letters far from the labels.
+    last = max((ord(label[0]) for label, *_ in found), default=0)
+    one, foreign = (
+        sum(mark is not None for *_, mark in found) == 1,
+        any((sign := _P.lettered.match(text)) and ord(sign[1]) > last + 1 for _, text, _ in found),
+    )
+    if one or foreign:
+        found = [(label, text, None if foreign or _P.initial.match(text) else mark) for label, text, mark in found]
     if others := [label for label, _, mark in found if mark and mark[1] != label]:
         doubts.append(("label_inside_text", f"another label stands before the text of {' '.join(others)}"))
     together = "\n".join(text for _, text, _ in found)  # nearly all have none of these
@@ -164,4 +171,11 @@ def unusual_texts(options: Options, usual: int, texts: Sequence[str]) -> Doubts:
     if options.cut_at_marks and len(options.pairs) != usual:
         told = f"{len(options.pairs)} options where most rows have {usual}"
         doubts.append(("options_too_many", f"{told}: a text may hold a mark between them"))
+    tags = {
+        found[1] for _, text in options.pairs if (found := _P.opening_tag.match(text)) and found[1] not in tidy(text)
+    }
+    if len(tags) > 2:  # <p>, <p id="a">, <h1>: what a web page hides is what they say
+        doubts.append(
+            ("options_alike", f"the options differ in their markup, {' '.join(sorted(tags))[:60]}, which goes")
+        )
     return doubts

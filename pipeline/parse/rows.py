@@ -326,7 +326,8 @@ def _has_figure(fields: Fields, columns: Columns) -> bool:
         for role, verdict in (("text_only", "wrong"), ("has_image", "right"))
         for name in columns.roles.get(role, ())
     )
-    return said or any(cells.filled(fields.get(name)) for name in columns.roles.get("image", ()))
+    shown = [value for name in columns.roles.get("image", ()) if cells.filled(value := fields.get(name))]
+    return said or any(str(value) not in columns.decoration for value in shown)
 
 
 def _stopped(row: SourceRow, why: Unclear) -> RowError:

@@ -10,6 +10,7 @@ from build_dataset.pipeline.parse.answer_cells import Given
 from build_dataset.pipeline.parse.cells import Fields
 from build_dataset.pipeline.parse.columns import Columns, options_of
 from build_dataset.pipeline.parse.fields import concluded_answer
+from build_dataset.schemas.columns import plain_header, vocabulary
 
 
 class TableCells:
@@ -30,6 +31,33 @@ class TableCells:
             several = sum(len(cells.read_options(value).pairs) > 1 for value in values)
             self._shares[known] = several / max(1, len(values))
         return self._shares[known]
+
+    def _lists_texts(self, name: str, *, keyed: bool) -> bool:
+        """Return whether cells of a column are lists of texts that seldom repeat, and say themselves which is right.
+
+        ``keyed``: they need not say it.
+        """
+        listed = [value for value in map(cells.unpacked, self._values(name)) if isinstance(value, list)]
+        read = [cells.read_options(value) for value in listed]
+        texts = [text for one in read for _, text in one.pairs]
+        seldom = 2 * len({*texts}) > len(texts) > 2 * self.filled[name]
+        return seldom and self._share_of_options([name]) >= answers.MOST and (keyed or all(one.right for one in read))
+
+    def _free(self) -> list[str]:
+        """Columns that hold something and have no role."""
+        taken = self.found.names()
+        return [name for name in self.names if self.filled[name] and name not in taken]
+
+    def _later_keys(self) -> list[str]:
+        """Columns of letters whose headers speak of a key as well: 更正答案, final_answer; not 考生答案."""
+        words = vocabulary()["words"]
+        return [
+            name
+            for name in self._free()
+            if any(word in plain_header(name) for word in words["key"])
+            and not any(word in plain_header(name) for word in words["no_key"])
+            and all(answers.letters_of(str(value), []) for value in self._values(name))
+        ]
 
     def _is_text(self, name: str) -> bool:
         """Return whether a column holds texts of which at least half differ."""

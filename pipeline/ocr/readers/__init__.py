@@ -24,7 +24,13 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
     from build_dataset.pipeline.ocr.readers.key_sheets import KeySheetReader
     from build_dataset.pipeline.ocr.readers.pdf import PdfReader
     from build_dataset.pipeline.ocr.readers.scripts import ScriptReader
-    from build_dataset.pipeline.ocr.readers.tabular import CmbJsonReader, CsvReader, JsonlReader, ParquetReader
+    from build_dataset.pipeline.ocr.readers.tabular import (
+        CmbJsonReader,
+        CsvReader,
+        JsonlReader,
+        ParquetReader,
+        YamlReader,
+    )
     from build_dataset.pipeline.ocr.readers.webpage import PageTableReader, WebPageReader
     from build_dataset.pipeline.ocr.readers.workbook import XlsxReader
 
@@ -42,6 +48,7 @@ def readers() -> tuple[PagedReader | RowReader, ...]:
         JsonlReader(),
         CmbJsonReader(),
         CsvReader(),
+        YamlReader(),
         XmlReader(),
         SqlReader(),
         GiftReader(),

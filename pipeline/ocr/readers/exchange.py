@@ -126,7 +126,7 @@ class GiftReader:
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """Each item; text between items is for the parser to reject."""
         text = re.sub(r"(?m)^\s*(?://|\$CATEGORY:).*$", "", decode(path.read_bytes()))
-        for block in filter(str.strip, re.split(r"\n[ \t]*\n", text)):
+        for block in filter(str.strip, re.split(r"\n[ \t]*\n|\n(?=[ \t]*::)", text)):
             found = _P.gift_item.fullmatch(block)
             yield row_of(_gift(found["stem"], found["body"], found["rest"]) if found else {"unparsed": block.strip()})
 

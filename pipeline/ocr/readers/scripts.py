@@ -125,6 +125,8 @@ def _value(tokens: Tokens, at: int) -> tuple[Any, int]:
             value, at = _bracketed(tokens, at + call)
             # array('甲', '乙'), listOf('甲'), Question(text: '甲') hold data; next() and (a + b) are computed.
             listed = token[0] in "[{" or isinstance(value, dict) or len(value) > 1
+            if not call and token[0] == "(" and isinstance(value, list) and len(value) == 1:  # ("甲" "乙") of Python
+                listed, value = True, value[0]
             value = value if listed and not (call and isinstance(value, list) and token[0] not in _LISTS) else None
         except _NoDataError:
             if token[0] in "[{":

@@ -4,7 +4,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,12 @@ _HANDED_DOWN = {"shared", "group", "type", "exam_type", "exam_class", "exam_subj
 
 
 def _load(text: str) -> Any:
-    """JSON with NaN and infinities as null: they are not JSON, but Python's own writer makes them."""
-    return json.loads(text, parse_constant=lambda _: None)
+    """JSON with NaN and infinities as null, and commas before a bracket: no JSON, but programs write them."""
+    try:
+        return json.loads(text, parse_constant=lambda _: None)
+    except json.JSONDecodeError:
+        bare = _P.text_or_comma.sub(lambda found: "" if found[0] == "," else found[0], text)
+        return json.loads(bare, parse_constant=lambda _: None)
 
 
 class CmbJsonReader:
@@ -64,10 +68,13 @@ def questions(value: Any, depth: int = 0) -> Iterator[Any]:
             inner = [] if depth >= MAX_DEPTH or is_asked(item) else [*_inner(item, depth)]
             yield from inner or [item]
     elif isinstance(value, dict) and depth < MAX_DEPTH:
-        if columns := _columns(value):
+        cut = [(key.split("|"), said) for key, said in value.items() if isinstance(said, str)]
+        if 2 * sum(said in parts[1:] for parts, said in cut) > len(value):  # {"stem|甲|乙": "甲"}
+            yield from ({"question": parts[0], "options": parts[1:], "answer": said} for parts, said in cut)
+        elif columns := _columns(value):
             yield from columns
         elif inner := [*_inner(value, depth)]:
-            yield from inner
+            yield from _with_texts(inner, value)
         elif value and all(isinstance(item, dict) for item in value.values()):
             for key, item in value.items():
                 columns = [{"chapter": key, **row} for row in _columns(item)]
@@ -84,7 +91,15 @@ def _is_question(value: Any) -> bool:
 
 
 def _inner(value: Any, depth: int) -> Iterator[Any]:
-    """Questions that an object keeps under a name of lists, with the case that the object gives them all."""
+    """Questions that an object keeps under a name of lists, with the case that the object gives them all.
+
+    Of a list those within it, with the texts beside them: ``[["A passage."], [{…}, {…}], "id 7"]``.
+    """
+    if isinstance(value, list):
+        held = [one for one in value if is_asked(one) or _holds_question(one, depth)]
+        beside = [one for one in value if one not in held and _P.words.search("".join(_texts_of(one)))]
+        case = {"context": "\n".join(text for one in beside for text in _texts_of(one))} if beside else {}
+        yield from ({**case, **row} if isinstance(row, dict) else row for row in questions(held, depth + 1))
     if not isinstance(value, dict):
         return
     names = vocabulary()["containers"]["names"]
@@ -101,6 +116,42 @@ def _inner(value: Any, depth: int) -> Iterator[Any]:
         kind = {} if plain_header(key) in names else {"type" if len(key) <= _LONG else "context": key}
         for row in questions(value[key], depth + 1):
             yield {**kind, **given, **row} if isinstance(row, dict) else row
+
+
+def _texts_of(part: Any) -> list[str]:
+    """Return the texts of a value: itself, those of a list, of an object all but its id."""
+    if isinstance(part, dict):
+        part = [one for key, one in part.items() if "id" not in roles_of(key)]
+    return [one for one in (part if isinstance(part, list) else [part]) if isinstance(one, str)]
+
+
+def _with_texts(rows: Sequence[Any], value: dict[str, Any]) -> Iterator[Any]:
+    """Yield questions with the texts that they name by an id, which the object above them keeps.
+
+    ``{"documents": {"d1": "A text …"}, "questions": [{"document": "d1", …}]}``, or a list of ``{"id": "d1", …}``.
+    """
+    known = dict[str, dict[str, str]]()
+    for name, part in value.items():
+        items = part if isinstance(part, dict) else {}
+        if isinstance(part, list) and all(isinstance(one, dict) and not is_asked(one) for one in part):
+            items = {next((str(one[key]) for key in one if "id" in roles_of(key)), ""): one for one in part}
+        texts = {key: "\n".join(_texts_of(one)) for key, one in items.items()}
+        known[plain_header(name)] = {key: text for key, text in texts.items() if key and len(text) > _LONG}
+    asked = [row for row in rows if is_asked(row)]
+    names = [key for key in (asked[0] if asked else ()) if not roles_of(key) or "shared" in roles_of(key)]
+    named = {
+        key: texts
+        for key in names
+        for name, texts in known.items()
+        # 1, 2, 3 may be levels: numbers count under a name like that of the texts, passage_id of passages
+        if texts and (name[:4] == plain_header(key)[:4] or not any(map(str.isdecimal, texts)))
+        if all(str(row.get(key)) in texts for row in asked if row.get(key) is not None) and key in asked[0]
+    }
+    for row in rows:
+        if isinstance(row, dict) and not is_asked(row) and any(str(row.get("id")) in one for one in named.values()):
+            continue  # the text itself
+        found = {key: texts[str(row[key])] for key, texts in named.items() if row.get(key) is not None}
+        yield {**row, **({"context": "\n".join(found.values())} if found else {})} if isinstance(row, dict) else row
 
 
 def _is_handed_down(key: str, part: Any) -> bool:
@@ -235,6 +286,8 @@ class CsvReader:
         A .txt is taken where its first line is the header of a bank: ``题目,选项A,选项B,答案``.
         """
         if suffix == ".txt" and looks_like_text(head):
+            if _P.anki.match(head.decode("utf-8", errors="replace")):
+                return True
             first = head.split(b"\n", 1)[0].decode("utf-8", errors="replace")
             cells = [roles_of(cell) for cell in re.split(r"[,\t;|]", first.lstrip("\ufeff")[:2000])]
             return {"stem", "answer"} <= {role for roles in cells for role in roles}
@@ -242,7 +295,7 @@ class CsvReader:
 
     def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
         """Each record by column name; empty cells are null."""
-        text = decode(path.read_bytes())
+        text = _with_header(decode(path.read_bytes()))
         # The module's limit belongs to the whole process: it is only ever raised, and the bound is kept here.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CELL))
         records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter(text), strict=True)
@@ -250,6 +303,21 @@ class CsvReader:
             yield from tables(_bounded(records), frozenset(params.columns))
         except csv.Error as error:
             raise UnreadableDocument("broken_csv", f"line {records.line_num}: {error}") from error
+
+
+def _with_header(text: str) -> str:
+    """A text that Anki wrote with the header that the lines at its top describe; others as they are.
+
+    ``#separator:tab``, ``#tags column:3``; without ``#columns:`` the other columns are the front and the back of cards.
+    """
+    if not (found := _P.anki.match(text)):
+        return text
+    said = dict(_P.anki_line.findall(found[0]))
+    mark = {"tab": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "colon": ":"}.get(said["separator"].lower(), "\t")
+    names = ["front", "back"]
+    for at, name in sorted((int(one), name) for name, one in said.items() if name.endswith(" column")):
+        names.insert(at - 1, name)
+    return f"{said.get('columns') or mark.join(names)}\n{text[found.end() :]}"
 
 
 def _bounded(records: Iterable[list[str]]) -> Iterator[list[str]]:
@@ -269,6 +337,30 @@ def _headers(line: str) -> tuple[int, int]:
     """Return how many cells of a line are known headers, whatever delimits them; letters, as of a key, count least."""
     cells = re.split(r"[,\t;|]", line[:2000])
     return sum(bool(roles_of(cell)) for cell in cells), sum(option_of(cell) is not None for cell in cells)
+
+
+class YamlReader:
+    """YAML: what JSON may hold, in lines; every scalar is text, so that ``no`` and ``1.10`` stay what they are."""
+
+    format = "yaml"
+
+    def recognises(self, head: bytes, suffix: str) -> bool:
+        """Return whether it is text and called so."""
+        return suffix in (".yml", ".yaml") and looks_like_text(head)
+
+    def rows(self, path: Path, params: OcrParams, told: list[str]) -> Iterator[TableRow]:  # noqa: ARG002
+        """The questions in it, as of JSON; a file with aliases, which may unfold without end, is refused."""
+        import yaml
+
+        text = decode(path.read_bytes())
+        with refused_as("broken", "no readable YAML", (yaml.YAMLError, RecursionError)):
+            if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=yaml.CBaseLoader)):
+                raise UnreadableDocument("broken", "the YAML has aliases (*name): write their content out")
+            value = yaml.load(text, Loader=yaml.CBaseLoader)  # noqa: S506 -- it makes texts, lists and objects alone
+        rows = [row for row in questions(value) if isinstance(row, dict)]
+        if not any(map(is_asked, rows)):
+            raise UnreadableDocument("unknown_format", "the YAML holds no list of questions")
+        yield from map(row_of, rows)
 
 
 class ParquetReader:

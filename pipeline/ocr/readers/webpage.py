@@ -21,10 +21,10 @@ from build_dataset.schemas.errors import UnreadableDocument, refused_as
 
 _P = Patterns(__name__)
 _SUFFIXES = (".html", ".htm", ".xhtml", ".mht", ".mhtml", ".md", ".markdown")
-_SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "button", "select", "svg"})
+_SILENT = frozenset({"script", "style", "noscript", "template", "head", "nav", "button", "select", "svg", "rt", "rp"})
 """Elements whose text nobody reads on the page."""
 _INLINE = {"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "ins", "label"}
-_INLINE |= {"mark", "q", "s", "small", "span", "strong", "sub", "sup", "u", "var"}
+_INLINE |= {"mark", "q", "rb", "ruby", "s", "small", "span", "strong", "sub", "sup", "u", "var"}
 """Elements that do not begin a line."""
 _APART = frozenset({"mark", "b", "strong", "u", "ins"})
 _CELLS = frozenset({"td", "th"})

@@ -12,8 +12,14 @@ import pytest
 
 from build_dataset.pipeline.ocr.params import OcrParams
 from build_dataset.pipeline.ocr.readers import find_reader
+from build_dataset.pipeline.parse.answer_cells import read_answer
+from build_dataset.pipeline.parse.cells import Options
+from build_dataset.pipeline.parse.columns import Columns, Unclear
+from build_dataset.pipeline.parse.mapping import find_mapping
+from build_dataset.pipeline.parse.row_texts import unusual_texts
 from build_dataset.pipeline.parse.rows import RowError, sources_of
 from build_dataset.schemas.documents import Document, SourceRow
+from build_dataset.schemas.errors import UnreadableDocument
 
 Item = tuple[str, list[str], int]
 BANK: list[Item] = [
@@ -97,6 +103,35 @@ LINES: dict[str, Callable[[int, str, list[str], int], dict[str, Any]]] = {
         "id": n, "topic": q, "ans_content": [{"key": x, "text": t} for x, t in by_letter(o).items()],
         "ans_right": "ABCD"[a],
     },
+    "verdicts-beside-texts": lambda _, q, o, a: {
+        "question": q, "possible_answers": [[t, t == o[a], t.upper()] for t in o], "translated": q.upper()
+    },
+    "one-letter-each": lambda _, q, o, a: {"q": q, "o": o, "a": a},
+    "text-and-topic": lambda n, q, o, a: {"topic": f"Sign {n}", "text": q, "options": o, "correct": a},
+    "objects-in-vietnamese": lambda _, q, o, a: {
+        "cauHoi": q, "dapAn": [
+            {"luaChon": x, "noiDung": t, "dung": t == o[a], "giaiThich": f"Of {t}."} for x, t in by_letter(o).items()
+        ],
+    },
+    "list-under-any-name": lambda n, q, o, a: {"question": q, "xx1": o, "tags": ["eye", "ear"], "answer": str(a)},
+    "text-under-any-name": lambda _, q, o, a: {
+        "question": q, "k2": " ".join(f"{x}. {t}" for x, t in by_letter(o).items()), "answer": "ABCD"[a]
+    },
+    "scores": lambda _, q, o, a: {"questionText": q, "answers": [{"answerText": t, "score": +(t == o[a])} for t in o]},
+    "ids-that-count-on": lambda n, q, o, a: {
+        "question": q, "options": [{"id": 4 * n + at, "value": t} for at, t in enumerate(o, 2)], "answer": 4 * n + a + 2
+    },
+    "signs-in-one-cell": lambda _, q, o, a: {
+        "問題文": q, "選択肢": "\n".join(f"{x}\u3000{t}" for x, t in by_letter(o, "アイウエ").items()),
+        "正解": "アイウエ"[a],
+    },
+    "signs-in-the-stem": lambda _, q, o, a: {
+        "вопрос": " ".join([q, *(f"{x}) {t}" for x, t in by_letter(o, "АБВГ").items())]), "верный": "АБВГ"[a]
+    },
+    "numbers-before-stems": lambda n, q, o, a: {"question": f"Вопрос №{n + 1}: {q}", "options": o, "answer": o[a]},
+    "sources-of-several": lambda n, q, o, a: {
+        "question": q, "options": o, "answer": o[a], "source": f"Guide to signs of illness, section {n // 3}, line 7"
+    },
 }  # fmt: skip
 
 
@@ -129,13 +164,86 @@ def parquet() -> bytes:
     return target.getvalue()
 
 
+def items() -> list[dict[str, Any]]:
+    return [{"question": q, "options": o, "answer": "ABCD"[a]} for q, o, a in BANK]
+
+
+def beside_lists() -> bytes:
+    return json.dumps(
+        [[[f"He told them of day {at}."], [item], f"id-{at}"] for at, item in enumerate(items())]
+    ).encode()
+
+
+def by_reference() -> bytes:
+    texts = {f"d{at}": f"A long text number {at} that some of the questions below rest on." for at in range(4)}
+    asked = [{"document": f"d{at % 4}", **item} for at, item in enumerate(items())]
+    return json.dumps({"documents": texts, "questions": asked}).encode()
+
+
+def by_number() -> bytes:
+    texts = [
+        {"id": at, "text": f"A long text number {at} that some of the questions below rest on."} for at in range(4)
+    ]
+    asked = [{"passage_id": at % 4, "level": at % 4, **item} for at, item in enumerate(items())]
+    return json.dumps({"passages": texts, "questions": asked}).encode()
+
+
+def keys_of_stems() -> bytes:
+    pairs = ",\n".join(json.dumps("|".join([q, *o])) + ": " + json.dumps(o[a]) for q, o, a in BANK)
+    return f"{{\n{pairs},\n}}".encode()
+
+
+def yaml() -> bytes:
+    lines = ("".join(f"    - {t}\n" for t in o) for _, o, _ in BANK)
+    asked = zip(BANK, lines, strict=True)
+    return "".join(f'- stem: "{q}"\n  choices:\n{o}  answer: {"ABCD"[a]}\n' for (q, _, a), o in asked).encode()
+
+
+def anki() -> bytes:
+    rows = (
+        f"{q}<br>{'<br>'.join(f'{x}) {t}' for x, t in by_letter(o, 'abcd').items())}\t{'abcd'[a]}) {o[a]}\tmed"
+        for q, o, a in BANK
+    )
+    return "\n".join(["#separator:tab", "#html:true", "#tags column:3", *rows]).encode()
+
+
+def gift() -> bytes:
+    texts = (
+        f"::Q{at}:: {q} {{\n" + "\n".join(("=" if n == a else "~") + t for n, t in enumerate(o))
+        for at, (q, o, a) in enumerate(BANK)
+    )
+    return "\n}\n".join([*texts, ""]).encode()
+
+
+def map_of_javascript() -> bytes:
+    return (
+        f"export const bank = new Map({json.dumps([[f'id{at}', item] for at, item in enumerate(items())])});".encode()
+    )
+
+
+def grouped_texts() -> bytes:
+    return "\n".join(
+        f'({{"question": ({q[:9]!r} {q[9:]!r}), "options": {o}, "answer": {a}}}),' for q, o, a in BANK
+    ).encode()
+
+
 FILES = {f"{name}.jsonl": (lambda name=name: lines(name)) for name in LINES} | {
     "medqa.json": lambda: lines("medqa"),  # JSON Lines under another name
     "headqa.json": headqa,
     "by_column.json": by_column,
     "nested.json": nested_cases,
     "arc.parquet": parquet,
+    "beside_lists.json": beside_lists,
+    "by_reference.json": by_reference,
+    "by_number.json": by_number,
+    "keys_of_stems.json": keys_of_stems,
+    "bank.yaml": yaml,
+    "anki.txt": anki,
+    "titles.gift": gift,
+    "map.js": map_of_javascript,
+    "grouped.py": lambda: b"QUESTIONS = [\n" + grouped_texts() + b"\n]\n",
 }
+ON_A_TEXT = ("nested.json", "logiqa.jsonl", "beside_lists.json", "by_reference.json", "by_number.json")
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -155,4 +263,49 @@ def test_a_published_shape_is_read_right(tmp_path, name):
         assert (question.stem, doubts) == (stem, [])
         assert by_label[question.answer[0]] == texts[right]
         assert sorted(by_label.values()) == sorted(texts)
-        assert (question.shared_stem is not None) == (name in ("nested.json", "logiqa.jsonl"))
+        assert (question.shared_stem is not None) == (name in ON_A_TEXT)
+
+
+@pytest.mark.parametrize("key", ["answer", "cop"])
+def test_a_text_that_many_rows_share_is_no_case_without_a_key_or_where_it_is_a_source(key):
+    rows = [
+        {
+            "question": q,
+            "options": o,
+            "wertung": f"Ein langer Text, den drei Fragen teilen, zum Thema Nummer {at // 3}, ein Hinweis",
+        }
+        | ({key: "ABCD"[a]} if key == "answer" else {})
+        for at, (q, o, a) in enumerate(BANK)
+    ]
+    found = find_mapping(rows)
+    joined = not isinstance(found, Unclear) and "wertung" in found.roles.get("shared", ())
+    assert joined == (key == "answer")
+
+
+def test_a_picture_that_many_rows_name_beside_others_decorates_them():
+    names = ["logo.png" if at % 2 else f"figure-{at}.png" for at in range(len(BANK))]
+    rows = [
+        {"question": q, "options": o, "answer": "ABCD"[a], "link": f"./img/{one}"}
+        for one, (q, o, a) in zip(names, BANK, strict=True)
+    ]
+    found = find_mapping(rows)
+    assert isinstance(found, Columns)
+    assert (found.roles["image"], found.decoration) == (["link"], {"./img/logo.png"})
+
+
+def test_yaml_that_may_unfold_without_end_is_refused(tmp_path):
+    path = tmp_path / "bomb.yaml"
+    path.write_text("a: &a [x, y]\nb: [*a, *a]\n")
+    with pytest.raises(UnreadableDocument, match="aliases"):
+        list(find_reader(path, OcrParams()).rows(path, OcrParams(), []))
+
+
+def test_a_key_names_an_option_however_marks_are_written():
+    options = Options([("A", "&lt;img&gt;"), ("B", "'yes  so'")])
+    assert [read_answer(key, options) for key in ("<img>", "yes so")] == [["A"], ["B"]]
+
+
+def test_options_that_differ_in_their_tags_wait():
+    texts = [f"<p {name}>text</p>" for name in ("id=1", "class=2", "href=3")]
+    doubts = unusual_texts(Options(list(zip("ABC", texts, strict=True))), 3, texts)
+    assert [reason for reason, _ in doubts] == ["options_alike"]
