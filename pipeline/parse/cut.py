@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.cloze import share_leads
+from build_dataset.pipeline.parse.cloze import share_leads, share_passages
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
@@ -60,7 +60,9 @@ def _heads(cutting: Cutting) -> None:
         elif heads.is_section_head(piece.text) or heads.numeral(piece.text):
             if not _runs_over(cutting.pieces, index):
                 cutting.roles[index] = Role.SECTION
-        elif piece.centred and heads.is_heading(piece.text) and not heads.number_candidate(index, piece.text):
+        elif not piece.centred or heads.number_candidate(index, piece.text):
+            continue
+        elif heads.is_heading(piece.text, called=piece.box is None):
             cutting.roles[index] = Role.HEADING
 
 
@@ -267,6 +269,7 @@ PASSES: tuple[Callable[[Cutting], None], ...] = (
     _items_of_spans,
     _announcing_spans,
     share_leads,
+    share_passages,
     _headings,
 )
 """Passes in order: each works on the lines that earlier passes left as text."""

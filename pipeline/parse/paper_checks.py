@@ -178,7 +178,7 @@ def _fewer_options(judged: Judged) -> Findings:
 @COMPARED("options_too_many", "A … H where all others have four options")
 def _more_options(judged: Judged) -> Findings:
     for draft, usual in _unusual_sizes(judged).values():
-        if len(draft.options) > usual:
+        if len(draft.options) > usual + (draft.options[-1][0] in (draft.answer or "")):  # its answer has the fifth
             more = draft.options[usual][1][:40]
             yield draft, f"{len(draft.options)} options, {usual} elsewhere in the paper: {more!r} stands behind those"
 
