@@ -243,8 +243,11 @@ def _announcing_spans(cutting: Cutting) -> None:
         if index in cutting.marks:
             following = cutting.marks[index].value
         head = heads.span_head(text) if role is Role.TEXT else None
+        counted = heads.counted_questions(text) if role is Role.TEXT and following else 0
         if head and head.first == following:
             cutting.share(index, head)
+        elif counted > 1 and following:
+            cutting.share(index, GroupHead(following, following + counted - 1, options=False, end=len(text)))
         elif heads.numeral(text) and cutting.roles[index : index + 2] == [Role.SECTION, Role.TEXT]:
             cutting.share(index, GroupHead(None, None, options=False, end=len(text)))
 

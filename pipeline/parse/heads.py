@@ -212,6 +212,13 @@ def opens_case(text: str, *, named: bool) -> int | None:
     return 0 if not named and _P.tells.match(text) else None
 
 
+def counted_questions(text: str) -> int:
+    """Return how many of the next questions a line says its case is for: applies to the next 2 items; 0 without."""
+    found = _P.next_items.search(text)
+    told = found["count"].lower() if found else "0"
+    return int(told) if told.isdecimal() else 2 + ["two", "three", "four", "five"].index(told)
+
+
 def span_head(text: str) -> GroupHead | None:
     """A line that is nothing but a span of numbers: [71-75], （3～4题）."""
     named = _group_span(_P.span_alone.match(structural(text)))

@@ -133,8 +133,8 @@ class Walker:
 
 def _in_order(blocks: Iterable[Any], height: Callable[[Any], int | None]) -> Iterator[Any]:
     """Yield blocks as a page shows them: those with a height on it that follow each other, from top to bottom."""
-    for placed, run in groupby(blocks, key=lambda block: height(block) is not None):
-        yield from sorted(run, key=lambda block: height(block) or 0) if placed else run
+    for _, found in groupby(((height(block), block) for block in blocks), key=lambda one: one[0] is None):
+        yield from (block for _, block in sorted(found, key=lambda one: one[0] or 0))
 
 
 def _height(paragraph: Any) -> int | None:
