@@ -1,7 +1,6 @@
 """Lines that hold the answers of several questions (lists, ranges, grids), and the heads over them."""
 
 import re
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -19,7 +18,6 @@ _P = Patterns(__name__)
 FAR = 200  # numbers further apart on one line number no questions: 1000 H 2000 H is a table of addresses
 EXPLAINED_WITHIN = 12  # number of lines under the head of a key within which its first explanation must come
 ANSWERED_WITHIN = 3  # number of lines under a possible head of a key within which its first answer must come
-FIELD = 5  # number of times from which on words that open no key are a field of each item
 HEAD_LENGTH = 60  # number of characters after a head within which answers on the same line must begin
 
 
@@ -188,23 +186,16 @@ def _head_end(text: str) -> int | None:
 
 
 def key_heads(pieces: Sequence[ParsedLine]) -> frozenset[int]:
-    """The lines that open a key: by their words, or by what stands under them where the words alone may deceive.
-
-    Words that come again and again with nothing of a key under them are a field that was left empty: 答案解析：.
-    """
-    likely = [index for index, piece in enumerate(pieces) if heads.is_likely_key_head(piece.text)]
-    opening = {
-        index for index in likely if _opens_answers([piece.text for piece in pieces[index + 1 :][:ANSWERED_WITHIN]])
-    }
-    times = Counter(pieces[index].text for index in likely)
-    idle = times - Counter(pieces[index].text for index in opening)
-    fields = {text for text, count in idle.items() if count >= FIELD and 2 * count > times[text]}
-    by_words = {index for index in likely if heads.is_key_head(pieces[index].text) and pieces[index].text not in fields}
-    return frozenset(index for index in opening | by_words if not _marks_one_answer(pieces, index))
-
-
-def _opens_answers(below: Sequence[str]) -> bool:
-    return any(line_pairs(text) or _P.entry.match(structural(text)) or grid(below, at) for at, text in enumerate(below))
+    """The lines that open a key: by their words, or by what stands under them where the words alone may deceive."""
+    found = set[int]()
+    for index, piece in enumerate(pieces):
+        below = [piece.text for piece in pieces[index + 1 : index + 1 + ANSWERED_WITHIN]]
+        may_be = heads.may_be_key_head(piece.text) and any(
+            line_pairs(text) or _P.entry.match(structural(text)) or grid(below, at) for at, text in enumerate(below)
+        )
+        if (may_be or heads.is_key_head(piece.text)) and not _marks_one_answer(pieces, index):
+            found.add(index)
+    return frozenset(found)
 
 
 def _marks_one_answer(pieces: Sequence[ParsedLine], head: int) -> bool:
