@@ -124,7 +124,7 @@ def is_section_head(text: str) -> bool:
     return bool(told) and any(form.match(bare) for form in _SECTIONS)
 
 
-def is_heading(text: str, *, called: bool) -> bool:
+def is_heading(text: str, *, called: bool = False) -> bool:
     """Return whether a centred line, or one that its file ``called`` a heading, stands between questions."""
     bare = text.strip()
     words, ends = re.search(rf"[{CJK}]{{2}}", bare), re.search(r"[。？?！；;:：]$", bare)
