@@ -102,6 +102,7 @@ class LineKind(StrEnum):
     """Kind of a line or region."""
 
     TEXT = "text"
+    HEADING = "heading"
     HEADER = "header"
     FOOTER = "footer"
     FIGURE = "figure"

@@ -8,6 +8,7 @@ from build_dataset.pipeline.patterns import Patterns
 _P = Patterns(__name__)
 CHOSEN = "☜"  # what readers put behind an option that is set apart; the parser decides whether it is a key
 ON, OFF = "\ue2f0", "\ue2f1"  # around what is set apart, inside readers alone
+HEADING = "\ue2f2"  # before a line that the file calls a heading, inside readers alone
 LEAST = 0.4  # least share of an option's text that is set apart
 
 

@@ -3,7 +3,7 @@
 import re
 
 from build_dataset.pipeline.parse.fields import opens_explanation
-from build_dataset.pipeline.parse.heads import GroupHead
+from build_dataset.pipeline.parse.heads import INSTRUCTION, PASSAGE, GroupHead
 from build_dataset.pipeline.parse.lines import REGIONS
 from build_dataset.pipeline.parse.outline import Cutting, Role
 from build_dataset.pipeline.parse.running import is_title
@@ -12,6 +12,7 @@ from build_dataset.pipeline.patterns import Patterns
 _P = Patterns(__name__)
 SURE = 0.9  # least weight of a number that opens an item of its own; numbered blanks may follow it
 FAR = 80  # the most lines that a lead may have
+LONG = 60  # least number of characters of a passage's first line
 
 
 def share_leads(cutting: Cutting) -> None:
@@ -24,12 +25,24 @@ def share_leads(cutting: Cutting) -> None:
             cutting.share(start, GroupHead(None, None, options=False, end=bullet.end() if bullet else 0))
 
 
+def share_passages(cutting: Cutting) -> None:
+    """The text between a head such as 阅读理解 and its first number is shared by its items."""
+    opened = False
+    for index, role in enumerate(cutting.roles):
+        text = cutting.pieces[index].text
+        if role is not Role.TEXT:
+            opened = role is Role.SECTION and PASSAGE.search(text) is not None
+        elif opened and len(text) >= LONG and not INSTRUCTION.search(text):
+            cutting.share(index, GroupHead(None, None, options=False, end=0))
+            opened = False
+
+
 def _lead_start(cutting: Cutting, index: int, number: int) -> int | None:
     """The first line after the options of the item before, if it has a bullet or the text names the number.
 
     No lead reaches over a line that is known to be something else.
     """
-    blank = re.compile(rf"[(（]\s*{number}\s*[)）]")  # the number stands as a blank in the lead: （12）
+    blank = re.compile(rf"[(（_]\s*{number}\s*[)）_]")  # the number stands as a blank in the lead: （12）, __12__
     start, named_at, found = None, None, False
     for place in range(index - 1, max(-1, index - FAR), -1):
         piece = cutting.pieces[place]

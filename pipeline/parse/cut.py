@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, zip_longest
 
 from build_dataset.pipeline.parse import heads
-from build_dataset.pipeline.parse.cloze import share_leads
+from build_dataset.pipeline.parse.cloze import share_leads, share_passages
 from build_dataset.pipeline.parse.fields import split_fields
 from build_dataset.pipeline.parse.heads import GroupHead, NumberCandidate, NumberStyle
 from build_dataset.pipeline.parse.keylines import answer_lines, key_heads
@@ -60,7 +60,9 @@ def _heads(cutting: Cutting) -> None:
         elif heads.is_section_head(piece.text) or heads.numeral(piece.text):
             if not _runs_over(cutting.pieces, index):
                 cutting.roles[index] = Role.SECTION
-        elif piece.centred and heads.is_heading(piece.text) and not heads.number_candidate(index, piece.text):
+        elif not piece.centred or heads.number_candidate(index, piece.text):
+            continue
+        elif heads.is_heading(piece.text, called=piece.box is None):
             cutting.roles[index] = Role.HEADING
 
 
@@ -241,8 +243,11 @@ def _announcing_spans(cutting: Cutting) -> None:
         if index in cutting.marks:
             following = cutting.marks[index].value
         head = heads.span_head(text) if role is Role.TEXT else None
+        counted = heads.counted_questions(text) if role is Role.TEXT and following else 0
         if head and head.first == following:
             cutting.share(index, head)
+        elif counted > 1 and following:
+            cutting.share(index, GroupHead(following, following + counted - 1, options=False, end=len(text)))
         elif heads.numeral(text) and cutting.roles[index : index + 2] == [Role.SECTION, Role.TEXT]:
             cutting.share(index, GroupHead(None, None, options=False, end=len(text)))
 
@@ -267,6 +272,7 @@ PASSES: tuple[Callable[[Cutting], None], ...] = (
     _items_of_spans,
     _announcing_spans,
     share_leads,
+    share_passages,
     _headings,
 )
 """Passes in order: each works on the lines that earlier passes left as text."""

@@ -181,7 +181,8 @@ def set_aside(draft: Draft, fields: Fields, *, worded: bool) -> tuple[str, str] 
         return "coded_answer", SET_ASIDE["coded_answer"]
     if any(_P.marked.match(text) for _, text in draft.options):
         return "short_answer", "its parts earn marks of their own, so they are no options"
-    reason = None if draft.options else _kind_in_words(draft, fields, worded=worded)
+    told = len(draft.options) < 3 and not (draft.answer or fields.answers) and INSTRUCTION.search(draft.stem)
+    reason = "instruction" if told else None if draft.options else _kind_in_words(draft, fields, worded=worded)
     return (reason, SET_ASIDE[reason]) if reason else None
 
 

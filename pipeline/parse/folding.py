@@ -87,7 +87,8 @@ def join_lines(text: str) -> str:
 
 
 def _joint(before: str, after: str) -> str:
-    if ("\t" in before and "\t" in after) or _P.enumerator.match(after) or _P.code.match(after):
+    of_code = _P.code.match(after) or (_P.code.match(before) and not re.match(f"[{CJK}]", after))
+    if ("\t" in before and "\t" in after) or _P.enumerator.match(after) or of_code:
         return "\n"
     if before.endswith("-") and len(before) > 1 and before[-2].isascii() and before[-2].isalpha():  # al-
         return ""

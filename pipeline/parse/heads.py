@@ -17,6 +17,7 @@ _SECTIONS = [re.compile(row["pattern"]) for row in _P.rows("sections")]
 _GROUPS = [re.compile(row["pattern"]) for row in _P.rows("groups")]
 CASE_LINES = 15  # most lines of a case that names its questions at its end
 INSTRUCTION = _P.instruction
+PASSAGE = _P.passage_head
 _ANNOUNCED = _P.table("announced")
 _CHOICE = {"single", *QuestionType}  # kinds of multiple-choice items that a head announces
 ONE_ANSWER = _CHOICE - SEVERAL_ANSWERS
@@ -91,7 +92,7 @@ def _mark(line: int, text: str) -> NumberCandidate | None:
     if first in _CIRCLED:
         end = text.index(first) + 1
         return NumberCandidate(line, _CIRCLED[first], NumberStyle.CIRCLED, end, 0.3, _CIRCLED[first])
-    if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNnCc单單多判":
+    if not first.isdigit() and first not in "第试試问問题題【[〔(（QqNnCcIi单單多判":
         return None
     for style, weight, most, form in _FORMS:
         found = form.match(text)
@@ -117,15 +118,17 @@ def split_heads(text: str) -> list[str]:
 def is_section_head(text: str) -> bool:
     """Return whether a line opens a section."""
     bare = text.strip()
-    told = len(bare) <= 24 or re.search(r"^(?:Part|Section)\b.{0,60}$|[题題]|共\s*\d+", bare, re.IGNORECASE)
+    told = len(bare) <= 24 or re.search(
+        r"^(?:Part|Section|Module|Chapter|Unit|Topic)\b.{0,60}$|[题題]|共\s*\d+", bare, re.I
+    )
     return bool(told) and any(form.match(bare) for form in _SECTIONS)
 
 
-def is_heading(text: str) -> bool:
-    """Return whether a centred line without a number is a heading between questions."""
+def is_heading(text: str, *, called: bool = False) -> bool:
+    """Return whether a centred line, or one that its file ``called`` a heading, stands between questions."""
     bare = text.strip()
     words, ends = re.search(rf"[{CJK}]{{2}}", bare), re.search(r"[。？?！；;:：]$", bare)
-    return len(bare) <= 20 and words is not None and ends is None
+    return len(bare) <= (60 if called else 20) and (called or words is not None) and ends is None
 
 
 def is_likely_key_head(text: str) -> bool:
@@ -207,6 +210,13 @@ def opens_case(text: str, *, named: bool) -> int | None:
     if found := _P.opens_case.match(text):
         return found.end()
     return 0 if not named and _P.tells.match(text) else None
+
+
+def counted_questions(text: str) -> int:
+    """Return how many of the next questions a line says its case is for: applies to the next 2 items; 0 without."""
+    found = _P.next_items.search(text)
+    told = found["count"].lower() if found else "0"
+    return int(told) if told.isdecimal() else 2 + ["two", "three", "four", "five"].index(told)
 
 
 def span_head(text: str) -> GroupHead | None:

@@ -41,16 +41,19 @@ class ParsedLine:
     box: Box | None
     confidence: float | None
     kind: LineKind
-    centred: bool = False  # it stands in the middle of its column, as headings do
+    centred: bool = False  # it stands in the middle of its column, as headings do, or the file calls it one
     in_table: bool = False  # it stands inside a table's region
     order: int = 0  # its line's place in the reading order of the page
     other: str | None = None  # a second reading of its line, where that differs in what matters
     unsure: tuple[UnsureCharacter, ...] = ()  # characters of its line that may be misread
 
 
-def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
+def parsed_lines(lines: Sequence[Line]) -> list[ParsedLine]:
     """The pieces of a document's lines: running heads and feet left out, texts folded."""
-    kept = without_running([line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)])
+    headings = {(line.page, line.order) for line in lines if line.kind is LineKind.HEADING}
+    texts = [line for line in lines if line.kind not in (LineKind.HEADER, LineKind.FOOTER)]
+    as_text = {"kind": LineKind.TEXT}
+    kept = without_running([one.model_copy(update=as_text) if one.kind is LineKind.HEADING else one for one in texts])
     boxes = group_values((line.column, line.box) for line in kept if line.box and line.kind is LineKind.TEXT)
     # The left and the right edge of the text of every column, over all pages.
     margins = {column: (min(box.x0 for box in own), max(box.x1 for box in own)) for column, own in boxes.items()}
@@ -60,7 +63,7 @@ def parsed_lines(lines: Iterable[Line]) -> list[ParsedLine]:
         parts = [fold(part) for part in line.text.split("\n")]
         if line.kind not in REGIONS:
             parts = [head for part in parts if part.strip() for head in split_heads(part)]
-        centred = _centred(line, margins)
+        centred = _centred(line, margins) or (line.page, line.order) in headings
         cell = line.kind is LineKind.TEXT and any(_inside(line, table) for table in tables[line.page])
         found.extend(line_part(line, part, centred=centred, in_table=cell) for part in parts)
     return found
@@ -176,6 +179,8 @@ def _parts(piece: ParsedLine) -> Iterator[ParsedLine]:
         text = f"{row['asked']}\n答案：{row['key']}" + (f"\n解析：{row['told']}" if row["told"] else "")
     elif key := _P.headed_key.fullmatch(text):
         text = key["entries"]
+    elif _P.key_of_sections.match(text):
+        text = _P.of_section.sub(r"\n\1\n", text)
     elif len(text) > LONG and (_P.glued_answer.search(text) or len(_P.glued_blank.findall(text)) >= LEAST):
         text = _apart(text)
     if "{~" in text or "{=" in text:

@@ -67,9 +67,10 @@ def find_run(text: str, start: int = 0) -> OptionRun | None:
     """The run of at least two options in ``text`` from ``start`` on, or None."""
     run = _find_run(text, start)
     texts = [option for _, option in run.options] if run else []
-    # Letters alone are those of a key, A.DC B.CBACC; single ones may be vitamins.
+    # Letters alone are those of a key, A.DC B.CBACC; single ones may be vitamins, the same ones an order: A.BAC B.CAB.
     letters = all(map(_P.letters_alone.fullmatch, texts)) and not all(map(_P.grade.fullmatch, texts))
-    return None if letters and any(len(text) > 2 for text in texts) else run
+    listed = letters and len({*map("".join, map(sorted, texts))}) > 1 and any(len(text) > 2 for text in texts)
+    return None if listed else run
 
 
 def _find_run(text: str, start: int) -> OptionRun | None:

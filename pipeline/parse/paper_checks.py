@@ -158,7 +158,7 @@ def _unusual_sizes(judged: Judged) -> Mapping[int, tuple[Draft, int]]:
     # Items of one answer may have fewer options than others.
     several = [draft.announced in SEVERAL_ANSWERS or len(draft.answer or "") > 1 for draft in members]
     kinds = group_values(zip(several, members, strict=True))
-    blocks = group_values((id(draft.block), draft) for draft in members)
+    blocks = group_values(((id(draft.block), more), draft) for more, draft in zip(several, members, strict=True))
     odd: dict[int, tuple[Draft, int]] = {}
     for part, enough in [*((kind, MANY) for kind in kinds.values()), *((block, SEVERAL) for block in blocks.values())]:
         counts = Counter(len(draft.options) for draft in part)
@@ -178,7 +178,7 @@ def _fewer_options(judged: Judged) -> Findings:
 @COMPARED("options_too_many", "A … H where all others have four options")
 def _more_options(judged: Judged) -> Findings:
     for draft, usual in _unusual_sizes(judged).values():
-        if len(draft.options) > usual:
+        if len(draft.options) > usual + (draft.options[-1][0] in (draft.answer or "")):  # its answer has the fifth
             more = draft.options[usual][1][:40]
             yield draft, f"{len(draft.options)} options, {usual} elsewhere in the paper: {more!r} stands behind those"
 

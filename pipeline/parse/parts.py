@@ -287,7 +287,7 @@ def share_joint_answers(drafts: Sequence[Draft]) -> None:
     """
     waiting: list[Draft] = []
     for draft in drafts:
-        if draft.entry or not draft.options or draft.suffix:
+        if draft.entry or not draft.options or draft.suffix or draft.announced in SEVERAL_ANSWERS:
             waiting = []
             continue
         if draft.answer is None and not draft.answered:
@@ -298,7 +298,7 @@ def share_joint_answers(drafts: Sequence[Draft]) -> None:
         if waiting and len(letters) == len(waiting) + 1:  # 3. … 4. … 5. … 答案：ACD, or D,B,A
             draft.explanation = rest
             _share([*waiting, draft], letters)
-        elif several and draft.announced not in SEVERAL_ANSWERS:
+        elif several:
             draft.flag("joint_answer", f"{draft.answer} may answer some of the questions before it")
         waiting = []
 

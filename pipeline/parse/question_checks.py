@@ -11,7 +11,7 @@ from build_dataset.pipeline.parse import heads
 from build_dataset.pipeline.parse.checks import Checks, Judged, ParseCheck
 from build_dataset.pipeline.parse.draft import Draft, text_of
 from build_dataset.pipeline.parse.fields import opens_field, split_fields
-from build_dataset.pipeline.parse.folding import spaceless, structural, without_digits
+from build_dataset.pipeline.parse.folding import structural, without_digits
 from build_dataset.pipeline.parse.lines import ColumnEdges, ParsedLine, is_complete_line
 from build_dataset.pipeline.parse.options import find_labels, find_run, has_label, opens_option
 from build_dataset.pipeline.parse.running import is_title
@@ -64,7 +64,9 @@ def _labels_in_order(draft: Draft, _: Judged) -> Iterable[str]:
 
 @STRUCTURE("empty_option", "A. 甲 B. C. 丙")
 def _empty_options(draft: Draft, _: Judged) -> Iterable[str]:
-    if empty := [label for label, text in draft.options if not text or _P.placeholder.fullmatch(text)]:
+    signs = not any(char.isalnum() for _, text in draft.options for char in text)  # A. * B. % C. _ D. .
+    form = _P.blank_text if signs else _P.placeholder
+    if empty := [label for label, text in draft.options if form.fullmatch(text)]:
         yield f"no text at {' '.join(empty)}"
 
 
@@ -186,7 +188,7 @@ def _is_one_paragraph(draft: Draft, edges: ColumnEdges) -> bool:
 
 @CONTENT("options_alike", "A. 甲 B. 甲")
 def _alike_options(draft: Draft, _: Judged) -> Iterable[str]:
-    bare = Counter(spaceless(text) for _, text in draft.options if text)
+    bare = Counter(_P.space_of_none.sub("", text) for _, text in draft.options if text)  # 5 3 is not 53
     if same := [text for text, times in bare.items() if times > 1]:
         yield f"two options say {same[0][:20]!r}"
 

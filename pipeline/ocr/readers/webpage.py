@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from build_dataset.pipeline.ocr import glyphs
-from build_dataset.pipeline.ocr.emphasis import OFF, ON, shown_options
+from build_dataset.pipeline.ocr.emphasis import HEADING, OFF, ON, shown_options
 from build_dataset.pipeline.ocr.interfaces import OnePageReader, TableRow
 from build_dataset.pipeline.ocr.model import PageLine
 from build_dataset.pipeline.ocr.params import OcrParams
+from build_dataset.pipeline.ocr.readers.docx_numbering import format_number
 from build_dataset.pipeline.ocr.readers.encoding import begins_as_html, decode, looks_like_text
 from build_dataset.pipeline.ocr.readers.header import PICTURE, Grid, is_bank, tables_of_document
 from build_dataset.pipeline.patterns import Patterns
@@ -27,6 +28,8 @@ _INLINE = {"a", "abbr", "b", "bdi", "cite", "code", "em", "font", "i", "ins", "l
 _INLINE |= {"mark", "q", "rb", "ruby", "s", "small", "span", "strong", "sub", "sup", "u", "var"}
 """Elements that do not begin a line."""
 _APART = frozenset({"mark", "b", "strong", "u", "ins"})
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+_STYLES = {"A": "upperLetter", "a": "lowerLetter", "I": "upperRoman", "i": "lowerRoman"}  # of the numbers of a list
 _CELLS = frozenset({"td", "th"})
 _SHIFTS = {"sup": glyphs.superscript, "sub": glyphs.subscript}  # 10<sup>9</sup>/L is 10⁹/L, never 109/L
 _LINE = "\u2028"  # The end of a line in a program, which white space elsewhere is not
@@ -53,7 +56,14 @@ class WebPageReader(OnePageReader):
     def lines(self, path: Path) -> list[PageLine]:
         """Return its lines; a picture is a figure in its place."""
         texts = shown_options([*element_lines(parse_page(_html(path)), apart=True)])
-        return [PageLine("", None, kind=LineKind.FIGURE) if one == PICTURE else PageLine(one, None) for one in texts]
+        return [*map(_line, texts)]
+
+
+def _line(text: str) -> PageLine:
+    if text == PICTURE:
+        return PageLine("", None, LineKind.FIGURE)
+    bare = text.removeprefix(HEADING)
+    return PageLine(bare, None, LineKind.TEXT if bare == text else LineKind.HEADING)
 
 
 def _html(path: Path) -> str:
@@ -122,9 +132,26 @@ def _pieces(root: Any, *, apart: bool) -> Iterator[str]:
         if item.tag == "summary":
             own = [_P.toggle.sub("", text) for text in own]
         inside = [PICTURE] if item.tag == "img" else [*own, *item]
+        if item.tag == "ol":
+            _number(item)
+        elif item.tag == "li" and item.get("value"):
+            inside = [f"{item.get('value')}. ", *inside]
+        elif apart and item.tag in _HEADINGS:
+            inside = [HEADING, *inside]
         if apart and (item.tag in _APART or _P.coloured.search(f"{item.get('style', '')};{item.get('color', '')}")):
             inside = [ON, *inside, OFF]
         stack += reversed([*([] if item.tag in _CELLS else edge), *inside, *edge, *tail])
+
+
+def _number(numbered: Any) -> None:
+    """Write the numbers that a page shows before the items of a list into them, unless they have labels."""
+    items = [*numbered.iterchildren("li")]
+    start = numbered.get("start", "1")
+    hidden = _P.no_numbers.search(numbered.get("style", ""))
+    if hidden or not start.isdecimal() or any(_P.labelled.match("".join(item.itertext())) for item in items):
+        return
+    for value, item in enumerate(items, int(start)):
+        item.set("value", format_number(value, _STYLES.get(numbered.get("type", ""), "decimal")))
 
 
 def _flat(text: str) -> str:

@@ -304,3 +304,36 @@ def test_a_line_with_pipes_before_any_table_is_none() -> None:
     assert webpage._pipe_tables("ab\n-|-\nc|d") == ([], 8)
     assert webpage._pipe_tables("a|b\n-|-") == ([[["a", "b"]]], 0)
     assert webpage._pipe_tables(" a|b \n-|-\nx\n y|z ") == ([[["a", "b"]]], 4)
+
+
+@pytest.mark.parametrize(
+    ("attributes", "items", "shown"),
+    [
+        ("", ("甲", "乙"), ["1. 甲", "2. 乙"]),
+        ("start=3", ("甲", "乙"), ["3. 甲", "4. 乙"]),
+        ("type=A", ("甲", "乙"), ["A. 甲", "B. 乙"]),
+        ("", ("A. 甲", "B. 乙"), ["A. 甲", "B. 乙"]),
+        ("", ("（1）甲", "乙"), ["（1）甲", "乙"]),
+        ("style='list-style: none'", ("甲", "乙"), ["甲", "乙"]),
+    ],
+)
+def test_items_of_a_list_have_the_numbers_that_the_page_shows(tmp_path, attributes, items, shown):
+    path = tmp_path / "a.html"
+    listed = "".join(f"<li>{one}</li>" for one in items)
+    path.write_text(f"<html><p>题</p><ol {attributes}>{listed}</ol></html>", encoding="utf-8")
+    assert [line.text for line in read(path)] == ["题", *shown]
+
+
+def test_headings_of_pages_and_markdown_are_told(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_text("### Digestive System\n\n**1.** 首选的是\n\nA) 甲\n", encoding="utf-8")
+    assert [(line.kind.value, line.text) for line in read(path)][:2] == [
+        ("heading", "Digestive System"),
+        ("text", "1. 首选的是"),
+    ]
+
+
+def test_a_fold_in_japanese_leaves_no_words(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text("<p>題</p><details><summary>解答を見る</summary><p>正解：2</p></details>", encoding="utf-8")
+    assert [line.text for line in read(path)] == ["題", "正解：2"]
