@@ -214,7 +214,7 @@ def _in_word(text: str, match: re.Match[str]) -> str:
     if _P.labelled.search(before):
         return ""
     unit = match.group().islower() and before.rstrip()[-1:].isdigit()  # 不超过1 g
-    article = match.group() in "Aa" and _P.article.match(text, end)
+    article = _P.article.match(text, end) if match.group() in "Aa" else match.group() == "I" and _P.pronoun.match(text, end)
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
     if unit or _P.before.search(before) or article or acronym:
         return "before" if _P.before.search(before) else "word"

@@ -6,6 +6,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from build_dataset.pipeline.claims import Claim, Stance
+from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule
 from build_dataset.pipeline.patterns import Patterns
@@ -72,7 +73,18 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     best = _P.called_best.match(task.said.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= found.end]
     alone = _P.alone_first.match(task.said.text, found.end) and not later
-    return found if best or (closed and (alone or len(task.said.items) <= 2)) else None
+    return found if best or (closed and (alone or len(task.said.items) <= 2 or _stands_apart(task))) else None
+
+
+def _stands_apart(task: ReadingTask) -> bool:
+    """Return whether the opening is a paragraph above a text that goes through all options, or all the others."""
+    labels = [mention.labels[0] for at in task.said.heads if (mention := task.said.words[at][3]) is not None]
+    first = task.said.mentions[0].labels
+    opener = labels and labels[0] == first[0] and task.said.heads[0] < len(BLANK_LINE)
+    rest = labels[1:] if opener else labels
+    others = set(task.said.options) - set(first)
+    apart = BLANK_LINE in task.said.codes[: task.said.heads[1 if opener else 0]] if rest else False
+    return apart and (set(rest) == set(task.said.options) or (set(rest) == others and first[0] != min(task.said.options)))
 
 
 def stated(task: ReadingTask) -> FoundAnswer | None:
@@ -168,13 +180,23 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
         if below == len(codes):
             return None
         left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below][1]]
-        return _closing(task, below) or _last(left)  # "This leaves warfarin, which …"
+        return _closing(task, below) or _last(left) or _apart(task, below)  # "This leaves warfarin, which …"
     found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
     if found is None or (task.multiple is False and len(found.labels) > 1):
         return None
     # 感染性的有败血症,非感染性 … : where several are asked for, the first is no answer in a text that breaks off
     broken = task.multiple and len(found.labels) == 1 and not _P.ended.search(task.said.text)
     return None if broken else found
+
+
+def _apart(task: ReadingTask, below: int) -> FoundAnswer | None:
+    """The only option that is named below options that are gone through, or above them: This matches option C."""
+    for start, end in ((below, len(task.said.codes)), (0, task.said.heads[0])):
+        named = [word[3] for word in task.said.words[start:end] if word[3] and not (word[3].weak and word[3].text)]
+        if named and not _P.denies.search(task.said.codes, start, end) and Token.PERHAPS not in task.said.codes[start:end]:
+            alike = len({frozenset(mention.labels) for mention in named}) == 1
+            return FoundAnswer(named[-1].labels, named[0].start, named[-1].end) if alike else None
+    return None
 
 
 def _undivided(task: ReadingTask) -> list[Claim]:
@@ -352,6 +374,8 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
     if len({frozenset(mention.labels) for mention in found}) != 1 or denied:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
+        return None
+    if letters and _P.named_thing.search(text, max(0, letters[0].start - 20), letters[0].end + 3):
         return None
     # of texts alone, one in the last sentence, and not 补液和胰岛素
     beside = (text[max(0, one.start - 2) : one.start] + "_" + text[one.end : one.end + 2] for one in found)
