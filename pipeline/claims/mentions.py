@@ -195,8 +195,8 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text
         quote = quotes.get(behind.end()) if behind else None
         own = quote is not None and quote.labels[0] == run[-1]
-        if own and run == ("A",) and small and behind and behind.group().isspace():
-            continue  # an article: a Bartholin gland cyst
+        if own and run == ("A",) and behind and behind.group().isspace() and (small or text[behind.end()].islower()):
+            continue  # an article: a Bartholin gland cyst, A pants shop
         covering = bisect_right(starts, match.start()) - 1
         quoted = quotes[starts[covering]] if covering >= 0 else None
         covered = quoted is not None and quoted.end > match.start() and not _is_letters(quoted, text, options)

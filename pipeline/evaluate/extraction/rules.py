@@ -73,18 +73,18 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     best = _P.called_best.match(task.said.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= found.end]
     alone = _P.alone_first.match(task.said.text, found.end) and not later
-    return found if best or (closed and (alone or len(task.said.items) <= 2 or _stands_apart(task))) else None
+    chosen = any(claim.stance is Stance.ASSERTED and claim.mention.end == found.end for claim in task.said.claims)
+    apart = (closed or chosen) and _stands_apart(task)
+    return found if best or apart or (closed and (alone or len(task.said.items) <= 2)) else None
 
 
 def _stands_apart(task: ReadingTask) -> bool:
     """Return whether the opening is a paragraph above a text that goes through all options, or all the others."""
-    labels = [mention.labels[0] for at in task.said.heads if (mention := task.said.words[at][3]) is not None]
-    first = task.said.mentions[0].labels
-    opener = labels and labels[0] == first[0] and task.said.heads[0] < len(BLANK_LINE)
-    rest = labels[1:] if opener else labels
-    others = set(task.said.options) - set(first)
-    apart = BLANK_LINE in task.said.codes[: task.said.heads[1 if opener else 0]] if rest else False
-    return apart and (set(rest) == set(task.said.options) or (set(rest) == others and first[0] != min(task.said.options)))
+    first, heads = task.said.mentions[0], [(at, task.said.words[at][3]) for at in task.said.heads]
+    rest = [(at, mention.labels[0]) for at, mention in heads if mention is not None and mention is not first]
+    labels, options = {label for _, label in rest}, set(task.said.options)
+    apart = bool(rest) and BLANK_LINE in task.said.codes[task.said.codes.index(Token.LETTERS) : rest[0][0]]
+    return apart and (labels == options or (labels == options - {*first.labels} and first.labels[0] != min(options)))
 
 
 def stated(task: ReadingTask) -> FoundAnswer | None:
@@ -126,7 +126,11 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
     ends = _P.last_sentence if _P.taken_back.search(task.said.text) else _P.last_line
     match = ends.search(task.said.codes)
     mention = task.said.mention_at(match) if match else None
-    return FoundAnswer(mention.labels, mention.start, mention.end) if mention and not mention.own else None
+    if mention is None or (mention.own and len(task.said.items) > 1):
+        return None
+    # "… we can look at the choices: (A": broken off
+    broken = task.said.text[mention.start - 1 : mention.start] == "(" and ")" not in task.said.text[mention.letters :]
+    return None if broken else FoundAnswer(mention.labels, mention.start, mention.end)
 
 
 def head(task: ReadingTask) -> FoundAnswer | None:
@@ -177,9 +181,7 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
         if mention is not None:
             return FoundAnswer(mention.labels, mention.start, mention.end)
     if below := task.said.below:
-        if below == len(codes):
-            return None
-        left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below][1]]
+        left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below - 1][2]]
         return _closing(task, below) or _last(left) or _apart(task, below)  # "This leaves warfarin, which …"
     found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
     if found is None or (task.multiple is False and len(found.labels) > 1):
@@ -191,9 +193,11 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
 
 def _apart(task: ReadingTask, below: int) -> FoundAnswer | None:
     """The only option that is named below options that are gone through, or above them: This matches option C."""
-    for start, end in ((below, len(task.said.codes)), (0, task.said.heads[0])):
+    codes = task.said.codes
+    above = min(codes.find(BLANK_LINE, 1) % len(codes), task.said.heads[0])  # the first paragraph
+    for start, end in ((below, len(codes)), (0, above)):
         named = [word[3] for word in task.said.words[start:end] if word[3] and not (word[3].weak and word[3].text)]
-        if named and not _P.denies.search(task.said.codes, start, end) and Token.PERHAPS not in task.said.codes[start:end]:
+        if named and not _P.denies.search(codes, start, end) and Token.PERHAPS not in codes[start:end]:
             alike = len({frozenset(mention.labels) for mention in named}) == 1
             return FoundAnswer(named[-1].labels, named[0].start, named[-1].end) if alike else None
     return None
@@ -226,13 +230,14 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
     """The one option that the last concluding sentence names without denying anything, or the only sentence."""
     sentences = list(_P.sentence.finditer(task.said.codes))
     for match in reversed(sentences):
-        part, last = match.group(), match is sentences[-1]
+        last, hence = match is sentences[-1], match.group().rfind(Token.HENCE)
+        part = match.group()[max(hence, 0) :]  # of "they eat there, so (E) is a choice" what follows "so"
         ends = (last and _P.is_it.search(part)) or (match.start() == 0 and _P.is_option.search(part))
         concludes = Token.HENCE in part or len(sentences) == 1 or ends
         # a sentence that denies concludes nothing
         if match.start() < start or _P.denies.search(part) or not concludes:
             continue
-        words = task.said.words[match.start() : match.end()]
+        words = task.said.words[match.end() - len(part) : match.end()]
         named = [word[3] for word in words if word[3] and not word[3].weak]
         labels = {label for mention in named for label in mention.labels}
         if Token.HENCE in part or named:
