@@ -357,7 +357,9 @@ def blank_thinking(text: str, *, turns: bool = False) -> str:
     Base models go on with a next question of their own; its answer is not the answer asked for. ``turns`` keeps what
     reads like a further turn: it may be the question itself, repeated before its answer.
     """
-    folded = _blanked(_FOLDING.struck, _without_thoughts(fold(text)))
+    folded = _blanked(_FOLDING.printed, _blanked(_FOLDING.struck, _without_thoughts(fold(text))))
+    if answered := _FOLDING.answered.match(folded):
+        return _blanked(_FOLDING.end_tag, answered.group())
     start = len(folded) - len(folded.lstrip())
     ends = (_FOLDING.special,) if turns else (_FOLDING.special, _FOLDING.next_turn)
     following = next(filter(None, (end.search(folded, start + 1) for end in ends)), None)

@@ -36,8 +36,9 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
         return None
     labels = mention.labels
     through = len(task.said.items) >= max(2, len(labels)) or mention.own
-    if len(labels) > 1 and not mention.own and task.multiple is False and text[mention.start + 1] != ".":
-        return None  # A;C is two answers; A. C may be an option's text that was cut off
+    two = len(labels) > 1 and not mention.own and task.multiple is False
+    if two and (text[mention.start + 1] != "." or len(labels) == len(task.said.options)):
+        return None  # A;C is two answers, A.B.C.D none; A. C may be an option's text that was cut off
     if len(labels) > 1 and (task.multiple is False or (through and not task.multiple)):
         return FoundAnswer(labels[:1], mention.start, mention.start + 1)
     return FoundAnswer(labels, task.said.words[0][1], mention.end)
@@ -126,10 +127,13 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
     ends = _P.last_sentence if _P.taken_back.search(task.said.text) else _P.last_line
     match = ends.search(task.said.codes)
     mention = task.said.mention_at(match) if match else None
-    if mention is None or (mention.own and len(task.said.items) > 1):
+    if match is None or mention is None or (mention.own and (len(task.said.items) > 1 or match.start() == 0)):
         return None
     # "… we can look at the choices: (A": broken off
-    broken = task.said.text[mention.start - 1 : mention.start] == "(" and ")" not in task.said.text[mention.letters :]
+    text, codes = task.said.text, task.said.codes
+    broken = text[mention.start - 1 : mention.start] == "(" and ")" not in text[mention.letters :]
+    again = mention.labels[0] == min(task.said.options) and codes.endswith(Token.LINE + Token.LETTERS)
+    broken |= again and len(task.said.items) > 2 and not codes.endswith(BLANK_LINE + Token.LETTERS)  # A. … B. … C. … A
     return None if broken else FoundAnswer(mention.labels, mention.start, mention.end)
 
 
@@ -240,8 +244,10 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
         words = task.said.words[match.end() - len(part) : match.end()]
         named = [word[3] for word in words if word[3] and not word[3].weak]
         labels = {label for mention in named for label in mention.labels}
+        if hence > 0:  # "…, so (D) is a good choice. …, so (E) is a good choice."
+            labels |= {label for each in _P.hence.finditer(task.said.codes) for label in task.said.mention_at(each).labels}
         if Token.HENCE in part or named:
-            return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if len(labels) == 1 else None
+            return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if named and len(labels) == 1 else None
     return None
 
 
