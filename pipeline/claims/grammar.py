@@ -160,9 +160,14 @@ class Text:
         return found if len(found) > 1 else {}  # one mark alone may be a bullet
 
     @cached_property
+    def heads(self) -> list[int]:
+        """The places among the words of the options that passages begin with."""
+        return [at for at, word in enumerate(self.words) if self._is_item(at, word[3])]
+
+    @cached_property
     def items(self) -> list[Item]:
         """The options that the text goes through one by one, each at its first place."""
-        heads = [at for at, word in enumerate(self.words) if self._is_item(at, word[3])]
+        heads = self.heads
         below = self.codes.find(BLANK_LINE, heads[-1]) if heads else -1  # a blank line ends the last passage
         ends = [*heads[1:], len(self.words) if below < 0 else below]
         found: dict[str, Item] = {}

@@ -195,8 +195,8 @@ def _runs(text: str, options: Mapping[str, str], quotes: Mapping[int, Mention]) 
         behind = _P.delimiter.match(text, match.end())  # "B. 青霉素": a sign between letter and text
         quote = quotes.get(behind.end()) if behind else None
         own = quote is not None and quote.labels[0] == run[-1]
-        if own and run == ("A",) and small and behind and behind.group().isspace():
-            continue  # an article: a Bartholin gland cyst
+        if own and run == ("A",) and behind and behind.group().isspace() and (small or text[behind.end()].islower()):
+            continue  # an article: a Bartholin gland cyst, A pants shop
         covering = bisect_right(starts, match.start()) - 1
         quoted = quotes[starts[covering]] if covering >= 0 else None
         covered = quoted is not None and quoted.end > match.start() and not _is_letters(quoted, text, options)
@@ -214,7 +214,7 @@ def _in_word(text: str, match: re.Match[str]) -> str:
     if _P.labelled.search(before):
         return ""
     unit = match.group().islower() and before.rstrip()[-1:].isdigit()  # 不超过1 g
-    article = match.group() in "Aa" and _P.article.match(text, end)
+    article = _P.article.match(text, end) if match.group() in "Aa" else match.group() == "I" and _P.pronoun.match(text, end)
     acronym = end - start > 1 and _P.acronym.match(text, end)  # AB型, AD患者
     if unit or _P.before.search(before) or article or acronym:
         return "before" if _P.before.search(before) else "word"
@@ -357,7 +357,9 @@ def blank_thinking(text: str, *, turns: bool = False) -> str:
     Base models go on with a next question of their own; its answer is not the answer asked for. ``turns`` keeps what
     reads like a further turn: it may be the question itself, repeated before its answer.
     """
-    folded = _blanked(_FOLDING.struck, _without_thoughts(fold(text)))
+    folded = _blanked(_FOLDING.printed, _blanked(_FOLDING.struck, _without_thoughts(fold(text))))
+    if answered := _FOLDING.answered.match(folded):
+        return _blanked(_FOLDING.end_tag, answered.group())
     start = len(folded) - len(folded.lstrip())
     ends = (_FOLDING.special,) if turns else (_FOLDING.special, _FOLDING.next_turn)
     following = next(filter(None, (end.search(folded, start + 1) for end in ends)), None)

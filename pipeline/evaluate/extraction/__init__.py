@@ -202,8 +202,8 @@ def _without_echo(text: str, options: Mapping[str, str]) -> str:
     # labels without texts cannot be told from answers
     if len(lines) < 2 or not all(body.strip() for body in options.values()):
         return text
-    body = r"\s{1,4}[(\[【]?".join(lines)
-    printed = re.search(rf"(?<=[^\s(\[【])\s{{0,3}}\n\s{{0,3}}[(\[【]?{body}(?=\s|\Z)", text)
+    body = r"[.;。,]{0,2}\s{0,4}[(\[【]?".join(lines)
+    printed = re.search(rf"(?<=[^\s(\[【])\s{{0,3}}\n\s{{0,3}}[(\[【]?{body}(?=[\s。;]|\Z)", text)
     if printed is None:
         return text
     return text[: printed.start()] + "\n" + " " * (len(printed.group()) - 1) + text[printed.end() :]

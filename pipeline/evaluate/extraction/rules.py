@@ -6,6 +6,7 @@ from importlib.resources import files
 from itertools import pairwise
 
 from build_dataset.pipeline.claims import Claim, Stance
+from build_dataset.pipeline.claims.grammar import BLANK_LINE
 from build_dataset.pipeline.claims.tokens import NAMES, Token
 from build_dataset.pipeline.evaluate.extraction.task import FoundAnswer, ReadingTask, Rule
 from build_dataset.pipeline.patterns import Patterns
@@ -35,8 +36,9 @@ def opens_with(task: ReadingTask) -> FoundAnswer | None:
         return None
     labels = mention.labels
     through = len(task.said.items) >= max(2, len(labels)) or mention.own
-    if len(labels) > 1 and not mention.own and task.multiple is False and text[mention.start + 1] != ".":
-        return None  # A;C is two answers; A. C may be an option's text that was cut off
+    two = len(labels) > 1 and not mention.own and task.multiple is False
+    if two and (text[mention.start + 1] != "." or len(labels) == len(task.said.options)):
+        return None  # A;C is two answers, A.B.C.D none; A. C may be an option's text that was cut off
     if len(labels) > 1 and (task.multiple is False or (through and not task.multiple)):
         return FoundAnswer(labels[:1], mention.start, mention.start + 1)
     return FoundAnswer(labels, task.said.words[0][1], mention.end)
@@ -72,7 +74,18 @@ def opening(task: ReadingTask) -> FoundAnswer | None:
     best = _P.called_best.match(task.said.codes)  # "B是最佳选择"
     later = [claim for claim in task.claims("stated", "called") if claim.start >= found.end]
     alone = _P.alone_first.match(task.said.text, found.end) and not later
-    return found if best or (closed and (alone or len(task.said.items) <= 2)) else None
+    chosen = any(claim.stance is Stance.ASSERTED and claim.mention.end == found.end for claim in task.said.claims)
+    apart = (closed or chosen) and _stands_apart(task)
+    return found if best or apart or (closed and (alone or len(task.said.items) <= 2)) else None
+
+
+def _stands_apart(task: ReadingTask) -> bool:
+    """Return whether the opening is a paragraph above a text that goes through all options, or all the others."""
+    first, heads = task.said.mentions[0], [(at, task.said.words[at][3]) for at in task.said.heads]
+    rest = [(at, mention.labels[0]) for at, mention in heads if mention is not None and mention is not first]
+    labels, options = {label for _, label in rest}, set(task.said.options)
+    apart = bool(rest) and BLANK_LINE in task.said.codes[task.said.codes.index(Token.LETTERS) : rest[0][0]]
+    return apart and (labels == options or (labels == options - {*first.labels} and first.labels[0] != min(options)))
 
 
 def stated(task: ReadingTask) -> FoundAnswer | None:
@@ -114,7 +127,14 @@ def last_line(task: ReadingTask) -> FoundAnswer | None:
     ends = _P.last_sentence if _P.taken_back.search(task.said.text) else _P.last_line
     match = ends.search(task.said.codes)
     mention = task.said.mention_at(match) if match else None
-    return FoundAnswer(mention.labels, mention.start, mention.end) if mention and not mention.own else None
+    if match is None or mention is None or (mention.own and (len(task.said.items) > 1 or match.start() == 0)):
+        return None
+    # "… we can look at the choices: (A": broken off
+    text, codes = task.said.text, task.said.codes
+    broken = text[mention.start - 1 : mention.start] == "(" and ")" not in text[mention.letters :]
+    again = mention.labels[0] == min(task.said.options) and codes.endswith(Token.LINE + Token.LETTERS)
+    broken |= again and len(task.said.items) > 2 and not codes.endswith(BLANK_LINE + Token.LETTERS)  # A. … B. … C. … A
+    return None if broken else FoundAnswer(mention.labels, mention.start, mention.end)
 
 
 def head(task: ReadingTask) -> FoundAnswer | None:
@@ -165,16 +185,26 @@ def quoted(task: ReadingTask) -> FoundAnswer | None:
         if mention is not None:
             return FoundAnswer(mention.labels, mention.start, mention.end)
     if below := task.said.below:
-        if below == len(codes):
-            return None
-        left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below][1]]
-        return _closing(task, below) or _last(left)  # "This leaves warfarin, which …"
+        left = [claim for claim in task.claims("quoted") if claim.start >= task.said.words[below - 1][2]]
+        return _closing(task, below) or _last(left) or _apart(task, below)  # "This leaves warfarin, which …"
     found = _listed(task) or _last(_undivided(task)) or _closing(task, 0)
     if found is None or (task.multiple is False and len(found.labels) > 1):
         return None
     # 感染性的有败血症,非感染性 … : where several are asked for, the first is no answer in a text that breaks off
     broken = task.multiple and len(found.labels) == 1 and not _P.ended.search(task.said.text)
     return None if broken else found
+
+
+def _apart(task: ReadingTask, below: int) -> FoundAnswer | None:
+    """The only option that is named below options that are gone through, or above them: This matches option C."""
+    codes = task.said.codes
+    above = min(codes.find(BLANK_LINE, 1) % len(codes), task.said.heads[0])  # the first paragraph
+    for start, end in ((below, len(codes)), (0, above)):
+        named = [word[3] for word in task.said.words[start:end] if word[3] and not (word[3].weak and word[3].text)]
+        if named and not _P.denies.search(codes, start, end) and Token.PERHAPS not in codes[start:end]:
+            alike = len({frozenset(mention.labels) for mention in named}) == 1
+            return FoundAnswer(named[-1].labels, named[0].start, named[-1].end) if alike else None
+    return None
 
 
 def _undivided(task: ReadingTask) -> list[Claim]:
@@ -204,17 +234,20 @@ def _closing(task: ReadingTask, start: int) -> FoundAnswer | None:
     """The one option that the last concluding sentence names without denying anything, or the only sentence."""
     sentences = list(_P.sentence.finditer(task.said.codes))
     for match in reversed(sentences):
-        part, last = match.group(), match is sentences[-1]
+        last, hence = match is sentences[-1], match.group().rfind(Token.HENCE)
+        part = match.group()[max(hence, 0) :]  # of "they eat there, so (E) is a choice" what follows "so"
         ends = (last and _P.is_it.search(part)) or (match.start() == 0 and _P.is_option.search(part))
         concludes = Token.HENCE in part or len(sentences) == 1 or ends
         # a sentence that denies concludes nothing
         if match.start() < start or _P.denies.search(part) or not concludes:
             continue
-        words = task.said.words[match.start() : match.end()]
+        words = task.said.words[match.end() - len(part) : match.end()]
         named = [word[3] for word in words if word[3] and not word[3].weak]
         labels = {label for mention in named for label in mention.labels}
+        if hence > 0:  # "…, so (D) is a good choice. …, so (E) is a good choice."
+            labels |= {label for each in _P.hence.finditer(task.said.codes) for label in task.said.mention_at(each).labels}
         if Token.HENCE in part or named:
-            return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if len(labels) == 1 else None
+            return FoundAnswer(tuple(labels), named[0].start, named[-1].end) if named and len(labels) == 1 else None
     return None
 
 
@@ -352,6 +385,8 @@ def only_named(task: ReadingTask) -> FoundAnswer | None:
     if len({frozenset(mention.labels) for mention in found}) != 1 or denied:
         return None
     if task.multiple is False and len(found[0].labels) > 1:
+        return None
+    if letters and _P.named_thing.search(text, max(0, letters[0].start - 20), letters[0].end + 3):
         return None
     # of texts alone, one in the last sentence, and not 补液和胰岛素
     beside = (text[max(0, one.start - 2) : one.start] + "_" + text[one.end : one.end + 2] for one in found)
