@@ -52,8 +52,8 @@ def test_digits_letters_and_marks_stay_as_they_were_read(text, char, other):
 
 
 def test_what_looks_otherwise_is_not_written_however_well_it_fits():
-    text = "告知其冀便潛血檢查"
-    assert decoded(word(text, doubt(text, "冀", 0.99, ("糞", 0.008)))) == [text]
+    text = "告知其甲便潛血檢查"
+    assert decoded(word(text, doubt(text, "甲", 0.99, ("糞", 0.008)))) == [text]
 
 
 def test_nothing_is_decided_where_a_line_breaks_off():
@@ -253,6 +253,11 @@ def test_a_look_alike_is_written_where_what_was_read_with_certainty_is_impossibl
     (found,) = decode([word(read)], LANGUAGE)
     assert found.text == printed
     assert found.unsure[0].other in read
+
+
+def test_a_misread_character_of_the_folder_is_no_evidence_of_itself():
+    text = "可能對病情有粼助"
+    assert decode([word(text)], Language(recognised=[text]))[0].text == "可能對病情有幫助"
 
 
 def test_what_was_read_with_certainty_at_a_line_s_end_waits_where_a_look_alike_fits_far_better():
